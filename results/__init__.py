@@ -1,0 +1,1 @@
+"""The warehouse: what is known. Knows no HTTP and no SSH."""

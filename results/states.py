@@ -1,0 +1,63 @@
+"""States of runs, trials and attempts, with the one table of allowed transitions. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class RunState(StrEnum):
+    SCHEDULED = "scheduled"  # waits for its time
+    RUNNING = "running"  # has trials that wait or run
+    FINISHED = "finished"  # every trial is done, failed or cancelled
+    CANCELLED = "cancelled"
+
+
+class TrialState(StrEnum):
+    WAITING = "waiting"
+    RUNNING = "running"  # an attempt holds the leases
+    DONE = "done"  # an attempt's numbers are stored and counted
+    FAILED = "failed"  # the last attempt failed; kept, shown, out of every aggregate
+    CANCELLED = "cancelled"
+
+
+class AttemptState(StrEnum):
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    LOST = "lost"  # its lease expired: the worker or the agent vanished
+    CANCELLED = "cancelled"
+
+
+RUN_TRANSITIONS: dict[RunState, frozenset[RunState]] = {
+    RunState.SCHEDULED: frozenset({RunState.RUNNING, RunState.CANCELLED}),
+    RunState.RUNNING: frozenset({RunState.FINISHED, RunState.CANCELLED}),
+    RunState.FINISHED: frozenset({RunState.RUNNING}),  # a retry, or blocks added
+    RunState.CANCELLED: frozenset({RunState.RUNNING}),
+}
+
+TRIAL_TRANSITIONS: dict[TrialState, frozenset[TrialState]] = {
+    TrialState.WAITING: frozenset({TrialState.RUNNING, TrialState.CANCELLED}),
+    TrialState.RUNNING: frozenset(
+        {TrialState.DONE, TrialState.FAILED, TrialState.CANCELLED, TrialState.WAITING}
+    ),  # WAITING: the attempt was lost and the trial is queued again
+    TrialState.DONE: frozenset(),
+    TrialState.FAILED: frozenset({TrialState.WAITING}),
+    TrialState.CANCELLED: frozenset({TrialState.WAITING}),
+}
+
+ATTEMPT_TRANSITIONS: dict[AttemptState, frozenset[AttemptState]] = {
+    AttemptState.RUNNING: frozenset(
+        {AttemptState.DONE, AttemptState.FAILED, AttemptState.LOST, AttemptState.CANCELLED}
+    ),
+    AttemptState.DONE: frozenset(),
+    AttemptState.FAILED: frozenset(),
+    AttemptState.LOST: frozenset(),
+    AttemptState.CANCELLED: frozenset(),
+}
+
+TRIAL_ENDED = frozenset({TrialState.DONE, TrialState.FAILED, TrialState.CANCELLED})
+
+
+def sources(table: dict[TrialState, frozenset[TrialState]], target: TrialState) -> list[TrialState]:
+    """Every state from which `target` may be entered: the WHERE of the one UPDATE that makes the transition."""
+    return [state for state, targets in table.items() if target in targets]

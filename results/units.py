@@ -1,0 +1,97 @@
+"""Quantities: conversion and formatting. Pure.
+
+Base units inside Teiten: seconds (`s`), microseconds for latencies (`us`), bytes (`B`), percent (`%`),
+transactions per second (`tps`), plain counts (`1`). Conversions happen at the edges only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+_BYTES = {"B": 1, "kB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_QUANTITY = re.compile(r"^\s*([-+]?\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$")
+
+
+def parse_bytes(text: str) -> float:
+    """'64MB', '8192 kB', '8kB' → bytes, with PostgreSQL's units (1024 based). Raises ValueError."""
+    return _parse(text, _BYTES, "B")
+
+
+def parse_seconds(text: str) -> float:
+    """'5min', '200ms', '30s' → seconds, with PostgreSQL's units. Raises ValueError."""
+    return _parse(text, _SECONDS, "s")
+
+
+def _parse(text: str, table: dict[str, float] | dict[str, int], default: str) -> float:
+    match = _QUANTITY.match(text)
+    if match is None or (match[2] or default) not in table:
+        raise ValueError(f"{text!r} is not a quantity in {', '.join(table)}")
+    return float(match[1]) * table[match[2] or default]
+
+
+def setting_in_base_units(value: str, unit: str | None) -> str:
+    """A row of pg_settings (setting, unit) as one readable quantity: ('16384', '8kB') → '128MB'.
+
+    Unit '8kB' counts blocks. Values of −1 and 0 keep PostgreSQL's special meaning and are not converted.
+    """
+    if not unit or value in ("-1", "0"):
+        return value
+    match = re.match(r"^(\d*)(\w+)$", unit)
+    if match is None or not re.fullmatch(r"-?\d+(\.\d+)?", value):
+        return value
+    count, name = int(match[1] or 1), match[2]
+    if name in _BYTES:
+        return _largest(float(value) * count * _BYTES[name], _BYTES)
+    if name in _SECONDS:
+        return _largest(round(float(value) * count * _SECONDS[name] * 1e6), {k: v * 1e6 for k, v in _SECONDS.items()})
+    return value
+
+
+def _largest(amount: float, table: dict[str, float] | dict[str, int]) -> str:
+    for name, size in sorted(table.items(), key=lambda item: -item[1]):
+        if amount >= size and amount % size == 0:
+            return f"{int(amount // size)}{name}"
+    return f"{amount:g}"
+
+
+def format_number(value: float, digits: int = 4) -> str:
+    """A number for reading: thousands separated, at least `digits` significant digits, never in exponents
+    between 1e-6 and 1e15. 12345.678 → '12,346'; 0.98765 → '0.9877'."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return "–"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{min(places, 9)}f}"
+    return text
+
+
+_SCALES: dict[str, list[tuple[float, str]]] = {
+    "us": [(1e6, "s"), (1e3, "ms"), (1, "µs")],
+    "B": [(1024**4, "TB"), (1024**3, "GB"), (1024**2, "MB"), (1024, "kB"), (1, "B")],
+    "s": [(86400, "d"), (3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs")],
+}
+
+
+def scale_for(value: float, unit: str) -> tuple[float, str]:
+    """(divisor, unit shown) that make `value` of `unit` readable. Units without a scale are shown as they are."""
+    scales = _SCALES.get(unit)
+    if scales is None:
+        return 1.0, "" if unit == "1" else unit
+    for size, name in scales:
+        if abs(value) >= size:
+            return float(size), name
+    return float(scales[-1][0]), scales[-1][1]
+
+
+def format_quantity(value: float | None, unit: str) -> str:
+    """A value of a base unit for reading, with its unit: (8123.4, 'us') → '8.123 ms'. None → '–'."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    divisor, shown = scale_for(value, unit)
+    number = format_number(value / divisor)
+    if float(value / divisor).is_integer() and abs(value / divisor) < 1e15:
+        number = f"{int(value / divisor):,}"
+    return f"{number} {shown}".strip() if shown != "%" else f"{number} %"

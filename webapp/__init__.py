@@ -1,0 +1,1 @@
+"""The showing: pages and API over the warehouse."""

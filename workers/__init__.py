@@ -1,0 +1,1 @@
+"""The doing: reaches agents, runs trials, reads bundles. Knows no HTTP."""
