@@ -33,7 +33,10 @@ class Layer:
     @property
     def canonical(self) -> str:
         return json.dumps(
-            {"kind": self.kind, "content": self.content}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+            {"kind": self.kind, "content": self.content},
+            sort_keys=True,
+            separators=(",", ":"),
+            ensure_ascii=False,
         )
 
     @property
@@ -66,4 +69,6 @@ def flatten(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def difference(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[KeyDifference]:
     """Every key whose value differs, sorted by key."""
     a, b = flatten(left), flatten(right)
-    return [KeyDifference(key, a.get(key), b.get(key)) for key in sorted(a.keys() | b.keys()) if a.get(key) != b.get(key)]
+    return [
+        KeyDifference(key, a.get(key), b.get(key)) for key in sorted(a.keys() | b.keys()) if a.get(key) != b.get(key)
+    ]

@@ -60,7 +60,7 @@ class PlanError(TeitenError):
 class Problem:
     """One thing wrong with a plan: the field (dotted, as in the TOML), what is wrong, what to do."""
 
-    __slots__ = ("field", "what", "todo")
+    __slots__ = ("field", "todo", "what")
 
     def __init__(self, field: str, what: str, todo: str = "") -> None:
         self.field, self.what, self.todo = field, what, todo

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from results.errors import PlanError, Problem
 from results.parameters import Scalar
-from results.plan import Plan
+from results.plan import Kinds, Plan
+from results.specs import TopologySpec
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class TrialSpec:
     threads: int = 1
     collectors: tuple[str, ...] = ()
     required_collectors: tuple[str, ...] = ()
-    host: Mapping[str, Scalar] = field(default_factory=dict)
+    client_bin: str = ""  # psql and pgbench on the client's agent
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,10 +57,8 @@ class TrialSpec:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> TrialSpec:
         tuples = ("initdb", "collectors", "required_collectors")
-        return cls(
-            **{k: tuple(v) if k in tuples else v for k, v in value.items() if k != "installation"},
-            installation=InstallationRef(**value["installation"]),
-        )
+        fields: dict[str, Any] = {k: tuple(v) if k in tuples else v for k, v in value.items()}
+        return cls(**fields | {"installation": InstallationRef(**value["installation"])})
 
 
 @dataclass(frozen=True)
@@ -105,5 +106,134 @@ def order(configurations: int, blocks: Sequence[int], seed: int, first_position:
     for block in blocks:
         indices = list(range(configurations))
         random.Random(f"{seed}/{block}").shuffle(indices)
-        slots.extend(Slot(first_position + len(slots) + i, block, index) for i, index in enumerate(indices))
+        start = first_position + len(slots)
+        slots.extend(Slot(start + place, block, index) for place, index in enumerate(indices))
     return tuple(slots)
+
+
+def threads_for(rule: str, clients: int) -> int:
+    """'clients/2' with 5 clients → 2; at least 1, at most one a client."""
+    if rule.isdigit():
+        return max(1, min(int(rule), clients))
+    return max(1, clients // int(rule.partition("/")[2] or 1))
+
+
+def find_installation(wanted: str, installed: Sequence[InstallationRef]) -> InstallationRef | None:
+    """By exact name, else the newest whose version begins with `wanted` ('16' → 16.9, not 160)."""
+    exact = [candidate for candidate in installed if candidate.name == wanted]
+    if exact:
+        return exact[0]
+    fitting = [c for c in installed if re.match(re.escape(wanted) + r"(?![0-9])", c.version)]
+    return max(fitting, key=lambda candidate: candidate.version_num, default=None)
+
+
+def resolve(
+    plan: Plan,
+    configurations: Sequence[Configuration],
+    installed: Mapping[str, Sequence[InstallationRef]],
+    kinds: Kinds,
+) -> tuple[TrialSpec, ...]:
+    """Configurations → what is needed to run each, in the same order. installed: agent name → its installations.
+    Raises PlanError with every problem found."""
+    problems: dict[tuple[str, str], Problem] = {}
+    specs: list[TrialSpec] = []
+    for configuration in configurations:
+        try:
+            specs.append(_Resolver(plan, configuration.values, installed, kinds).spec())
+        except PlanError as error:
+            problems |= {(problem.field, problem.what): problem for problem in error.problems}
+    if problems:
+        raise PlanError(list(problems.values()))
+    return tuple(specs)
+
+
+class _Resolver:
+    def __init__(
+        self,
+        plan: Plan,
+        values: Mapping[str, Scalar],
+        installed: Mapping[str, Sequence[InstallationRef]],
+        kinds: Kinds,
+    ) -> None:
+        self.plan, self.values, self.installed, self.kinds = plan, values, installed, kinds
+
+    def spec(self) -> TrialSpec:
+        values, workload = self.values, self.kinds.workloads[self.plan.workload]
+        topology = self.kinds.topologies[str(values["topology"])]
+        agents = self.agents(topology)
+        installation = self.installation(agents[topology.roles[0]])
+        parameters = {p.name: values.get(p.name, p.default) for p in workload.parameters}
+        return TrialSpec(
+            workload=workload.name,
+            parameters=parameters,
+            topology=topology.name,
+            topology_parameters={p.name: values.get(f"topology.{p.name}", p.default) for p in topology.parameters},
+            installation=installation,
+            agents=agents,
+            settings={k.removeprefix("setting."): str(v) for k, v in values.items() if k.startswith("setting.")},
+            access_method=str(values["access_method"]),
+            initdb=self.plan.initdb,
+            data=str(values["data"]),
+            cache=str(values["cache"]),
+            warmup_s=float(values["warmup_s"]),
+            duration_s=float(values["duration_s"]),
+            threads=threads_for(str(values["threads"]), int(parameters.get("clients", 1))),
+            collectors=self.plan.collectors,
+            required_collectors=self.plan.required_collectors,
+            client_bin=self.client_bin(agents, installation),
+        )
+
+    def agents(self, topology: TopologySpec) -> dict[str, str]:
+        named = self.plan.agents
+        first = named.get(topology.roles[0]) or named.get("client") or next(iter(named.values()))
+        agents = {role: named.get(role, first) for role in ("client", *topology.roles)}
+        for role, agent in agents.items():
+            if agent not in self.installed:
+                known = ", ".join(sorted(self.installed)) or "none yet"
+                raise PlanError([Problem(f"agents.{role}", f"There is no agent {agent!r}.", f"There are: {known}.")])
+        return agents
+
+    def installation(self, agent: str) -> InstallationRef:
+        wanted = str(self.values["installation"])
+        found = find_installation(wanted, self.installed[agent])
+        if found is None:
+            known = ", ".join(i.name for i in self.installed[agent]) or "none"
+            raise PlanError(
+                [Problem("installation", f"Agent {agent} has no PostgreSQL {wanted!r}.", f"It has: {known}.")]
+            )
+        return found
+
+    def client_bin(self, agents: Mapping[str, str], installation: InstallationRef) -> str:
+        if agents["client"] == agents[self.kinds.topologies[str(self.values["topology"])].roles[0]]:
+            return installation.client_bin
+        candidates = [i for i in self.installed[agents["client"]] if i.client_bin]
+        same = find_installation(installation.version, candidates)
+        chosen = same or max(candidates, key=lambda candidate: candidate.version_num, default=None)
+        if chosen is None:
+            what = f"Agent {agents['client']} has no psql and pgbench."
+            raise PlanError([Problem("agents.client", what, "Install PostgreSQL's client programs there.")])
+        return chosen.client_bin
+
+
+def dimensions(spec: TrialSpec) -> dict[str, Scalar]:
+    """Everything by which trials are told apart and chosen, flat. `version` is the exact one, `major` '9.6', '16'."""
+    number = spec.installation.version_num
+    major = str(number // 10000) if number >= 100000 else f"{number // 10000}.{number // 100 % 100}"
+    roles = {f"agent.{role}": agent for role, agent in spec.agents.items()}
+    return {
+        "workload": spec.workload,
+        "topology": spec.topology,
+        "installation": spec.installation.name,
+        "version": spec.installation.version,
+        "major": major,
+        "access_method": spec.access_method or "heap",
+        "data": spec.data,
+        "cache": spec.cache,
+        "threads": spec.threads,
+        "duration_s": spec.duration_s,
+        "warmup_s": spec.warmup_s,
+        **roles,
+        **spec.parameters,
+        **{f"topology.{name}": value for name, value in spec.topology_parameters.items()},
+        **{f"setting.{name}": value for name, value in spec.settings.items()},
+    }

@@ -5,6 +5,7 @@ The form, the TOML and the API are checked by the same `Parameter.check`.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -67,8 +68,11 @@ class Parameter:
         return value
 
     def _number(self, value: object, *, whole: bool) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or (whole and value != int(value)):
-            raise ValueError(f"{value!r} is not {'a whole number' if whole else 'a number'}")
+        wanted = "a whole number" if whole else "a number"
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueError(f"{value!r} is not {wanted}")
+        if not math.isfinite(value) or (whole and value % 1):
+            raise ValueError(f"{value!r} is not {wanted}")
         if self.minimum is not None and value < self.minimum:
             raise ValueError(f"{value:g} is below the minimum of {self.minimum:g}")
         if self.maximum is not None and value > self.maximum:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,13 +13,20 @@ from results.parsed import Part
 
 @dataclass(frozen=True)
 class WorkloadSpec:
+    """disk_bytes: parameters → estimated size of the loaded data. headline: the metric that pages show first."""
+
     name: str
     title: str
     help: str
     parameters: tuple[Parameter, ...]
     metrics: tuple[Metric, ...]
-    headline: str = "tps"  # the metric a page shows first
+    disk_bytes: Callable[[Mapping[str, Scalar]], int]
+    headline: str = "tps"
     minimum_version: int = 90500
+
+    def data_key(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """The parameters that decide the loaded data: trials with equal keys may share it."""
+        return {p.name: parameters.get(p.name, p.default) for p in self.parameters if p.loads}
 
 
 @dataclass(frozen=True)

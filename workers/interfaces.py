@@ -10,12 +10,10 @@ What is declared (`spec`) and read back (`parse(Reading) -> Part`) uses the pure
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from results.matrix import TrialSpec
-from results.parameters import Scalar
 from results.parsed import Check
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
@@ -33,16 +31,19 @@ class Recorder(Protocol):
 @dataclass
 class Stage:
     """Everything a kind may use while one attempt runs. Roles map to connections and servers; two roles on one
-    machine share one connection. job_root: a directory on every agent that is this attempt's own; it is fetched
-    from and then removed."""
+    machine share one connection. job_name: the directory under each agent's `<work_dir>/jobs` that is this attempt's
+    own: whatever is left in it is ended and removed."""
 
     spec: TrialSpec
-    agents: Mapping[str, Remote]
+    agents: dict[str, Remote]
     servers: dict[str, Server]
     recorder: Recorder
-    job_root: str
+    job_name: str
     database: str = "bench"
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def job_dir(self, remote: Remote) -> str:
+        return f"{remote.address.work_dir}/jobs/{self.job_name}"
 
     @property
     def client(self) -> Remote:
@@ -65,17 +66,14 @@ class Topology(Protocol):
 
 
 class Workload(Protocol):
-    def data_key(self, parameters: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
-        """What decides the loaded data: equal keys may share it."""
-
-    def disk_bytes(self, parameters: Mapping[str, Scalar]) -> int:
-        """Estimated size of the loaded data."""
-
     async def load(self, stage: Stage, database: str) -> None:
         """Create the data in the (existing, empty) database."""
 
     async def verify(self, stage: Stage) -> None:
         """Record a Check for the data and whatever else the workload needs."""
+
+    async def warm_up(self, stage: Stage) -> None:
+        """Run the load for the spec's `warmup_s`, unwatched and uncounted. 0: do nothing."""
 
     async def measure(self, stage: Stage) -> None:
         """Run the load for the spec's duration and add its raw output to the recorder under `workload/`."""

@@ -1,0 +1,154 @@
+"""Verbs on agents: shared by page, API and command, and by the workers who contact them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from results import models
+from results.environment import Layer
+from results.errors import HostKeyError, StateError, TeitenError
+from results.models.agents import AgentState
+
+FIELDS = ("name", "host", "port", "user", "key_path", "jump", "search", "data_dir", "work_dir", "enabled")
+_KEY_FIELDS = ("host", "port", "jump")
+
+
+@dataclass(frozen=True)
+class FoundInstallation:
+    """One installation as discovered; the fields of `models.Installation`."""
+
+    name: str
+    bin_dir: str
+    client_bin: str
+    version: str
+    version_num: int
+    configure: tuple[str, ...] = ()
+    access_methods: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    has_jit: bool = False
+
+
+@dataclass(frozen=True)
+class Contact:
+    """What one contact with an agent found."""
+
+    layers: Sequence[Layer]
+    installations: Sequence[FoundInstallation]
+    tools: Mapping[str, str]
+    disk: Mapping[str, Any]
+    cores: int
+    memory_bytes: int
+    clock_offset_s: float
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@transaction.atomic
+def create_agent(fields: Mapping[str, Any], actor: str) -> models.Agent:
+    """Raises Django's ValidationError, by field."""
+    agent = models.Agent(**fields)
+    agent.full_clean()
+    agent.save()
+    _audit(actor, "create agent", agent)
+    return agent
+
+
+@transaction.atomic
+def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> models.Agent:
+    """Where the machine behind the name may be another one, its host key must be accepted anew."""
+    moved = any(getattr(agent, name) != fields[name] for name in _KEY_FIELDS if name in fields)
+    for name, value in fields.items():
+        setattr(agent, name, value)
+    if moved:
+        agent.host_key = agent.host_key_fingerprint = ""
+        agent.state = AgentState.UNKNOWN_KEY
+    agent.full_clean()
+    agent.save()
+    _audit(actor, "change agent", agent)
+    return agent
+
+
+@transaction.atomic
+def accept_host_key(agent: models.Agent, fingerprint: str, actor: str) -> None:
+    """A person has compared the fingerprint. The key itself is read at the next contact, which must offer this
+    fingerprint. Raises StateError when it is not what the agent offered last."""
+    if not fingerprint or fingerprint != agent.offered_fingerprint:
+        raise StateError(
+            "This is not the fingerprint that the agent offers now.",
+            where=f"agent {agent.name}",
+            why=f"It offers {agent.offered_fingerprint or 'none yet'}.",
+            todo="Contact the agent again and compare the fingerprint shown.",
+        )
+    agent.host_key, agent.host_key_fingerprint = "", fingerprint
+    agent.state, agent.error = AgentState.UNREACHABLE, None
+    agent.save()
+    _audit(actor, "accept host key", agent, fingerprint=fingerprint)
+
+
+def record_offer(agent_id: int, line: str, fingerprint: str, at: datetime) -> None:
+    """The host key seen at a contact. Stored as the agent's key only where its fingerprint was accepted."""
+    models.Agent.objects.filter(pk=agent_id).update(offered_fingerprint=fingerprint, seen_at=at)
+    models.Agent.objects.filter(pk=agent_id, host_key_fingerprint=fingerprint).update(host_key=line)
+
+
+def record_failure(agent_id: int, error: TeitenError) -> None:
+    """The contact failed: why, and whether a person must look at the host key."""
+    state = AgentState.UNREACHABLE
+    if isinstance(error, HostKeyError):
+        accepted = models.Agent.objects.exclude(host_key_fingerprint="").filter(pk=agent_id).exists()
+        state = AgentState.CHANGED_KEY if accepted else AgentState.UNKNOWN_KEY
+        models.Agent.objects.filter(pk=agent_id).update(offered_fingerprint=error.fingerprint)
+    models.Agent.objects.filter(pk=agent_id).update(state=state, error=error.as_dict())
+
+
+@transaction.atomic
+def record_contact(agent_id: int, contact: Contact, at: datetime) -> None:
+    """Stores what a contact found. A new row of facts only when a layer differs from the last."""
+    models.Agent.objects.filter(pk=agent_id).update(
+        state=AgentState.READY,
+        error=None,
+        seen_at=at,
+        facts_at=at,
+        cores=contact.cores,
+        memory_bytes=contact.memory_bytes,
+        disk=dict(contact.disk),
+        tools=dict(contact.tools),
+        clock_offset_s=contact.clock_offset_s,
+    )
+    store_layers(contact.layers)
+    hashes = {layer.hash for layer in contact.layers}
+    last = models.HostFacts.objects.filter(agent_id=agent_id).first()
+    if last is None or set(last.layers.values_list("hash", flat=True)) != hashes:
+        models.HostFacts.objects.create(agent_id=agent_id, at=at).layers.set(
+            models.Layer.objects.filter(hash__in=hashes)
+        )
+    _record_installations(agent_id, contact.installations, at)
+
+
+def _record_installations(agent_id: int, found: Sequence[FoundInstallation], at: datetime) -> None:
+    models.Installation.objects.filter(agent_id=agent_id).update(present=False)
+    for installation in found:
+        fields = {name: _listed(value) for name, value in vars(installation).items() if name != "name"}
+        models.Installation.objects.update_or_create(
+            agent_id=agent_id, name=installation.name, defaults=fields | {"present": True, "found_at": at}
+        )
+
+
+def store_layers(layers: Sequence[Layer]) -> None:
+    """Each layer once, by its hash."""
+    models.Layer.objects.bulk_create(
+        [models.Layer(hash=layer.hash, kind=layer.kind, content=dict(layer.content)) for layer in layers],
+        ignore_conflicts=True,
+    )
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _audit(actor: str, verb: str, agent: models.Agent, **detail: Any) -> None:
+    models.AuditEntry.objects.create(actor=actor, verb=verb, object=f"agent {agent.name}", detail=detail)

@@ -1,0 +1,204 @@
+"""Store one ParsedTrial in one transaction, idempotent; and say what differs between a bundle and what is stored."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from results import models, sql
+from results.agents import store_layers
+from results.errors import IngestError
+from results.parsed import ParsedTrial
+
+NUMBERS = ("measurement", "series", "histogram", "layeruse")
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Where the bundle lies: path relative to the bundle folder, SHA-256 and size of the archive."""
+
+    path: str
+    sha256: str
+    size_bytes: int
+
+
+@transaction.atomic
+def store(parsed: ParsedTrial, attempt_id: int, archive: Archive) -> bool:
+    """Stores the numbers of one attempt. False when this very bundle is stored already: nothing changes.
+    Raises IngestError when the bundle belongs to another attempt, or another bundle of this attempt is stored."""
+    attempt = models.Attempt.objects.select_for_update().get(pk=attempt_id)
+    expected = f"{attempt.run_id}/{attempt.trial_id}"
+    if (parsed.trial_key, parsed.attempt) != (expected, attempt.number):
+        raise IngestError(
+            f"The bundle is of trial {parsed.trial_key}, attempt {parsed.attempt}.",
+            where=f"attempt {attempt_id}",
+            why=f"The attempt is {attempt.number} of trial {expected}.",
+        )
+    if attempt.ingested_at is not None:
+        if attempt.bundle_sha256 == archive.sha256:
+            return False
+        raise IngestError(
+            "Another bundle of this attempt is stored.",
+            where=f"attempt {attempt_id}",
+            todo="Keep both; look at the audit log.",
+        )
+    _store_numbers(parsed, attempt)
+    _store_record(parsed, attempt, archive)
+    return True
+
+
+@transaction.atomic
+def replace(parsed: ParsedTrial, attempt_id: int) -> None:
+    """Stores an attempt's numbers anew from its own archived bundle (a better parser)."""
+    attempt = models.Attempt.objects.select_for_update().get(pk=attempt_id)
+    for table in (models.Measurement, models.Series, models.Histogram, models.LayerUse):
+        table.objects.filter(attempt=attempt).delete()
+    _store_numbers(parsed, attempt)
+    archive = Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
+    _store_record(parsed, attempt, archive)
+
+
+def _store_numbers(parsed: ParsedTrial, attempt: models.Attempt) -> None:
+    models.Metric.objects.bulk_create(
+        [
+            models.Metric(
+                name=metric.name, unit=metric.unit, better=metric.better, label=metric.label, help=metric.help,
+                minimum_effect=metric.minimum_effect,
+            )
+            for metric in {metric.name: metric for metric in parsed.metrics}.values()
+        ],
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=["unit", "better", "label", "help", "minimum_effect"],
+    )  # fmt: skip
+    store_layers([use.layer for use in parsed.layers])
+    owner = (attempt.run_id, attempt.pk)
+    for table, columns in _COLUMNS.items():
+        records = _RECORDS[table](parsed)
+        sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), ((*owner, *record) for record in records))
+
+
+_COLUMNS: dict[str, tuple[str, ...]] = {
+    "measurement": ("metric_id", "node", "label", "value"),
+    "series": ("name", "node", "label", "unit", "start_s", "step_s", "values", "times_s"),
+    "histogram": ("node", "label", "latencies_us", "counts", "heat_seconds", "heat_buckets", "heat_counts"),
+    "layeruse": ("node", "layer_id"),
+}
+
+
+def _measurements(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
+    for m in parsed.measurements:
+        if not math.isfinite(m.value):
+            raise IngestError(
+                f"{m.metric} is {m.value}, which is no number.",
+                where=f"{parsed.trial_key} {m.node} {m.label}",
+            )
+        yield m.metric, m.node, m.label[:500], m.value
+
+
+def _series(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
+    for s in parsed.series:
+        times = list(s.times_s) if s.times_s else None
+        yield s.name, s.node, s.label[:200], s.unit, s.start_s, s.step_s, list(s.values), times
+
+
+def _histograms(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
+    for item in parsed.latencies:
+        histogram, heat = item.histogram, item.heat
+        columns = (histogram.latencies_us, histogram.counts, heat.seconds, heat.buckets, heat.counts)
+        yield item.node, item.label[:200], *(list(column) for column in columns)
+
+
+def _layer_uses(parsed: ParsedTrial) -> Iterable[tuple[Any, ...]]:
+    return dict.fromkeys((use.node, use.layer.hash) for use in parsed.layers)
+
+
+_RECORDS = {
+    "measurement": _measurements,
+    "series": _series,
+    "histogram": _histograms,
+    "layeruse": _layer_uses,
+}
+
+
+def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive) -> None:
+    models.Attempt.objects.filter(pk=attempt.pk).update(
+        measured_from=parsed.measured_from,
+        measured_to=parsed.measured_to,
+        error=dict(parsed.error) if parsed.error else None,
+        bundle=archive.path,
+        bundle_sha256=archive.sha256,
+        bundle_bytes=archive.size_bytes,
+        ingested_at=timezone.now(),
+        notes=dict(parsed.notes),
+        **{name: [asdict(row) for row in getattr(parsed, name)] for name in _RECORD_COLUMNS},
+    )
+
+
+_RECORD_COLUMNS = ("phases", "commands", "checks", "files", "events", "gaps")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One number that the bundle gives otherwise than the warehouse; None where a side lacks it."""
+
+    table: str
+    key: tuple[Any, ...]
+    stored: Any
+    bundle: Any
+
+
+def differences(parsed: ParsedTrial, attempt_id: int) -> list[Difference]:
+    """Every stored number against the bundle's, to the last bit (series: of their 4-byte floats)."""
+    found: list[Difference] = []
+    for table, columns in _COLUMNS.items():
+        keys = _KEYS[table]
+        stored = _stored(table, columns, attempt_id)
+        fresh = [_comparable(table, record) for record in _RECORDS[table](parsed)]
+        found += _against(table, keys, stored, fresh)
+    attempt = models.Attempt.objects.get(pk=attempt_id)
+    for name in _RECORD_COLUMNS:
+        rows = [asdict(row) for row in getattr(parsed, name)]
+        if rows != getattr(attempt, name):
+            found.append(Difference("attempt", (name,), getattr(attempt, name), rows))
+    return found
+
+
+_KEYS = {"measurement": 3, "series": 3, "histogram": 2, "layeruse": 2}
+_MODELS: Mapping[str, Any] = {
+    "measurement": models.Measurement,
+    "series": models.Series,
+    "histogram": models.Histogram,
+    "layeruse": models.LayerUse,
+}
+
+
+def _stored(table: str, columns: tuple[str, ...], attempt_id: int) -> list[tuple[Any, ...]]:
+    rows = _MODELS[table].objects.filter(attempt_id=attempt_id).values_list(*columns)
+    return [_comparable(table, row) for row in rows]
+
+
+def _comparable(table: str, record: Sequence[Any]) -> tuple[Any, ...]:
+    single = table == "series"
+    return tuple(_bits(value) if single and isinstance(value, (list, tuple)) else value for value in record)
+
+
+def _bits(values: Sequence[float]) -> bytes:
+    """Four-byte floats as PostgreSQL keeps them; every NaN alike."""
+    return b"".join(struct.pack("<f", math.nan if value != value else value) for value in values)
+
+
+def _against(table: str, keys: int, stored: list[tuple[Any, ...]], fresh: list[tuple[Any, ...]]) -> list[Difference]:
+    left = {tuple(record[:keys]): record[keys:] for record in stored}
+    right = {tuple(record[:keys]): record[keys:] for record in fresh}
+    return [
+        Difference(table, key, left.get(key), right.get(key))
+        for key in sorted(left.keys() | right.keys())
+        if left.get(key) != right.get(key)
+    ]

@@ -1,0 +1,128 @@
+"""Agents, their PostgreSQL installations and the facts found on them."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+
+from results.plan import AGENT
+
+HOST = r"[A-Za-z0-9.:_-]+"
+ACCOUNT = r"[A-Za-z0-9._-]*"
+PATH = r"[^\x00-\x1f]*"
+ABSOLUTE = r"/[A-Za-z0-9._/ +@=-]*"
+
+
+def matching(pattern: str, message: str) -> RegexValidator:
+    return RegexValidator(rf"\A(?:{pattern})\Z", message)
+
+
+class AgentState(models.TextChoices):
+    """What the last contact found. Only a ready agent is given trials."""
+
+    UNKNOWN_KEY = "unknown-key", "host key not accepted yet"
+    CHANGED_KEY = "changed-key", "host key has changed"
+    UNREACHABLE = "unreachable", "unreachable"
+    READY = "ready", "ready"
+
+
+class Agent(models.Model):
+    """A machine that Teiten reaches over SSH. Holds a *reference* to the key (a path on the worker, or '' for its
+    ssh-agent), never the key."""
+
+    name = models.CharField(
+        max_length=63,
+        unique=True,
+        validators=[matching(AGENT, "Letters, digits, '.', '_' and '-', at most 63.")],
+    )
+    host = models.CharField(max_length=255, validators=[matching(HOST, "A host name or an address.")])
+    port = models.PositiveIntegerField(default=22, validators=[MinValueValidator(1), MaxValueValidator(65535)])
+    user = models.CharField(max_length=64, blank=True, validators=[matching(ACCOUNT, "An account's name.")])
+    key_path = models.CharField(
+        max_length=500,
+        blank=True,
+        validators=[matching(PATH, "A path, never the key itself.")],
+        help_text="Path of the private key on the worker; empty for the worker's ssh-agent.",
+    )
+    jump = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="behind",
+        help_text="The agent through which this one is reached.",
+    )
+    search = ArrayField(
+        models.CharField(max_length=500, validators=[matching(ABSOLUTE, "An absolute path.")]),
+        default=list,
+        blank=True,
+        help_text="Folders in which to look for PostgreSQL, besides the usual ones.",
+    )
+    data_dir = models.CharField(
+        max_length=500,
+        validators=[matching(ABSOLUTE, "An absolute path.")],
+        help_text="Where clusters are made.",
+    )
+    work_dir = models.CharField(
+        max_length=500,
+        validators=[matching(ABSOLUTE, "An absolute path.")],
+        help_text="Where trials keep their files while they run.",
+    )
+    enabled = models.BooleanField(default=True, help_text="Give it trials.")
+
+    host_key = models.TextField(blank=True)
+    host_key_fingerprint = models.CharField(max_length=100, blank=True)
+    offered_fingerprint = models.CharField(max_length=100, blank=True)
+    state = models.CharField(max_length=20, choices=AgentState.choices, default=AgentState.UNKNOWN_KEY)
+    error = models.JSONField(null=True, blank=True)
+    seen_at = models.DateTimeField(null=True, blank=True)
+
+    facts_at = models.DateTimeField(null=True, blank=True)
+    cores = models.PositiveIntegerField(null=True)
+    memory_bytes = models.BigIntegerField(null=True)
+    disk = models.JSONField(default=dict)
+    tools = models.JSONField(default=dict)
+    clock_offset_s = models.FloatField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Installation(models.Model):
+    """One PostgreSQL build on an agent, as last discovered. present: still there."""
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="installations")
+    name = models.CharField(max_length=100)
+    bin_dir = models.CharField(max_length=500)
+    client_bin = models.CharField(max_length=500, blank=True)
+    version = models.CharField(max_length=60)
+    version_num = models.PositiveIntegerField()
+    configure = ArrayField(models.TextField(), default=list)
+    access_methods = ArrayField(models.CharField(max_length=63), default=list)
+    extensions = ArrayField(models.CharField(max_length=63), default=list)
+    has_jit = models.BooleanField(default=False)
+    present = models.BooleanField(default=True)
+    found_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["agent", "-version_num", "name"]
+        constraints = [models.UniqueConstraint(fields=["agent", "name"], name="one_installation_a_name")]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id}/{self.name}"
+
+
+class HostFacts(models.Model):
+    """The layers found on an agent at one moment. A row only when something differs from the row before."""
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="facts")
+    at = models.DateTimeField()
+    layers = models.ManyToManyField("results.Layer")
+
+    class Meta:
+        ordering = ["agent", "-at"]

@@ -1,0 +1,40 @@
+"""Who did what, and the tokens by which programs do it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class AuditEntry(models.Model):
+    """actor: user name, 'token NAME (user)', 'schedule' or 'command'. object: 'run 12', 'agent db1'."""
+
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.CharField(max_length=200)
+    verb = models.CharField(max_length=60)
+    object = models.CharField(max_length=200)
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class Scope(models.TextChoices):
+    READ = "read", "read"
+    RUN = "run", "read and run"
+    ADMIN = "admin", "everything"
+
+
+class ApiToken(models.Model):
+    """A program's right. Only the SHA-256 of the token is stored; the token is shown once."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64, unique=True)
+    scope = models.CharField(max_length=10, choices=Scope.choices, default=Scope.READ)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]

@@ -1,0 +1,27 @@
+"""Layers of the environment, each stored once by its content's hash."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Layer(models.Model):
+    """hash: `results.environment.Layer.hash`."""
+
+    hash = models.CharField(max_length=64, primary_key=True)
+    kind = models.CharField(max_length=20)
+    content = models.JSONField()
+    first_seen_at = models.DateTimeField(auto_now_add=True)
+
+
+class LayerUse(models.Model):
+    """A layer that an attempt ran in, and the role it describes."""
+
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="layer_uses")
+    node = models.CharField(max_length=63)
+    layer = models.ForeignKey(Layer, on_delete=models.PROTECT, related_name="uses")
+
+    class Meta:
+        ordering = ["attempt", "node", "layer"]
+        constraints = [models.UniqueConstraint(fields=["attempt", "node", "layer"], name="one_use_of_a_layer")]

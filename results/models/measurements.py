@@ -1,0 +1,83 @@
+"""Numbers. Every large table carries the run id (DESIGN, decision 12). Numbers of failed attempts are kept here too:
+whoever aggregates joins through `Trial.attempt`, which only a done attempt fills."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class RealField(models.FloatField):
+    """PostgreSQL's 4-byte float: seven digits are more than any sampled quantity has."""
+
+    def db_type(self, connection: object) -> str:
+        return "real"
+
+
+class Metric(models.Model):
+    """What a name means: taken from the registry at ingest, so that the warehouse explains itself."""
+
+    name = models.CharField(max_length=63, primary_key=True)
+    unit = models.CharField(max_length=20)
+    better = models.CharField(max_length=10)
+    label = models.CharField(max_length=100)
+    help = models.TextField(blank=True)
+    minimum_effect = models.FloatField()
+
+    class Meta:
+        ordering = ["name"]
+
+
+class Measurement(models.Model):
+    """One value of a metric in one attempt. node: role or ''. label: which of several (script, phase, table) or ''."""
+
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="measurements")
+    metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+", db_index=False)
+    node = models.CharField(max_length=63)
+    label = models.CharField(max_length=500)
+    value = models.FloatField()
+
+    class Meta:
+        ordering = ["attempt", "metric", "node", "label"]
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "metric", "node", "label"], name="one_value_a_measurement")
+        ]
+        indexes = [models.Index(fields=["run", "metric"], name="measurement_by_run")]
+
+
+class Series(models.Model):
+    """A quantity over the trial's time; see `results.series.Series`. times_s is null where step_s rules."""
+
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="series")
+    name = models.CharField(max_length=63)
+    node = models.CharField(max_length=63)
+    label = models.CharField(max_length=200)
+    unit = models.CharField(max_length=20)
+    start_s = models.FloatField()
+    step_s = models.FloatField()
+    values = ArrayField(RealField())
+    times_s = ArrayField(RealField(), null=True)
+
+    class Meta:
+        ordering = ["attempt", "name", "node", "label"]
+        constraints = [models.UniqueConstraint(fields=["attempt", "name", "node", "label"], name="one_series_a_name")]
+
+
+class Histogram(models.Model):
+    """Exact latency counts of one script on one client, and its heat map; see `results.histogram`."""
+
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="histograms")
+    node = models.CharField(max_length=63)
+    label = models.CharField(max_length=200)
+    latencies_us = ArrayField(models.BigIntegerField())
+    counts = ArrayField(models.BigIntegerField())
+    heat_seconds = ArrayField(models.IntegerField())
+    heat_buckets = ArrayField(models.IntegerField())
+    heat_counts = ArrayField(models.BigIntegerField())
+
+    class Meta:
+        ordering = ["attempt", "node", "label"]
+        constraints = [models.UniqueConstraint(fields=["attempt", "node", "label"], name="one_histogram_a_label")]

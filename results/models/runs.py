@@ -1,0 +1,130 @@
+"""Runs, their configurations and trials, the attempts at them, and the leases that let one attempt use its agents."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+
+from results.states import AttemptState, RunState, TrialState
+
+
+class Run(models.Model):
+    """One execution of a plan. toml: the plan at that moment. factors: [{name, levels: [label]}] in the plan's order.
+    start_at: not before."""
+
+    plan = models.ForeignKey("results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs")
+    name = models.CharField(max_length=120)
+    workload = models.CharField(max_length=63)
+    headline = models.CharField(max_length=63, default="tps")
+    toml = models.TextField()
+    factors = models.JSONField(default=list)
+    plan_hash = models.CharField(max_length=64)
+    seed = models.BigIntegerField()
+    blocks = models.PositiveIntegerField()
+    state = models.CharField(max_length=12, default=RunState.SCHEDULED)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    start_at = models.DateTimeField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["state"], name="run_by_state")]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+
+class Configuration(models.Model):
+    """One level of each factor. spec: `results.matrix.TrialSpec.to_json()`. dimensions: see `matrix.dimensions`."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="configurations")
+    index = models.PositiveIntegerField()
+    name = models.CharField(max_length=500)
+    levels = models.JSONField()
+    spec = models.JSONField()
+    dimensions = models.JSONField()
+
+    class Meta:
+        ordering = ["run", "index"]
+        constraints = [models.UniqueConstraint(fields=["run", "index"], name="one_configuration_an_index")]
+        indexes = [GinIndex(fields=["dimensions"], name="configuration_dimensions", opclasses=["jsonb_path_ops"])]
+
+
+class Trial(models.Model):
+    """One replicate of one configuration. attempt: the one whose numbers count, set only when done.
+    agents: primary keys of every agent it touches. phase, phase_at, expected_s: what goes on now."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials")
+    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="trials")
+    block = models.PositiveIntegerField()
+    position = models.PositiveIntegerField()
+    agents = ArrayField(models.BigIntegerField())
+    state = models.CharField(max_length=12, default=TrialState.WAITING)
+    state_at = models.DateTimeField(auto_now_add=True)
+    not_before = models.DateTimeField(null=True)
+    attempts_made = models.PositiveIntegerField(default=0)
+    attempt = models.OneToOneField("results.Attempt", null=True, on_delete=models.SET_NULL, related_name="+")
+    phase = models.CharField(max_length=20, blank=True)
+    phase_at = models.DateTimeField(null=True)
+    expected_s = models.FloatField(null=True)
+    error = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ["run", "position"]
+        constraints = [models.UniqueConstraint(fields=["run", "position"], name="one_trial_a_position")]
+        indexes = [
+            models.Index(fields=["state", "run", "position"], name="trial_by_state"),
+            models.Index(fields=["configuration", "block"], name="trial_by_configuration"),
+        ]
+
+    def __str__(self) -> str:
+        return f"trial {self.pk}"
+
+
+class Attempt(models.Model):
+    """One try at a trial. The JSON columns hold what `ParsedTrial` says of phases, commands, checks, files, events,
+    gaps and notes, as lists of objects with the dataclasses' field names. Times of events: seconds from
+    measured_from. bundle: archive, relative to the bundle folder."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=12, default=AttemptState.RUNNING)
+    worker = models.CharField(max_length=200, blank=True)
+    started_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+    measured_from = models.DateTimeField(null=True)
+    measured_to = models.DateTimeField(null=True)
+    error = models.JSONField(null=True)
+    bundle = models.CharField(max_length=300, blank=True)
+    bundle_sha256 = models.CharField(max_length=64, blank=True)
+    bundle_bytes = models.BigIntegerField(null=True)
+    ingested_at = models.DateTimeField(null=True)
+    phases = models.JSONField(default=list)
+    commands = models.JSONField(default=list)
+    checks = models.JSONField(default=list)
+    files = models.JSONField(default=list)
+    events = models.JSONField(default=list)
+    gaps = models.JSONField(default=list)
+    notes = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["trial", "number"]
+        constraints = [models.UniqueConstraint(fields=["trial", "number"], name="one_attempt_a_number")]
+
+    def __str__(self) -> str:
+        return f"attempt {self.pk}"
+
+
+class Lease(models.Model):
+    """The right of one attempt to use one agent. The attempt's id is the fencing token: later leases have higher."""
+
+    agent = models.OneToOneField("results.Agent", primary_key=True, on_delete=models.CASCADE, related_name="lease")
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="leases")
+    acquired_at = models.DateTimeField()
+    heartbeat_at = models.DateTimeField()
+    expires_at = models.DateTimeField()

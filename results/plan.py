@@ -1,0 +1,462 @@
+"""Plan, Factor, Level: everything needed to run an experiment again. Reads and writes TOML. Pure.
+
+A *target* names one thing that a plan sets or a factor varies:
+
+    installation, access_method, topology, data, cache, duration_s, warmup_s, threads
+    <workload parameter>            clients, scale, script, …
+    setting.<name>                  any PostgreSQL setting
+    topology.<parameter>            a parameter of the topology
+
+The TOML file and the form make the same mapping; `from_mapping` is the only validation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import tomli_w
+
+from results.errors import PlanError, Problem
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import CollectorSpec, TopologySpec, WorkloadSpec
+
+NAME = r"[^\x00-\x1f\"'`$\\<>;|&]{1,120}"
+AGENT = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
+SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?")
+MAXIMUM_TRIALS = 100_000
+
+TEXTS = (
+    Parameter("name", Kind.TEXT, "", "What the plan is called on every page.", pattern=NAME),
+    Parameter("description", Kind.SCRIPT, "", "What the plan is to find out."),
+    Parameter("workload", Kind.TEXT, "pgbench", "What is run."),
+    Parameter("replicates", Kind.INTEGER, 3, "Blocks: how often every configuration is measured.", 1, 1000),
+    Parameter("seed", Kind.INTEGER, 1, "Decides the random order within each block.", 0, 2**31 - 1),
+)
+CONDITIONS = (
+    Parameter("topology", Kind.TEXT, "single", "How the servers are arranged."),
+    Parameter(
+        "installation", Kind.TEXT, "", "Which PostgreSQL: a version ('16', '16.9') or the name of an installation.",
+        pattern=r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,80}",
+    ),
+    Parameter(
+        "access_method", Kind.TEXT, "", "Table access method; empty is the server's default.",
+        pattern=r"([a-z_][a-z0-9_]*)?",
+    ),
+    Parameter("duration_s", Kind.NUMBER, 60, "Length of the measured window.", 1, 7 * 86400, unit="s"),
+    Parameter("warmup_s", Kind.NUMBER, 0, "The load runs this long before the clock starts.", 0, 86400, unit="s"),
+    Parameter(
+        "threads", Kind.TEXT, "clients/2", "pgbench threads: 'clients', 'clients/2' (at least 1) or a number.",
+        pattern=r"clients(/[1-9][0-9]*)?|[1-9][0-9]*",
+    ),
+    Parameter(
+        "data", Kind.CHOICE, "reuse", "fresh: loaded for every trial; template: copied from a loaded database; "
+        "reuse: loaded once and used by all trials with the same data.", choices=("fresh", "template", "reuse"),
+    ),
+    Parameter(
+        "cache", Kind.CHOICE, "prewarm", "prewarm: tables read into shared buffers; cold: server restarted and the "
+        "system's caches dropped; as-found: nothing is done.", choices=("prewarm", "cold", "as-found"),
+    ),
+)  # fmt: skip
+_FIELDS = {parameter.name: parameter for parameter in (*TEXTS, *CONDITIONS)}
+_CONDITIONS = {parameter.name: parameter for parameter in CONDITIONS}
+_TABLES = ("agents", "parameters", "topology_parameters", "settings", "factors")
+_LISTS = ("initdb", "collectors", "required_collectors", "exclude")
+DEFAULT_COLLECTORS = ("latency_log", "sar", "pg_stat")
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What the registry found: every workload, topology and collector by name."""
+
+    workloads: Mapping[str, WorkloadSpec]
+    topologies: Mapping[str, TopologySpec]
+    collectors: Mapping[str, CollectorSpec]
+
+
+@dataclass(frozen=True)
+class Level:
+    """One value of a factor. A composite level sets several targets at once."""
+
+    label: str
+    values: Mapping[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Factor:
+    name: str
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """agents: role → agent name. initdb: extra initdb options. exclude: combinations (factor → level label) left out.
+    conditions: the targets of `CONDITIONS`, complete."""
+
+    name: str
+    description: str
+    workload: str
+    replicates: int
+    seed: int
+    conditions: Mapping[str, Scalar]
+    agents: Mapping[str, str]
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    topology_parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    initdb: tuple[str, ...] = ()
+    collectors: tuple[str, ...] = DEFAULT_COLLECTORS
+    required_collectors: tuple[str, ...] = ()
+    factors: tuple[Factor, ...] = ()
+    exclude: tuple[Mapping[str, str], ...] = ()
+
+    def base_values(self) -> dict[str, Scalar]:
+        """Every target that the plan fixes."""
+        return {
+            **self.conditions,
+            **self.parameters,
+            **{f"setting.{name}": value for name, value in self.settings.items()},
+            **{f"topology.{name}": value for name, value in self.topology_parameters.items()},
+        }
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The plan as the TOML's own structure; `from_mapping` of it gives the same plan."""
+        mapping: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "workload": self.workload,
+            "replicates": self.replicates,
+            "seed": self.seed,
+            **self.conditions,
+            "initdb": list(self.initdb),
+            "collectors": list(self.collectors),
+            "required_collectors": list(self.required_collectors),
+            "agents": dict(self.agents),
+            "parameters": dict(self.parameters),
+            "topology_parameters": dict(self.topology_parameters),
+            "settings": dict(self.settings),
+            "factors": {
+                factor.name: [_level_out(factor.name, level) for level in factor.levels] for factor in self.factors
+            },
+            "exclude": [dict(excluded) for excluded in self.exclude],
+        }
+        return {key: value for key, value in mapping.items() if value not in ("", [], {})}
+
+    @property
+    def canonical(self) -> str:
+        """The same text for the same plan. Factors keep their order, which is the order of the configurations."""
+        mapping = self.to_mapping()
+        factors = list(mapping.pop("factors", {}).items())
+        return json.dumps([mapping, factors], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the canonical form, hex."""
+        return hashlib.sha256(self.canonical.encode()).hexdigest()
+
+
+def to_toml(plan: Plan) -> str:
+    return tomli_w.dumps(plan.to_mapping(), multiline_strings=True)
+
+
+def read(text: str, kinds: Kinds) -> Plan:
+    """TOML → Plan. Raises PlanError with every problem found."""
+    try:
+        mapping = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Mend that line.")]) from error
+    return from_mapping(mapping, kinds)
+
+
+def from_mapping(mapping: Mapping[str, Any], kinds: Kinds) -> Plan:
+    """A plan in the structure of its TOML → Plan, checked against the kinds. Raises PlanError with all problems."""
+    reader = _Reader(mapping, kinds)
+    plan = reader.plan()
+    if reader.problems:
+        raise PlanError(reader.problems)
+    return plan
+
+
+def targets(workload: WorkloadSpec, topologies: Iterable[TopologySpec]) -> dict[str, Parameter]:
+    """Every target with a declared parameter: what a factor may vary besides `setting.<name>`."""
+    found = dict(_CONDITIONS)
+    found |= {parameter.name: parameter for parameter in workload.parameters}
+    for topology in topologies:
+        found |= {f"topology.{parameter.name}": parameter for parameter in topology.parameters}
+    return found
+
+
+def setting_text(value: object) -> str:
+    """A setting's value as PostgreSQL writes it. Raises ValueError."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if not isinstance(value, (str, int, float)):
+        raise ValueError(f"{value!r} is not text, a number or true/false")
+    text = str(value)
+    if any(character in text for character in "\x00\n\r"):
+        raise ValueError("a setting must be one line")
+    return text
+
+
+def label_of(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _level_out(factor: str, level: Level) -> Any:
+    if set(level.values) == {factor} and level.label == label_of(level.values[factor]):
+        return level.values[factor]
+    return {"label": level.label, "values": dict(level.values)}
+
+
+class _Reader:
+    """Reads one mapping; collects problems instead of stopping at the first."""
+
+    def __init__(self, mapping: Mapping[str, Any], kinds: Kinds) -> None:
+        self.mapping, self.kinds = mapping, kinds
+        self.problems: list[Problem] = []
+
+    def problem(self, field_name: str, what: str, todo: str = "") -> None:
+        self.problems.append(Problem(field_name, what, todo))
+
+    def plan(self) -> Plan:
+        for key in self.mapping:
+            if key not in _FIELDS and key not in _TABLES and key not in _LISTS:
+                self.problem(
+                    key,
+                    f"There is no key {key!r} in a plan.",
+                    f"Keys are {', '.join([*_FIELDS, *_TABLES, *_LISTS])}.",
+                )
+        fields = {name: self.value(name, parameter, self.mapping) for name, parameter in _FIELDS.items()}
+        workload = self.kind("workload", str(fields["workload"]), self.kinds.workloads)
+        factors = self.factors(workload)
+        varied = {target for factor in factors for level in factor.levels for target in level.values}
+        if not fields["installation"] and "installation" not in varied:
+            self.problem("installation", "No PostgreSQL is named.", "Name a version or make `installation` a factor.")
+        topology = self.kind("topology", str(fields["topology"]), self.kinds.topologies)
+        plan = Plan(
+            name=str(fields["name"]),
+            description=str(fields["description"]),
+            workload=str(fields["workload"]),
+            replicates=int(fields["replicates"]),
+            seed=int(fields["seed"]),
+            conditions={name: fields[name] for name in _CONDITIONS},
+            agents=self.agents(),
+            parameters=self.table("parameters", workload.parameters if workload else ()),
+            topology_parameters=self.table("topology_parameters", topology.parameters if topology else ()),
+            settings=self.settings(),
+            initdb=self.initdb(),
+            collectors=self.collectors("collectors", DEFAULT_COLLECTORS),
+            required_collectors=self.collectors("required_collectors", ()),
+            factors=factors,
+            exclude=self.exclude(factors),
+        )
+        self.whole(plan)
+        return plan
+
+    def value(self, name: str, parameter: Parameter, mapping: Mapping[str, Any]) -> Scalar:
+        if name not in mapping:
+            if name == "name":
+                self.problem(name, "The plan has no name.", "Give it one.")
+            return parameter.default
+        return self.checked(name, parameter, mapping[name])
+
+    def checked(self, where: str, parameter: Parameter, value: object) -> Scalar:
+        try:
+            return parameter.check(value)
+        except ValueError as error:
+            self.problem(where, f"{error}.", parameter.help)
+            return parameter.default
+
+    def kind(self, where: str, name: str, known: Mapping[str, Any]) -> Any:
+        if name not in known:
+            self.problem(where, f"There is no {where} {name!r}.", f"There are {', '.join(sorted(known))}.")
+            return None
+        return known[name]
+
+    def mapping_at(self, name: str) -> Mapping[str, Any]:
+        value = self.mapping.get(name, {})
+        if not isinstance(value, Mapping):
+            self.problem(name, f"{value!r} is not a table.", f"Write it as [{name}].")
+            return {}
+        return value
+
+    def list_at(self, name: str, default: Iterable[Any] = ()) -> list[Any]:
+        value = self.mapping.get(name, list(default))
+        if not isinstance(value, list):
+            self.problem(name, f"{value!r} is not a list.", "Write it as [ …, … ].")
+            return []
+        return value
+
+    def agents(self) -> dict[str, str]:
+        roles = {"client", *(role for topology in self.kinds.topologies.values() for role in topology.roles)}
+        found: dict[str, str] = {}
+        for role, agent in self.mapping_at("agents").items():
+            if role not in roles:
+                self.problem(f"agents.{role}", f"There is no role {role!r}.", f"Roles are {', '.join(sorted(roles))}.")
+            elif not isinstance(agent, str) or not re.fullmatch(AGENT, agent):
+                self.problem(
+                    f"agents.{role}",
+                    f"{agent!r} is not the name of an agent.",
+                    "Letters, digits, '.', '_', '-'.",
+                )
+            else:
+                found[role] = agent
+        if not found and "agents" not in {p.field.split(".")[0] for p in self.problems}:
+            self.problem("agents", "No agent is named.", 'Write [agents] with primary = "…", and client = "…".')
+        return found
+
+    def table(self, name: str, parameters: Iterable[Parameter]) -> dict[str, Scalar]:
+        known = {parameter.name: parameter for parameter in parameters}
+        found: dict[str, Scalar] = {}
+        for key, value in self.mapping_at(name).items():
+            if key not in known:
+                self.problem(f"{name}.{key}", f"There is no parameter {key!r}.", f"There are {', '.join(known)}.")
+            else:
+                found[key] = self.checked(f"{name}.{key}", known[key], value)
+        return found
+
+    def setting(self, where: str, name: str, value: object) -> str:
+        if not SETTING.fullmatch(name):
+            self.problem(where, f"{name!r} is not the name of a setting.", "As in postgresql.conf.")
+        try:
+            return setting_text(value)
+        except ValueError as error:
+            self.problem(where, f"{error}.", "As in postgresql.conf.")
+            return ""
+
+    def settings(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name, value in self.mapping_at("settings").items():
+            if isinstance(value, Mapping):  # TOML reads `a.b = 1` as a table
+                found |= {
+                    f"{name}.{k}": self.setting(f"settings.{name}.{k}", f"{name}.{k}", v) for k, v in value.items()
+                }
+            else:
+                found[name] = self.setting(f"settings.{name}", name, value)
+        return found
+
+    def initdb(self) -> tuple[str, ...]:
+        options = self.list_at("initdb")
+        for option in options:
+            if not isinstance(option, str) or not re.fullmatch(r"--?[a-z][a-z-]*(=[A-Za-z0-9_./:@+-]*)?", option):
+                self.problem("initdb", f"{option!r} is not an initdb option.", "Write '--option' or '--option=value'.")
+        return tuple(str(option) for option in options)
+
+    def collectors(self, name: str, default: Iterable[str]) -> tuple[str, ...]:
+        known = self.kinds.collectors
+        chosen = self.list_at(name, default)
+        for collector in chosen:
+            if collector not in known:
+                self.problem(name, f"There is no collector {collector!r}.", f"There are {', '.join(sorted(known))}.")
+        return tuple(str(collector) for collector in chosen)
+
+    def factors(self, workload: WorkloadSpec | None) -> tuple[Factor, ...]:
+        if workload is None:
+            return ()
+        known = targets(workload, self.kinds.topologies.values())
+        found: list[Factor] = []
+        for name, levels in self.mapping_at("factors").items():
+            where = f"factors.{name}"
+            if not isinstance(levels, list) or not levels:
+                self.problem(where, "A factor needs a list of levels.", "Write it as [ …, … ].")
+                continue
+            read = tuple(level for level in (self.level(where, name, level, known) for level in levels) if level)
+            labels = [level.label for level in read]
+            if len(set(labels)) < len(labels):
+                self.problem(where, "Two levels are the same.", "Each level once.")
+            found.append(Factor(name, read))
+        self.overlaps(found)
+        return tuple(found)
+
+    def level(self, where: str, factor: str, level: object, known: Mapping[str, Parameter]) -> Level | None:
+        if isinstance(level, Mapping):
+            label, values = level.get("label"), level.get("values")
+            if (
+                not isinstance(label, str)
+                or not re.fullmatch(NAME, label)
+                or not isinstance(values, Mapping)
+                or not values
+            ):
+                self.problem(
+                    where,
+                    f"{dict(level)!r} is not a level.",
+                    "Write { label = '…', values = { target = … } }.",
+                )
+                return None
+            return Level(label, {target: self.target(where, target, value, known) for target, value in _flat(values)})
+        value = self.target(where, factor, level, known)
+        return Level(label_of(value), {factor: value})
+
+    def target(self, where: str, target: str, value: object, known: Mapping[str, Parameter]) -> Scalar:
+        if target.startswith("setting."):
+            return self.setting(where, target.removeprefix("setting."), value)
+        if target not in known:
+            self.problem(where, f"{target!r} is nothing that can be varied.", f"{', '.join(known)}, or setting.<name>.")
+            return ""
+        checked = self.checked(where, known[target], value)
+        if target == "topology":
+            self.kind("topology", str(checked), self.kinds.topologies)
+        return checked
+
+    def overlaps(self, factors: list[Factor]) -> None:
+        owner: dict[str, str] = {}
+        for factor in factors:
+            for target in sorted({target for level in factor.levels for target in level.values}):
+                if target in owner:
+                    self.problem(
+                        f"factors.{factor.name}",
+                        f"{target!r} is also set by factor {owner[target]!r}.",
+                        "Vary it once.",
+                    )
+                owner[target] = factor.name
+
+    def exclude(self, factors: tuple[Factor, ...]) -> tuple[Mapping[str, str], ...]:
+        labels = {factor.name: {level.label for level in factor.levels} for factor in factors}
+        found: list[Mapping[str, str]] = []
+        for index, entry in enumerate(self.list_at("exclude")):
+            where = f"exclude[{index}]"
+            if not isinstance(entry, Mapping) or not entry:
+                self.problem(where, f"{entry!r} is not a combination.", "Write factor = level.")
+                continue
+            excluded = {factor: label_of(level) for factor, level in _flat(entry)}
+            for factor, label in excluded.items():
+                if factor not in labels:
+                    self.problem(where, f"There is no factor {factor!r}.", f"There are {', '.join(labels) or 'none'}.")
+                elif label not in labels[factor]:
+                    self.problem(
+                        where,
+                        f"Factor {factor!r} has no level {label!r}.",
+                        f"It has {', '.join(sorted(labels[factor]))}.",
+                    )
+            found.append(excluded)
+        return tuple(found)
+
+    def whole(self, plan: Plan) -> None:
+        size = plan.replicates
+        for factor in plan.factors:
+            size *= len(factor.levels)
+        if size > MAXIMUM_TRIALS:
+            self.problem(
+                "factors",
+                f"The plan has {size:,} trials; at most {MAXIMUM_TRIALS:,} are taken.",
+                "Fewer levels.",
+            )
+        missing = set(plan.required_collectors) - set(plan.collectors)
+        if missing:
+            self.problem(
+                "required_collectors",
+                f"{', '.join(sorted(missing))} is required but not collected.",
+                "Add it to collectors.",
+            )
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """TOML reads a bare `setting.work_mem = …` as nested tables; targets are dotted names."""
+    found: list[tuple[str, Any]] = []
+    for key, value in values.items():
+        found += _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else [(f"{prefix}{key}", value)]
+    return found

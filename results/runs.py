@@ -1,0 +1,268 @@
+"""Verbs on plans and runs: shared by page, API and command. Each writes the audit log in its own transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django_celery_beat.models import CrontabSchedule, PeriodicTask
+
+from results import models
+from results import plan as plans
+from results.errors import PlanError, Problem, StateError
+from results.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
+from results.plan import Kinds, Plan
+from results.states import RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState
+
+START_PLAN = "workers.tasks.start_plan"
+
+
+def audit(actor: str, verb: str, subject: str, **detail: Any) -> None:
+    models.AuditEntry.objects.create(actor=actor, verb=verb, object=subject, detail=detail)
+
+
+def installed() -> dict[str, list[InstallationRef]]:
+    """Agent name → the installations present on it."""
+    found: dict[str, list[InstallationRef]] = {name: [] for name in models.Agent.objects.values_list("name", flat=True)}
+    for row in models.Installation.objects.filter(present=True).select_related("agent"):
+        ref = InstallationRef(row.name, row.bin_dir, row.client_bin, row.version, row.version_num)
+        found[row.agent.name].append(ref)
+    return found
+
+
+def resolved(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], tuple[TrialSpec, ...]]:
+    """The plan's configurations and what runs each. Raises PlanError."""
+    configurations = expand(plan)
+    if not configurations:
+        raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
+    return configurations, resolve(plan, configurations, installed(), kinds)
+
+
+@transaction.atomic
+def save_plan(plan: Plan, *, user: User | None, actor: str, stored: models.Plan | None = None) -> models.Plan:
+    """Stores a plan, or replaces `stored`. Raises PlanError when another plan has the name."""
+    named = models.Plan.objects.filter(name=plan.name).first()
+    if named is not None and (stored is None or named.pk != stored.pk):
+        raise PlanError([Problem("name", f"There is already a plan {plan.name!r}.", "Choose another name.")])
+    row = stored or models.Plan(created_by=user)
+    row.name, row.description, row.workload = plan.name, plan.description, plan.workload
+    row.toml, row.hash, row.archived = plans.to_toml(plan), plan.hash, False
+    row.save()
+    audit(actor, "change plan" if stored else "create plan", f"plan {row.pk}", hash=plan.hash)
+    return row
+
+
+def load_plan(stored: models.Plan, kinds: Kinds) -> Plan:
+    return plans.read(stored.toml, kinds)
+
+
+@transaction.atomic
+def archive_plan(stored: models.Plan, actor: str) -> None:
+    """Takes the plan off the list and stops its schedule; its runs stay."""
+    schedule_plan(stored, "", actor)
+    models.Plan.objects.filter(pk=stored.pk).update(archived=True)
+    audit(actor, "archive plan", f"plan {stored.pk}")
+
+
+@transaction.atomic
+def schedule_plan(stored: models.Plan, cron: str, actor: str) -> None:
+    """Runs the plan by 'minute hour day month weekday' (UTC); '' = no longer. Raises PlanError."""
+    old = stored.schedule
+    stored.schedule = None
+    stored.save(update_fields=["schedule"])
+    if old is not None:
+        old.delete()
+    if cron:
+        stored.schedule = PeriodicTask.objects.create(
+            name=f"plan {stored.pk}", task=START_PLAN, args=f"[{stored.pk}]", crontab=_crontab(cron)
+        )
+        stored.save(update_fields=["schedule"])
+    audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron)
+
+
+def _crontab(cron: str) -> CrontabSchedule:
+    parts = cron.split()
+    if len(parts) != 5:
+        raise PlanError(
+            [
+                Problem(
+                    "schedule",
+                    f"{cron!r} is not a cron line.",
+                    "minute hour day month weekday, as '0 2 * * 6'.",
+                )
+            ]
+        )
+    minute, hour, day, month, weekday = parts
+    found = CrontabSchedule(
+        minute=minute, hour=hour, day_of_month=day, month_of_year=month, day_of_week=weekday, timezone="UTC"
+    )
+    try:
+        found.schedule.is_due(timezone.now())
+    except (ValueError, KeyError) as error:
+        raise PlanError([Problem("schedule", f"{cron!r}: {error}.", "As '0 2 * * 6'.")]) from error
+    found.save()
+    return found
+
+
+@transaction.atomic
+def create_run(
+    plan: Plan,
+    kinds: Kinds,
+    *,
+    actor: str,
+    stored: models.Plan | None = None,
+    user: User | None = None,
+    start_at: datetime | None = None,
+) -> models.Run:
+    """A run of the plan with all its trials, to start at once or at `start_at`. Raises PlanError."""
+    configurations, specs = resolved(plan, kinds)
+    later = start_at is not None and start_at > timezone.now()
+    run = models.Run.objects.create(
+        plan=stored,
+        name=plan.name,
+        workload=plan.workload,
+        headline=kinds.workloads[plan.workload].headline,
+        toml=plans.to_toml(plan),
+        factors=[{"name": f.name, "levels": [level.label for level in f.levels]} for f in plan.factors],
+        plan_hash=plan.hash,
+        seed=plan.seed,
+        blocks=plan.replicates,
+        state=RunState.SCHEDULED if later else RunState.RUNNING,
+        created_by=user,
+        start_at=start_at,
+        started_at=None if later else timezone.now(),
+    )
+    rows = models.Configuration.objects.bulk_create(
+        models.Configuration(
+            run=run,
+            index=index,
+            name=configuration.name[:500],
+            levels=dict(configuration.levels),
+            spec=spec.to_json(),
+            dimensions=dimensions(spec),
+        )
+        for index, (configuration, spec) in enumerate(zip(configurations, specs, strict=True))
+    )
+    _create_trials(run, rows, range(1, plan.replicates + 1))
+    audit(actor, "create run", f"run {run.pk}", plan=plan.name, trials=len(rows) * plan.replicates)
+    return run
+
+
+def _create_trials(run: models.Run, rows: Sequence[models.Configuration], blocks: range) -> None:
+    last = run.trials.aggregate(last=Max("position"))["last"]
+    ids = dict(models.Agent.objects.values_list("name", "pk"))
+    agents = [sorted({ids[name] for name in row.spec["agents"].values()}) for row in rows]
+    models.Trial.objects.bulk_create(
+        models.Trial(
+            run=run, configuration=rows[slot.configuration], block=slot.block, position=slot.position,
+            agents=agents[slot.configuration],
+        )
+        for slot in order(len(rows), blocks, run.seed, 0 if last is None else last + 1)
+    )  # fmt: skip
+
+
+@transaction.atomic
+def add_blocks(run_id: int, blocks: int, actor: str) -> None:
+    """More replicates of every configuration, behind the trials that are there."""
+    if not 1 <= blocks <= 1000:
+        raise PlanError([Problem("blocks", f"{blocks} is not between 1 and 1000.")])
+    run = models.Run.objects.select_for_update().get(pk=run_id)
+    if run.state == RunState.SCHEDULED:
+        raise StateError(f"Run {run_id} has not started.", todo="Change its plan and schedule it anew.")
+    first = run.blocks + 1
+    _create_trials(run, list(run.configurations.order_by("index")), range(first, first + blocks))
+    models.Run.objects.filter(pk=run_id).update(blocks=run.blocks + blocks)
+    _reopen(run_id)
+    audit(actor, "add blocks", f"run {run_id}", blocks=blocks)
+
+
+@transaction.atomic
+def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str) -> models.Run:
+    """The same plan again, on the installations as they are now."""
+    run = models.Run.objects.select_related("plan").get(pk=run_id)
+    return create_run(plans.read(run.toml, kinds), kinds, actor=actor, stored=run.plan, user=user)
+
+
+@transaction.atomic
+def cancel_run(run_id: int, actor: str) -> None:
+    """Cancels what waits and what runs; what is done stays. Raises StateError."""
+    run = models.Run.objects.select_for_update().get(pk=run_id)
+    if RunState.CANCELLED not in RUN_TRANSITIONS[RunState(run.state)]:
+        raise StateError(f"Run {run_id} is {run.state}: nothing is left to cancel.")
+    _set_trials(models.Trial.objects.filter(run_id=run_id), TrialState.CANCELLED)
+    models.Run.objects.filter(pk=run_id).update(state=RunState.CANCELLED, ended_at=timezone.now())
+    audit(actor, "cancel run", f"run {run_id}")
+
+
+@transaction.atomic
+def cancel_trial(trial_id: int, actor: str) -> None:
+    """A running attempt is stopped by its worker within a heartbeat. Raises StateError."""
+    if not _set_trials(models.Trial.objects.filter(pk=trial_id), TrialState.CANCELLED):
+        raise StateError(f"Trial {trial_id} has already ended.")
+    close_finished(models.Trial.objects.get(pk=trial_id).run_id)
+    audit(actor, "cancel trial", f"trial {trial_id}")
+
+
+@transaction.atomic
+def retry_trial(trial_id: int, actor: str) -> None:
+    """Queues a failed or cancelled trial once more. Raises StateError."""
+    trial = models.Trial.objects.get(pk=trial_id)
+    if trial.state == TrialState.RUNNING or not _requeue(models.Trial.objects.filter(pk=trial_id)):
+        raise StateError(f"Trial {trial_id} is {trial.state}: only a failed or cancelled one can be retried.")
+    _reopen(trial.run_id)
+    audit(actor, "retry trial", f"trial {trial_id}")
+
+
+@transaction.atomic
+def retry_failed(run_id: int, actor: str) -> int:
+    """Queues every failed trial of the run once more; how many."""
+    count = _requeue(models.Trial.objects.filter(run_id=run_id, state=TrialState.FAILED))
+    if count:
+        _reopen(run_id)
+        audit(actor, "retry failed trials", f"run {run_id}", trials=count)
+    return count
+
+
+def _requeue(trials: Any) -> int:
+    states = [TrialState.FAILED, TrialState.CANCELLED]
+    count = trials.filter(state__in=states).update(
+        state=TrialState.WAITING,
+        state_at=timezone.now(),
+        attempts_made=0,
+        not_before=None,
+        error=None,
+        phase="",
+    )
+    return int(count)
+
+
+def _set_trials(trials: Any, target: TrialState) -> int:
+    allowed = [state for state, targets in TRIAL_TRANSITIONS.items() if target in targets]
+    return int(trials.filter(state__in=allowed).update(state=target, state_at=timezone.now(), phase=""))
+
+
+def _reopen(run_id: int) -> None:
+    allowed = [state for state, targets in RUN_TRANSITIONS.items() if RunState.RUNNING in targets]
+    models.Run.objects.filter(pk=run_id, state__in=allowed).update(state=RunState.RUNNING, ended_at=None)
+
+
+def start_due(now: datetime) -> int:
+    """Starts the scheduled runs whose time has come; how many."""
+    due = models.Run.objects.filter(state=RunState.SCHEDULED, start_at__lte=now)
+    return due.update(state=RunState.RUNNING, started_at=now)
+
+
+def close_finished(run_id: int) -> bool:
+    """Ends a running run of which every trial has ended; whether it did."""
+    open_states = [TrialState.WAITING, TrialState.RUNNING]
+    left = models.Trial.objects.filter(run_id=run_id, state__in=open_states)
+    return bool(
+        models.Run.objects.filter(pk=run_id, state=RunState.RUNNING)
+        .exclude(pk__in=left.values("run_id"))
+        .update(state=RunState.FINISHED, ended_at=timezone.now())
+    )

@@ -1,0 +1,57 @@
+"""The only raw cursor: a SQL text into dataclasses, and rows in by COPY."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django.db import connection
+from psycopg import sql as compose
+
+T = TypeVar("T")
+
+
+@cache
+def load(module_file: str, name: str = "") -> str:
+    """The `.sql` file beside a module: `load(__file__)` for comparison.py reads comparison.sql."""
+    path = Path(module_file)
+    return (path.parent / f"{name or path.stem}.sql").read_text(encoding="utf-8")
+
+
+def rows(cls: type[T], text: str, params: Mapping[str, Any] | None = None) -> list[T]:
+    """Runs one query; its columns are the fields of the dataclass, by name. Arrays become tuples."""
+    assert is_dataclass(cls)
+    known = {field.name for field in fields(cls)}
+    with connection.cursor() as cursor:
+        cursor.execute(text, params or {})
+        names = [column.name for column in cursor.description]
+        if unknown := set(names) - known:
+            raise TypeError(f"{cls.__name__} has no field {', '.join(sorted(unknown))}")
+        return [cls(**dict(zip(names, map(_frozen, row), strict=True))) for row in cursor.fetchall()]
+
+
+def execute(text: str, params: Mapping[str, Any] | None = None) -> int:
+    """Runs one statement; the number of rows it touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(text, params or {})
+        return int(cursor.rowcount)
+
+
+def copy(table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -> int:
+    """COPY rows into a table, inside the present transaction; how many."""
+    statement = compose.SQL("COPY {} ({}) FROM STDIN").format(
+        compose.Identifier(table), compose.SQL(", ").join(map(compose.Identifier, columns))
+    )
+    count = 0
+    with connection.cursor() as cursor, cursor.copy(statement) as target:
+        for record in records:
+            target.write_row([list(value) if isinstance(value, tuple) else value for value in record])
+            count += 1
+    return count
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

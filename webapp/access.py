@@ -1,0 +1,125 @@
+"""Who may do what: one table. People sign in; programs carry a token with a scope.
+
+    scope   may
+    read    GET everything (also anonymous visitors where TEITEN_OPEN_READING is on)
+    run     create and cancel runs, retry trials, edit plans
+    admin   agents, host keys, tokens, users
+
+A signed-in member has scope `run`; a member of staff has `admin`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from results.models import ApiToken
+from results.models.audit import Scope
+
+ORDER = [Scope.READ, Scope.RUN, Scope.ADMIN]
+OPEN_PATHS = ("/account/", "/static/", "/health")
+View = Callable[..., HttpResponseBase]
+
+
+def scope_of(user: User | AnonymousUser, token: ApiToken | None = None) -> Scope | None:
+    """The highest scope of a visitor; None = may not even read. A token never exceeds its owner."""
+    if not user.is_authenticated:
+        return Scope.READ if settings.TEITEN_OPEN_READING else None
+    own = Scope.ADMIN if user.is_staff else Scope.RUN
+    return min(own, Scope(token.scope), key=ORDER.index) if token else own
+
+
+def allows(granted: Scope | None, needed: Scope) -> bool:
+    return granted is not None and ORDER.index(granted) >= ORDER.index(needed)
+
+
+def needs(scope: Scope) -> Callable[[View], View]:
+    """Decorator of a page: a visitor without the scope is sent to sign in, a member without it gets 403."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if allows(scope_of(request.user), scope):
+                return view(request, *args, **kwargs)
+            if request.user.is_authenticated:
+                raise PermissionDenied(f"This needs the right to {scope.label}.")
+            return redirect_to_login(request.get_full_path())
+
+        return checked
+
+    return decorate
+
+
+class ReadingMiddleware:
+    """Closes every page to anonymous visitors where TEITEN_OPEN_READING is off."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        closed = not settings.TEITEN_OPEN_READING and not request.user.is_authenticated
+        if closed and not request.path.startswith((*OPEN_PATHS, "/api/")):
+            return redirect_to_login(request.get_full_path())
+        return self.get_response(request)
+
+
+def new_token(user: User, name: str, scope: Scope) -> tuple[ApiToken, str]:
+    """(the stored token, the secret to show once)."""
+    secret = f"teiten_{secrets.token_urlsafe(32)}"
+    return ApiToken.objects.create(user=user, name=name, scope=scope, digest=digest(secret)), secret
+
+
+def digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer teiten_…`"""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        parts = get_authorization_header(request).decode("latin-1").split()
+        if not parts or parts[0].lower() != "bearer":
+            return None
+        if len(parts) != 2:
+            raise AuthenticationFailed("The Authorization header is not 'Bearer <token>'.")
+        token = ApiToken.objects.select_related("user").filter(digest=digest(parts[1]), revoked_at=None).first()
+        if token is None or not token.user.is_active:
+            raise AuthenticationFailed("The token is unknown or revoked. Make a new one on the account page.")
+        now = timezone.now()
+        if token.last_used_at is None or (now - token.last_used_at).total_seconds() > 60:
+            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class ScopePermission(BasePermission):
+    """Reading needs `read`; anything else needs the view's `write_scope` (default `run`)."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        token = request.auth if isinstance(request.auth, ApiToken) else None
+        needed = Scope.READ if request.method in SAFE_METHODS else getattr(view, "write_scope", Scope.RUN)
+        self.message = f"This needs the scope {needed.value!r}."
+        return allows(scope_of(request.user, token), needed)
+
+
+def actor(request: HttpRequest | Request) -> str:
+    """The visitor's name for the audit log."""
+    token = getattr(request, "auth", None)
+    name = request.user.get_username() or "anonymous"
+    return f"token {token.name} ({name})" if isinstance(token, ApiToken) else name

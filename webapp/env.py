@@ -1,0 +1,80 @@
+"""Settings from the environment, typed: the one place that reads it. Pure but for `os.environ`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from results.errors import TeitenError
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Every TEITEN_… variable. docs/operations.md has a heading for each."""
+
+    database_url: str
+    redis_url: str
+    secret_key: str
+    debug: bool
+    allowed_hosts: tuple[str, ...]
+    trusted_origins: tuple[str, ...]
+    state: Path
+    bundle_dir: Path
+    open_reading: bool
+    log_level: str
+
+
+def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environment:
+    """Raises TeitenError that names the variable."""
+    values = os.environ if environ is None else environ
+    state = Path(values.get("TEITEN_STATE", ".teiten")).resolve()
+    debug = _flag(values, "TEITEN_DEBUG", False)
+    secret = values.get("TEITEN_SECRET_KEY", "insecure-key-for-debugging-only" if debug else "")
+    return Environment(
+        database_url=values.get("TEITEN_DATABASE_URL", "postgresql://teiten@127.0.0.1:5432/teiten"),
+        redis_url=values.get("TEITEN_REDIS_URL", "redis://127.0.0.1:6379/0"),
+        secret_key=secret,
+        debug=debug,
+        allowed_hosts=_list(values, "TEITEN_ALLOWED_HOSTS", "127.0.0.1,localhost"),
+        trusted_origins=_list(values, "TEITEN_TRUSTED_ORIGINS", ""),
+        state=state,
+        bundle_dir=Path(values.get("TEITEN_BUNDLE_DIR", state / "bundles")).resolve(),
+        open_reading=_flag(values, "TEITEN_OPEN_READING", True),
+        log_level=values.get("TEITEN_LOG_LEVEL", "INFO"),
+    )
+
+
+def database(url: str) -> dict[str, object]:
+    """postgresql://user:password@host:port/name?option=value → Django's DATABASES entry."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
+        raise TeitenError(
+            "The database URL is not postgresql://user:password@host:port/name.",
+            where="TEITEN_DATABASE_URL",
+            todo="Set it as docs/operations.md says.",
+        )
+    options: dict[str, object] = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.path.strip("/"),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 300,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": options,
+    }
+
+
+def _flag(values: dict[str, str] | os._Environ[str], name: str, default: bool) -> bool:
+    text = values.get(name, "").strip().lower()
+    if text in ("", "0", "1", "true", "false", "yes", "no", "on", "off"):
+        return default if text == "" else text in ("1", "true", "yes", "on")
+    raise TeitenError(f"{text!r} is not yes or no.", where=name, todo="Set it to 1 or 0.")
+
+
+def _list(values: dict[str, str] | os._Environ[str], name: str, default: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in values.get(name, default).split(",") if item.strip())

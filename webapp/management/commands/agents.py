@@ -1,0 +1,84 @@
+"""manage.py agents: list, add, accept, contact."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.table import Table
+
+from results import agents
+from results.errors import HostKeyError, StateError, TeitenError
+from results.models import Agent
+from results.queries.agents import list_agents
+from results.units import format_quantity
+from workers import tasks
+
+
+class Command(BaseCommand):
+    help = "Lists agents; adds one; accepts a host key; contacts one."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb")
+        verbs.add_parser("list", help="(default)")
+        add = verbs.add_parser("add", help="add an agent and show its host key")
+        add.add_argument("name")
+        add.add_argument("--host", required=True)
+        add.add_argument("--port", type=int, default=22)
+        add.add_argument("--user", default="")
+        add.add_argument("--key", dest="key_path", default="", help="path of the private key; default: ssh-agent")
+        add.add_argument("--jump", default="", help="name of the agent through which it is reached")
+        add.add_argument("--search", action="append", default=[], help="where to look for PostgreSQL (repeatable)")
+        add.add_argument("--data-dir", required=True)
+        add.add_argument("--work-dir", required=True)
+        accept = verbs.add_parser("accept", help="accept the host key with this fingerprint, and contact the agent")
+        accept.add_argument("name")
+        accept.add_argument("fingerprint", help="SHA256:… as shown on the agent itself")
+        contact = verbs.add_parser("contact", help="reach the agent and discover what is on it")
+        contact.add_argument("name")
+
+    def handle(self, *args: Any, verb: str | None, **options: Any) -> None:
+        try:
+            getattr(self, f"do_{verb or 'list'}")(options)
+        except ValidationError as error:
+            raise CommandError("\n".join(f"{k}: {' '.join(v)}" for k, v in error.message_dict.items())) from error
+        except TeitenError as error:
+            raise CommandError(str(error)) from error
+
+    def do_list(self, options: dict[str, Any]) -> None:
+        table = Table("agent", "address", "state", "disk free", "PostgreSQL", "busy with")
+        for row in list_agents():
+            busy = f"trial {row.busy['trial_id']} ({row.busy['phase']})" if row.busy else "–"
+            free = format_quantity(row.disk.get("free_bytes"), "B")
+            names = ", ".join(installation.name for installation in row.installations)
+            table.add_row(row.name, f"{row.user}@{row.host}:{row.port}", row.state, free, names, busy)
+        Console(file=self.stdout).print(table)  # type: ignore[arg-type]
+
+    def do_add(self, options: dict[str, Any]) -> None:
+        fields = {key: options[key] for key in agents.FIELDS if key in options}
+        fields["jump"] = self._agent(options["jump"]) if options["jump"] else None
+        agent = agents.create_agent(fields, actor="command agents")
+        try:
+            tasks.contact_now(agent.pk)
+        except HostKeyError as error:
+            self.stdout.write(f"{agent.name} offers the host key {error.fingerprint}")
+            self.stdout.write(f"Compare it, then: manage.py agents accept {agent.name} {error.fingerprint}")
+
+    def do_accept(self, options: dict[str, Any]) -> None:
+        agent = self._agent(options["name"])
+        agents.accept_host_key(agent, options["fingerprint"], actor="command agents")
+        self.do_contact(options)
+
+    def do_contact(self, options: dict[str, Any]) -> None:
+        agent = self._agent(options["name"])
+        tasks.contact_now(agent.pk)
+        self.do_list(options)
+
+    def _agent(self, name: str) -> Agent:
+        agent = Agent.objects.filter(name=name).first()
+        if agent is None:
+            raise StateError(f"There is no agent {name!r}.", todo="manage.py agents lists them.")
+        return agent

@@ -1,0 +1,103 @@
+"""manage.py demo: the driver of `make demo`, started beside the services. Adds the demo agent by the code that the form
+uses, runs the demo plan, shows the table, and stays until it is stopped."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand
+from rich.console import Console
+
+from results import agents, models, runs
+from results import plan as plans
+from results.errors import HostKeyError, TeitenError
+from results.states import RunState
+from webapp.management import terminal
+from workers import registry, tasks
+
+NAME = "demo"
+ACTOR = "make demo"
+
+
+class Command(BaseCommand):
+    help = "Sets up and runs the demo; used by `make demo`, which starts the services."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        console = Console(file=self.stdout, highlight=False)  # type: ignore[arg-type]
+        url = f"http://127.0.0.1:{os.environ.get('TEITEN_PORT', '8720')}"
+        user = _sign_in(console)
+        _agent(console)
+        run = _run(user, console)
+        tasks.ring()
+        console.print(f"[bold]Watch it: {url}/runs/{run.pk}/[/]")
+        detail = terminal.follow(run.pk, console)
+        console.print(terminal.table(detail))
+        console.print(f"[bold]Compare: {url}/comparison/?run={run.pk}[/]    Ctrl-C stops everything.")
+        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+
+
+def _sign_in(console: Console) -> User:
+    """The demo's account. Its password is made once and lies in the state folder, readable by its owner alone."""
+    path: Path = settings.TEITEN.state / "demo-password"
+    user, created = User.objects.get_or_create(username=NAME, defaults={"is_staff": True})
+    if created or not path.exists():
+        password = secrets.token_urlsafe(9)
+        path.touch(mode=0o600)
+        path.write_text(password, encoding="utf-8")
+        user.set_password(password)
+        user.save()
+    console.print(f"Sign in as {NAME} with the password {path.read_text(encoding='utf-8')}", markup=False)
+    return user
+
+
+def _agent(console: Console) -> None:
+    """The machine itself, reached by SSH over the loopback interface."""
+    home = Path(os.environ["TEITEN_AGENT_HOME"])
+    fields = {
+        "name": NAME,
+        "host": os.environ["TEITEN_AGENT_HOST"],
+        "port": int(os.environ["TEITEN_AGENT_PORT"]),
+        "user": os.environ["TEITEN_AGENT_USER"],
+        "key_path": os.environ["TEITEN_AGENT_KEY"],
+        "search": [folder for folder in os.environ["TEITEN_AGENT_SEARCH"].split(":") if folder],
+        "data_dir": str(home / "data"),
+        "work_dir": str(home / "work"),
+    }
+    agent = models.Agent.objects.filter(name=NAME).first()
+    if agent is None:
+        agent = agents.create_agent(fields, ACTOR)
+    elif any(getattr(agent, key) != value for key, value in fields.items()):
+        agent = agents.update_agent(agent, fields, ACTOR)
+    try:
+        tasks.contact_now(agent.pk)
+    except HostKeyError as error:
+        console.print(f"Agent {NAME} offers the host key {error.fingerprint}: the demo's own, accepted.")
+        agent.refresh_from_db()
+        agents.accept_host_key(agent, error.fingerprint, ACTOR)
+        tasks.contact_now(agent.pk)
+    names = [i.name for i in agent.installations.filter(present=True)]
+    console.print(f"Agent {NAME} has PostgreSQL {', '.join(names)}")
+
+
+def _run(user: User, console: Console) -> models.Run:
+    """The demo plan's latest run, or a new one where there is none (left), or it did not finish well."""
+    kinds = registry.kinds()
+    path = Path(os.environ.get("TEITEN_DEMO_PLAN", settings.BASE_DIR / "plans" / "demo.toml"))
+    plan = plans.read(path.read_text(encoding="utf-8"), kinds)
+    last = models.Run.objects.filter(plan_hash=plan.hash).exclude(state=RunState.CANCELLED).first()
+    if last is not None:
+        console.print(f"Run {last.pk} of this plan is there already; 'Repeat' on its page measures again.")
+        return last
+    stored = models.Plan.objects.filter(name=plan.name).first()
+    try:
+        stored = runs.save_plan(plan, user=user, actor=ACTOR, stored=stored)
+        return runs.create_run(plan, kinds, stored=stored, user=user, actor=ACTOR)
+    except TeitenError as error:
+        console.print(f"[red]The demo plan cannot run:[/] {error}")
+        raise

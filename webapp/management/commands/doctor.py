@@ -1,0 +1,135 @@
+"""manage.py doctor: checks every dependency and agent, and says how to mend each."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
+from rich.console import Console
+from rich.markup import escape
+
+from results.errors import TeitenError
+from results.models import Agent
+from results.units import format_quantity
+from workers import tasks
+
+Finding = tuple[bool, str]
+TOOLS = {
+    "sar": "install sysstat; without it trials have no CPU, memory, disk and network series",
+    "sadf": "install sysstat",
+    "awk": "install mawk or gawk; without it trials have no latency percentiles",
+    "pgbench": "install PostgreSQL's client programs (Debian: postgresql-contrib or postgresql-client)",
+}
+LEAST_FREE_BYTES = 1024**3
+BEAT_SILENCE = timedelta(minutes=5)
+
+
+class Command(BaseCommand):
+    help = (
+        "Checks the warehouse, Redis, workers, beat, the bundle folder and every agent. Exit code 1 if one is not well."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        console = Console(file=self.stdout)  # type: ignore[arg-type]
+        sick = 0
+        checks: dict[str, Callable[[], Iterator[Finding]]] = {
+            "warehouse": _warehouse, "workers": _workers, "beat": _beat, "bundle folder": _bundles, "agents": _agents,
+        }  # fmt: skip
+        for name, check in checks.items():
+            for well, text in check():
+                sick += not well
+                mark = "[green]ok[/]   " if well else "[red]mend[/] "
+                console.print(f"{mark} {name}: {escape(text)}", highlight=False, soft_wrap=True)
+        if sick:
+            raise CommandError(f"{sick} to mend.", returncode=1)
+
+
+def _warehouse() -> Iterator[Finding]:
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        yield False, f"cannot be reached: {error}. Start it, or set TEITEN_DATABASE_URL."
+        return
+    version = connection.pg_version  # type: ignore[attr-defined]
+    yield True, f"PostgreSQL {version // 10000}.{version % 10000} answers"
+    executor = MigrationExecutor(connection)
+    missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    yield (
+        missing == 0,
+        f"{missing} migrations are missing: manage.py migrate" if missing else "migrations are complete",
+    )
+
+
+def _workers() -> Iterator[Finding]:
+    try:
+        names = tasks.listening()
+    except TeitenError as error:
+        yield False, str(error)
+        return
+    yield bool(names), ", ".join(names) or "none answers: start `celery -A workers.app worker --pool threads`"
+
+
+def _beat() -> Iterator[Finding]:
+    last = PeriodicTask.objects.filter(name="dispatch").values_list("last_run_at", flat=True).first()
+    if last is None or timezone.now() - last > BEAT_SILENCE:
+        yield (
+            False,
+            "has not been heard of for 5 minutes: start `celery -A workers.app beat` (schedules need it)",
+        )
+    else:
+        yield True, f"last wrote at {last:%H:%M:%S} UTC"
+
+
+def _bundles() -> Iterator[Finding]:
+    folder = settings.TEITEN_BUNDLE_DIR
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            free = shutil.disk_usage(folder).free
+    except OSError as error:
+        yield (
+            False,
+            f"{folder}: {error.strerror}. Set TEITEN_BUNDLE_DIR to a folder that this account may write.",
+        )
+        return
+    text = f"{folder}: {format_quantity(free, 'B')} free"
+    yield (
+        free > LEAST_FREE_BYTES,
+        text if free > LEAST_FREE_BYTES else f"{text}: make room, raw files are kept there",
+    )
+
+
+def _agents() -> Iterator[Finding]:
+    agents = Agent.objects.filter(enabled=True)
+    if not agents:
+        yield False, "there is none: add one on the agents page, or by manage.py agents add"
+    for agent in agents:
+        yield from _agent(agent)
+
+
+def _agent(agent: Agent) -> Iterator[Finding]:
+    try:
+        tasks.contact_now(agent.pk)
+    except TeitenError as error:
+        yield False, f"{agent.name}: {error}"
+        return
+    agent.refresh_from_db()
+    installed = [installation.name for installation in agent.installations.filter(present=True)]
+    yield (
+        bool(installed),
+        f"{agent.name}: PostgreSQL {', '.join(installed) or 'not found: set where to look for it'}",
+    )
+    for tool, hint in TOOLS.items():
+        if not agent.tools.get(tool):
+            yield False, f"{agent.name}: no {tool}: {hint}"
+    free = agent.disk.get("free_bytes", 0)
+    yield free > LEAST_FREE_BYTES, f"{agent.name}: {format_quantity(free, 'B')} free for data"

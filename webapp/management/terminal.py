@@ -1,0 +1,81 @@
+"""A run in the terminal: a progress bar while it goes, a table at its end."""
+
+from __future__ import annotations
+
+import time
+
+from django.utils import timezone
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from results.queries.runs import Cell, ConfigurationRow, RunDetail, run_detail
+from results.states import RunState
+from results.units import format_number, format_quantity
+
+POLL_S = 0.5
+
+
+def follow(run_id: int, console: Console) -> RunDetail:
+    """Shows progress until the run has ended; the run as it is then."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task(f"Run {run_id}", total=None)
+        told: set[int] = set()
+        while True:
+            detail = run_detail(run_id, timezone.now())
+            _tell(detail, told, progress.console)
+            ended = detail.run.trials_done + detail.run.trials_failed + detail.run.trials_cancelled
+            progress.update(task, total=detail.run.trials_total, completed=ended, description=_now(detail))
+            if detail.run.state in (RunState.FINISHED, RunState.CANCELLED):
+                return detail
+            time.sleep(POLL_S)
+
+
+def _cells(detail: RunDetail) -> list[tuple[ConfigurationRow, Cell]]:
+    return [(row, cell) for row in detail.configurations for cell in row.cells]
+
+
+def _now(detail: RunDetail) -> str:
+    running = [f"{row.name}: {cell.phase}" for row, cell in _cells(detail) if cell.state == "running"]
+    return "; ".join(running) or f"Run {detail.run.id}: {detail.run.state}"
+
+
+def _tell(detail: RunDetail, told: set[int], console: Console) -> None:
+    """A line for each trial that ended since the last look."""
+    for row, cell in sorted(_cells(detail), key=lambda item: item[1].position):
+        if cell.state not in ("done", "failed", "cancelled") or cell.trial_id in told:
+            continue
+        told.add(cell.trial_id)
+        value = (
+            format_quantity(cell.value, detail.metric.unit) if cell.state == "done" else f"{cell.state} {cell.error}"
+        )
+        console.print(
+            f"  trial {cell.trial_id}  {row.name}, block {cell.block}: {value}", markup=False, highlight=False
+        )
+
+
+def table(detail: RunDetail) -> Table:
+    """Configurations with median, range and replicates; a ratio to the first installation where that is a factor."""
+    names = [factor["name"] for factor in detail.factors]
+    compared = "installation" in names
+    result = Table(title=f"{detail.run.name}: {detail.metric.label} ({detail.metric.unit})", title_justify="left")
+    for name in names:
+        result.add_column(name)
+    for heading in ("median", "lowest", "highest", "replicates", *(["ratio"] if compared else [])):
+        result.add_column(heading, justify="right")
+    for row in detail.configurations:
+        numbers = [format_number(v) if v is not None else "–" for v in (row.median, row.minimum, row.maximum)]
+        ratio = [_ratio(detail, row)] if compared else []
+        result.add_row(*(row.levels[name] for name in names), *numbers, str(row.n), *ratio)
+    return result
+
+
+def _ratio(detail: RunDetail, row: ConfigurationRow) -> str:
+    """To the same configuration on the factor's first installation."""
+    first = next(f["levels"][0] for f in detail.factors if f["name"] == "installation")
+    wanted = dict(row.levels) | {"installation": first}
+    base = next((other for other in detail.configurations if other.levels == wanted), None)
+    if base is None or base.median is None or row.median is None or not base.median:
+        return "–"
+    return f"{row.median / base.median:.3f}"

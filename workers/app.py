@@ -1,0 +1,31 @@
+"""The Celery app: queues and schedule. Names its tasks by string, so that tasks import it and not the reverse."""
+
+from __future__ import annotations
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+
+app = Celery("teiten")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.update(
+    imports=("workers.tasks",),
+    task_acks_late=False,
+    task_ignore_result=True,
+    worker_prefetch_multiplier=1,
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={"socket_connect_timeout": 3, "retry_policy": {"max_retries": 1}},
+    task_publish_retry=False,
+    timezone="UTC",
+    beat_schedule={
+        "dispatch": {"task": "workers.tasks.dispatch", "schedule": 2.0, "options": {"expires": 2.0}},
+        "reap": {"task": "workers.tasks.reap", "schedule": 5.0, "options": {"expires": 5.0}},
+        "contact agents": {
+            "task": "workers.tasks.contact_all",
+            "schedule": 300.0,
+            "options": {"expires": 60.0},
+        },
+    },
+)

@@ -1,0 +1,124 @@
+"""What follows from all parts of a bundle together: costs per transaction, phases, whether they agree. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from results.environment import LayerKind
+from results.matrix import TrialSpec
+from results.metrics import Better, Metric
+from results.parsed import Gap, Measurement, Part
+from workers.bundle.manifest import Manifest
+
+_PER = "Of the measured window, divided by the transactions in it."
+METRICS = (
+    Metric(
+        "phase.seconds", "s", Better.NEITHER, "Duration of a phase", "By the worker's clock. Label: the phase.", 0.05
+    ),
+    Metric(
+        "overhead.seconds",
+        "s",
+        Better.LOWER,
+        "Time beyond the measured window",
+        "The whole attempt without the measured window and the warm-up.",
+        0.1,
+    ),
+    Metric("cpu.per_transaction", "us", Better.LOWER, "CPU per transaction", f"Busy processors of the agent. {_PER}"),
+    Metric("context_switches.per_transaction", "1", Better.LOWER, "Context switches per transaction", _PER, 0.05),
+    Metric("wal.per_transaction", "B", Better.LOWER, "WAL per transaction", _PER),
+    Metric(
+        "blocks.read.per_transaction",
+        "1",
+        Better.LOWER,
+        "Blocks read per transaction",
+        f"Not found in buffers. {_PER}",
+        0.05,
+    ),
+    Metric("blocks.written.per_transaction", "1", Better.LOWER, "Blocks written per transaction", _PER, 0.05),
+)
+_FROM_TOTALS = {
+    "wal.bytes": "wal.per_transaction",
+    "blocks.read": "blocks.read.per_transaction",
+    "blocks.written": "blocks.written.per_transaction",
+}
+
+
+def merged(parts: Sequence[Part]) -> Part:
+    """All parts as one; the first failure is the whole's."""
+    return Part(
+        metrics=tuple({metric.name: metric for part in parts for metric in part.metrics}.values()),
+        measurements=tuple(m for part in parts for m in part.measurements),
+        series=tuple(s for part in parts for s in part.series),
+        latencies=tuple(item for part in parts for item in part.latencies),
+        events=tuple(e for part in parts for e in part.events),
+        layers=tuple(use for part in parts for use in part.layers),
+        gaps=tuple(g for part in parts for g in part.gaps),
+        failure=next((part.failure for part in parts if part.failure), ""),
+    )
+
+
+def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:
+    """The whole with what follows from it."""
+    agreed = _without_incomplete_log(whole)
+    derived = (*_phases(manifest, spec), *_costs(agreed, manifest))
+    used = {m.metric for m in derived}
+    return replace(
+        agreed,
+        metrics=(*agreed.metrics, *(metric for metric in METRICS if metric.name in used)),
+        measurements=(*agreed.measurements, *derived),
+    )
+
+
+def total(measurements: Iterable[Measurement], metric: str) -> float | None:
+    """The trial's own value of a metric: without node's or label's parts."""
+    return next((m.value for m in measurements if m.metric == metric and not m.label), None)
+
+
+def _phases(manifest: Manifest, spec: TrialSpec) -> Iterator[Measurement]:
+    for phase in manifest.phases:
+        yield Measurement("phase.seconds", phase.seconds, label=phase.name)
+    if manifest.window is not None and manifest.error is None:
+        measured = manifest.window[1] - manifest.window[0] + spec.warmup_s
+        yield Measurement("overhead.seconds", manifest.ended_s - manifest.started_s - measured)
+
+
+def _costs(whole: Part, manifest: Manifest) -> Iterator[Measurement]:
+    transactions = total(whole.measurements, "transactions")
+    if not transactions or manifest.window is None:
+        return
+    seconds = manifest.window[1] - manifest.window[0]
+    for m in whole.measurements:
+        if m.label:
+            continue
+        if m.metric in _FROM_TOTALS:
+            yield Measurement(_FROM_TOTALS[m.metric], m.value / transactions, m.node)
+        elif m.metric == "context_switches":
+            yield Measurement("context_switches.per_transaction", m.value * seconds / transactions, m.node)
+        elif m.metric == "cpu.busy" and (processors := _processors(manifest, m.node)):
+            used_us = m.value / 100 * processors * seconds * 1e6
+            yield Measurement("cpu.per_transaction", used_us / transactions, m.node)
+
+
+def _processors(manifest: Manifest, node: str) -> int:
+    """Logical processors of the node's machine, by its hardware layer; 0 when unknown."""
+    layers = [u.layer for u in manifest.layers if u.node == node and u.layer.kind == LayerKind.HARDWARE]
+    return int(layers[0].content.get("processors", 0)) if layers else 0
+
+
+def _without_incomplete_log(whole: Part) -> Part:
+    """A latency log that does not hold every transaction that pgbench counted would give wrong percentiles: left out,
+    with the reason."""
+    counted = total(whole.measurements, "transactions")
+    logged = next((item.histogram.total for item in whole.latencies if not item.label), None)
+    if counted is None or logged is None or logged == counted:
+        return whole
+    reason = f"pgbench counted {counted:.0f} transactions, its log holds {logged}: percentiles are left out"
+    return replace(
+        whole,
+        latencies=(),
+        measurements=tuple(
+            m for m in whole.measurements if not m.metric.startswith("latency.p") and m.metric != "latency.max"
+        ),
+        gaps=(*whole.gaps, Gap("latency_log", "client", reason)),
+    )

@@ -1,0 +1,94 @@
+"""What ran, where, when, and how it ended: `manifest.json` of a bundle. Pure.
+
+Times are epoch seconds by the worker's clock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from results.environment import Layer, LayerKind
+from results.errors import ParseError
+from results.parsed import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
+
+FILE = "manifest.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Node:
+    """role: `client`, `primary`, …; clock_offset_s: the agent's clock minus the worker's, ± clock_error_s."""
+
+    role: str
+    agent: str
+    clock_offset_s: float = 0.0
+    clock_error_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """window: start and end of the measured time, None when it was never reached. spec: `TrialSpec.to_json()`.
+    collectors: (name, node) of each that ran. error: `TeitenError.as_dict()`, None when every phase succeeded."""
+
+    trial_key: str
+    attempt: int
+    teiten: str
+    started_s: float
+    ended_s: float
+    spec: Mapping[str, Any]
+    window: tuple[float, float] | None = None
+    error: Mapping[str, Any] | None = None
+    nodes: tuple[Node, ...] = ()
+    collectors: tuple[tuple[str, str], ...] = ()
+    phases: tuple[PhaseTiming, ...] = ()
+    commands: tuple[CommandRun, ...] = ()
+    checks: tuple[Check, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    layers: tuple[LayerUse, ...] = ()
+    files: tuple[RawFile, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    version: int = VERSION
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Manifest:
+        """Raises ParseError when the text is no manifest of this version."""
+        try:
+            value = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ParseError("The manifest is not JSON.", file=FILE, line=error.lineno, text=error.msg) from error
+        if not isinstance(value, dict) or value.get("version") != VERSION:
+            raise ParseError(f"The manifest is not of version {VERSION}.", file=FILE, text=text[:80])
+        try:
+            return cls._read(value)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ParseError(
+                "A field of the manifest is missing or of another kind.", file=FILE, text=str(error)
+            ) from error
+
+    @classmethod
+    def _read(cls, value: dict[str, Any]) -> Manifest:
+        rows: dict[str, Any] = {name: tuple(kind(**row) for row in value.pop(name)) for name, kind in _ROWS.items()}
+        layers = tuple(_layer_use(use) for use in value.pop("layers"))
+        window = value.pop("window")
+        collectors = tuple((name, node) for name, node in value.pop("collectors"))
+        return cls(**value, **rows, layers=layers, collectors=collectors, window=tuple(window) if window else None)
+
+
+_ROWS: dict[str, Any] = {
+    "nodes": Node,
+    "phases": PhaseTiming,
+    "commands": CommandRun,
+    "checks": Check,
+    "gaps": Gap,
+    "files": RawFile,
+}
+
+
+def _layer_use(value: dict[str, Any]) -> LayerUse:
+    return LayerUse(value["node"], Layer(LayerKind(value["layer"]["kind"]), value["layer"]["content"]))

@@ -1,0 +1,141 @@
+"""Archive → ParsedTrial, by the parsers of the kinds that ran. Pure but for reading the files."""
+
+from __future__ import annotations
+
+import hashlib
+import tarfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from results.errors import IngestError, ParseError, TrialError
+from results.matrix import TrialSpec
+from results.parsed import Gap, ParsedTrial, Part
+from results.specs import Parse, Reading
+from workers import registry
+from workers.bundle import derive
+from workers.bundle.manifest import FILE, Manifest
+
+MAXIMUM_BYTES = 4 * 1024**3
+
+
+def open_files(path: Path) -> dict[str, bytes]:
+    """Every file of a bundle, archive or directory, by its path in the bundle. Raises IngestError."""
+    if path.is_dir():
+        return {p.relative_to(path).as_posix(): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            members = [member for member in archive.getmembers() if member.isfile()]
+            if sum(member.size for member in members) > MAXIMUM_BYTES:
+                raise IngestError("The bundle is larger than 4 GB unpacked.", where=str(path))
+            return {m.name: stream.read() for m in members if (stream := archive.extractfile(m)) is not None}
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise IngestError("The bundle cannot be read.", where=str(path), why=str(error)) from error
+
+
+def read(path: Path) -> ParsedTrial:
+    """Raises IngestError or ParseError when there is no whole bundle; a file that does not say what it should is a
+    gap, and a failed attempt where the workload or a required collector wrote it."""
+    files = open_files(path)
+    if FILE not in files:
+        raise IngestError("There is no manifest in the bundle.", where=str(path))
+    manifest = Manifest.from_json(files[FILE].decode())
+    _check_sums(manifest, files, path)
+    return parse(manifest, files)
+
+
+def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
+    """What the manifest and the raw files say. Pure."""
+    spec = TrialSpec.from_json(manifest.spec)
+    parts: list[Part] = []
+    gaps: list[Gap] = list(manifest.gaps)
+    error = dict(manifest.error) if manifest.error else None
+    if manifest.window is not None:
+        reading = _reading(manifest, spec, files, "workload/", "client")
+        part, trouble = _parse(registry.workload_parser(spec.workload), reading)
+        parts.append(part)
+        error = error or trouble or _failure(part)
+        for name, node in manifest.collectors:
+            reading = _reading(manifest, spec, files, f"collectors/{name}/{node}/", node)
+            part, trouble = _parse(registry.collector_parser(name), reading)
+            parts.append(part)
+            if trouble is not None:
+                gaps.append(Gap(name, node, f"{trouble['where']}: {trouble['what']}"))
+    whole = derive.add(derive.merged(parts), manifest, spec)
+    gaps += whole.gaps
+    error = error or _required(spec, gaps)
+    return ParsedTrial(
+        trial_key=manifest.trial_key,
+        attempt=manifest.attempt,
+        started_at=_moment(manifest.started_s),
+        measured_from=_moment(manifest.window[0]) if manifest.window else None,
+        measured_to=_moment(manifest.window[1]) if manifest.window else None,
+        succeeded=error is None,
+        error=error,
+        phases=manifest.phases,
+        commands=manifest.commands,
+        checks=manifest.checks,
+        files=manifest.files,
+        metrics=whole.metrics,
+        measurements=whole.measurements,
+        series=whole.series,
+        latencies=whole.latencies,
+        events=tuple(sorted(whole.events, key=lambda event: event.at_s)),
+        layers=(*manifest.layers, *whole.layers),
+        gaps=tuple(gaps),
+        notes=manifest.notes,
+    )
+
+
+def _reading(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes], folder: str, node: str) -> Reading:
+    offsets = {item.role: item.clock_offset_s for item in manifest.nodes}
+    return Reading(
+        node=node,
+        files={
+            name.removeprefix(folder): data.decode("utf-8", "replace")
+            for name, data in files.items()
+            if name.startswith(folder)
+        },
+        parameters=spec.parameters,
+        window=manifest.window or (0.0, 0.0),
+        clock_offset_s=offsets.get(node, 0.0),
+        notes=manifest.notes,
+    )
+
+
+def _parse(parser: Parse, reading: Reading) -> tuple[Part, dict[str, Any] | None]:
+    try:
+        return parser(reading), None
+    except ParseError as error:
+        return Part(), error.as_dict()
+
+
+def _failure(part: Part) -> dict[str, Any] | None:
+    if not part.failure:
+        return None
+    what = "The workload failed while it was measured."
+    return TrialError(what, where="measure", why=part.failure, todo="See its output below.").as_dict()
+
+
+def _required(spec: TrialSpec, gaps: list[Gap]) -> dict[str, Any] | None:
+    """A gap costs the trial only where the plan requires what is missing."""
+    missing = next((gap for gap in gaps if gap.source in spec.required_collectors), None)
+    if missing is None:
+        return None
+    what = f"The plan requires the collector {missing.source}, which could not gather everything on {missing.node}."
+    return TrialError(what, where="collect", why=missing.reason, todo="Mend it, or do not require it.").as_dict()
+
+
+def _check_sums(manifest: Manifest, files: Mapping[str, bytes], path: Path) -> None:
+    for file in manifest.files:
+        if file.path not in files or hashlib.sha256(files[file.path]).hexdigest() != file.sha256:
+            raise IngestError(
+                f"{file.path} is missing or not as it was written.",
+                where=str(path),
+                todo="Restore the archive.",
+            )
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

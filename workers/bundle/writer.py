@@ -1,0 +1,99 @@
+"""Phases → files → one archive. Implements `workers.interfaces.Recorder`."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import shutil
+import tarfile
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from results.errors import IngestError
+from results.parsed import Check, Gap, RawFile
+from workers.bundle.manifest import FILE, Manifest
+
+COMPRESSION = 6
+
+
+@dataclass(frozen=True)
+class Archived:
+    """path: relative to the bundle folder."""
+
+    path: str
+    sha256: str
+    size_bytes: int
+
+
+class BundleWriter:
+    """Collects one attempt's raw files in a directory of its own; `finish` makes the archive. What was gathered before
+    a failure is kept."""
+
+    def __init__(self, root: Path, trial_key: str, attempt: int) -> None:
+        self.root = root
+        self.directory = root / "unfinished" / f"{trial_key.replace('/', '-')}-{attempt}"
+        self.archive = PurePosixPath(f"{trial_key}-{attempt}.tar.gz")
+        self.notes: dict[str, Any] = {}
+        self.checks: list[Check] = []
+        self.gaps: list[Gap] = []
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.directory.mkdir(parents=True)
+
+    def add(self, path: str, content: bytes | str) -> None:
+        """A raw file; path relative, with '/'. Raises IngestError when it leaves the bundle."""
+        parts = PurePosixPath(path).parts
+        if not parts or ".." in parts or path.startswith("/") or path == FILE:
+            raise IngestError(f"{path!r} is not a place in a bundle.", where=str(self.archive))
+        target = self.directory.joinpath(*parts)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def note(self, name: str, value: Any) -> None:
+        self.notes[name] = value
+
+    def check(self, check: Check) -> None:
+        self.checks.append(check)
+
+    def gap(self, source: str, node: str, reason: str) -> None:
+        self.gaps.append(Gap(source, node, reason))
+
+    def finish(self, manifest: Manifest) -> Archived:
+        """Writes the manifest and the archive, and removes the directory. The same content gives the same bytes."""
+        paths = sorted(path for path in self.directory.rglob("*") if path.is_file())
+        content = {path.relative_to(self.directory).as_posix(): path.read_bytes() for path in paths}
+        files = tuple(RawFile(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in content.items())
+        whole = replace(manifest, files=files, checks=tuple(self.checks), gaps=tuple(self.gaps), notes=self.notes)
+        data = packed({FILE: whole.to_json().encode(), **content})
+        target = self.root / self.archive
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_suffix(".partial")
+        partial.write_bytes(data)
+        partial.rename(target)
+        shutil.rmtree(self.directory)
+        return Archived(str(self.archive), hashlib.sha256(data).hexdigest(), len(data))
+
+
+def packed(content: dict[str, bytes]) -> bytes:
+    """A .tar.gz that depends on names and contents alone."""
+    buffer = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0, compresslevel=COMPRESSION) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for name, data in content.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, hex. Raises IngestError when it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        todo = "Restore it from a backup."
+        raise IngestError("The archive cannot be read.", where=str(path), why=str(error), todo=todo) from error

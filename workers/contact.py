@@ -1,0 +1,75 @@
+"""Reach an agent: check its host key, discover its facts and installations, store them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from django.utils import timezone
+
+from results import agents
+from results.agents import Contact, FoundInstallation
+from results.errors import HostKeyError, TeitenError
+from results.models import Agent
+from workers.orders import address_of
+from workers.postgres.installation import discover_installations
+from workers.remote.address import Address
+from workers.remote.connection import HostKey, connected, host_key_of
+from workers.remote.facts import discover
+
+
+def contact(agent_id: int) -> None:
+    """Reaches the agent and stores what was found. What went wrong is stored on the agent, and raised as
+    AgentError or HostKeyError."""
+    agent = Agent.objects.select_related("jump").get(pk=agent_id)
+    try:
+        key = asyncio.run(host_key_of(address_of(agent)))
+        agents.record_offer(agent_id, key.line, key.fingerprint, timezone.now())
+        _check_key(agent, key)
+        agent.refresh_from_db()
+        found = asyncio.run(_discover(address_of(agent)))
+    except TeitenError as error:
+        agents.record_failure(agent_id, error)
+        raise
+    agents.record_contact(agent_id, found, timezone.now())
+
+
+def _check_key(agent: Agent, key: HostKey) -> None:
+    if agent.host_key_fingerprint == key.fingerprint:
+        return
+    if not agent.host_key_fingerprint:
+        raise HostKeyError(
+            f"The host key of {agent.name} has not been accepted.",
+            fingerprint=key.fingerprint,
+            where=f"{agent.host}:{agent.port}",
+            why=f"It offers {key.fingerprint}.",
+            todo="Compare the fingerprint with the one shown on the agent itself, then accept it.",
+        )
+    raise HostKeyError(
+        f"The host key of {agent.name} has changed.",
+        fingerprint=key.fingerprint,
+        where=f"{agent.host}:{agent.port}",
+        why=f"Accepted was {agent.host_key_fingerprint}; it offers {key.fingerprint}. "
+        "The machine was set up anew, or something answers in its place.",
+        todo="Nothing runs on it until somebody has compared the fingerprint and accepted the new key.",
+    )
+
+
+async def _discover(address: Address) -> Contact:
+    async with connected(address) as remote:
+        facts = await discover(remote, address.data_dir)
+        installations = await discover_installations(remote)
+    return Contact(
+        layers=facts.layers,
+        installations=[
+            FoundInstallation(
+                i.name, i.bin_dir, i.client_bin, i.version, i.version_num, tuple(i.configure),
+                tuple(i.access_methods), tuple(i.extensions), i.has_jit,
+            )
+            for i in installations
+        ],
+        tools=facts.tools,
+        disk=facts.disk,
+        cores=facts.cores,
+        memory_bytes=facts.memory_bytes,
+        clock_offset_s=facts.clock_offset_s,
+    )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Which trial may run now, and what becomes of it when an attempt ends. The database is the queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from results import runs, sql
+from results.models import Attempt, Trial
+from results.states import AttemptState, TrialState
+from workers import lease
+
+MOST_ATTEMPTS = 3
+RETRY_AFTER_S = 10.0
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    id: int
+    agents: tuple[int, ...]
+
+
+def next_attempt(now: datetime) -> int | None:
+    """Starts an attempt at the first trial that may run: oldest run first, in the run's order, on agents that are
+    ready and free. Its id, None when nothing may run."""
+    with transaction.atomic():
+        found = sql.rows(_Candidate, sql.load(__file__), {"now": now})
+        if not found:
+            return None
+        trial = found[0]
+        Trial.objects.filter(pk=trial.id).update(
+            state=TrialState.RUNNING, state_at=now, attempts_made=F("attempts_made") + 1, phase="", error=None
+        )
+        row = Trial.objects.get(pk=trial.id)
+        number = row.attempts.count() + 1
+        attempt = Attempt.objects.create(run_id=row.run_id, trial=row, number=number)
+        if not lease.acquire(attempt.pk, trial.agents, now):
+            transaction.set_rollback(True)
+            return None
+        return attempt.pk
+
+
+@transaction.atomic
+def give_back(attempt_id: int, now: datetime) -> None:
+    """The attempt never began (no worker could be told): its trial waits again, and nothing is counted."""
+    attempt = Attempt.objects.get(pk=attempt_id)
+    lease.release(attempt_id)
+    attempt.delete()
+    Trial.objects.filter(pk=attempt.trial_id, state=TrialState.RUNNING).update(
+        state=TrialState.WAITING, state_at=now, attempts_made=F("attempts_made") - 1
+    )
+
+
+@transaction.atomic
+def finish(attempt_id: int, error: dict[str, Any] | None, now: datetime) -> bool:
+    """Ends an attempt and releases its agents. error None: its numbers count. False when it had lost its leases: then
+    its numbers stay with the attempt and count for nothing."""
+    attempt = Attempt.objects.select_for_update().get(pk=attempt_id)
+    trial = Trial.objects.select_for_update().get(pk=attempt.trial_id)
+    lease.release(attempt_id)
+    if attempt.state != AttemptState.RUNNING:
+        return False
+    cancelled = trial.state == TrialState.CANCELLED
+    state = AttemptState.CANCELLED if cancelled else AttemptState.FAILED if error else AttemptState.DONE
+    Attempt.objects.filter(pk=attempt_id).update(state=state, ended_at=now, error=error)
+    if not cancelled:
+        _settle(trial, attempt, error, now)
+    runs.close_finished(attempt.run_id)
+    return not cancelled
+
+
+def _settle(trial: Trial, attempt: Attempt, error: dict[str, Any] | None, now: datetime) -> None:
+    running = Trial.objects.filter(pk=trial.pk, state=TrialState.RUNNING)
+    if error is None:
+        running.update(state=TrialState.DONE, state_at=now, attempt=attempt, phase="", error=None)
+    elif error.get("retryable") and trial.attempts_made < MOST_ATTEMPTS:
+        later = now + timedelta(seconds=RETRY_AFTER_S * trial.attempts_made)
+        running.update(state=TrialState.WAITING, state_at=now, not_before=later, phase="", error=error)
+    else:
+        running.update(state=TrialState.FAILED, state_at=now, phase="", error=error)
+
+
+def reap(now: datetime) -> int:
+    """Requeues the trials of attempts whose worker vanished; how many."""
+    lost = lease.expire(now)
+    for attempt in Attempt.objects.filter(pk__in=lost).select_related("trial"):
+        error = {
+            "kind": "lost",
+            "what": f"The worker of attempt {attempt.number} was not heard of for {lease.TTL_S:g} s.",
+            "where": attempt.worker,
+            "why": "It was stopped, or lost its database or network.",
+            "todo": "Look at the worker's log.",
+            "retryable": True,
+        }
+        with transaction.atomic():
+            Attempt.objects.filter(pk=attempt.pk).update(error=error)
+            _settle(attempt.trial, attempt, error, now)
+            runs.close_finished(attempt.run_id)
+    return len(lost)

@@ -1,0 +1,317 @@
+"""One attempt as a list of named phases. Values in, an archived bundle out; knows no database.
+
+prepare  connect, clear away what dead attempts left, build the topology
+load     the data, by the plan's policy
+warm     the caches, by the plan's policy; the workload's own warm-up; a checkpoint
+verify   what must hold before the clock starts (DESIGN decision 9)
+watch    start the collectors
+measure  the workload, for its duration
+collect  stop the collectors, fetch what they wrote
+clean    remove the attempt's files; stop servers that nothing waits for
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import time
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from results.environment import Layer, LayerKind
+from results.errors import AgentError, TeitenError, TrialError, VerifyError
+from results.parsed import CommandRun, LayerUse, PhaseTiming
+from workers import registry
+from workers.bundle.manifest import Manifest, Node
+from workers.bundle.writer import Archived, BundleWriter
+from workers.interfaces import Stage
+from workers.orders import Order
+from workers.postgres import database, settings
+from workers.remote import job
+from workers.remote.connection import Remote, connected
+
+log = logging.getLogger(__name__)
+Progress = Callable[[str, float | None], Awaitable[None]]
+VERSION = "1.0.0"
+
+
+@dataclass
+class _Attempt:
+    """What one attempt is doing: filled phase by phase, kept whatever happens."""
+
+    order: Order
+    writer: BundleWriter
+    progress: Progress
+    started_s: float
+    stage: Stage
+    phases: list[PhaseTiming] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    layers: list[LayerUse] = field(default_factory=list)
+    watching: list[tuple[str, str]] = field(default_factory=list)
+    error: dict[str, Any] | None = None
+
+    @asynccontextmanager
+    async def phase(self, name: str, expected_s: float | None = None) -> AsyncIterator[None]:
+        await self.progress(name, expected_s)
+        for remote in self.stage.agents.values():
+            remote.phase = name
+        begun = time.time()
+        ok = False
+        try:
+            yield
+            ok = True
+        finally:
+            self.phases.append(PhaseTiming(name, begun - self.started_s, time.time() - begun, ok))
+
+    @property
+    def remotes(self) -> list[Remote]:
+        return list({remote.address.name: remote for remote in self.stage.agents.values()}.values())
+
+
+async def run(order: Order, bundles: Path, progress: Progress) -> tuple[Archived, dict[str, Any] | None]:
+    """Runs the attempt and archives its bundle under `bundles`: (where, error). Never raises for what an agent or a
+    server did: that is in the error and in the manifest. Cancelled: cleans up and archives just the same."""
+    writer = BundleWriter(bundles, order.trial_key, order.attempt)
+    stage = Stage(order.spec, {}, {}, writer, job_name=f"{order.trial_key.replace('/', '-')}-{order.attempt}")
+    attempt = _Attempt(order, writer, progress, time.time(), stage)
+    cancelled = False
+    async with AsyncExitStack() as connections:
+        try:
+            await _phases(attempt, connections)
+        except asyncio.CancelledError:
+            cancelled = True
+            attempt.error = TrialError("The trial was cancelled.", where=_where(attempt)).as_dict() | {
+                "kind": "cancelled"
+            }
+        except Exception as error:  # noqa: BLE001  (whatever it was, it ends in the bundle and on the page)
+            _failed(attempt, error)
+        await asyncio.shield(_clean(attempt, cancelled))
+    archived = await asyncio.to_thread(writer.finish, _manifest(attempt))
+    return archived, attempt.error
+
+
+async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
+    stage, spec = attempt.stage, attempt.order.spec
+    workload, topology = registry.workload(spec.workload), registry.topology(spec.topology)
+    async with attempt.phase("prepare"):
+        await _connect(attempt, connections)
+        await topology.build(stage)
+    async with attempt.phase("load"):
+        await _load(attempt)
+    async with attempt.phase("warm", spec.warmup_s):
+        await _warm(attempt)
+        await workload.warm_up(stage)
+        await stage.primary.execute("CHECKPOINT")
+    async with attempt.phase("verify"):
+        await asyncio.gather(topology.verify(stage), workload.verify(stage), _describe(attempt))
+        _require(attempt.writer)
+    async with attempt.phase("watch"):
+        await _watch(attempt)
+    async with attempt.phase("measure", spec.duration_s):
+        await workload.measure(stage)
+    async with attempt.phase("collect"):
+        await _collect(attempt)
+
+
+async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
+    order, stage = attempt.order, attempt.stage
+    names = sorted(set(order.spec.agents.values()))
+    opened = await asyncio.gather(*(connections.enter_async_context(connected(order.addresses[n])) for n in names))
+    by_name = dict(zip(names, opened, strict=True))
+    stage.agents = {role: by_name[name] for role, name in order.spec.agents.items()}
+    for role, node in _nodes(stage).items():
+        node.node, node.phase = role, "prepare"
+    await asyncio.gather(*(job.sweep(remote) for remote in attempt.remotes))
+    clocks = dict(zip(names, await asyncio.gather(*(remote.clock_offset() for remote in opened)), strict=True))
+    attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
+    stage.facts["clock_offset_s"] = clocks[order.spec.agents["client"]][0]
+    for role, remote in _nodes(stage).items():
+        attempt.layers += [LayerUse(role, layer) for layer in order.layers[remote.address.name]]
+
+
+def _nodes(stage: Stage) -> dict[str, Remote]:
+    """Each machine once, under the first server role that it plays, else 'client'."""
+    found: dict[str, tuple[str, Remote]] = {}
+    for role in (*registry.kinds().topologies[stage.spec.topology].roles, "client"):
+        remote = stage.agents[role]
+        found.setdefault(remote.address.name, (role, remote))
+    return dict(found.values())
+
+
+def _data_key(order: Order) -> tuple[dict[str, Any], str]:
+    spec = order.spec
+    key = {
+        "workload": spec.workload,
+        "access_method": spec.access_method,
+        **registry.kinds().workloads[spec.workload].data_key(spec.parameters),
+    }
+    return key, hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
+
+
+async def _load(attempt: _Attempt) -> None:
+    stage, spec = attempt.stage, attempt.order.spec
+    workload = registry.workload(spec.workload)
+    key, key_hash = _data_key(attempt.order)
+
+    async def load(name: str) -> None:
+        await workload.load(stage, name)
+
+    prepared = await database.ensure_database(stage.primary, spec.data, key_hash, load)
+    stage.database = prepared.name
+    attempt.writer.note("data", {"policy": spec.data, "how": prepared.how, "database": prepared.name})
+    attempt.layers.append(LayerUse("primary", Layer(LayerKind.DATA, {"policy": spec.data, **key})))
+
+
+async def _warm(attempt: _Attempt) -> None:
+    stage, spec = attempt.stage, attempt.order.spec
+    if spec.cache == "prewarm":
+        attempt.writer.note("cache", await database.prewarm(stage.primary, stage.database))
+    elif spec.cache == "cold":
+        await database.cold(stage.primary)
+
+
+async def _describe(attempt: _Attempt) -> None:
+    """The layers that only the running server can tell."""
+    spec, server = attempt.order.spec, attempt.stage.primary
+    effective = await settings.effective(server, attempt.stage.database)
+    installation = spec.installation
+    build = {
+        "version": installation.version,
+        "version_num": installation.version_num,
+        "name": installation.name,
+    }
+    topology = {"name": spec.topology, **spec.topology_parameters}
+    client = {"threads_rule": spec.threads, "bin": spec.client_bin, "agents": len(set(spec.agents.values()))}
+    attempt.layers += [
+        LayerUse("primary", Layer(LayerKind.SETTINGS, settings.non_default(effective))),
+        LayerUse("primary", Layer(LayerKind.BUILD, {**build, "initdb": list(spec.initdb)})),
+        LayerUse("primary", Layer(LayerKind.ACCESS_METHOD, {"access_method": spec.access_method or "heap"})),
+        LayerUse("primary", Layer(LayerKind.TOPOLOGY, topology)),
+        LayerUse("client", Layer(LayerKind.CLIENT, client)),
+        LayerUse("client", Layer(LayerKind.TOOL, {"teiten": VERSION})),
+    ]
+
+
+def _require(writer: BundleWriter) -> None:
+    broken = [check for check in writer.checks if not check.passed]
+    if broken:
+        said = "; ".join(
+            f"{check.name} on {check.node}: expected {check.expected}, found {check.actual}" for check in broken
+        )
+        raise VerifyError(
+            "Something did not hold before the clock started.",
+            where="verify",
+            why=said,
+            todo="Mend it, then retry.",
+        )
+
+
+def _targets(stage: Stage, on: str) -> Sequence[str]:
+    if on == "agents":
+        return list(_nodes(stage))
+    return list(stage.servers) if on == "servers" else ["client"]
+
+
+async def _watch(attempt: _Attempt) -> None:
+    stage, spec = attempt.stage, attempt.order.spec
+    specs = registry.kinds().collectors
+    wanted = [(name, node) for name in spec.collectors for node in _targets(stage, specs[name].on)]
+
+    async def start(name: str, node: str) -> None:
+        try:
+            await registry.collector(name).start(stage, node)
+        except AgentError as error:
+            _gap(attempt, name, node, error)
+        else:
+            attempt.watching.append((name, node))
+
+    await asyncio.gather(*(start(name, node) for name, node in wanted))
+
+
+async def _collect(attempt: _Attempt) -> None:
+    async def stop(name: str, node: str) -> None:
+        try:
+            await registry.collector(name).stop(attempt.stage, node)
+        except AgentError as error:
+            _gap(attempt, name, node, error)
+
+    await asyncio.gather(*(stop(name, node) for name, node in attempt.watching))
+
+
+def _gap(attempt: _Attempt, name: str, node: str, error: AgentError) -> None:
+    if name in attempt.order.spec.required_collectors:
+        raise error
+    attempt.writer.gap(name, node, str(error))
+
+
+def _where(attempt: _Attempt) -> str:
+    return attempt.phases[-1].name if attempt.phases else "prepare"
+
+
+def _failed(attempt: _Attempt, error: Exception) -> None:
+    where = _where(attempt)
+    if isinstance(error, TeitenError):
+        attempt.error = error.as_dict() | {"phase": where}
+        return
+    log.error("attempt %s of trial %s", attempt.order.attempt, attempt.order.trial_key, exc_info=error)
+    attempt.writer.add("traceback.txt", "".join(traceback.format_exception(error)))
+    unexpected = TrialError(
+        f"Teiten itself failed: {type(error).__name__}.",
+        where=where,
+        why=str(error),
+        todo="Report it with traceback.txt.",
+    )
+    attempt.error = unexpected.as_dict() | {"phase": where}
+
+
+async def _clean(attempt: _Attempt, cancelled: bool) -> None:
+    """Leaves the agents clean; what it cannot do is written down and does not hide the first error."""
+    if not attempt.stage.agents:
+        return
+    stage = attempt.stage
+    try:
+        async with attempt.phase("clean"):
+            if attempt.error is not None:
+                await _salvage(attempt)
+            await asyncio.gather(*(job.sweep(remote) for remote in attempt.remotes))
+            if cancelled or not attempt.order.keep_servers:
+                await registry.topology(attempt.order.spec.topology).tear_down(stage)
+    except TeitenError as error:
+        attempt.writer.gap("clean", "", str(error))
+
+
+async def _salvage(attempt: _Attempt) -> None:
+    """After a failure: what collectors had gathered, and the end of each server's log."""
+    if _where(attempt) == "measure" and not any(phase.name == "collect" for phase in attempt.phases):
+        await _collect(attempt)
+    for role, server in attempt.stage.servers.items():
+        try:
+            attempt.writer.add(f"server/{role}.log", await server.log_tail())
+        except TeitenError as error:
+            attempt.writer.gap("server log", role, str(error))
+
+
+def _manifest(attempt: _Attempt) -> Manifest:
+    window = attempt.writer.notes.get("window")
+    commands: list[CommandRun] = [command for remote in attempt.remotes for command in remote.log]
+    return Manifest(
+        trial_key=attempt.order.trial_key,
+        attempt=attempt.order.attempt,
+        teiten=VERSION,
+        started_s=attempt.started_s,
+        ended_s=time.time(),
+        spec=attempt.order.spec.to_json(),
+        window=(window[0], window[1]) if window else None,
+        error=attempt.error,
+        nodes=tuple(attempt.nodes),
+        collectors=tuple(sorted(attempt.watching)),
+        phases=tuple(attempt.phases),
+        commands=tuple(commands),
+        layers=tuple(attempt.layers),
+    )

@@ -1,0 +1,118 @@
+"""One thin task a verb: ids in, one call. A task is a doorbell; the database is the queue."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from results import models, runs
+from results.errors import PlanError, TeitenError
+from workers import attempt as attempts
+from workers import contact as contacts
+from workers import dispatch as dispatching
+from workers import registry
+from workers.app import app
+from workers.reingest import Reread
+from workers.reingest import reread as read_again
+
+log = logging.getLogger(__name__)
+
+
+def ring() -> None:
+    """After the present transaction: ask the dispatcher to look. Beat asks every 2 s in any case."""
+    transaction.on_commit(lambda: _send(dispatch))
+
+
+def contact_now(agent_id: int) -> None:
+    """Reaches the agent at once. Raises AgentError or HostKeyError, which are stored on the agent too."""
+    contacts.contact(agent_id)
+
+
+def reread(run_id: int | None, *, replace: bool) -> Iterator[Reread]:
+    """See `workers.reingest.reread`."""
+    return read_again(run_id, replace=replace)
+
+
+def listening(timeout_s: float = 2.0) -> list[str]:
+    """The names of the Celery workers that answer now. Raises TeitenError when the broker cannot be reached."""
+    try:
+        return sorted(name for answer in app.control.ping(timeout=timeout_s) or () for name in answer)
+    except (OperationalError, RedisError) as error:
+        raise TeitenError(
+            "Redis cannot be reached.",
+            where="TEITEN_REDIS_URL",
+            why=str(error),
+            todo="Start it, or set its URL.",
+        ) from error
+
+
+@app.task
+def dispatch() -> None:
+    """Starts every attempt that may run now."""
+    now = timezone.now()
+    runs.start_due(now)
+    while (attempt_id := dispatching.next_attempt(now)) is not None:
+        if not _send(execute, attempt_id):
+            dispatching.give_back(attempt_id, now)
+            return
+
+
+@app.task
+def execute(attempt_id: int) -> None:
+    """Runs one attempt to its end, then asks for the next."""
+    worker = f"{socket.gethostname()} process {os.getpid()} {threading.current_thread().name}"
+    if attempts.run(attempt_id, worker):
+        dispatch()
+
+
+@app.task
+def reap() -> None:
+    dispatching.reap(timezone.now())
+
+
+@app.task
+def contact(agent_id: int) -> None:
+    try:
+        contacts.contact(agent_id)
+    except TeitenError as error:
+        log.warning("agent %s: %s", agent_id, error)
+
+
+@app.task
+def contact_all() -> None:
+    """Every agent that no trial uses: discovery must not disturb what is measured."""
+    for agent in models.Agent.objects.filter(enabled=True, lease=None):
+        _send(contact, agent.pk)
+
+
+@app.task
+def start_plan(plan_id: int) -> None:
+    """A cron schedule's run of a plan. What keeps it from running is in the audit log and the worker's log."""
+    stored = models.Plan.objects.get(pk=plan_id)
+    kinds = registry.kinds()
+    user: User | None = stored.created_by
+    try:
+        runs.create_run(runs.load_plan(stored, kinds), kinds, stored=stored, user=user, actor="schedule")
+    except PlanError as error:
+        log.error("plan %s: %s", plan_id, error)
+        runs.audit("schedule", "could not run plan", f"plan {plan_id}", error=error.as_dict())
+    ring()
+
+
+def _send(task: Any, *args: Any) -> bool:
+    try:
+        task.delay(*args)
+    except OperationalError as error:
+        log.error("the broker cannot be reached (%s): %s waits for beat", error, task.name)
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""One server, and a client on the same agent or another."""

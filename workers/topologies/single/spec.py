@@ -1,0 +1,20 @@
+"""What the single topology declares. Pure."""
+
+from results.parameters import Kind, Parameter
+from results.specs import TopologySpec
+
+SPEC = TopologySpec(
+    name="single",
+    title="Single server",
+    help="One PostgreSQL server; the client runs on the same agent or on another.",
+    roles=("primary",),
+    parameters=(
+        Parameter(
+            "connection",
+            Kind.CHOICE,
+            "auto",
+            "How the client connects. auto: by Unix socket on one machine, by TCP between two.",
+            choices=("auto", "socket", "tcp"),
+        ),
+    ),
+)
