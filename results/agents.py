@@ -15,6 +15,7 @@ from results.errors import HostKeyError, StateError, TeitenError
 from results.models.agents import AgentState
 
 FIELDS = ("name", "host", "port", "user", "key_path", "jump", "search", "data_dir", "work_dir", "enabled")
+_FOUND = [field.name for field in models.Agent._meta.fields if field.name not in FIELDS]
 _KEY_FIELDS = ("host", "port", "jump")
 
 
@@ -51,7 +52,7 @@ class Contact:
 def create_agent(fields: Mapping[str, Any], actor: str) -> models.Agent:
     """Raises Django's ValidationError, by field."""
     agent = models.Agent(**fields)
-    agent.full_clean()
+    agent.full_clean(exclude=_FOUND)
     agent.save()
     _audit(actor, "create agent", agent)
     return agent
@@ -66,7 +67,7 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
     if moved:
         agent.host_key = agent.host_key_fingerprint = ""
         agent.state = AgentState.UNKNOWN_KEY
-    agent.full_clean()
+    agent.full_clean(exclude=_FOUND)
     agent.save()
     _audit(actor, "change agent", agent)
     return agent

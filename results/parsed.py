@@ -66,12 +66,11 @@ class LayerUse:
 
 @dataclass(frozen=True)
 class Part:
-    """What one workload or collector read from its own files.
+    """What one workload or collector read from its own files; its spec declares the metrics.
 
     failure: set when the files themselves say that the trial failed (an aborted pgbench): the numbers are kept,
     shown, and stay out of every aggregate."""
 
-    metrics: tuple[Metric, ...] = ()
     measurements: tuple[Measurement, ...] = ()
     series: tuple[Series, ...] = ()
     latencies: tuple[Latencies, ...] = ()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import django_stubs_ext
+
 from webapp import env
+
+django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 TEITEN = env.read()
@@ -77,6 +81,11 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = TEITEN.state / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "webapp.charts.finder.PlotlyFinder",
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

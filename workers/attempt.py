@@ -75,7 +75,7 @@ async def _with_heartbeat(attempt_id: int, order: Order, bundles: Path) -> tuple
                     work.cancel()
                     await asyncio.wait([work])
         finally:
-            await loop.run_in_executor(database, connection.close)
+            await loop.run_in_executor(database, _hang_up)
         return work.result()
 
 
@@ -87,3 +87,7 @@ def _note_phase(attempt_id: int, phase: str, expected_s: float | None) -> None:
 
 def _beat(attempt_id: int) -> bool:
     return lease.heartbeat(attempt_id, timezone.now())
+
+
+def _hang_up() -> None:
+    connection.close()  # the connection of the thread that this runs in

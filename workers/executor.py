@@ -32,7 +32,7 @@ from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
 from workers.interfaces import Stage
 from workers.orders import Order
-from workers.postgres import database, settings
+from workers.postgres import database, settings, verify
 from workers.remote import job
 from workers.remote.connection import Remote, connected
 
@@ -107,7 +107,7 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
     async with attempt.phase("warm", spec.warmup_s):
         await _warm(attempt)
         await workload.warm_up(stage)
-        await stage.primary.execute("CHECKPOINT")
+        await _settle(stage)
     async with attempt.phase("verify"):
         await asyncio.gather(topology.verify(stage), workload.verify(stage), _describe(attempt))
         _require(attempt.writer)
@@ -176,6 +176,13 @@ async def _warm(attempt: _Attempt) -> None:
         await database.cold(stage.primary)
 
 
+async def _settle(stage: Stage) -> None:
+    """A checkpoint, and autovacuum come to rest, so that neither falls into the measured window."""
+    state = await verify.settle(stage.primary, stage.database)
+    if state.busy:
+        stage.recorder.gap("autovacuum", "primary", f"still at work when the clock started: {'; '.join(state.busy)}")
+
+
 async def _describe(attempt: _Attempt) -> None:
     """The layers that only the running server can tell."""
     spec, server = attempt.order.spec, attempt.stage.primary
@@ -189,7 +196,7 @@ async def _describe(attempt: _Attempt) -> None:
     topology = {"name": spec.topology, **spec.topology_parameters}
     client = {"threads_rule": spec.threads, "bin": spec.client_bin, "agents": len(set(spec.agents.values()))}
     attempt.layers += [
-        LayerUse("primary", Layer(LayerKind.SETTINGS, settings.non_default(effective))),
+        LayerUse("primary", settings.layer(effective)),
         LayerUse("primary", Layer(LayerKind.BUILD, {**build, "initdb": list(spec.initdb)})),
         LayerUse("primary", Layer(LayerKind.ACCESS_METHOD, {"access_method": spec.access_method or "heap"})),
         LayerUse("primary", Layer(LayerKind.TOPOLOGY, topology)),

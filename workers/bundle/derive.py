@@ -47,7 +47,6 @@ _FROM_TOTALS = {
 def merged(parts: Sequence[Part]) -> Part:
     """All parts as one; the first failure is the whole's."""
     return Part(
-        metrics=tuple({metric.name: metric for part in parts for metric in part.metrics}.values()),
         measurements=tuple(m for part in parts for m in part.measurements),
         series=tuple(s for part in parts for s in part.series),
         latencies=tuple(item for part in parts for item in part.latencies),
@@ -61,12 +60,8 @@ def merged(parts: Sequence[Part]) -> Part:
 def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:
     """The whole with what follows from it."""
     agreed = _without_incomplete_log(whole)
-    derived = (*_phases(manifest, spec), *_costs(agreed, manifest))
-    used = {m.metric for m in derived}
     return replace(
-        agreed,
-        metrics=(*agreed.metrics, *(metric for metric in METRICS if metric.name in used)),
-        measurements=(*agreed.measurements, *derived),
+        agreed, measurements=(*agreed.measurements, *_phases(manifest, spec), *_costs(agreed, manifest))
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from results.errors import IngestError, ParseError, TrialError
 from results.matrix import TrialSpec
+from results.metrics import Metric
 from results.parsed import Gap, ParsedTrial, Part
 from results.specs import Parse, Reading
 from workers import registry
@@ -77,7 +78,7 @@ def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
         commands=manifest.commands,
         checks=manifest.checks,
         files=manifest.files,
-        metrics=whole.metrics,
+        metrics=_declared(spec, whole),
         measurements=whole.measurements,
         series=whole.series,
         latencies=whole.latencies,
@@ -116,6 +117,18 @@ def _failure(part: Part) -> dict[str, Any] | None:
         return None
     what = "The workload failed while it was measured."
     return TrialError(what, where="measure", why=part.failure, todo="See its output below.").as_dict()
+
+
+def _declared(spec: TrialSpec, whole: Part) -> tuple[Metric, ...]:
+    """What the measured names mean, by the specs of the kinds that ran. Raises IngestError for an undeclared one."""
+    kinds = registry.kinds()
+    specs = [kinds.workloads[spec.workload], *(kinds.collectors[name] for name in spec.collectors)]
+    known = {metric.name: metric for declared in specs for metric in declared.metrics}
+    known |= {metric.name: metric for metric in derive.METRICS}
+    used = sorted({m.metric for m in whole.measurements})
+    if unknown := [name for name in used if name not in known]:
+        raise IngestError(f"No spec declares {', '.join(unknown)}.", where="bundle", todo="Declare it in the kind's spec.")
+    return tuple(known[name] for name in used)
 
 
 def _required(spec: TrialSpec, gaps: list[Gap]) -> dict[str, Any] | None:

@@ -1,0 +1,31 @@
+"""Which metrics there are, as the warehouse explains them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from results import sql
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """What a metric's name means; see `results.metrics.Metric`."""
+
+    name: str
+    unit: str
+    better: str
+    label: str
+    help: str = ""
+    minimum_effect: float = 0.02
+
+
+def unknown(name: str) -> MetricRow:
+    """Stands for a metric of which no value is stored yet."""
+    return MetricRow(name, "tps" if name == "tps" else "1", "neither", name)
+
+
+def list_metrics() -> list[MetricRow]:
+    """Every metric that has ever been measured, by name. One query."""
+    return sql.rows(
+        MetricRow, "SELECT name, unit, better, label, help, minimum_effect FROM results_metric ORDER BY name"
+    )

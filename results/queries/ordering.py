@@ -1,0 +1,41 @@
+"""The order in which values of a dimension are shown. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from contextlib import suppress
+
+from results.units import parse_bytes, parse_seconds
+
+DEFAULT = "default"  # the text of an empty or absent value
+_TOKENS = re.compile(r"\d+|[A-Za-z]+|[^0-9A-Za-z]+")
+_BEFORE_RELEASE = ("devel", "alpha", "beta", "rc")
+
+
+def is_number(text: str) -> bool:
+    return re.fullmatch(r"[-+]?\d+(\.\d+)?", text) is not None
+
+
+def in_order(texts: Collection[str]) -> tuple[str, ...]:
+    """By size where all are numbers or quantities ('64MB', '1GB'), else as versions are ordered: '9.6', '16beta1',
+    '16', '16.9', '16.10'. What is not set comes first."""
+    found = [text for text in dict.fromkeys(texts) if text != DEFAULT]
+    ordered = sorted(found, key=_natural)
+    for size in (float, parse_bytes, parse_seconds):
+        with suppress(ValueError):
+            ordered = sorted(found, key=size)
+            break
+    return (DEFAULT, *ordered) if DEFAULT in texts else tuple(ordered)
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    return [*map(_rank, _TOKENS.findall(text)), (0, 0, "")]
+
+
+def _rank(token: str) -> tuple[int, int, str]:
+    if token.isdecimal():
+        return 2, int(token), ""
+    if token.lower() in _BEFORE_RELEASE:
+        return -1, _BEFORE_RELEASE.index(token.lower()), ""
+    return 1, 0, token

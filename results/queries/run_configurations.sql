@@ -1,0 +1,27 @@
+-- One row a configuration of one run, with the summary of its headline metric over the trials that count.
+SELECT
+    configuration.id, configuration.index, configuration.name,
+    coalesce((
+        SELECT json_object_agg(factor ->> 'name', configuration.levels ->> (factor ->> 'name') ORDER BY place)
+        FROM jsonb_array_elements(run.factors) WITH ORDINALITY AS listed (factor, place)
+    ), '{}') AS levels,
+    configuration.dimensions::json AS dimensions,
+    summary.median, summary.minimum, summary.maximum, summary.n,
+    (summary.maximum - summary.minimum) / nullif(summary.median, 0) AS spread
+FROM results_configuration AS configuration
+JOIN results_run AS run ON run.id = configuration.run_id
+CROSS JOIN LATERAL (
+    SELECT
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY headline.value) AS median,
+        min(headline.value) AS minimum,
+        max(headline.value) AS maximum,
+        count(headline.value) AS n
+    FROM results_trial AS trial
+    CROSS JOIN LATERAL (
+        SELECT value FROM results_measurement
+        WHERE attempt_id = trial.attempt_id AND metric_id = run.headline AND label = '' ORDER BY node LIMIT 1
+    ) AS headline
+    WHERE trial.configuration_id = configuration.id AND trial.state = 'done'
+) AS summary
+WHERE configuration.run_id = %(run_id)s
+ORDER BY configuration.index

@@ -1,0 +1,32 @@
+-- One row a run: counts of its trials by state, and the agents it touches.
+SELECT
+    run.id, run.name, run.workload, run.state, run.blocks, run.seed, run.plan_id,
+    coalesce(author.username, '') AS created_by,
+    run.created_at, run.start_at, run.started_at, run.ended_at, run.headline,
+    (SELECT count(*) FROM results_configuration WHERE run_id = run.id) AS configurations,
+    counts.*,
+    ARRAY(
+        SELECT name FROM results_agent
+        WHERE id IN (SELECT unnest(agents) FROM results_trial WHERE run_id = run.id AND block = 1)
+        ORDER BY name
+    ) AS agents
+FROM results_run AS run
+LEFT JOIN auth_user AS author ON author.id = run.created_by_id
+CROSS JOIN LATERAL (
+    SELECT
+        count(*) AS trials_total,
+        count(*) FILTER (WHERE state = 'done') AS trials_done,
+        count(*) FILTER (WHERE state = 'failed') AS trials_failed,
+        count(*) FILTER (WHERE state = 'running') AS trials_running,
+        count(*) FILTER (WHERE state = 'waiting') AS trials_waiting,
+        count(*) FILTER (WHERE state = 'cancelled') AS trials_cancelled
+    FROM results_trial
+    WHERE run_id = run.id
+) AS counts
+WHERE (%(ids)s::bigint[] IS NULL OR run.id = ANY(%(ids)s))
+    AND (%(state)s = '' OR run.state = %(state)s)
+    AND (%(workload)s = '' OR run.workload = %(workload)s)
+    AND (%(plan_id)s::bigint IS NULL OR run.plan_id = %(plan_id)s)
+    AND (%(before_id)s::bigint IS NULL OR run.id < %(before_id)s)
+ORDER BY run.id DESC
+LIMIT %(limit)s

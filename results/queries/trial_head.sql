@@ -1,0 +1,23 @@
+-- One trial with its run and configuration, and its neighbours by position.
+SELECT
+    trial.id, trial.run_id, run.name AS run_name, run.workload, run.headline,
+    configuration.id AS configuration_id, configuration.name AS configuration,
+    coalesce((
+        SELECT json_object_agg(factor ->> 'name', configuration.levels ->> (factor ->> 'name') ORDER BY place)
+        FROM jsonb_array_elements(run.factors) WITH ORDINALITY AS listed (factor, place)
+    ), '{}') AS levels,
+    configuration.dimensions::json AS dimensions, configuration.spec::json AS spec,
+    trial.block, trial.position, trial.state, trial.phase, trial.phase_at, trial.expected_s,
+    trial.error::json AS error, trial.attempt_id,
+    (
+        SELECT id FROM results_trial
+        WHERE run_id = trial.run_id AND position < trial.position ORDER BY position DESC LIMIT 1
+    ) AS previous,
+    (
+        SELECT id FROM results_trial
+        WHERE run_id = trial.run_id AND position > trial.position ORDER BY position LIMIT 1
+    ) AS next
+FROM results_trial AS trial
+JOIN results_run AS run ON run.id = trial.run_id
+JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
+WHERE trial.id = %(trial_id)s

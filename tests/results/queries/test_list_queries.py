@@ -1,0 +1,117 @@
+"""Agents, plans, estimates."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from results import agents as verbs
+from results import models, runs
+from results.queries import NotFound
+from results.queries.agents import agent_detail, list_agents, list_installations
+from results.queries.estimates import past_seconds
+from results.queries.metrics import list_metrics
+from results.queries.plans import list_plans, plan_detail
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def test_agents_say_what_they_are_busy_with(django_assert_num_queries: Any) -> None:
+    trial = factories.run().trials.first()
+    assert trial is not None
+    factories.agent("db2")
+    factories.begin(trial, "measure", 5.0)
+    with django_assert_num_queries(2):
+        busy, idle = list_agents()
+    assert busy.busy is not None
+    assert (busy.busy.trial_id, busy.busy.run_id, busy.busy.phase) == (trial.pk, trial.run_id, "measure")
+    assert (idle.name, idle.busy, idle.state) == ("db2", None, "ready")
+    assert [installation.version for installation in idle.installations] == ["18.1", "16.9"]
+    assert idle.disk["free_bytes"] == 50 * 1024**3
+
+
+def test_an_agent_names_the_one_it_is_reached_through() -> None:
+    jump = factories.agent("bastion")
+    models.Agent.objects.filter(pk=factories.agent("db1").pk).update(jump=jump)
+    assert [(row.name, row.jump) for row in list_agents()] == [("bastion", ""), ("db1", "bastion")]
+
+
+def test_an_agents_facts_are_compared_with_those_before(django_assert_num_queries: Any) -> None:
+    agent = factories.agent()
+    later = timezone.now() + timedelta(hours=1)
+    verbs.record_contact(agent.pk, factories.contact({"16.9": 160009}, kernel="6.2.0"), later)
+    trial = factories.run(factors={}, installation="16").trials.first()
+    assert trial is not None
+    factories.finish(trial)
+    with django_assert_num_queries(5):
+        detail = agent_detail("db1")
+    assert [layer.kind for layer in detail.layers] == ["hardware", "kernel"]
+    assert [(c.kind, c.key, c.left, c.right) for c in detail.changes] == [("kernel", "release", "6.1.0", "6.2.0")]
+    assert (detail.history[0], len(detail.history)) == (later, 2)
+    assert [recent.trial_id for recent in detail.recent] == [trial.pk]
+    assert [(i.version, i.present) for i in detail.row.installations] == [("18.1", False), ("16.9", True)]
+
+
+def test_an_agent_that_was_never_reached_has_no_facts() -> None:
+    fields = {"name": "new", "host": "new.example", "data_dir": "/srv/data", "work_dir": "/srv/work"}
+    models.Agent.objects.create(**fields)
+    detail = agent_detail("new")
+    assert (detail.layers, detail.changes, detail.history, detail.row.seen_at) == ((), (), (), None)
+    with pytest.raises(NotFound, match="'gone'"):
+        agent_detail("gone")
+
+
+def test_installations_are_listed_of_one_agent_or_all(django_assert_num_queries: Any) -> None:
+    factories.agent("db1"), factories.agent("db2", {"17.1": 170001})
+    with django_assert_num_queries(1):
+        found = list_installations()
+    assert [(row.agent, row.version) for row in found] == [("db1", "18.1"), ("db1", "16.9"), ("db2", "17.1")]
+    assert [row.version for row in list_installations("db2")] == ["17.1"]
+
+
+def test_plans_are_listed_with_their_last_run_and_schedule(django_assert_num_queries: Any) -> None:
+    stored = factories.stored_plan(factories.member("ada"))
+    factories.run(stored=stored)
+    last = factories.run(stored=stored)
+    runs.cancel_run(last.pk, "tests")
+    runs.schedule_plan(stored, "0 2 * * 6", "tests")
+    with django_assert_num_queries(1):
+        (row,) = list_plans()
+    assert (row.name, row.workload, row.runs, row.created_by) == ("16 against 18", "pgbench", 2, "ada")
+    assert (row.last_run_id, row.last_state, row.schedule) == (last.pk, "cancelled", "0 2 * * 6")
+
+
+def test_an_archived_plan_is_listed_only_on_request() -> None:
+    stored = factories.stored_plan()
+    runs.archive_plan(stored, "tests")
+    assert list_plans() == []
+    assert [row.archived for row in list_plans(archived=True)] == [True]
+
+
+def test_a_plan_shows_its_text_and_runs(django_assert_num_queries: Any) -> None:
+    stored = factories.stored_plan()
+    made = factories.run(stored=stored)
+    with django_assert_num_queries(2):
+        detail = plan_detail(stored.pk)
+    assert 'name = "16 against 18"' in detail.toml
+    assert [run.id for run in detail.runs] == [made.pk]
+    with pytest.raises(NotFound, match="no plan 404"):
+        plan_detail(404)
+
+
+def test_estimates_rest_on_past_trials(django_assert_num_queries: Any) -> None:
+    assert past_seconds("pgbench").trials == 0
+    factories.finished_run()
+    with django_assert_num_queries(1):
+        past = past_seconds("pgbench")
+    assert (past.trials, past.seconds) == (8, 4.0)
+    assert past.phases == {"load": 2.0, "measure": 0.5, "prepare": 1.0}
+
+
+def test_metrics_explain_themselves() -> None:
+    factories.finished_run(replicates=1)
+    assert [(metric.name, metric.unit) for metric in list_metrics()][-1] == ("tps", "tps")

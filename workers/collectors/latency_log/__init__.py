@@ -1,0 +1,1 @@
+"""Every transaction's latency, from pgbench's log, folded on the agent into exact counts."""

@@ -1,0 +1,109 @@
+"""The folded transaction log → exact histograms, heat maps and percentiles. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from results.errors import ParseError
+from results.histogram import HeatMap, Histogram, merge
+from results.metrics import percentile_name
+from results.parsed import Gap, Latencies, Measurement, Part
+from results.specs import Reading
+
+from .spec import PERCENTILES
+
+_FILE = "folded.txt"
+
+
+@dataclass
+class _Script:
+    latencies: Counter[int] = field(default_factory=Counter)  # µs → transactions
+    heat: Counter[tuple[int, int]] = field(default_factory=Counter)  # (second, bucket) → transactions
+
+
+@dataclass
+class _Folded:
+    origin_s: float = 0.0
+    names: dict[int, str] = field(default_factory=dict)
+    scripts: defaultdict[int, _Script] = field(default_factory=lambda: defaultdict(_Script))
+    damaged: int = 0
+
+
+def parse(reading: Reading) -> Part:
+    """Latencies of each script and, where there are several, of all together (label ''); percentiles
+    likewise. Transactions that were skipped or failed have no latency and are not among them. Raises
+    ParseError."""
+    text = reading.files.get(_FILE, "")
+    if not text:
+        return Part()
+    folded = _read(text)
+    # the origin is the window's start by this node's clock, so this is 0 unless the window was set afterwards
+    shift = round(folded.origin_s - (reading.window[0] + reading.clock_offset_s))
+    found = tuple(_latencies(folded, reading.node, shift))
+    gaps: tuple[Gap, ...] = ()
+    if folded.damaged:
+        gaps = (Gap("latency_log", reading.node, f"{folded.damaged} lines of the log were not transactions"),)
+    measurements = tuple(value for one in found for value in _measurements(one))
+    return Part(measurements=measurements, latencies=found, gaps=gaps)
+
+
+def _read(text: str) -> _Folded:
+    folded = _Folded()
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            _read_line(folded, line)
+        except (ValueError, IndexError):
+            raise ParseError("not a line of a folded log", file=_FILE, line=number, text=line) from None
+    return folded
+
+
+def _read_line(folded: _Folded, line: str) -> None:
+    kind, *fields = line.split(" ")
+    match kind:
+        case "heat":
+            script, second, bucket, count = (int(value) for value in fields)
+            folded.scripts[script].heat[second, bucket] += count
+        case "latency":
+            script, latency_us, count = (int(value) for value in fields)
+            folded.scripts[script].latencies[latency_us] += count
+        case "other":
+            int(fields[2])
+        case "damaged":
+            folded.damaged += int(fields[0])
+        case "origin":
+            folded.origin_s = float(fields[0])
+        case "script":
+            folded.names[int(fields[0])] = " ".join(fields[1:])
+        case _:
+            raise ValueError(kind)
+
+
+def _latencies(folded: _Folded, node: str, shift: int) -> Iterator[Latencies]:
+    scripts = sorted(folded.scripts.items())
+    parts = [Histogram.from_counts(script.latencies) for _, script in scripts]
+    if not sum(part.total for part in parts):
+        return
+    everything: Counter[tuple[int, int]] = Counter()
+    for _, script in scripts:
+        everything.update(script.heat)
+    yield Latencies(node, "", merge(parts), _heat(everything, shift))
+    if len(scripts) > 1 or len(folded.names) > 1:
+        for (number, script), histogram in zip(scripts, parts, strict=True):
+            if histogram.total:
+                name = folded.names.get(number, f"script {number}")
+                yield Latencies(node, name, histogram, _heat(script.heat, shift))
+
+
+def _heat(counts: Counter[tuple[int, int]], shift: int) -> HeatMap:
+    cells = sorted((second + shift, bucket, count) for (second, bucket), count in counts.items())
+    seconds, buckets, numbers = zip(*cells, strict=True) if cells else ((), (), ())
+    return HeatMap(tuple(seconds), tuple(buckets), tuple(numbers))
+
+
+def _measurements(latencies: Latencies) -> Iterator[Measurement]:
+    for percent in PERCENTILES:
+        value = latencies.histogram.percentile_us(percent)
+        yield Measurement(percentile_name(percent), value, label=latencies.label)
+    yield Measurement("latency.max", latencies.histogram.maximum_us, label=latencies.label)

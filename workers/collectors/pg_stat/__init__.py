@@ -1,0 +1,1 @@
+"""PostgreSQL's own statistics, sizes and log of each server."""

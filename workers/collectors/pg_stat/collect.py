@@ -1,0 +1,116 @@
+"""Reads each server's statistics before, during and after the measured window."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from results.errors import TeitenError
+from workers.interfaces import Stage
+from workers.postgres.server import Server
+from workers.remote.command import quote
+from workers.remote.job import Job
+
+_HERE = Path(__file__).parent
+_LONGEST_S = 24 * 3600.0
+_LOG_HEAD_BYTES, _LOG_TAIL_BYTES = 400_000, 600_000  # kept of a flood
+
+
+class PgStat:
+    """The collector of `workers.interfaces.Collector`."""
+
+    async def start(self, stage: Stage, node: str) -> None:
+        """The snapshot before, and the sampler. Raises CommandError when the server does not answer."""
+        server = stage.servers[node]
+        stage.facts[f"pg_stat.log.{node}"], _, _ = await asyncio.gather(
+            server.log_size(), _snapshot(stage, node, "before.json"), _start_sampler(stage, node)
+        )
+
+    async def stop(self, stage: Stage, node: str) -> None:
+        """The snapshot after, samples, sizes and the log. What a server that died cannot give costs a gap
+        each."""
+        gathered = await asyncio.gather(
+            _snapshot(stage, node, "after.json"),
+            _samples(stage, node),
+            _sizes(stage, node),
+            _log(stage, node),
+            return_exceptions=True,
+        )
+        for what, outcome in zip(("statistics after", "samples", "sizes", "server log"), gathered, strict=True):
+            if isinstance(outcome, TeitenError):
+                stage.recorder.gap("pg_stat", node, f"{what}: {outcome}")
+            elif isinstance(outcome, BaseException):
+                raise outcome
+
+
+async def _snapshot(stage: Stage, node: str, name: str) -> None:
+    server = stage.servers[node]
+    text = await server.execute(
+        (_HERE / "snapshot.sql").read_text(),
+        database=stage.database,
+        variables=_functions(server),
+        timeout_s=60,
+    )
+    stage.recorder.add(_path(node, name), text)
+
+
+async def _start_sampler(stage: Stage, node: str) -> None:
+    server = stage.servers[node]
+    argv = server.psql(stage.database)
+    for name, value in _functions(server).items():
+        argv += ["-v", f"{name}={value}"]
+    script = f"exec {quote(argv)} <<'SQL'\n{(_HERE / 'sample.sql').read_text()}SQL\n"
+    await Job.start(
+        server.remote, _directory(stage, node), script, deadline_s=_LONGEST_S, env=server.environment(local=True)
+    )
+
+
+async def _samples(stage: Stage, node: str) -> None:
+    job = Job.attach(stage.servers[node].remote, _directory(stage, node))
+    await job.signal("TERM")
+    await job.wait()
+    stdout, stderr = await asyncio.gather(job.stdout(), job.stderr())
+    stage.recorder.add(_path(node, "samples.txt"), stdout)
+    if not stdout and stderr:
+        stage.recorder.gap("pg_stat", node, f"samples: {stderr.strip()}")
+
+
+async def _sizes(stage: Stage, node: str) -> None:
+    rows = await stage.servers[node].query((_HERE / "sizes.sql").read_text(), database=stage.database)
+    stage.recorder.add(_path(node, "sizes.json"), json.dumps(rows, indent=1))
+
+
+async def _log(stage: Stage, node: str) -> None:
+    server = stage.servers[node]
+    limits = (str(stage.facts[f"pg_stat.log.{node}"]), str(_LOG_HEAD_BYTES), str(_LOG_TAIL_BYTES))
+    result = await server.remote.script((_HERE / "log.sh").read_text(), server.log_path, *limits)
+    stage.recorder.add(_path(node, "server.log"), result.stdout)
+
+
+def _functions(server: Server) -> dict[str, str]:
+    """The names that differ between versions, for the psql variables of the .sql files."""
+    old = server.installation.version_num < 100000
+    return {
+        "difference": "pg_xlog_location_diff" if old else "pg_wal_lsn_diff",
+        "current": "pg_current_xlog_location" if old else "pg_current_wal_lsn",
+        "replayed": "pg_last_xlog_replay_location" if old else "pg_last_wal_replay_lsn",
+        "waiting": _waiting(server.installation.version_num),
+    }
+
+
+def _waiting(version_num: int) -> str:
+    if version_num < 90600:
+        return "waiting"
+    return "wait_event_type IS NOT NULL AND wait_event_type NOT IN ('Activity', 'Client')"
+
+
+def _directory(stage: Stage, node: str) -> str:
+    return f"{stage.job_dir(stage.servers[node].remote)}/pg_stat-{node}"
+
+
+def _path(node: str, name: str) -> str:
+    return f"collectors/pg_stat/{node}/{name}"
+
+
+COLLECTOR = PgStat()

@@ -1,0 +1,64 @@
+"""The server's log → events: checkpoints, autovacuum, errors. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import UTC, datetime
+
+from results.parsed import Event
+
+# log_line_prefix '%m [%p] ' and log_timezone UTC, which Teiten sets; a prefix that begins so will do
+_LINE = re.compile(
+    r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) (?:UTC|GMT|Etc/UTC) (?:(?!:  ).)*?"
+    r"\b(LOG|ERROR|FATAL|PANIC|WARNING):\s+(.*)$"
+)
+_LOG_KINDS = (
+    ("checkpoint", re.compile(r"(checkpoint|restartpoint) (starting|complete)")),
+    ("autovacuum", re.compile(r"automatic (aggressive )?(vacuum|analyze)")),
+    (
+        "server",
+        re.compile(
+            r"(server process .* was terminated|all server processes terminated|received .*shutdown|"
+            r"database system (is|was) |parameter .* changed)"
+        ),
+    ),
+)
+_MOST_OF_A_KIND = 200
+_LONGEST_TEXT = 300
+
+
+def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
+    """Events with times relative to start_s (epoch seconds on the server's clock), in the log's order. Of
+    each kind the first 200 are kept, then one event says how many more there were."""
+    seen: Counter[str] = Counter()
+    found: list[Event] = []
+    last: dict[str, Event] = {}
+    for line in text.splitlines():
+        match = _LINE.match(line)
+        kind = _kind(match[2], match[3]) if match else ""
+        if match is None or not kind:
+            continue
+        at = datetime.fromisoformat(match[1]).replace(tzinfo=UTC).timestamp() - start_s
+        event = Event(round(at, 3), node, kind, _text(match[2], match[3]))
+        seen[kind] += 1
+        last[kind] = event
+        if seen[kind] <= _MOST_OF_A_KIND:
+            found.append(event)
+    for kind, count in seen.items():
+        if count > _MOST_OF_A_KIND:
+            more = f"{count - _MOST_OF_A_KIND} more until here; the last: {last[kind].text}"
+            found.append(Event(last[kind].at_s, node, kind, more))
+    return tuple(found)
+
+
+def _kind(level: str, message: str) -> str:
+    """'' for a line that is no event."""
+    if level in ("ERROR", "FATAL", "PANIC"):
+        return level.lower()
+    return next((kind for kind, pattern in _LOG_KINDS if pattern.match(message)), "")
+
+
+def _text(level: str, message: str) -> str:
+    text = message if level == "LOG" else f"{level}: {message}"
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"

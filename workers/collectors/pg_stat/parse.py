@@ -1,0 +1,54 @@
+"""Statistics before and after, samples, sizes and log of one server → a Part. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from results.errors import ParseError
+from results.parsed import Gap, Measurement, Part
+from results.specs import Reading
+
+from .log import events
+from .samples import read_samples, sample_series
+from .snapshot import differences, read_snapshot, why_not_comparable
+
+
+def parse(reading: Reading) -> Part:
+    """Whatever of before.json, after.json, samples.txt, sizes.json and server.log is there. Differences
+    that would be wrong numbers (a restart, a reset) are a Gap. Raises ParseError for damaged files."""
+    files, node = reading.files, reading.node
+    start_s = reading.window[0] + reading.clock_offset_s
+    measurements, gaps = _differences(reading)
+    if "sizes.json" in files:
+        measurements += tuple(_sizes(files["sizes.json"], node))
+    samples = read_samples(files.get("samples.txt", ""))
+    return Part(
+        measurements=measurements,
+        series=tuple(sample_series(samples, node, start_s)),
+        events=events(files.get("server.log", ""), node, start_s),
+        gaps=gaps,
+    )
+
+
+def _differences(reading: Reading) -> tuple[tuple[Measurement, ...], tuple[Gap, ...]]:
+    if not {"before.json", "after.json"} <= reading.files.keys():
+        return (), ()
+    before, after = (read_snapshot(reading.files[name], name) for name in ("before.json", "after.json"))
+    if reason := why_not_comparable(before, after):
+        return (), (Gap("pg_stat", reading.node, reason),)
+    return tuple(differences(before, after, reading.node)), ()
+
+
+def _sizes(text: str, node: str) -> Iterator[Measurement]:
+    try:
+        rows = [(str(row["name"]), float(row["table_bytes"]), float(row["index_bytes"])) for row in json.loads(text)]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ParseError(f"not the sizes of tables: {error!r}", file="sizes.json", line=1, text=text[:200]) from None
+    for name, table, index in rows:
+        yield Measurement("size.table", table, node, name)
+        yield Measurement("size.index", index, node, name)
+    table, index = sum(row[1] for row in rows), sum(row[2] for row in rows)
+    yield Measurement("size.table", table, node)
+    yield Measurement("size.index", index, node)
+    yield Measurement("size.total", table + index, node)

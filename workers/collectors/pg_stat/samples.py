@@ -1,0 +1,58 @@
+"""The sampler's lines of JSON → series of rates. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from results.errors import ParseError
+from results.series import Series
+
+_RATES = (
+    # (column, series, unit)
+    ("wal_bytes", "wal.bytes", "B/s"),
+    ("xact_commit", "transactions.committed", "1/s"),
+    ("xact_rollback", "transactions.rolled_back", "1/s"),
+    ("blks_read", "blocks.read", "1/s"),
+    ("blks_hit", "blocks.hit", "1/s"),
+    ("temp_bytes", "temp.bytes", "B/s"),
+)
+_LEVELS = (("active", "backends.active", "1"), ("waiting", "backends.waiting", "1"))
+
+
+def read_samples(text: str, file: str = "samples.txt") -> list[Mapping[str, Any]]:
+    """Every whole line (a killed psql may leave half of one). Raises ParseError for a damaged one."""
+    found = []
+    for number, line in enumerate(text.split("\n")[:-1], 1):
+        if not line.strip():
+            continue
+        try:
+            sample = json.loads(line)
+            float(sample["at"])
+        except (ValueError, KeyError, TypeError):
+            raise ParseError("not a sample of statistics", file=file, line=number, text=line) from None
+        found.append(sample)
+    return found
+
+
+def sample_series(samples: Sequence[Mapping[str, Any]], node: str, start_s: float) -> Iterator[Series]:
+    """Rates between two samples, at the later one's time; levels at each. start_s: the window's start on the
+    server's clock. A counter that went back (a restart, a reset) leaves a gap."""
+    times = tuple(round(float(sample["at"]) - start_s, 3) for sample in samples)
+    for column, name, unit in _RATES:
+        if len(samples) > 1 and all(sample.get(column) is not None for sample in samples):
+            yield Series(name, node, unit, times[1], 0.0, _rates(samples, times, column), times_s=times[1:])
+    for column, name, unit in _LEVELS:
+        if samples and all(sample.get(column) is not None for sample in samples):
+            levels = tuple(float(sample[column]) for sample in samples)
+            yield Series(name, node, unit, times[0], 0.0, levels, times_s=times)
+
+
+def _rates(samples: Sequence[Mapping[str, Any]], times: tuple[float, ...], column: str) -> tuple[float, ...]:
+    rates = []
+    for index in range(1, len(samples)):
+        gained = float(samples[index][column]) - float(samples[index - 1][column])
+        seconds = times[index] - times[index - 1]
+        rates.append(gained / seconds if gained >= 0 and seconds > 0 else float("nan"))
+    return tuple(rates)

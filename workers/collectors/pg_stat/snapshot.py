@@ -1,0 +1,151 @@
+"""Two snapshots of a server's cumulative statistics → what happened between them. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from results.errors import ParseError
+from results.parsed import Measurement
+
+_Row = Mapping[str, Any]
+_OWN_STATEMENT = re.compile(r"/\* teiten \*/|^SET (teiten\.|application_name = 'teiten)")
+_TOP_STATEMENTS = 20
+_LONGEST_LABEL = 120
+_DATABASE = (
+    # (column of pg_stat_database, metric)
+    ("blks_read", "blocks.read"),
+    ("blks_hit", "blocks.hit"),
+    ("xact_commit", "transactions.committed"),
+    ("xact_rollback", "transactions.rolled_back"),
+    ("temp_bytes", "temp.bytes"),
+    ("deadlocks", "deadlocks"),
+)
+_WAL = (("wal_records", "wal.records"), ("wal_fpi", "wal.full_page_images"))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """at_s: epoch seconds on the server's clock. views: name → rows."""
+
+    at_s: float
+    block_size: int
+    postmaster_started: float
+    wal_bytes: float
+    views: Mapping[str, list[_Row]]
+
+    def row(self, view: str) -> _Row:
+        """The view's only row; {} where this version has no such view."""
+        rows = self.views.get(view) or [{}]
+        return rows[0]
+
+
+def read_snapshot(text: str, file: str) -> Snapshot:
+    """Raises ParseError."""
+    try:
+        value = json.loads(text)
+        return Snapshot(
+            float(value["at"]),
+            int(value["block_size"]),
+            float(value["postmaster_started"]),
+            float(value["wal_bytes"]),
+            {str(name): list(rows) for name, rows in value["views"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ParseError(f"not a snapshot of statistics: {error!r}", file=file, line=1, text=text[:200]) from None
+
+
+def why_not_comparable(before: Snapshot, after: Snapshot) -> str:
+    """Why the difference would be a wrong number; '' when it is a right one."""
+    if before.postmaster_started != after.postmaster_started:
+        return "the server was restarted in the measured window"
+    for view in before.views:
+        if before.row(view).get("stats_reset") != after.row(view).get("stats_reset"):
+            return f"{view} was reset in the measured window"
+    return ""
+
+
+def differences(before: Snapshot, after: Snapshot, node: str) -> Iterator[Measurement]:
+    """Every measurement that the two snapshots give on this version. Raises ParseError for a damaged
+    snapshot."""
+    try:
+        for metric, label, value in _values(before, after):
+            yield Measurement(metric, value, node, label)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ParseError(f"not a snapshot of statistics: {error!r}", file="after.json", line=1) from None
+
+
+def _values(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, float]]:
+    yield "wal.bytes", "", after.wal_bytes - before.wal_bytes
+    for view, columns in (("pg_stat_database", _DATABASE), ("pg_stat_wal", _WAL)):
+        for column, metric in columns:
+            if column in after.row(view):
+                yield metric, "", _gained(before, after, view, column)
+    hit, read = (_gained(before, after, "pg_stat_database", column) for column in ("blks_hit", "blks_read"))
+    if hit + read > 0:
+        yield "buffers.hit_ratio", "", 100.0 * hit / (hit + read)
+    yield "blocks.written", "", _written(after) - _written(before)
+    yield from _checkpoints(before, after)
+    yield from _statements(before, after)
+
+
+def _gained(before: Snapshot, after: Snapshot, view: str, column: str) -> float:
+    return float(after.row(view).get(column) or 0) - float(before.row(view).get(column) or 0)
+
+
+def _written(snapshot: Snapshot) -> float:
+    """Blocks that anyone wrote, files' growth included: buffers_backend has always counted that too."""
+    if "pg_stat_io" not in snapshot.views:
+        row = snapshot.row("pg_stat_bgwriter")
+        columns = ("buffers_checkpoint", "buffers_clean", "buffers_backend")
+        return sum(float(row.get(column) or 0) for column in columns)
+    rows = [row for row in snapshot.views["pg_stat_io"] if row["object"] == "relation"]
+    return sum(_written_bytes(row) for row in rows) / snapshot.block_size
+
+
+def _written_bytes(row: _Row) -> float:
+    # up to 17 operations are counted, of op_bytes each; from 18 one may be of many blocks, and bytes are counted
+    if "write_bytes" in row:
+        return float(row["write_bytes"] or 0) + float(row["extend_bytes"] or 0)
+    return (float(row["writes"] or 0) + float(row["extends"] or 0)) * float(row["op_bytes"])
+
+
+def _checkpoints(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, float]]:
+    if "pg_stat_checkpointer" in after.views:
+        view, timed, requested = "pg_stat_checkpointer", "num_timed", "num_requested"
+    else:
+        view, timed, requested = "pg_stat_bgwriter", "checkpoints_timed", "checkpoints_req"
+    by_time, by_request = _gained(before, after, view, timed), _gained(before, after, view, requested)
+    yield "checkpoints", "timed", by_time
+    yield "checkpoints", "requested", by_request
+    yield "checkpoints", "", by_time + by_request
+
+
+def _statements(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, float]]:
+    """Calls and mean time of the statements that took most time. Label: '1 UPDATE …', the most expensive
+    first."""
+    earlier = {_statement_key(row): row for row in before.views.get("pg_stat_statements", ())}
+    found = []
+    for row in after.views.get("pg_stat_statements", ()):
+        old = earlier.get(_statement_key(row), {})
+        calls = float(row["calls"]) - float(old.get("calls", 0))
+        if calls > 0 and not _OWN_STATEMENT.search(str(row["query"])):
+            found.append((_total_ms(row) - _total_ms(old), calls, " ".join(str(row["query"]).split())))
+    found.sort(reverse=True)
+    for place, (total_ms, calls, query) in enumerate(found[:_TOP_STATEMENTS], 1):
+        label = f"{place} {query}"
+        label = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
+        yield "statement.calls", label, calls
+        yield "statement.mean", label, total_ms * 1000.0 / calls
+
+
+def _statement_key(row: _Row) -> tuple[Any, ...]:
+    return row.get("userid"), row.get("queryid"), row.get("toplevel")
+
+
+def _total_ms(row: _Row) -> float:
+    # total_time up to 12, total_exec_time from 13
+    return float(row.get("total_exec_time", row.get("total_time", 0)))

@@ -1,0 +1,1 @@
+"""sar: processors, memory, disks and network of each agent, once a second."""

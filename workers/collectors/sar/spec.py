@@ -1,0 +1,51 @@
+"""What sar declares. Pure."""
+
+from __future__ import annotations
+
+from results.metrics import Better, Metric
+from results.specs import CollectorSpec
+
+_WINDOW = "From sar: mean of the whole seconds inside the measured window."
+
+
+def _percent(name: str, label: str, better: Better = Better.NEITHER) -> Metric:
+    return Metric(name, "%", better, label, _WINDOW + " Of all processors.", 0.05)
+
+
+METRICS = (
+    _percent("cpu.user", "CPU in user mode (nice included)"),
+    _percent("cpu.system", "CPU in the kernel (interrupts included)"),
+    _percent("cpu.iowait", "CPU idle, waiting for I/O"),
+    _percent("cpu.steal", "CPU stolen by the hypervisor", Better.LOWER),
+    _percent("cpu.idle", "CPU idle"),
+    _percent("cpu.busy", "CPU busy: user, system and stolen"),
+    Metric("memory.used", "B", Better.LOWER, "Memory used", _WINDOW + " Without buffers and cache.", 0.05),
+    Metric("memory.cached", "B", Better.NEITHER, "Page cache", _WINDOW, 0.05),
+    Metric("memory.dirty", "B", Better.NEITHER, "Dirty memory, not yet on disk", _WINDOW, 0.1),
+    Metric("disk.read", "B/s", Better.NEITHER, "Disk reads", _WINDOW + " Label: the device.", 0.05),
+    Metric("disk.write", "B/s", Better.NEITHER, "Disk writes", _WINDOW + " Label: the device.", 0.05),
+    Metric("disk.utilisation", "%", Better.NEITHER, "Disk utilisation", _WINDOW + " Label: the device.", 0.05),
+    Metric(
+        "network.received",
+        "B/s",
+        Better.NEITHER,
+        "Network, received",
+        _WINDOW + " Label: the interface.",
+        0.05,
+    ),
+    Metric("network.sent", "B/s", Better.NEITHER, "Network, sent", _WINDOW + " Label: the interface.", 0.05),
+    Metric("context_switches", "1/s", Better.NEITHER, "Context switches", _WINDOW, 0.05),
+    Metric("interrupts", "1/s", Better.NEITHER, "Interrupts", _WINDOW, 0.05),
+    Metric("run_queue", "1", Better.NEITHER, "Tasks running or waiting for a processor", _WINDOW, 0.1),
+    Metric("load_average", "1", Better.NEITHER, "Load average of the last minute", _WINDOW, 0.1),
+)
+
+SPEC = CollectorSpec(
+    name="sar",
+    title="sar",
+    help="Processors (all, and each), memory, disks, network, context switches and run queue of every agent, "
+    "once a second, by sysstat.",
+    on="agents",
+    metrics=METRICS,
+    needs=("sar", "sadf"),
+)

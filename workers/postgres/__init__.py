@@ -1,0 +1,1 @@
+"""PostgreSQL on an agent: installations, clusters, servers, databases, settings."""

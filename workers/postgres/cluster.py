@@ -1,0 +1,119 @@
+"""Clusters that stay on an agent: made once for each installation and initdb options, started with a trial's settings.
+
+A cluster lives in `<data_dir>/clusters/<installation>-<hash>/`: `data` (PGDATA), `log`, `sock`, `port`, and `made`, a
+marker that initdb came to its end. `data/teiten.conf`, included last, begins with the hash of all settings, by which
+a running server is known to fit."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from results.errors import AgentError, CommandError, TrialError
+from results.matrix import InstallationRef
+from workers.postgres.configuration import configuration, digest, host_based_access
+from workers.postgres.server import Server, did_not_start
+from workers.remote.command import CommandResult
+from workers.remote.connection import Remote
+
+_HERE = Path(__file__).parent
+_ENSURE = (_HERE / "cluster_ensure.sh").read_text()
+_STOP = (_HERE / "cluster_stop.sh").read_text()
+_LONGEST_SOCKET = 100  # bytes; the kernel's limit is 107
+_SOCKET_FILE = "/.s.PGSQL.65535"
+
+
+async def ensure(
+    remote: Remote,
+    installation: InstallationRef,
+    *,
+    initdb: Sequence[str] = (),
+    settings: Mapping[str, str] | None = None,
+    listen: str = "",
+    hba: Sequence[str] = (),
+    name: str = "",
+) -> Server:
+    """A running server with exactly these settings, in one round trip: reused where it runs with them already,
+    else restarted, started or made. listen: '' = its private socket only, else as listen_addresses; hba: further lines
+    of pg_hba.conf. name: tells apart several clusters of one installation (roles of a topology).
+
+    Raises TrialError with the tool's own words when initdb fails or the server does not start; none is left running."""
+    directory = directory_of(remote, installation, initdb, name)
+    sockets = _socket_dir(directory)
+    conf = configuration(settings or {}, socket_dir=sockets, listen=listen)
+    access = host_based_access(hba)
+    words = (installation.bin_dir, directory, sockets, digest(conf, access), conf, access, *initdb)
+    result = await remote.script(_ENSURE, *words, check=False, timeout_s=900)
+    if result.exit_status != 0:
+        raise _failure(remote, installation, result)
+    how, port = result.stdout.split()[-2:]
+    return Server(
+        remote=remote,
+        installation=installation,
+        data_dir=f"{directory}/data",
+        port=int(port),
+        socket_dir=sockets,
+        host=_host(remote, listen) or sockets,
+        how=how,
+    )
+
+
+async def stop_others(remote: Remote, keep: Server | Sequence[Server] | None = None) -> list[str]:
+    """Stops every server below the agent's data directory but those kept. Returns the data directories of those
+    stopped. Raises CommandError."""
+    kept = [keep] if isinstance(keep, Server) else list(keep or ())
+    clusters = f"{remote.address.data_dir}/clusters"
+    return (
+        await remote.script(_STOP, clusters, *(server.data_dir for server in kept), timeout_s=600)
+    ).stdout.splitlines()
+
+
+async def drop(remote: Remote, server: Server) -> None:
+    """Stops the server and removes its cluster with all data, whatever state it is in. Raises CommandError."""
+    try:
+        await server.stop("immediate")
+    finally:
+        await remote.remove(posixpath.dirname(server.data_dir))
+
+
+def directory_of(remote: Remote, installation: InstallationRef, initdb: Sequence[str], name: str = "") -> str:
+    """Where the cluster of this installation and these initdb options lives. Raises AgentError without a data_dir."""
+    if not remote.address.data_dir:
+        raise AgentError(
+            "The agent has no data directory.", where=remote.address.place, todo="Set its data directory in Teiten."
+        )
+    label = re.sub(r"[^A-Za-z0-9.+-]", "_", f"{installation.name}-{name}" if name else installation.name)
+    return f"{remote.address.data_dir}/clusters/{label}-{digest(installation.bin_dir, name, *initdb, length=8)}"
+
+
+def _socket_dir(directory: str) -> str:
+    inside = f"{directory}/sock"
+    fits = len((inside + _SOCKET_FILE).encode()) <= _LONGEST_SOCKET
+    return inside if fits else f"/tmp/teiten-{digest(directory, length=12)}"
+
+
+def _host(remote: Remote, listen: str) -> str:
+    first = listen.split(",")[0].strip()
+    return remote.address.host if first in ("*", "0.0.0.0", "::") else first
+
+
+def _failure(remote: Remote, installation: InstallationRef, result: CommandResult) -> TrialError | CommandError:
+    if result.exit_status == 4:
+        return did_not_start(installation, remote, result.stderr)
+    if result.exit_status == 3:
+        return TrialError(
+            f"initdb of PostgreSQL {installation.name} failed on {remote.address.name}.",
+            where=remote.phase or "prepare",
+            why=result.stderr.strip()[-1200:],
+            todo="Look at the initdb options of the plan, the space left, and the agent's account (never root).",
+        )
+    return CommandError(
+        f"The cluster of PostgreSQL {installation.name} could not be readied.",
+        command=result.command,
+        exit_status=result.exit_status,
+        stdout=result.stdout,
+        stderr=result.stderr,
+        host=remote.address.place,
+    )

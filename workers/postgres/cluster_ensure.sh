@@ -1,0 +1,76 @@
+# Makes sure that one cluster exists and its server runs with the wanted settings. Prints what was done and the port.
+# $1 bin directory, $2 the cluster's directory, $3 socket directory, $4 hash of the wanted settings, $5 teiten.conf,
+# $6 pg_hba.conf, $7 … initdb options. Exit status 3: initdb failed; 4: the server did not start.
+bin=$1 cluster=$2 sockets=$3 hash=$4 conf=$5 hba=$6
+shift 6
+umask 077
+
+alive() { # The pid file may be of a server long dead: only a process that works in this very directory counts.
+    [ -s data/postmaster.pid ] && read -r pid <data/postmaster.pid &&
+        [ "$(readlink "/proc/$pid/cwd")" = "$(cd data && pwd -P)" ]
+}
+
+make_cluster() {
+    rm -rf data made
+    "$bin/initdb" -D data -U teiten --auth=trust --no-locale --encoding=UTF8 "$@" >initdb.log 2>&1 || {
+        status=$?
+        cat initdb.log >&2
+        cd / && rm -rf -- "$cluster"
+        [ "$status" = 127 ] && exit 127
+        exit 3
+    }
+    echo "include = 'teiten.conf'" >>data/postgresql.conf && : >made
+}
+
+free_port() { # Below the range that the kernel hands out; the same as before where it is free.
+    first=$(cat port 2>/dev/null || printf %s "$cluster" | cksum | awk '{ print 21000 + $1 % 8000 }')
+    cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk -v first="$first" -v skip="$1" '
+        $2 ~ /:/ { parts = split($2, address, ":"); used[address[parts]] = 1 }
+        END {
+            for (i = skip; i < 8000; i++) {
+                port = 21000 + (first - 21000 + i) % 8000
+                if (!(sprintf("%04X", port) in used)) { print port; exit }
+            }
+        }'
+}
+
+stop() {
+    "$bin/pg_ctl" stop -D data -m fast -w -t 120 || "$bin/pg_ctl" stop -D data -m immediate -w -t 60
+} >pg_ctl.log 2>&1
+
+start() {
+    printf '%s\nport = %s\n' "$conf" "$1" >data/teiten.conf
+    printf '%s' "$hba" >data/pg_hba.conf
+    : >data/postgresql.auto.conf # what an earlier trial set by ALTER SYSTEM
+    "$bin/pg_ctl" start -D data -l "$cluster/log" -w -t 600 >pg_ctl.log 2>&1
+}
+
+mkdir -p -- "$cluster" "$sockets" && cd -- "$cluster" || exit
+[ -O "$sockets" ] && chmod 700 "$sockets" || exit
+how=started
+[ -e made ] || { make_cluster "$@" && how=created; } || exit
+if alive; then
+    if [ "$(head -n 1 data/teiten.conf)" = "# $hash" ]; then
+        echo "reused $(cat port)"
+        exit
+    fi
+    stop || { cat pg_ctl.log >&2; exit 1; }
+    how=restarted
+fi
+[ "$(stat -c %s log 2>/dev/null || echo 0)" -gt 67108864 ] && mv -f log log.old
+conf="# $hash
+$conf"
+size=$(stat -c %s log 2>/dev/null || echo 0)
+for skip in 0 1 2; do
+    port=$(free_port "$skip")
+    if start "$port"; then
+        echo "$port" >port
+        echo "$how $port"
+        exit
+    fi
+    tail -c "+$((size + 1))" log | grep -q 'Address already in use' || break
+done
+[ -e log ] && tail -c "+$((size + 1))" log | tail -n 60 >&2
+[ -s data/postmaster.pid ] || [ -s log ] || cat pg_ctl.log >&2
+alive && stop
+exit 4

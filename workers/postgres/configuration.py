@@ -1,0 +1,87 @@
+"""The text of a cluster's configuration files. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+
+from results.errors import Problem, TrialError
+
+# What the parsers of server logs and the rest of Teiten rely on.
+_OWN = {
+    "logging_collector": "off",
+    "log_destination": "stderr",
+    "log_line_prefix": "%m [%p] ",
+    "log_timezone": "UTC",
+    "unix_socket_permissions": "0700",
+}
+# Makes checkpoints and autovacuum visible as events in every version; a plan may set them otherwise.
+PREFERRED = {"log_checkpoints": "on", "log_autovacuum_min_duration": "0"}
+_RESERVED = frozenset(
+    {
+        *_OWN,
+        "port",
+        "listen_addresses",
+        "unix_socket_directories",
+        "data_directory",
+        "config_file",
+        "hba_file",
+        "ident_file",
+        "external_pid_file",
+        "lc_messages",
+    }
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+_LOCAL_HBA = ("local all all trust", "local replication all trust")
+
+
+def setting_problems(settings: Mapping[str, str]) -> list[Problem]:
+    """What is wrong with settings before any server sees them: names, control characters, Teiten's own settings."""
+    problems = []
+    for name, value in settings.items():
+        if not _NAME.fullmatch(name):
+            problems.append(Problem(f"settings.{name}", f"{name!r} is not the name of a PostgreSQL setting."))
+        elif name.lower() in _RESERVED:
+            problems.append(Problem(f"settings.{name}", f"{name} is set by Teiten itself.", "Leave it out."))
+        elif not value.isprintable():
+            problems.append(Problem(f"settings.{name}", f"The value {value!r} holds a control character."))
+    return problems
+
+
+def quote_value(value: str) -> str:
+    """A value for postgresql.conf, which reads backslash escapes inside quotes."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def configuration(settings: Mapping[str, str], *, socket_dir: str, listen: str) -> str:
+    """teiten.conf without its port. Raises TrialError for settings that cannot be written."""
+    problems = setting_problems(settings)
+    if problems:
+        first = problems[0]
+        raise TrialError(first.what, where=first.field, todo=first.todo)
+    lines = _OWN | {"unix_socket_directories": socket_dir, "listen_addresses": listen} | PREFERRED | dict(settings)
+    return "\n".join(f"{name} = {quote_value(value)}" for name, value in lines.items())
+
+
+def host_based_access(lines: Sequence[str]) -> str:
+    """pg_hba.conf: the agent's own account by its private socket, and the given lines. Raises TrialError."""
+    for line in lines:
+        if not line.isprintable():
+            raise TrialError(f"The access line {line!r} holds a control character.", where="prepare")
+    return "".join(f"{line}\n" for line in (*_LOCAL_HBA, *lines))
+
+
+def access_line(host: str) -> str:
+    """The line of pg_hba.conf that lets one client in, by address or by name: an address alone would need a mask."""
+    try:
+        address: object = ipaddress.ip_network(host)
+    except ValueError:
+        address = host
+    return f"host all all {address} trust"
+
+
+def digest(*texts: str, length: int = 16) -> str:
+    """A short hash that changes with any of the texts."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:length]

@@ -1,0 +1,9 @@
+-- How many relations and bytes were brought into shared_buffers: every user table, its TOAST, its indexes.
+SET client_min_messages = error;
+CREATE EXTENSION IF NOT EXISTS pg_prewarm;
+SELECT count(*) || ' ' || coalesce(sum(pg_prewarm(c.oid::regclass) * current_setting('block_size')::bigint), 0)
+  FROM pg_class AS c
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE c.relkind IN ('r', 'm', 'i', 't')
+   AND (n.nspname = 'pg_toast' AND c.oid >= 16384
+        OR n.nspname !~ '^pg_' AND n.nspname <> 'information_schema');

@@ -1,0 +1,153 @@
+"""One running PostgreSQL on an agent: SQL through the agent's own psql, its log, its end."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from results.errors import CommandError, TrialError
+from results.matrix import InstallationRef
+from workers.remote.command import CommandResult
+from workers.remote.connection import Remote
+
+SUPERUSER = "teiten"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Server:
+    """One running PostgreSQL. data_dir: PGDATA. host: what clients on other machines call it, or the socket directory.
+    how: what it took to have it: created, started, restarted, reused."""
+
+    remote: Remote
+    installation: InstallationRef
+    data_dir: str
+    port: int
+    socket_dir: str
+    host: str
+    how: str = "reused"
+
+    @property
+    def log_path(self) -> str:
+        return f"{posixpath.dirname(self.data_dir)}/log"
+
+    def psql(self, database: str) -> list[str]:
+        """psql's words for a quiet, unaligned session that stops at the first error."""
+        program = f"{self.installation.client_bin}/psql"
+        return [program, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]
+
+    def environment(self, *, local: bool = False) -> dict[str, str]:
+        """PGHOST, PGPORT and PGUSER for client programs. local: over the server's own socket, on its own agent."""
+        return {
+            "PGHOST": self.socket_dir if local else self.host,
+            "PGPORT": str(self.port),
+            "PGUSER": SUPERUSER,
+            "PGCLIENTENCODING": "UTF8",
+        }
+
+    async def query(
+        self,
+        sql: str,
+        *,
+        database: str = "postgres",
+        variables: Mapping[str, str] | None = None,
+        timeout_s: float = 600,
+    ) -> list[dict[str, Any]]:
+        """The rows of one SELECT (without semicolon) as dicts of JSON values. Values go in as psql variables,
+        `:'name'`. Raises CommandError with the server's message."""
+        # The query is a constant of Teiten's; values are psql variables.
+        wrapped = f"SELECT coalesce(json_agg(q), '[]') FROM (\n{sql}\n) AS q;\n"  # noqa: S608
+        rows: list[dict[str, Any]] = json.loads(
+            await self.execute(wrapped, database=database, variables=variables, timeout_s=timeout_s)
+        )
+        return rows
+
+    async def execute(
+        self,
+        script: str,
+        *,
+        database: str = "postgres",
+        variables: Mapping[str, str] | None = None,
+        timeout_s: float = 3600,
+    ) -> str:
+        """Runs a constant psql script in one session; values go in as psql variables, `:'name'` or `:"name"`.
+        Returns what it printed. Raises CommandError with the server's message."""
+        words = self.psql(database)
+        for name, value in (variables or {}).items():
+            if not _VARIABLE.fullmatch(name):
+                raise ValueError(f"{name!r} is not the name of a psql variable")
+            words += ["-v", f"{name}={value}"]
+        result = await self.remote.run(
+            *words, stdin=script, env=self.environment(local=True), check=False, timeout_s=timeout_s
+        )
+        if result.exit_status != 0:
+            raise self._refusal(result)
+        return result.stdout
+
+    async def log_size(self) -> int:
+        """Bytes in the server's log now."""
+        return int((await self.remote.run("stat", "-c", "%s", self.log_path)).stdout)
+
+    async def log_tail(self, since_bytes: int | None = None) -> str:
+        """The server's log from a size it had before; without one, its last 64 kB."""
+        begin = f"+{since_bytes + 1}" if since_bytes is not None else "65536"
+        return (await self.remote.run("tail", "-c", begin, self.log_path)).stdout
+
+    async def stop(self, mode: str = "fast") -> None:
+        """Stops the server and waits for its end. mode: smart, fast, immediate. Nothing when it does not run.
+        Raises CommandError."""
+        await self.remote.script(_STOP, self.installation.bin_dir, self.data_dir, mode, timeout_s=200)
+
+    async def start(self) -> Server:
+        """Starts the stopped server again with the settings it had. Raises TrialError with the server's own words."""
+        result = await self.remote.script(
+            _START, self.installation.bin_dir, self.data_dir, self.log_path, check=False, timeout_s=700
+        )
+        if result.exit_status != 0:
+            raise did_not_start(self.installation, self.remote, result.stderr)
+        return replace(self, how="started")
+
+    def _refusal(self, result: CommandResult) -> CommandError:
+        lost = result.exit_status == 2
+        return CommandError(
+            "The connection to PostgreSQL failed." if lost else "PostgreSQL refused a statement.",
+            command=result.command,
+            exit_status=result.exit_status,
+            stdout=result.stdout,
+            stderr=result.stderr,
+            host=f"PostgreSQL {self.installation.name} on {self.remote.address.place}",
+        )
+
+
+def did_not_start(installation: InstallationRef, remote: Remote, log: str) -> TrialError:
+    """The error for a server that will not start: `why` is the end of its own log, times stripped."""
+    lines = [re.sub(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] ", "", line) for line in log.splitlines()]
+    telling = [line for line in lines if line.strip() and not _SMALL_TALK.search(line)]
+    return TrialError(
+        f"PostgreSQL {installation.name} did not start on {remote.address.name}.",
+        where=remote.phase or "prepare",
+        why="\n".join(telling[-12:]) or "It left no message.",
+        todo="Correct the settings that its message names.",
+    )
+
+
+_SMALL_TALK = re.compile(
+    r"LOG:  (starting PostgreSQL|listening on|redirecting|database system (was|is) shut down|ending log)|"
+    r"waiting for server to start|could not start server|Examine the log output"
+)
+
+_STOP = """
+[ -s "$2/postmaster.pid" ] || exit 0
+"$1/pg_ctl" stop -D "$2" -m "$3" -w -t 120 >/dev/null || [ ! -s "$2/postmaster.pid" ]
+"""
+
+_START = """
+size=$(stat -c %s "$3" || echo 0)
+"$1/pg_ctl" start -D "$2" -l "$3" -w -t 600 >/dev/null && exit
+tail -c "+$((size + 1))" "$3" | tail -n 60 >&2
+exit 4
+"""

@@ -1,0 +1,137 @@
+"""A server's settings: what is in force, what differs from the defaults, whether what was wanted came about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from results.environment import Layer, LayerKind
+from results.parsed import Check
+from results.units import parse_bytes, parse_seconds, setting_in_base_units
+from workers.postgres.configuration import PREFERRED
+from workers.postgres.server import Server
+
+SETTINGS_SQL = "SELECT name, setting, unit, source, boot_val AS boot FROM pg_settings"
+
+# Where this server happens to live and run: not what it is.
+_PLACES = frozenset(
+    {
+        "application_name",
+        "client_encoding",
+        "cluster_name",
+        "config_file",
+        "data_directory",
+        "external_pid_file",
+        "hba_file",
+        "hosts_file",
+        "ident_file",
+        "in_hot_standby",
+        "listen_addresses",
+        "log_destination",
+        "log_line_prefix",
+        "log_timezone",
+        "logging_collector",
+        "max_stack_depth",
+        "num_os_semaphores",
+        "port",
+        "shared_memory_size",
+        "shared_memory_size_in_huge_pages",
+        "transaction_deferrable",
+        "transaction_isolation",
+        "transaction_read_only",
+        "unix_socket_directories",
+        "unix_socket_permissions",
+    }
+)
+_SWITCH = {"on": "on", "true": "on", "yes": "on", "1": "on", "off": "off", "false": "off", "no": "off", "0": "off"}
+_UNIT = re.compile(r"^(\d*)(\w+)$")
+_BYTE_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of pg_settings. value and boot count `unit` ('8kB', 'ms'; None for a plain value)."""
+
+    value: str
+    unit: str | None
+    source: str
+    boot: str | None
+
+    @property
+    def shown(self) -> str:
+        """The value as one quantity: '128MB'."""
+        return setting_in_base_units(self.value, self.unit)
+
+
+async def effective(server: Server, database: str = "postgres") -> dict[str, Setting]:
+    """Every setting in force in a new session, by name, in one query. Raises CommandError."""
+    return from_rows(await server.query(SETTINGS_SQL, database=database))
+
+
+def from_rows(rows: list[dict[str, Any]]) -> dict[str, Setting]:
+    """Rows of SETTINGS_SQL → name → Setting."""
+    return {row["name"]: Setting(row["setting"] or "", row["unit"], row["source"], row["boot"]) for row in rows}
+
+
+def non_default(settings: Mapping[str, Setting]) -> dict[str, str]:
+    """What differs from the built-in defaults and is neither the server's place nor what Teiten sets on every server:
+    name → quantity. Values that the server computed from others (wal_buffers) are left out; what initdb fixed
+    (data_checksums) is kept."""
+    fixed = ("data_checksums", "wal_segment_size", "block_size", "wal_block_size", "segment_size")
+    return {
+        name: setting.shown
+        for name, setting in sorted(settings.items())
+        if name not in _PLACES
+        and setting.value != (setting.boot or "")
+        and setting.value != PREFERRED.get(name)
+        and (name in fixed or setting.source not in ("default", "override", "environment variable", "client"))
+    }
+
+
+def layer(settings: Mapping[str, Setting]) -> Layer:
+    """The SETTINGS layer: differences from the defaults."""
+    return Layer(LayerKind.SETTINGS, non_default(settings))
+
+
+def check_settings(wanted: Mapping[str, str], in_force: Mapping[str, Setting], *, node: str = "") -> list[Check]:
+    """One Check for each wanted setting, compared as quantities: '128MB' is 16384 blocks of 8kB, 'true' is 'on'."""
+    checks = []
+    for name, value in sorted(wanted.items()):
+        setting = in_force.get(name) or in_force.get(name.lower())
+        actual = setting.shown if setting else "not known to this server"
+        passed = setting is not None and same_quantity(value, setting)
+        checks.append(Check(f"setting {name}", node, value, actual, passed))
+    return checks
+
+
+def same_quantity(wanted: str, setting: Setting) -> bool:
+    """Whether a value as written in a plan is what the server has, within the server's own rounding to its unit."""
+    wanted, actual = wanted.strip(), setting.value
+    if wanted.lower() == actual.lower():
+        return True
+    if wanted == "-1" and setting.boot == "-1":
+        return True  # "choose for me": the server shows what it chose
+    if actual in ("on", "off"):
+        return _SWITCH.get(wanted.lower()) == actual
+    try:
+        amount, grain = _amounts(wanted, setting.unit)
+        return abs(amount - float(actual) * grain) < (grain if setting.unit else 1e-9)
+    except ValueError:
+        return _words(wanted) == _words(actual)
+
+
+def _amounts(wanted: str, unit: str | None) -> tuple[float, float]:
+    match = _UNIT.match(unit or "")
+    if match is None:
+        return float(wanted), 1.0
+    parse = parse_bytes if match[2] in _BYTE_UNITS else parse_seconds
+    grain = parse(f"{match[1] or 1}{match[2]}")
+    number = re.fullmatch(r"[-+]?\d+(\.\d+)?", wanted)
+    return (float(wanted) * grain if number else parse(wanted)), grain
+
+
+def _words(text: str) -> list[str]:
+    """Lists such as search_path and shared_preload_libraries, without quotes and spaces."""
+    return [word.strip(" \"'").lower() for word in text.split(",")]

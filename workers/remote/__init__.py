@@ -1,0 +1,1 @@
+"""Agents over SSH: the only room that speaks it."""

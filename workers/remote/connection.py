@@ -1,0 +1,229 @@
+"""One connection to an agent: commands, scripts, small files. Keeps a log of every command exactly as run."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import posixpath
+import tarfile
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import NoReturn
+
+import asyncssh
+
+from results.errors import AgentError, CommandError
+from results.parsed import CommandRun
+from workers.remote.address import Address
+from workers.remote.clock import clock_offset
+from workers.remote.command import CommandResult, quote
+from workers.remote.transport import HostKey, host_key_of, open_connection
+
+__all__ = ["HostKey", "Remote", "connected", "host_key_of"]
+
+_LOCALE = "LC_ALL=C.UTF-8"
+_CHANNELS = 8  # OpenSSH's MaxSessions is 10 by default
+_SHOWN_STDIN = 4000
+
+
+@asynccontextmanager
+async def connected(address: Address, *, timeout_s: float = 15) -> AsyncIterator[Remote]:
+    """A logged-in connection, closed at the end. Raises HostKeyError or AgentError."""
+    remote = Remote(address, timeout_s=timeout_s)
+    try:
+        await remote.reconnect()
+        yield remote
+    finally:
+        await remote.close()
+
+
+class Remote:
+    """An agent at the other end of one SSH connection. Safe to use from several coroutines at once.
+
+    log: every command as run; `phase` and `node` are what it is filed under."""
+
+    def __init__(self, address: Address, *, timeout_s: float = 15) -> None:
+        self.address = address
+        self.log: list[CommandRun] = []
+        self.phase = ""
+        self.node = address.name
+        self._timeout_s = timeout_s
+        self._stack = AsyncExitStack()
+        self._connection: asyncssh.SSHClientConnection | None = None
+        self._opening = asyncio.Lock()
+        self._channels = asyncio.Semaphore(_CHANNELS)
+
+    async def reconnect(self) -> None:
+        """Opens the connection anew where it is closed. Raises HostKeyError or AgentError."""
+        await self._open()
+
+    async def close(self) -> None:
+        """Closes the connection; commands still running on it are lost, detached jobs are not."""
+        self._connection = None
+        await self._stack.aclose()
+
+    async def run(
+        self,
+        *argv: str,
+        stdin: str = "",
+        env: Mapping[str, str] | None = None,
+        check: bool = True,
+        timeout_s: float | None = 60.0,
+    ) -> CommandResult:
+        """One command in one round trip, in the C.UTF-8 locale. Raises CommandError when it fails and `check` is set,
+        AgentError when it does not end within timeout_s or the connection is lost in it (retryable)."""
+        status, stdout, stderr, line, seconds = await self._execute(argv, stdin.encode(), env, timeout_s)
+        result = CommandResult(line, status, _text(stdout), _text(stderr), seconds)
+        if check and status != 0:
+            self._failed(argv, result)
+        return result
+
+    async def script(
+        self,
+        text: str,
+        *args: str,
+        stdin: str | None = None,
+        env: Mapping[str, str] | None = None,
+        check: bool = True,
+        timeout_s: float | None = 60.0,
+    ) -> CommandResult:
+        """A constant POSIX shell script in one round trip; values reach it only as "$1", "$2" …, and `stdin`.
+        Errors as of `run`."""
+        if stdin is not None:
+            return await self.run("sh", "-c", text, "sh", *args, stdin=stdin, env=env, check=check, timeout_s=timeout_s)
+        # The braces let sh read the script to its end before a command in it can swallow the rest.
+        whole = "{\n" + text + "\n} </dev/null\n"
+        return await self.run("sh", "-s", "--", *args, stdin=whole, env=env, check=check, timeout_s=timeout_s)
+
+    async def put(self, path: str, content: bytes | str, mode: int = 0o644) -> None:
+        """Writes a file whole or not at all, and the directories above it."""
+        data = content.encode() if isinstance(content, str) else content
+        argv = ("sh", "-c", _PUT, "sh", path, posixpath.dirname(path), f"{mode:o}")
+        await self._checked(argv, data)
+
+    async def get(self, path: str) -> bytes:
+        """A file's content. Raises CommandError where there is none."""
+        return await self._checked(("cat", "--", path))
+
+    async def tree(self, path: str) -> dict[str, bytes]:
+        """Every regular file below a directory in one round trip: path relative to it → content."""
+        packed = await self._checked(("tar", "-C", path, "-cf", "-", "."))
+        files: dict[str, bytes] = {}
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            for member in archive:
+                content = archive.extractfile(member) if member.isfile() else None
+                if content is not None:
+                    files[posixpath.normpath(member.name)] = content.read()
+        return files
+
+    async def remove(self, path: str) -> None:
+        """`rm -rf`, inside the agent's own data and work directories only. Raises AgentError for another path."""
+        clean = posixpath.normpath(path)
+        homes = [posixpath.normpath(home) for home in (self.address.data_dir, self.address.work_dir) if home]
+        if ".." in path.split("/") or not any(clean.startswith(home.rstrip("/") + "/") for home in homes):
+            raise AgentError(
+                f"Refused to remove {path!r}.",
+                where=self.address.place,
+                why=f"Teiten removes only what is inside {' and '.join(homes) or 'its directories, and none is set'}.",
+            )
+        await self.run("rm", "-rf", "--", clean, timeout_s=600)
+
+    async def clock_offset(self) -> tuple[float, float]:
+        """(agent's clock minus the worker's, ± uncertainty) in seconds."""
+        async with self._channels:
+            return await clock_offset(await self._open(), self.address.place)
+
+    async def _checked(self, argv: tuple[str, ...], stdin: bytes = b"") -> bytes:
+        status, stdout, stderr, line, seconds = await self._execute(argv, stdin, None, 600.0)
+        if status != 0:
+            self._failed(argv, CommandResult(line, status, "", _text(stderr), seconds))
+        return stdout
+
+    async def _open(self) -> asyncssh.SSHClientConnection:
+        async with self._opening:
+            if self._connection is None or self._connection.is_closed():
+                await self._stack.aclose()
+                self._connection = await open_connection(self._stack, self.address, self._timeout_s)
+            return self._connection
+
+    async def _execute(
+        self, argv: tuple[str, ...], stdin: bytes, env: Mapping[str, str] | None, timeout_s: float | None
+    ) -> tuple[int | None, bytes, bytes, str, float]:
+        # Through env(1): sshd drops most variables sent over the protocol.
+        line = quote(["env", _LOCALE, *(f"{name}={value}" for name, value in (env or {}).items()), *argv])
+        shown = line + _here_document(stdin)
+        status: int | None = None
+        began = time.monotonic()
+        try:
+            async with self._channels:
+                connection = await self._open()
+                began = time.monotonic()
+                status, stdout, stderr = await self._exchange(connection, line, stdin, timeout_s)
+        finally:
+            seconds = time.monotonic() - began
+            self.log.append(CommandRun(self.node, self.phase, shown, status, seconds))
+        return status, stdout, stderr, shown, seconds
+
+    async def _exchange(
+        self, connection: asyncssh.SSHClientConnection, line: str, stdin: bytes, timeout_s: float | None
+    ) -> tuple[int | None, bytes, bytes]:
+        try:
+            process = await connection.create_process(line, encoding=None)
+            try:
+                async with asyncio.timeout(timeout_s):
+                    stdout, stderr = await process.communicate(stdin or None)
+                    await process.wait_closed()
+            except BaseException:
+                process.terminate()
+                process.close()
+                raise
+        except TimeoutError as error:
+            raise AgentError(
+                f"A command did not end within {timeout_s:g} s.", where=self.address.place, why=line[:300]
+            ) from error
+        except (asyncssh.Error, OSError) as error:
+            raise self._lost(line, str(error)) from error
+        errors = bytes(stderr or b"")
+        if process.exit_signal:
+            return None, bytes(stdout or b""), errors + f"\nended by signal {process.exit_signal[0]}".encode()
+        if process.exit_status is None:
+            raise self._lost(line, "No exit status came.")
+        return process.exit_status, bytes(stdout or b""), errors
+
+    def _lost(self, line: str, why: str) -> AgentError:
+        return AgentError(
+            "The connection to the agent was lost while a command ran.",
+            where=self.address.place,
+            why=f"{why} The command was: {line[:300]}",
+            todo="Try again; if it happens often, look at the network and the agent's sshd log.",
+            retryable=True,
+        )
+
+    def _failed(self, argv: tuple[str, ...], result: CommandResult) -> NoReturn:
+        end = "was ended by a signal" if result.exit_status is None else f"failed with exit status {result.exit_status}"
+        raise CommandError(
+            f"{posixpath.basename(argv[0])} {end}.",
+            command=result.command,
+            exit_status=result.exit_status,
+            stdout=result.stdout,
+            stderr=result.stderr,
+            host=self.address.place,
+        )
+
+
+_PUT = """
+mkdir -p -- "$2" && cat > "$1.part.$$" && chmod "$3" "$1.part.$$" && mv -f -- "$1.part.$$" "$1"
+"""
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "replace")
+
+
+def _here_document(stdin: bytes) -> str:
+    if not stdin:
+        return ""
+    text = _text(stdin[:_SHOWN_STDIN])
+    more = f"\n… ({len(stdin)} bytes in all)" if len(stdin) > _SHOWN_STDIN else ""
+    return f" <<'INPUT'\n{text}{more}\nINPUT"

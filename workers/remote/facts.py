@@ -1,0 +1,45 @@
+"""What an agent is: hardware, kernel, storage, tools, clock; by one script that needs no privileges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from results.errors import AgentError
+from workers.remote.connection import Remote
+from workers.remote.facts_parse import Facts, parse_facts
+
+__all__ = ["Facts", "discover"]
+
+_SCRIPT = (Path(__file__).parent / "facts.sh").read_text()
+_NEEDED = {
+    "awk": "mawk or gawk",
+    "find": "findutils",
+    "flock": "util-linux",
+    "setsid": "util-linux",
+    "tar": "tar",
+    "timeout": "coreutils",
+}
+
+
+async def discover(remote: Remote, data_dir: str) -> Facts:
+    """The agent's facts; storage is that of data_dir, or of what exists above it. Raises AgentError when the account is
+    root, under which PostgreSQL refuses to run, or when a program is missing that Teiten cannot do without."""
+    answer = await remote.script(_SCRIPT, data_dir, check=False)
+    facts = parse_facts(answer.stdout)
+    missing = [tool for tool in _NEEDED if tool not in facts.tools]
+    if missing:
+        raise AgentError(
+            f"The agent lacks {', '.join(missing)}.",
+            where=remote.address.place,
+            why="Teiten runs and watches its commands with them.",
+            todo=f"Install {', '.join(sorted({_NEEDED[tool] for tool in missing}))} there.",
+        )
+    if facts.root:
+        raise AgentError(
+            "The agent's account is root.",
+            where=remote.address.place,
+            why="PostgreSQL refuses to run as root.",
+            todo="Give the agent an account without privileges.",
+        )
+    offset_s, _ = await remote.clock_offset()
+    return facts.with_clock(offset_s)

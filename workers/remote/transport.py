@@ -1,0 +1,184 @@
+"""Opens SSH connections: host keys are always checked, only public keys log in, every failure says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+
+import asyncssh
+
+from results.errors import AgentError, HostKeyError
+from workers.remote.address import Address
+
+_KEY_ALGORITHMS = (
+    "ssh-ed25519",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "rsa-sha2-512",
+    "rsa-sha2-256",
+)
+_KEEPALIVE_S = 15
+_KEEPALIVES_MISSED = 4
+
+
+@dataclass(frozen=True)
+class HostKey:
+    """line: OpenSSH public key line without comment. fingerprint: 'SHA256:…'."""
+
+    line: str
+    fingerprint: str
+
+
+async def host_key_of(address: Address, *, timeout_s: float = 15) -> HostKey:
+    """The key that the agent shows at first contact, without logging in; through its jump host where it has one.
+
+    Raises AgentError (or HostKeyError for the jump host's own key)."""
+    async with AsyncExitStack() as stack:
+        tunnel = await _tunnel(stack, address, timeout_s)
+        with explained(address, timeout_s):
+            async with asyncio.timeout(timeout_s):
+                key = await asyncssh.get_server_host_key(
+                    address.host,
+                    port=address.port,
+                    tunnel=tunnel or (),
+                    config=None,
+                    server_host_key_algs=list(_KEY_ALGORITHMS),
+                )
+    if key is None:
+        todo = "Look at the HostKey settings of its sshd."
+        raise AgentError("The agent showed no host key.", where=address.place, todo=todo)
+    return _host_key(key)
+
+
+async def open_connection(stack: AsyncExitStack, address: Address, timeout_s: float) -> asyncssh.SSHClientConnection:
+    """A logged-in connection, through the jump host where there is one; everything opened is closed by `stack`.
+
+    Raises HostKeyError (unknown or changed key) or AgentError."""
+    tunnel = await _tunnel(stack, address, timeout_s)
+    doorkeeper = _Doorkeeper(address)
+    with explained(address, timeout_s):
+        try:
+            async with asyncio.timeout(timeout_s):
+                connection = await asyncssh.connect(
+                    address.host,
+                    port=address.port,
+                    tunnel=tunnel or (),
+                    config=None,
+                    username=address.user or (),
+                    client_keys=[address.key_path] if address.key_path else (),
+                    agent_path=None if address.key_path else (),
+                    known_hosts=([], [], []),
+                    server_host_key_algs=_algorithms(address.host_key),
+                    preferred_auth="publickey",
+                    password=None,
+                    client_factory=lambda: doorkeeper,
+                    keepalive_interval=_KEEPALIVE_S,
+                    keepalive_count_max=_KEEPALIVES_MISSED,
+                )
+        except (asyncssh.HostKeyNotVerifiable, asyncssh.KeyExchangeFailed) as error:
+            raise doorkeeper.verdict() from error
+    stack.push_async_callback(_close, connection)
+    return connection
+
+
+@contextmanager
+def explained(address: Address, timeout_s: float) -> Iterator[None]:
+    """Turns what SSH and the network say into an AgentError that a user can act on."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise AgentError(
+            f"The agent did not answer within {timeout_s:g} s.",
+            where=address.place,
+            todo="Check that it is up and that no firewall is in between.",
+            retryable=True,
+        ) from error
+    except asyncssh.PermissionDenied as error:
+        key = address.key_path or "the keys of ssh-agent and of the worker's account"
+        raise AgentError(
+            f"The agent refuses the login of {address.user or 'the worker’s account'}.",
+            where=address.place,
+            why=error.reason,
+            todo=f"Add the public key of {key} to that account's authorized_keys.",
+        ) from error
+    except (asyncssh.KeyImportError, asyncssh.KeyEncryptionError, PermissionError, FileNotFoundError) as error:
+        raise AgentError(
+            f"The key {address.key_path} cannot be used.",
+            where=address.place,
+            why=str(error),
+            todo="Name a readable private key without a passphrase, or load it into ssh-agent and leave the key empty.",
+        ) from error
+    except (OSError, asyncssh.Error) as error:
+        raise AgentError(
+            "The agent cannot be reached.",
+            where=address.place,
+            why=str(error),
+            todo="Check host name, port, and that sshd runs there.",
+            retryable=True,
+        ) from error
+
+
+class _Doorkeeper(asyncssh.SSHClient):
+    """Lets in the accepted host key only, and remembers which one was shown."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.shown: HostKey | None = None
+
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        self.shown = _host_key(key)
+        return bool(self.address.host_key) and self.shown.line.split() == self.address.host_key.split()[:2]
+
+    def verdict(self) -> HostKeyError:
+        shown = self.shown.fingerprint if self.shown else ""
+        if not self.address.host_key:
+            return HostKeyError(
+                "The agent's host key has not been accepted yet.",
+                fingerprint=shown,
+                where=self.address.place,
+                why=f"It shows {shown}." if shown else "",
+                todo="Compare the fingerprint with the agent's own (ssh-keygen -lf) and accept it.",
+            )
+        known = fingerprint_of(self.address.host_key)
+        return HostKeyError(
+            "The agent's host key has changed.",
+            fingerprint=shown,
+            where=self.address.place,
+            why=f"Accepted was {known}; it now shows {shown or 'no key of that type'}.",
+            todo="If the agent was reinstalled, accept its new key; if not, find out first who is in between.",
+        )
+
+
+def fingerprint_of(line: str) -> str:
+    """'SHA256:…' of an OpenSSH public key line. Raises AgentError when it is not one."""
+    try:
+        return asyncssh.import_public_key(line).get_fingerprint()
+    except asyncssh.KeyImportError as error:
+        raise AgentError(
+            "This is not an OpenSSH public key line.",
+            why=f"{error}: {line[:60]!r}",
+            todo="It begins like 'ssh-ed25519 AAAA'.",
+        ) from error
+
+
+def _host_key(key: asyncssh.SSHKey) -> HostKey:
+    kind, blob = key.export_public_key("openssh").decode().split()[:2]
+    return HostKey(f"{kind} {blob}", key.get_fingerprint())
+
+
+def _algorithms(line: str) -> list[str]:
+    """The accepted key's type first, so that a server with several keys shows that one."""
+    kind = line.split(" ")[0].replace("ssh-rsa", "rsa-sha2")
+    return sorted(_KEY_ALGORITHMS, key=lambda name: not (kind and name.startswith(kind)))
+
+
+async def _tunnel(stack: AsyncExitStack, address: Address, timeout_s: float) -> asyncssh.SSHClientConnection | None:
+    return await open_connection(stack, address.jump, timeout_s) if address.jump else None
+
+
+async def _close(connection: asyncssh.SSHClientConnection) -> None:
+    connection.close()
+    await connection.wait_closed()

@@ -1,0 +1,1 @@
+"""pgbench: built-in scripts, mixtures of them, and scripts of one's own."""

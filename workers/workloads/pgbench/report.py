@@ -1,0 +1,124 @@
+"""pgbench's final report (its standard output), 9.5 to 18 → values. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from results.errors import ParseError
+
+_NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|-?nan|-?inf)"
+_MS = 1000.0
+
+# What one line says: a pattern, then (metric, label, factor) for each of its groups.
+_Meaning = tuple[tuple[str, str, float], ...]
+_TOTALS: tuple[tuple[str, _Meaning], ...] = (
+    (rf"number of transactions actually processed: {_NUMBER}", (("transactions", "", 1),)),
+    (rf"number of failed transactions: {_NUMBER}", (("failed", "", 1),)),
+    (rf"number of serialization failures: {_NUMBER}", (("failed", "serialization", 1),)),
+    (rf"number of deadlock failures: {_NUMBER}", (("failed", "deadlock", 1),)),
+    (rf"number of transactions retried: {_NUMBER}", (("retried", "", 1),)),
+    (rf"total number of retries: {_NUMBER}", (("retries", "", 1),)),
+    (rf"number of transactions skipped: {_NUMBER}", (("skipped", "", 1),)),
+    (rf"number of transactions above the .* latency limit: {_NUMBER}", (("late", "", 1),)),
+    (rf"latency average(?: =|:) {_NUMBER} ms", (("latency.mean", "", _MS),)),
+    (rf"latency stddev(?: =|:) {_NUMBER} ms", (("latency.sd", "", _MS),)),
+    (
+        rf"rate limit schedule lag: avg {_NUMBER} \(max {_NUMBER}\) ms",
+        (("schedule.lag", "", _MS), ("schedule.lag.max", "", _MS)),
+    ),
+    (rf"initial connection time = {_NUMBER} ms", (("connection.time", "", _MS),)),
+    (rf"average connection time = {_NUMBER} ms", (("connection.mean", "", _MS),)),
+    (rf"tps = {_NUMBER} \((?:excluding|without)", (("tps", "", 1),)),
+    (rf"tps = {_NUMBER} \(including", (("tps.including", "", 1),)),
+)
+# ' - 123 transactions (90.1% of total, tps = 456)' to 17; from 18 the tps is on a line of its own
+_SCRIPT_LINES: tuple[tuple[str, _Meaning], ...] = (
+    (rf"{_NUMBER} transactions \(.* of total, tps = {_NUMBER}\)", (("transactions", "", 1), ("tps", "", 1))),
+    (
+        rf"number of transactions actually processed: {_NUMBER} \(tps = {_NUMBER}\)",
+        (("transactions", "", 1), ("tps", "", 1)),
+    ),
+    *_TOTALS[1:],
+)
+# a line that begins so and matches nothing above is damaged
+_BEGINNINGS = (
+    "number of transactions actually",
+    "latency average",
+    "latency stddev",
+    "tps =",
+    "initial connection",
+)
+
+
+@dataclass(frozen=True)
+class StatementLine:
+    """One line of `pgbench -r`. number: place in its script, from 1. failures and retries: None where this
+    version does not print them."""
+
+    number: int
+    text: str
+    latency_us: float
+    failures: int | None
+    retries: int | None
+
+
+@dataclass
+class Section:
+    """The whole report, or what it says of one script. values: (metric, label) → value in base units."""
+
+    values: dict[tuple[str, str], float] = field(default_factory=dict)
+    statements: list[StatementLine] = field(default_factory=list)
+
+
+@dataclass
+class Report:
+    """scripts: one section each of a mixture, in pgbench's order; empty where there is one script."""
+
+    total: Section = field(default_factory=Section)
+    scripts: list[Section] = field(default_factory=list)
+
+
+def read_report(text: str, file: str = "stdout") -> Report:
+    """The report's values. Lines of other programs are passed over. Raises ParseError for a damaged line."""
+    report = Report()
+    section, columns = report.total, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("SQL script "):
+            section, columns = Section(), 0
+            report.scripts.append(section)
+            continue
+        stripped = line.strip().removeprefix("- ")
+        if stripped.startswith("statement latencies in milliseconds"):
+            columns = 1 + ("failures" in stripped) + ("retries" in stripped)
+        elif columns and (statement := _statement(line, columns, len(section.statements) + 1)):
+            section.statements.append(statement)
+        else:
+            _read_line(
+                section,
+                stripped,
+                bool(report.scripts),
+                ParseError("not a line of pgbench's report", file=file, line=number, text=line),
+            )
+    return report
+
+
+def _read_line(section: Section, line: str, in_script: bool, damaged: ParseError) -> None:
+    for pattern, meaning in _SCRIPT_LINES if in_script else _TOTALS:
+        if match := re.match(pattern, line, re.IGNORECASE):
+            for (metric, label, factor), text in zip(meaning, match.groups(), strict=True):
+                value = float(text) * factor
+                if value == value:  # pgbench prints nan where nothing was counted
+                    section.values[metric, label] = value
+            return
+    if line.startswith(_BEGINNINGS):
+        raise damaged
+
+
+def _statement(line: str, columns: int, number: int) -> StatementLine | None:
+    match = re.match(r"^\s+(\d+\.\d+)\s+" + r"(\d+)\s+" * (columns - 1) + r"(\S.*)$", line)
+    if match is None:
+        return None
+    latency, *counts, text = match.groups()
+    failures, retries = [*(int(count) for count in counts), None, None][:2]
+    return StatementLine(number, text, round(float(latency) * _MS, 3), failures, retries)
