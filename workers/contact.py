@@ -26,7 +26,7 @@ def contact(agent_id: int) -> None:
         agents.record_offer(agent_id, key.line, key.fingerprint, timezone.now())
         _check_key(agent, key)
         agent.refresh_from_db()
-        found = asyncio.run(_discover(address_of(agent)))
+        found = asyncio.run(discovered(address_of(agent)))
     except TeitenError as error:
         agents.record_failure(agent_id, error)
         raise
@@ -54,7 +54,8 @@ def _check_key(agent: Agent, key: HostKey) -> None:
     )
 
 
-async def _discover(address: Address) -> Contact:
+async def discovered(address: Address) -> Contact:
+    """Facts and installations of an agent whose host key is accepted. Raises AgentError."""
     async with connected(address) as remote:
         facts = await discover(remote, address.data_dir)
         installations = await discover_installations(remote)

@@ -1,5 +1,5 @@
 -- Of those, the configurations that the filters let through, each with its cell and what else tells it apart.
-, chosen AS (
+, chosen AS MATERIALIZED (
     SELECT
         id, run_id, dimensions,
         coalesce(dimensions ->> %(x)s, 'default') AS x,

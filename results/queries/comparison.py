@@ -12,21 +12,20 @@ from results.queries.facets import Facet, MetricChoice, facets, metrics_of
 from results.queries.metrics import MetricRow, unknown
 from results.queries.ordering import in_order
 
-NONE = "-"  # as a series: all trials in one line
 _DERIVED = ("run", "threads", "version", "major")  # follow from other dimensions: never a first choice
 _FIRST_SERIES = ("installation", "version", "access_method", "topology")
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What to compare. filters: dimension → the values let through, as text. x, series, metric: '' for the default
-    choice; series NONE for a single line. node, label: which of the metric's, '' for its first. baseline: the series
-    that ratios refer to, '' for the first."""
+    """What to compare. filters: dimension → the values let through, as text. x, metric: '' for the default choice.
+    series: None for the default choice, '' for a single line. node, label: which of the metric's, '' for its first.
+    baseline: the series that ratios refer to, '' for the first."""
 
     runs: tuple[int, ...]
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     x: str = ""
-    series: str = ""
+    series: str | None = None
     metric: str = ""
     node: str = ""
     label: str = ""
@@ -114,7 +113,7 @@ def _parameters(chosen: Selection) -> dict[str, object]:
         "runs": list(chosen.runs),
         "filters": json.dumps({name: list(values) for name, values in chosen.filters.items()}),
         "x": chosen.x,
-        "series": "" if chosen.series == NONE else chosen.series,
+        "series": chosen.series,
         "metric": chosen.metric,
         "node": chosen.node,
         "label": chosen.label,
@@ -138,7 +137,7 @@ def _first(runs: tuple[int, ...], known: Sequence[Facet], choices: Sequence[Metr
     return Selection(
         runs=runs,
         x=x.name if x else "",
-        series=series.name if series else NONE,
+        series=series.name if series else "",
         metric=choices[0].name if choices else "",
     )
 
@@ -150,17 +149,17 @@ def _complete(
     chosen = replace(
         selection,
         x=selection.x or first.x,
-        series=selection.series or first.series,
+        series=first.series if selection.series is None else selection.series,
         metric=selection.metric or first.metric,
     )
     if not dimensions:
         return chosen
     for where, name in (
         ("x", chosen.x),
-        ("series", chosen.series),
+        ("series", chosen.series or ""),
         *((f"filter.{name}", name) for name in chosen.filters),
     ):
-        if name not in dimensions and (where, name) != ("series", NONE):
+        if name not in dimensions and (where, name) != ("series", ""):
             raise _unknown(where, "dimension", name, sorted(dimensions))
     metrics = {choice.name: choice for choice in choices}
     if chosen.metric and metrics and chosen.metric not in metrics:
@@ -196,7 +195,7 @@ def _unknown(where: str, kind: str, name: str, known: Sequence[str]) -> TeitenEr
 def _points(cells: Sequence[_Cell], chosen: Selection, xs: Sequence[str], series: Sequence[str]) -> tuple[Point, ...]:
     base = {cell.x: cell.median for cell in cells if cell.series == chosen.baseline}
     ordered = sorted(cells, key=lambda cell: (series.index(cell.series), xs.index(cell.x)))
-    return tuple(cell.point(base.get(cell.x) if chosen.series != NONE else None) for cell in ordered)
+    return tuple(cell.point(base.get(cell.x) if chosen.series else None) for cell in ordered)
 
 
 def _excluded(states: Sequence[_State], cells: Sequence[_Cell]) -> dict[str, int]:

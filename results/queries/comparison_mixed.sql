@@ -2,7 +2,7 @@
 , measured AS (
     SELECT DISTINCT chosen.x, chosen.series, chosen.rest
     FROM chosen
-    JOIN results_trial AS trial ON trial.configuration_id = chosen.id AND trial.state = 'done'
+    WHERE EXISTS (SELECT FROM results_trial WHERE configuration_id = chosen.id AND state = 'done')
 )
 SELECT DISTINCT dimension.key AS name
 FROM (SELECT *, count(*) OVER (PARTITION BY x, series) AS configurations FROM measured) AS counted

@@ -1,6 +1,6 @@
 -- Every configuration of the runs chosen with all its dimensions as text: those of its specification, the factors
 -- (a composite level has only its label) and the run. Empty values are 'default'. Numbers as short as they can be.
-WITH configuration AS (
+WITH configuration AS MATERIALIZED (
     SELECT listed.id, listed.run_id, (
         SELECT jsonb_object_agg(key, coalesce(nullif(
             CASE jsonb_typeof(value)

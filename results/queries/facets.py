@@ -87,12 +87,15 @@ def _facet(name: str, values: list[_Value], configurations: int, trials: int) ->
 
 _METRICS = """
 SELECT metric.name, metric.unit, metric.better, metric.label, metric.help, metric.minimum_effect,
-    array_agg(DISTINCT measurement.node) AS nodes, array_agg(DISTINCT measurement.label) AS labels,
+    array_agg(DISTINCT present.node) AS nodes, array_agg(DISTINCT present.label) AS labels,
     (SELECT count(*) FROM results_run WHERE id = ANY(%(runs)s) AND headline = metric.name) AS headlines
-FROM results_measurement AS measurement
-JOIN results_trial AS trial ON trial.attempt_id = measurement.attempt_id AND trial.state = 'done'
-JOIN results_metric AS metric ON metric.name = measurement.metric_id
-WHERE measurement.run_id = ANY(%(runs)s)
+FROM (
+    SELECT DISTINCT measurement.metric_id, measurement.node, measurement.label
+    FROM results_measurement AS measurement
+    JOIN results_trial AS trial ON trial.attempt_id = measurement.attempt_id AND trial.state = 'done'
+    WHERE measurement.run_id = ANY(%(runs)s)
+) AS present
+JOIN results_metric AS metric ON metric.name = present.metric_id
 GROUP BY metric.name
 ORDER BY headlines DESC, metric.name
 """

@@ -110,10 +110,17 @@ class MedianRow:
 
 
 def list_runs(
-    *, state: str = "", workload: str = "", plan_id: int | None = None, before_id: int | None = None, limit: int = 50
+    *,
+    state: str = "",
+    workload: str = "",
+    plan_id: int | None = None,
+    before_id: int | None = None,
+    ids: Sequence[int] | None = None,
+    limit: int = 50,
 ) -> list[RunRow]:
-    """Newest first; before_id: the last id of the page before. One query."""
-    return _run_rows(state=state, workload=workload, plan_id=plan_id, before_id=before_id, limit=limit)
+    """Newest first; before_id: the last id of the page before; ids: only these. One query."""
+    chosen = None if ids is None else list(ids)
+    return _run_rows(state=state, workload=workload, plan_id=plan_id, before_id=before_id, ids=chosen, limit=limit)
 
 
 def run_row(run_id: int) -> RunRow:

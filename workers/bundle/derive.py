@@ -96,9 +96,10 @@ def _costs(whole: Part, manifest: Manifest) -> Iterator[Measurement]:
 
 
 def _processors(manifest: Manifest, node: str) -> int:
-    """Logical processors of the node's machine, by its hardware layer; 0 when unknown."""
+    """Logical processors that are online on the node's machine, by its hardware layer; 0 when unknown. Shares of CPU time by
+    sar are of these."""
     layers = [u.layer for u in manifest.layers if u.node == node and u.layer.kind == LayerKind.HARDWARE]
-    return int(layers[0].content.get("processors", 0)) if layers else 0
+    return int(layers[0].content["cpu"]["online"]) if layers else 0
 
 
 def _without_incomplete_log(whole: Part) -> Part:

@@ -10,6 +10,13 @@ alive() { # The pid file may be of a server long dead: only a process that works
         [ "$(readlink "/proc/$pid/cwd")" = "$(cd data && pwd -P)" ]
 }
 
+clear_dead() { # A postmaster that was killed leaves its pid file, and its backends for a moment.
+    for process in /proc/[0-9]*; do
+        [ "$(readlink "$process/cwd")" = "$(cd data && pwd -P)" ] && kill -9 "${process#/proc/}"
+    done 2>/dev/null
+    rm -f data/postmaster.pid "$sockets"/.s.PGSQL.*
+}
+
 make_cluster() {
     rm -rf data made
     "$bin/initdb" -D data -U teiten --auth=trust --no-locale --encoding=UTF8 "$@" >initdb.log 2>&1 || {
@@ -56,6 +63,8 @@ if alive; then
     fi
     stop || { cat pg_ctl.log >&2; exit 1; }
     how=restarted
+elif [ -e data/postmaster.pid ]; then
+    clear_dead
 fi
 [ "$(stat -c %s log 2>/dev/null || echo 0)" -gt 67108864 ] && mv -f log log.old
 conf="# $hash

@@ -116,7 +116,7 @@ async def _load(server: Server, name: str, load: Load, *, mark: bool) -> None:
                 f"The disk of {server.remote.address.name} filled up while the data was loaded.",
                 where="load",
                 why=error.why or error.what,
-                todo="Free space below the agent's data directory, or lower the scale. The half-made database is removed.",
+                todo="Free space below the agent's data directory, or lower the scale.",
             ) from error
         raise
 

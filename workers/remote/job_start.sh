@@ -3,16 +3,16 @@
 set -eu
 mkdir -p -- "$1"
 cd -- "$1"
-rm -f pid exit started ended
-cat >script
-printf "%s\n" "$2" >deadline
-: >stdout
-: >stderr
 # The supervisor inherits descriptor 9 and with it the lock: whoever gets the lock knows that the job is over.
 exec 9>lock
 if ! flock -n 9; then
     echo "a job is still running in $1" >&2
     exit 1
 fi
+rm -f pid exit started ended
+cat >script
+printf "%s\n" "$2" >deadline
+: >stdout
+: >stderr
 # setsid -f and not "&": sh starts background commands with SIGINT ignored, and so would be all of the job.
 setsid -f sh -c "$5" teiten-job "$1" "$2" "$3" "$4" </dev/null >/dev/null 2>&1

@@ -3,11 +3,12 @@
 export TEITEN_JOB="$1"
 directory=$1 deadline=$2 grace=$3 work=$4
 export directory deadline grace work
+date +%s.%N >started # stays where the job is ended before it has begun
 setsid sh -c '
     cd "$work" || exit 125
     echo $$ >"$directory/pid.part"
     mv "$directory/pid.part" "$directory/pid"
-    date +%s.%N >"$directory/started"
+    date +%s.%N >"$directory/started.part" && mv "$directory/started.part" "$directory/started"
     script=$directory/script limit=$deadline patience=$grace
     unset directory deadline grace work
     exec timeout -k "$patience" "$limit" sh "$script"

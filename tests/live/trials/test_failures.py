@@ -1,0 +1,217 @@
+"""Failure is data: each names phase and cause, keeps what was gathered, counts for nothing, and leaves the agent clean."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from results import models, runs
+from results.errors import PlanError
+from results.states import AttemptState, RunState, TrialState
+from tests.live.trials.conftest import run_next, start
+from workers import attempt as attempts
+from workers import dispatch, lease
+from workers.bundle import reader
+from workers.remote.address import Address
+from workers.remote.connection import connected
+
+Measure = Callable[..., models.Attempt]
+
+
+@pytest.fixture(autouse=True)
+def agent_stays_clean(agent: models.Agent, address: Address) -> Iterator[None]:
+    """No job is left below the work directory, whatever happened."""
+    yield
+    assert on_agent(address, "sh", "-c", f"ls {address.work_dir}/jobs 2>/dev/null || true") == ""
+
+
+def on_agent(address: Address, *argv: str) -> str:
+    async def ask() -> str:
+        async with connected(address) as remote:
+            return (await remote.run(*argv)).stdout
+
+    return asyncio.run(ask())
+
+
+def failed(attempt: models.Attempt, bundles: Path) -> dict[str, Any]:
+    """The attempt's error, after checking that it was kept and counts for nothing."""
+    trial = models.Trial.objects.get(pk=attempt.trial_id)
+    assert (attempt.state, trial.state, trial.attempt_id) == (AttemptState.FAILED, TrialState.FAILED, None)
+    assert trial.error == attempt.error
+    assert attempt.bundle and "manifest.json" in reader.open_files(bundles / attempt.bundle)
+    assert models.Lease.objects.count() == 0
+    assert attempt.error is not None
+    return dict(attempt.error)
+
+
+def test_a_script_with_a_syntax_error(measure: Measure, bundles: Path) -> None:
+    attempt = measure(parameters={"script": "custom", "custom_script": "SELEC 1;\n"})
+    error = failed(attempt, bundles)
+    assert error["where"] == "measure"
+    assert 'syntax error at or near "SELEC"' in error["why"]
+    assert "workload/stderr" in {file["path"] for file in attempt.files}
+
+
+def test_a_pgbench_that_aborts_keeps_its_numbers(measure: Measure, bundles: Path) -> None:
+    script = "\\set n random(1, 1000)\nSELECT 1 / (:n - 1);\n"
+    attempt = measure(parameters={"script": "custom", "custom_script": script, "clients": 2})
+    error = failed(attempt, bundles)
+    assert "division by zero" in error["why"]
+    assert attempt.measurements.filter(metric_id="phase.seconds", label="measure").exists()
+
+
+def test_a_setting_with_which_the_server_does_not_start(measure: Measure, bundles: Path) -> None:
+    error = failed(measure(settings={"shared_buffers": "many"}), bundles)
+    assert error["phase"] == "prepare"
+    assert 'invalid value for parameter "shared_buffers": "many"' in error["why"]
+
+
+def test_shell_words_in_values_are_only_values(measure: Measure, address: Address) -> None:
+    nasty = "'; $(touch /tmp/teiten-pwned) `id` \\ \" x"
+    attempt = measure(
+        settings={"search_path": 'public, "$(touch /tmp/teiten-pwned)"', "cluster_name": nasty},
+        parameters={
+            "script": "custom",
+            "custom_script": "SELECT ':name $(touch /tmp/teiten-pwned)';\n",
+            "define": "name=$(touch /tmp/teiten-pwned)",
+        },
+    )
+    assert attempt.error is None, attempt.error
+    assert on_agent(address, "sh", "-c", "ls /tmp/teiten-pwned 2>/dev/null || true") == ""
+    said = {check["name"]: check["actual"] for check in attempt.checks}
+    assert nasty in said.values()
+
+
+def test_a_plan_for_a_version_that_is_not_there_is_refused() -> None:
+    with pytest.raises(PlanError, match="Agent live has no PostgreSQL '99'"):
+        start(installation="99")
+
+
+def test_an_unreachable_agent_is_tried_again_and_then_failed(agent: models.Agent) -> None:
+    models.Agent.objects.update(port=1)
+    start()
+    first = run_next()
+    assert first.state == AttemptState.FAILED
+    assert first.error is not None
+    assert first.error["phase"] == "prepare"
+    assert "127.0.0.1" in first.error["where"]
+    trial = models.Trial.objects.get()
+    assert (trial.state, dispatch.next_attempt(timezone.now())) == (TrialState.WAITING, None)
+    for _ in range(2):
+        later = timezone.now() + timedelta(minutes=5)
+        attempt_id = dispatch.next_attempt(later)
+        assert attempt_id is not None
+        attempts.run(attempt_id, "test")
+    trial.refresh_from_db()
+    assert (trial.state, trial.attempts.count()) == (TrialState.FAILED, 3)
+
+
+def test_a_changed_host_key_stops_everything_on_the_agent(agent: models.Agent) -> None:
+    models.Agent.objects.update(
+        host_key="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGh3c2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rm"
+    )
+    start()
+    attempt = run_next()
+    assert attempt.error is not None
+    assert attempt.error["kind"] == "host-key"
+    assert models.Trial.objects.get().state == TrialState.FAILED
+
+
+def test_a_server_killed_while_it_is_measured(measure: Measure, bundles: Path, address: Address) -> None:
+    kill = f"for f in {address.data_dir}/clusters/*/data/postmaster.pid; do kill -9 $(head -1 $f); done"
+    script = "SELECT 1;\n"
+
+    def later() -> None:
+        deadline = timezone.now() + timedelta(seconds=30)
+        while not models.Trial.objects.filter(phase="measure").exists() and timezone.now() < deadline:
+            threading.Event().wait(0.1)
+        connection.close()
+        threading.Event().wait(0.7)
+        on_agent(address, "sh", "-c", kill)
+
+    killer = threading.Thread(target=later)
+    killer.start()
+    attempt = measure(duration_s=4, parameters={"script": "custom", "custom_script": script})
+    killer.join()
+    error = failed(attempt, bundles)
+    assert error["where"] == "measure"
+    assert "the backend died" in error["why"]
+    assert measure(duration_s=1).error is None
+
+
+def test_a_required_collector_that_gathers_nothing_costs_the_trial(measure: Measure, bundles: Path) -> None:
+    attempt = measure(collectors=["latency_log", "sar"], required_collectors=["sar"], duration_s=1)
+    if attempt.gaps:  # sar's whole seconds may or may not fall into so short a window
+        assert failed(attempt, bundles)["what"].startswith("The plan requires the collector sar")
+    else:
+        assert attempt.error is None
+
+
+def test_cancelling_a_running_trial_stops_it(agent: models.Agent, bundles: Path) -> None:
+    run = start(duration_s=60)
+
+    def cancel() -> None:
+        deadline = timezone.now() + timedelta(seconds=30)
+        while not models.Trial.objects.filter(phase="measure").exists() and timezone.now() < deadline:
+            threading.Event().wait(0.1)
+        runs.cancel_run(run.pk, "test")
+        connection.close()
+
+    canceller = threading.Thread(target=cancel)
+    canceller.start()
+    attempt = run_next()
+    canceller.join()
+    run.refresh_from_db()
+    assert (attempt.state, run.state) == (AttemptState.CANCELLED, RunState.CANCELLED)
+    assert attempt.error is not None
+    assert attempt.error["kind"] == "cancelled"
+    assert attempt.ended_at is not None
+    assert attempt.ended_at - attempt.started_at < timedelta(seconds=45)
+    assert models.Lease.objects.count() == 0
+
+
+def test_a_lost_worker_is_noticed_and_its_trial_runs_again(agent: models.Agent) -> None:
+    start(duration_s=1)
+    lost = dispatch.next_attempt(timezone.now())
+    assert dispatch.next_attempt(timezone.now()) is None
+    assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S - 1)) == 0
+    assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 1)) == 1
+    assert models.Attempt.objects.get(pk=lost).state == AttemptState.LOST
+    models.Trial.objects.update(not_before=None)
+    second = run_next()
+    assert (second.number, second.state) == (2, AttemptState.DONE)
+    assert lost is not None and attempts.run(lost, "late") is False
+
+
+def test_a_message_delivered_twice_does_nothing(agent: models.Agent) -> None:
+    start(duration_s=1)
+    attempt_id = dispatch.next_attempt(timezone.now())
+    assert attempt_id is not None
+    assert attempts.run(attempt_id, "first") is True
+    assert attempts.run(attempt_id, "second") is False
+    assert models.Attempt.objects.get().worker == "first"
+
+
+def test_a_failed_trial_can_be_retried_and_a_done_one_cannot(measure: Measure) -> None:
+    attempt = measure(duration_s=1)
+    with pytest.raises(Exception, match="only a failed or cancelled one"):
+        runs.retry_trial(attempt.trial_id, "test")
+    models.Trial.objects.update(state=TrialState.FAILED, attempt=None)
+    runs.retry_trial(attempt.trial_id, "test")
+    assert models.Run.objects.get().state == RunState.RUNNING
+    assert run_next().number == 2
+
+
+def test_blocks_added_to_a_finished_run_are_run(measure: Measure) -> None:
+    attempt = measure(duration_s=1)
+    runs.add_blocks(attempt.run_id, 1, "test")
+    assert run_next().trial.block == 2
+    assert models.Run.objects.get().state == RunState.FINISHED

@@ -1,0 +1,141 @@
+"""What a trial leaves in the warehouse, and that it can be followed and recomputed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from results import ingest, models
+from results.errors import IngestError
+from results.states import RunState, TrialState
+from tests.live.trials.conftest import run_next, start, value
+from workers import reingest
+from workers.bundle import reader
+
+Measure = Callable[..., models.Attempt]
+
+
+def stored(attempt: models.Attempt) -> dict[str, list[Any]]:
+    tables = (models.Measurement, models.Series, models.Histogram, models.LayerUse)
+    return {table.__name__: list(table.objects.filter(attempt=attempt).values().order_by("pk")) for table in tables}
+
+
+def test_a_trial_ends_with_its_numbers_and_its_run_is_finished(measure: Measure) -> None:
+    attempt = measure()
+    assert (attempt.error, attempt.trial.state) == (None, TrialState.DONE)
+    assert attempt.trial.attempt_id == attempt.pk
+    assert models.Run.objects.get().state == RunState.FINISHED
+    assert models.Lease.objects.count() == 0
+    seconds = (attempt.measured_to - attempt.measured_from).total_seconds()
+    assert 2 <= seconds < 4
+    assert value(attempt, "tps") * 2 == pytest.approx(value(attempt, "transactions"), rel=0.1)
+    assert value(attempt, "latency.p50") <= value(attempt, "latency.p99") <= value(attempt, "latency.max")
+    assert value(attempt, "cpu.per_transaction", node="primary") > 0
+    assert value(attempt, "overhead.seconds") > 0
+
+
+def test_the_histogram_holds_every_transaction(measure: Measure) -> None:
+    attempt = measure(parameters={"clients": 3})
+    histogram = attempt.histograms.get(label="")
+    assert sum(histogram.counts) == sum(histogram.heat_counts) == value(attempt, "transactions")
+
+
+def test_the_environment_is_stored_as_layers_once(measure: Measure) -> None:
+    first, second = measure(), measure()
+    kinds = set(first.layer_uses.values_list("layer__kind", flat=True))
+    assert kinds >= {
+        "hardware",
+        "kernel",
+        "storage",
+        "build",
+        "settings",
+        "access_method",
+        "topology",
+        "client",
+        "data",
+    }
+    assert set(first.layer_uses.values_list("layer", flat=True)) == set(
+        second.layer_uses.values_list("layer", flat=True)
+    )
+
+
+def test_the_same_bundle_twice_changes_nothing(measure: Measure, bundles: Path) -> None:
+    attempt = measure()
+    before = stored(attempt)
+    archive = ingest.Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
+    assert ingest.store(reader.read(bundles / attempt.bundle), attempt.pk, archive) is False
+    assert stored(attempt) == before
+
+
+def test_a_bundle_of_another_trial_is_refused(measure: Measure, bundles: Path) -> None:
+    first, second = measure(), measure()
+    with pytest.raises(IngestError, match="The bundle is of trial"):
+        ingest.store(reader.read(bundles / first.bundle), second.pk, ingest.Archive("x", "x", 1))
+
+
+def test_every_number_can_be_rebuilt_from_the_bundle_and_a_changed_one_is_found(measure: Measure) -> None:
+    attempt = measure()
+    [same] = reingest.reread(None, replace=False)
+    assert (same.differences, same.error) == ((), None)
+    assert same.numbers == attempt.measurements.count() > 40
+
+    models.Measurement.objects.filter(attempt=attempt, metric_id="tps", label="").update(value=1)
+    models.Series.objects.filter(attempt=attempt, name="tps").update(values=[1.0])
+    models.Histogram.objects.filter(attempt=attempt).update(counts=[1], latencies_us=[1])
+    models.Attempt.objects.filter(pk=attempt.pk).update(events=[{"at_s": 0}])
+    [found] = reingest.reread(None, replace=True)
+    assert {(d.table, d.key[0]) for d in found.differences} == {
+        ("measurement", "tps"), ("series", "tps"), ("histogram", "client"), ("attempt", "events"),
+    }  # fmt: skip
+    [mended] = reingest.reread(None, replace=False)
+    assert mended.differences == ()
+
+
+def test_a_damaged_archive_is_reported(measure: Measure, bundles: Path) -> None:
+    attempt = measure()
+    path = bundles / attempt.bundle
+    path.write_bytes(path.read_bytes()[:-10])
+    [found] = reingest.reread(None, replace=False)
+    assert found.error is not None
+    assert found.error.what == "The archive is not the one that was ingested."
+
+
+def test_ingest_costs_the_same_statements_whatever_was_measured(measure: Measure, bundles: Path) -> None:
+    counts = []
+    for clients in (1, 4):
+        attempt = measure(parameters={"clients": clients})
+        models.Attempt.objects.filter(pk=attempt.pk).update(ingested_at=None)
+        for table in (models.Measurement, models.Series, models.Histogram, models.LayerUse):
+            table.objects.filter(attempt=attempt).delete()
+        parsed = reader.read(bundles / attempt.bundle)
+        with CaptureQueriesContext(connection) as queries:
+            ingest.store(parsed, attempt.pk, ingest.Archive(attempt.bundle, attempt.bundle_sha256, 1))
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 12
+
+
+@pytest.mark.parametrize("data", ["fresh", "template", "reuse"])
+@pytest.mark.parametrize("installation", ["16", "18"])
+def test_every_data_policy_on_every_version(measure: Measure, data: str, installation: str) -> None:
+    attempt = measure(data=data, installation=installation, duration_s=1, parameters={"script": "tpcb-like"})
+    assert attempt.error is None
+    assert attempt.notes["data"]["policy"] == data
+    branches = [check for check in attempt.checks if check["name"] == "pgbench.branches"]
+    assert [(check["expected"], check["passed"]) for check in branches] == [("1", True)]
+
+
+def test_a_missing_tool_costs_its_series_only(measure: Measure, address: Any) -> None:
+    attempt = measure(collectors=["latency_log", "pg_stat"], duration_s=1)
+    assert attempt.error is None
+    assert not attempt.series.filter(name__startswith="cpu").exists()
+
+
+def test_two_runs_share_an_agent_one_trial_at_a_time(agent: models.Agent) -> None:
+    start(), start()
+    first = run_next()
+    assert first.trial.run_id < run_next().trial.run_id
