@@ -26,6 +26,7 @@ from typing import Any
 
 from results.environment import Layer, LayerKind
 from results.errors import AgentError, TeitenError, TrialError, VerifyError
+from results.matrix import TrialSpec
 from results.parsed import CommandRun, LayerUse, PhaseTiming
 from workers import registry
 from workers.bundle.manifest import Manifest, Node
@@ -103,11 +104,9 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
         await _connect(attempt, connections)
         await topology.build(stage)
     async with attempt.phase("load"):
-        await _load(attempt)
+        attempt.layers.append(await load(stage))
     async with attempt.phase("warm", spec.warmup_s):
-        await _warm(attempt)
-        await workload.warm_up(stage)
-        await _settle(stage)
+        await warm(stage)
     async with attempt.phase("verify"):
         await asyncio.gather(topology.verify(stage), workload.verify(stage), _describe(attempt))
         _require(attempt.writer)
@@ -144,8 +143,7 @@ def _nodes(stage: Stage) -> dict[str, Remote]:
     return dict(found.values())
 
 
-def _data_key(order: Order) -> tuple[dict[str, Any], str]:
-    spec = order.spec
+def _data_key(spec: TrialSpec) -> tuple[dict[str, Any], str]:
     key = {
         "workload": spec.workload,
         "access_method": spec.access_method,
@@ -154,30 +152,29 @@ def _data_key(order: Order) -> tuple[dict[str, Any], str]:
     return key, hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
-async def _load(attempt: _Attempt) -> None:
-    stage, spec = attempt.stage, attempt.order.spec
+async def load(stage: Stage) -> LayerUse:
+    """Has the data ready in `stage.database`, by the plan's policy; the layer that describes it."""
+    spec = stage.spec
     workload = registry.workload(spec.workload)
-    key, key_hash = _data_key(attempt.order)
+    key, key_hash = _data_key(spec)
 
-    async def load(name: str) -> None:
+    async def fill(name: str) -> None:
         await workload.load(stage, name)
 
-    prepared = await database.ensure_database(stage.primary, spec.data, key_hash, load)
+    prepared = await database.ensure_database(stage.primary, spec.data, key_hash, fill)
     stage.database = prepared.name
-    attempt.writer.note("data", {"policy": spec.data, "how": prepared.how, "database": prepared.name})
-    attempt.layers.append(LayerUse("primary", Layer(LayerKind.DATA, {"policy": spec.data, **key})))
+    stage.recorder.note("data", {"policy": spec.data, "how": prepared.how, "database": prepared.name})
+    return LayerUse("primary", Layer(LayerKind.DATA, {"policy": spec.data, **key}))
 
 
-async def _warm(attempt: _Attempt) -> None:
-    stage, spec = attempt.stage, attempt.order.spec
-    if spec.cache == "prewarm":
-        attempt.writer.note("cache", await database.prewarm(stage.primary, stage.database))
-    elif spec.cache == "cold":
+async def warm(stage: Stage) -> None:
+    """Caches by the plan's policy, the workload's own warm-up, a checkpoint, and autovacuum come to rest, so that none
+    of them falls into the measured window."""
+    if stage.spec.cache == "prewarm":
+        stage.recorder.note("cache", await database.prewarm(stage.primary, stage.database))
+    elif stage.spec.cache == "cold":
         await database.cold(stage.primary)
-
-
-async def _settle(stage: Stage) -> None:
-    """A checkpoint, and autovacuum come to rest, so that neither falls into the measured window."""
+    await registry.workload(stage.spec.workload).warm_up(stage)
     state = await verify.settle(stage.primary, stage.database)
     if state.busy:
         stage.recorder.gap("autovacuum", "primary", f"still at work when the clock started: {'; '.join(state.busy)}")

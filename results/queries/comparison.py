@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from results import sql
@@ -146,6 +146,9 @@ def _complete(
     selection: Selection, first: Selection, known: Sequence[Facet], choices: Sequence[MetricChoice]
 ) -> Selection:
     dimensions = {facet.name for facet in known}
+    for where, text in _texts(selection):
+        if "\x00" in text:
+            raise TeitenError("A NUL byte is nothing that can be chosen.", where=where, todo="Leave it out.")
     chosen = replace(
         selection,
         x=selection.x or first.x,
@@ -165,6 +168,11 @@ def _complete(
     if chosen.metric and metrics and chosen.metric not in metrics:
         raise _unknown("metric", "metric", chosen.metric, sorted(metrics))
     return _which(chosen, metrics.get(chosen.metric))
+
+
+def _texts(selection: Selection) -> Iterator[tuple[str, str]]:
+    yield from (("node", selection.node), ("label", selection.label))
+    yield from ((f"filter.{name}", text) for name, texts in selection.filters.items() for text in texts)
 
 
 def _which(chosen: Selection, metric: MetricChoice | None) -> Selection:

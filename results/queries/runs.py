@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from results import sql
-from results.queries import NotFound
+from results.queries import NotFound, known_id
 from results.queries.metrics import MetricRow, unknown
 
 
@@ -125,7 +125,7 @@ def list_runs(
 
 def run_row(run_id: int) -> RunRow:
     """Raises NotFound. One query."""
-    found = _run_rows(ids=[run_id])
+    found = _run_rows(ids=[known_id(run_id, "run")])
     if not found:
         raise NotFound(f"There is no run {run_id}.")
     return found[0]

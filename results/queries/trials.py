@@ -10,7 +10,7 @@ from typing import Any
 from results import sql
 from results.histogram import HeatMap, Histogram
 from results.parsed import Latencies
-from results.queries import NotFound
+from results.queries import NotFound, known_id
 from results.series import Series
 
 
@@ -163,7 +163,7 @@ class Measured:
 
 def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
     """attempt: the number of the one to show. Raises NotFound. Six queries."""
-    heads = sql.rows(_Head, sql.load(__file__, "trial_head"), {"trial_id": trial_id})
+    heads = sql.rows(_Head, sql.load(__file__, "trial_head"), {"trial_id": known_id(trial_id, "trial")})
     if not heads:
         raise NotFound(f"There is no trial {trial_id}.")
     head = heads[0]
@@ -195,7 +195,7 @@ def histograms_of(attempt_id: int) -> list[Latencies]:
 
 def shown_attempt(trial_id: int, number: int | None = None) -> AttemptRow:
     """The attempt of that number, else the counted one, else the latest. Raises NotFound. One query."""
-    found = sql.rows(AttemptRow, _SHOWN, {"trial_id": trial_id, "number": number})
+    found = sql.rows(AttemptRow, _SHOWN, {"trial_id": known_id(trial_id, "trial"), "number": number})
     if not found:
         raise NotFound(f"There is no trial {trial_id}, or it has no {'such ' if number else ''}attempt.")
     return found[0]

@@ -61,8 +61,8 @@ def table(detail: RunDetail) -> Table:
     compared = "installation" in names
     result = Table(title=f"{detail.run.name}: {detail.metric.label} ({detail.metric.unit})", title_justify="left")
     for name in names:
-        result.add_column(name)
-    for heading in ("median", "lowest", "highest", "replicates", *(["ratio"] if compared else [])):
+        result.add_column(name, no_wrap=True)
+    for heading in ("median", "min", "max", "n", *(["ratio"] if compared else [])):
         result.add_column(heading, justify="right")
     for row in detail.configurations:
         numbers = [format_number(v) if v is not None else "–" for v in (row.median, row.minimum, row.maximum)]

@@ -96,8 +96,8 @@ def _costs(whole: Part, manifest: Manifest) -> Iterator[Measurement]:
 
 
 def _processors(manifest: Manifest, node: str) -> int:
-    """Logical processors that are online on the node's machine, by its hardware layer; 0 when unknown. Shares of CPU time by
-    sar are of these."""
+    """Logical processors that are online on the node's machine, by its hardware layer; 0 when unknown. sar's shares of
+    CPU time are of these."""
     layers = [u.layer for u in manifest.layers if u.node == node and u.layer.kind == LayerKind.HARDWARE]
     return int(layers[0].content["cpu"]["online"]) if layers else 0
 

@@ -13,7 +13,7 @@ from results.errors import IngestError, ParseError, TrialError
 from results.matrix import TrialSpec
 from results.metrics import Metric
 from results.parsed import Gap, ParsedTrial, Part
-from results.specs import Parse, Reading
+from results.specs import CollectorSpec, Parse, Reading, WorkloadSpec
 from workers import registry
 from workers.bundle import derive
 from workers.bundle.manifest import FILE, Manifest
@@ -122,12 +122,14 @@ def _failure(part: Part) -> dict[str, Any] | None:
 def _declared(spec: TrialSpec, whole: Part) -> tuple[Metric, ...]:
     """What the measured names mean, by the specs of the kinds that ran. Raises IngestError for an undeclared one."""
     kinds = registry.kinds()
-    specs = [kinds.workloads[spec.workload], *(kinds.collectors[name] for name in spec.collectors)]
+    specs: list[WorkloadSpec | CollectorSpec] = [kinds.workloads[spec.workload]]
+    specs += [kinds.collectors[name] for name in spec.collectors]
     known = {metric.name: metric for declared in specs for metric in declared.metrics}
     known |= {metric.name: metric for metric in derive.METRICS}
     used = sorted({m.metric for m in whole.measurements})
     if unknown := [name for name in used if name not in known]:
-        raise IngestError(f"No spec declares {', '.join(unknown)}.", where="bundle", todo="Declare it in the kind's spec.")
+        what = f"No spec declares {', '.join(unknown)}."
+        raise IngestError(what, where="bundle", todo="Declare it in the kind's spec.")
     return tuple(known[name] for name in used)
 
 

@@ -97,9 +97,10 @@ def layer(settings: Mapping[str, Setting]) -> Layer:
 
 def check_settings(wanted: Mapping[str, str], in_force: Mapping[str, Setting], *, node: str = "") -> list[Check]:
     """One Check for each wanted setting, compared as quantities: '128MB' is 16384 blocks of 8kB, 'true' is 'on'."""
+    by_name = {name.lower(): setting for name, setting in in_force.items()}
     checks = []
     for name, value in sorted(wanted.items()):
-        setting = in_force.get(name) or in_force.get(name.lower())
+        setting = by_name.get(name.lower())
         actual = setting.shown if setting else "not known to this server"
         passed = setting is not None and same_quantity(value, setting)
         checks.append(Check(f"setting {name}", node, value, actual, passed))

@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import NoReturn
 
 import asyncssh
+from asyncssh import DEVNULL, PIPE
 
 from results.errors import AgentError, CommandError
 from results.parsed import CommandRun
@@ -169,10 +170,10 @@ class Remote:
         self, connection: asyncssh.SSHClientConnection, line: str, stdin: bytes, timeout_s: float | None
     ) -> tuple[int | None, bytes, bytes]:
         try:
-            process = await connection.create_process(line, encoding=None)
+            process = await connection.create_process(line, encoding=None, stdin=PIPE if stdin else DEVNULL)
             try:
                 async with asyncio.timeout(timeout_s):
-                    stdout, stderr = await process.communicate(stdin or None)
+                    stdout, stderr = await process.communicate(stdin)
                     await process.wait_closed()
             except BaseException:
                 process.terminate()

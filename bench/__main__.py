@@ -1,0 +1,41 @@
+"""python -m bootstrap services -- python -m bench [fidelity overhead ingest fold] [--rounds N] [--seconds S]"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+import django
+from rich.console import Console
+from rich.table import Table
+
+
+def main() -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+    django.setup()
+    from bench import fidelity, fold, ingest, overhead
+    from bench.figures import Figure
+
+    parts = {"fidelity": fidelity, "overhead": overhead, "ingest": ingest, "fold": fold}
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; default: all")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=10, help="of each measured window of fidelity")
+    options = parser.parse_args()
+    console = Console()
+    figures: list[Figure] = []
+    for name in options.parts or parts:
+        console.print(f"{name} …")
+        figures += parts[name].measure(options.rounds, options.seconds, console)
+    table = Table("figure", "measured", "limit", "measured ÷ limit", "all rounds", "")
+    for f in figures:
+        rounds = " ".join(f"{value:.3f}" for value in f.rounds)
+        verdict = "reached" if f.reached else "NOT REACHED"
+        table.add_row(f.name, f"{f.value:.3f} {f.unit}", f"{f.limit:g}", f"{f.value / f.limit:.2f}", rounds, verdict)
+    console.print(table)
+    return 0 if all(f.reached for f in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""The agent that the environment names, in the warehouse, and orders for single trials on it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from django.core.management import call_command
+
+from results import agents, models, runs
+from results import plan as plans
+from results.errors import HostKeyError
+from results.matrix import TrialSpec
+from workers import registry, tasks
+from workers.orders import Order, address_of
+
+NAME = "bench"
+PLAN: dict[str, Any] = {
+    "name": "bench",
+    "installation": "16",
+    "data": "reuse",
+    "agents": {"primary": NAME},
+    "parameters": {"scale": 5, "clients": 4},
+    "settings": {"shared_buffers": "256MB", "max_wal_size": "4GB"},
+}
+
+
+def ready() -> models.Agent:
+    """The agent, added and discovered."""
+    call_command("migrate", verbosity=0)
+    home = os.environ["TEITEN_AGENT_HOME"]
+    fields = {
+        "name": NAME,
+        "host": os.environ["TEITEN_AGENT_HOST"],
+        "port": int(os.environ["TEITEN_AGENT_PORT"]),
+        "user": os.environ["TEITEN_AGENT_USER"],
+        "key_path": os.environ["TEITEN_AGENT_KEY"],
+        "search": [folder for folder in os.environ["TEITEN_AGENT_SEARCH"].split(":") if "/old" not in folder],
+        "data_dir": f"{home}/bench/data",
+        "work_dir": f"{home}/bench/work",
+    }
+    agent = models.Agent.objects.filter(name=NAME).first()
+    agent = agents.update_agent(agent, fields, "bench") if agent else agents.create_agent(fields, "bench")
+    try:
+        tasks.contact_now(agent.pk)
+    except HostKeyError as error:
+        agent.refresh_from_db()
+        agents.accept_host_key(agent, error.fingerprint, "bench")
+        tasks.contact_now(agent.pk)
+    agent.refresh_from_db()
+    return agent
+
+
+def spec(**changes: Any) -> TrialSpec:
+    """The trial of the small plan with these changes; `parameters` are merged."""
+    mapping = PLAN | changes | {"parameters": PLAN["parameters"] | changes.get("parameters", {})}
+    kinds = registry.kinds()
+    return runs.resolved(plans.from_mapping(mapping, kinds), kinds)[1][0]
+
+
+def order(agent: models.Agent, wanted: TrialSpec, number: int) -> Order:
+    return Order(f"bench/{number}", 1, replace(wanted), {NAME: address_of(agent)}, {NAME: ()}, keep_servers=True)

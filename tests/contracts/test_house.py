@@ -1,0 +1,86 @@
+"""What holds for the whole house: style, types, import directions, migrations, OpenAPI, sizes, docs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from results.plan import Kinds
+from webapp import env
+from workers import registry
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+CODE = ("bootstrap", "results", "workers", "webapp", "bench", "tests")
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_linter_finds_nothing() -> None:
+    run(str(BIN / "ruff"), "check", ".")
+
+
+def test_every_file_is_formatted() -> None:
+    run(str(BIN / "ruff"), "format", "--check", ".")
+
+
+def test_the_types_are_right() -> None:
+    run(str(BIN / "mypy"), ".")
+
+
+def test_imports_go_webapp_workers_results_and_pure_modules_are_pure() -> None:
+    run(str(BIN / "lint-imports"), "--no-cache")
+
+
+def test_bootstrap_knows_none_of_the_three_rooms() -> None:
+    for path in (ROOT / "bootstrap").rglob("*.py"):
+        assert not re.search(r"^\s*(from|import) (results|workers|webapp)\b", path.read_text(), re.M), path
+
+
+@pytest.mark.django_db
+def test_no_migration_is_missing() -> None:
+    call_command("makemigrations", "--check", "--dry-run", verbosity=0)
+
+
+def test_the_api_is_described_without_a_warning(tmp_path: Path) -> None:
+    call_command("spectacular", "--fail-on-warn", "--validate", "--file", str(tmp_path / "schema.yml"))
+
+
+def test_no_file_is_longer_than_500_lines() -> None:
+    long = [p for folder in CODE for p in (ROOT / folder).rglob("*.py") if len(p.read_text().splitlines()) > 500]
+    assert long == []
+
+
+def test_every_environment_variable_has_a_heading() -> None:
+    named = set(re.findall(r'"(TEITEN_[A-Z_]+)"', Path(env.__file__).read_text()))
+    headings = set(re.findall(r"^### (TEITEN_[A-Z_]+)$", (ROOT / "docs" / "operations.md").read_text(), re.M))
+    assert named == headings
+
+
+def kinds_and_folders() -> list[tuple[str, str]]:
+    kinds: Kinds = registry.kinds()
+    groups = {"workloads": kinds.workloads, "topologies": kinds.topologies, "collectors": kinds.collectors}
+    return [(group, name) for group, specs in groups.items() for name in specs]
+
+
+@pytest.mark.parametrize(("group", "name"), kinds_and_folders())
+def test_every_kind_is_whole_and_described(group: str, name: str) -> None:
+    spec = getattr(registry.kinds(), group)[name]
+    text = (ROOT / "workers" / group / name / "README.md").read_text()
+    names = [parameter.name for parameter in getattr(spec, "parameters", ())]
+    names += [metric.name for metric in getattr(spec, "metrics", ())]
+    assert [n for n in names if n not in text] == []
+    acts = {"workloads": registry.workload, "topologies": registry.topology, "collectors": registry.collector}
+    assert acts[group](name) is not None
+    if group == "workloads":
+        assert registry.workload_parser(name) is not None
+    if group == "collectors":
+        assert registry.collector_parser(name) is not None
