@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
+from django.db import connection
 from django.utils import timezone
 
 from results import agents, models, runs
 from results import plan as plans
 from results.agents import Contact
-from workers import attempt, contact, dispatch, registry
+from workers import attempt, contact, dispatch, registry, tasks
 from workers.remote.address import Address
 
+Start = Callable[[], subprocess.Popen[bytes]]
+PATIENCE_S = 60
 PLAN: dict[str, Any] = {
     "name": "test",
     "workload": "pgbench",
@@ -80,16 +89,51 @@ def run_next() -> models.Attempt:
 
 
 @pytest.fixture
-def measure(agent: models.Agent) -> Iterator[Callable[..., models.Attempt]]:
+def measure(agent: models.Agent) -> Callable[..., models.Attempt]:
     """Runs a plan of one trial with the given changes; its attempt."""
 
     def one(**changes: Any) -> models.Attempt:
         start(**changes)
         return run_next()
 
-    yield one
+    return one
 
 
 def value(attempt_row: models.Attempt, metric: str, **where: str) -> float:
     """The attempt's one value of a metric."""
     return float(attempt_row.measurements.get(metric_id=metric, **{"node": "", "label": ""} | where).value)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = timezone.now() + timedelta(seconds=PATIENCE_S)
+    while not condition():
+        assert timezone.now() < deadline, "waited in vain"
+        threading.Event().wait(0.1)
+
+
+@pytest.fixture
+def worker(agent: models.Agent, bundles: Path, tmp_path: Path) -> Iterator[Start]:
+    """Starts Celery workers on the tests' database; all are ended by their own process."""
+    database = connection.settings_dict
+    url = f"postgresql://{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    environment = os.environ | {"TEITEN_DATABASE_URL": url, "TEITEN_BUNDLE_DIR": str(bundles)}
+    command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--pool", "threads", "--concurrency", "4"]
+    started: list[subprocess.Popen[bytes]] = []
+
+    def launch() -> subprocess.Popen[bytes]:
+        with (tmp_path / f"worker-{len(started)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [*command, "-n", f"test{len(started)}@%h"],
+                env=environment,
+                cwd=django_settings.BASE_DIR,
+                stdout=log,
+                stderr=log,
+            )
+        started.append(process)
+        wait_for(lambda: any(f"test{len(started) - 1}@" in name for name in tasks.listening(0.5)))
+        return process
+
+    yield launch
+    for process in started:
+        process.terminate()
+        process.wait(PATIENCE_S)

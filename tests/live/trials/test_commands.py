@@ -1,0 +1,105 @@
+"""manage.py for people who script, against a real agent and a real worker."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import tomli_w
+from django.core.management import CommandError, call_command
+
+from results import models
+from tests.live.trials.conftest import PLAN, agent_fields
+from workers.remote.address import Address
+
+Start = Callable[[], subprocess.Popen[bytes]]
+
+
+def said(*command: str) -> str:
+    out = io.StringIO()
+    call_command(*command, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+def plan_file(folder: Path, **changes: object) -> str:
+    path = folder / "plan.toml"
+    path.write_text(tomli_w.dumps(PLAN | {"duration_s": 1} | changes))
+    return str(path)
+
+
+def test_run_plan_shows_each_trial_and_a_table(worker: Start, tmp_path: Path) -> None:
+    worker()
+    text = said("run_plan", plan_file(tmp_path, factors={"clients": [1, 2]}))
+    assert text.count(" tps\n") == 2
+    assert "median" in text
+    assert models.Trial.objects.filter(state="done").count() == 2
+
+
+def test_run_plan_ends_with_1_when_a_trial_failed(worker: Start, tmp_path: Path) -> None:
+    worker()
+    path = plan_file(tmp_path, settings={"shared_buffers": "many"})
+    with pytest.raises(CommandError, match="1 trials have no result") as ended:
+        said("run_plan", path)
+    assert ended.value.returncode == 1
+
+
+def test_run_plan_names_every_problem_of_the_file(agent: models.Agent, tmp_path: Path) -> None:
+    with pytest.raises(CommandError) as refused:
+        said("run_plan", plan_file(tmp_path, replicate=1, duration_s="long"))
+    assert "replicate: There is no key 'replicate' in a plan." in str(refused.value)
+    assert "duration_s: 'long' is not a number." in str(refused.value)
+    assert not models.Run.objects.exists()
+
+
+@pytest.mark.django_db
+def test_an_agent_is_added_accepted_and_listed(address: Address) -> None:
+    fields = agent_fields(address)
+    options = [
+        "--host",
+        fields["host"],
+        "--port",
+        str(fields["port"]),
+        "--user",
+        fields["user"],
+        "--key",
+        fields["key_path"],
+    ]
+    options += ["--data-dir", fields["data_dir"], "--work-dir", fields["work_dir"]]
+    options += [word for folder in fields["search"] for word in ("--search", folder)]
+    offered = said("agents", "add", "one", *options)
+    fingerprint = offered.split("host key ")[1].split()[0]
+    with pytest.raises(CommandError, match="not the fingerprint"):
+        said("agents", "accept", "one", "SHA256:other")
+    listed = said("agents", "accept", "one", fingerprint)
+    assert "ready" in listed
+    assert "16." in listed
+
+
+def test_doctor_names_what_is_missing_and_how_to_mend_it(agent: models.Agent) -> None:
+    out = io.StringIO()
+    with pytest.raises(CommandError):
+        call_command("doctor", stdout=out)
+    text = out.getvalue()
+    assert "workers: none answers: start" in text
+    assert "beat: has not been heard of" in text
+    assert "warehouse: migrations are complete" in text
+
+
+def test_doctor_sees_an_agent_that_is_out_of_reach(agent: models.Agent) -> None:
+    models.Agent.objects.update(port=1)
+    out = io.StringIO()
+    with pytest.raises(CommandError):
+        call_command("doctor", stdout=out)
+    assert "127.0.0.1" in out.getvalue().split("mend  agents: live")[1]
+
+
+def test_reingest_check_passes_and_then_reports_a_changed_number(worker: Start, tmp_path: Path) -> None:
+    worker()
+    said("run_plan", plan_file(tmp_path))
+    assert "0 differences" in said("reingest", "--check")
+    models.Measurement.objects.filter(metric_id="tps", label="").update(value=12345)
+    with pytest.raises(CommandError, match="differ"):
+        said("reingest", "--check")
