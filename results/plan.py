@@ -361,6 +361,9 @@ class _Reader:
         found: list[Factor] = []
         for name, levels in self.mapping_at("factors").items():
             where = f"factors.{name}"
+            if not re.fullmatch(NAME, name):
+                self.problem("factors", f"{name!r} is no name for a factor.", "Letters, digits and spaces.")
+                continue
             if not isinstance(levels, list) or not levels:
                 self.problem(where, "A factor needs a list of levels.", "Write it as [ …, … ].")
                 continue

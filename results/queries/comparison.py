@@ -86,10 +86,10 @@ def compare(selection: Selection) -> Comparison:
     cells = sql.rows(_Cell, _query("comparison"), parameters)
     states = sql.rows(_State, _query("comparison_states"), parameters)
     mixed = sql.rows(_Name, _query("comparison_mixed"), parameters)
-    series = in_order([cell.series for cell in cells])
+    series = in_order([cell.series for cell in cells], chosen.series or "")
     chosen = replace(chosen, baseline=_baseline(chosen, series))
     metric = next((choice.row() for choice in choices if choice.name == chosen.metric), unknown(chosen.metric))
-    xs = in_order([cell.x for cell in cells])
+    xs = in_order([cell.x for cell in cells], chosen.x)
     return Comparison(
         selection=chosen,
         first=replace(first, baseline=series[0] if series else ""),

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from results import sql
 from results.queries.metrics import MetricRow
-from results.queries.ordering import DEFAULT, in_order, is_number
+from results.queries.ordering import DEFAULT, all_numbers, in_order
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Facet:
 
     @property
     def numeric(self) -> bool:
-        return all(is_number(text) for text, _ in self.values)
+        return all_numbers(self.texts, self.name)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def _facet(name: str, values: list[_Value], configurations: int, trials: int) ->
     counts = {value.text: value.trials for value in values}
     if sum(value.configurations for value in values) < configurations:
         counts[DEFAULT] = counts.get(DEFAULT, 0) + trials - sum(value.trials for value in values)
-    ordered = tuple((text, counts[text]) for text in in_order(counts))
+    ordered = tuple((text, counts[text]) for text in in_order(counts, name))
     return Facet(name, ordered, len(counts) > 1, any(value.factor for value in values))
 
 

@@ -9,20 +9,23 @@ from contextlib import suppress
 from results.units import parse_bytes, parse_seconds
 
 DEFAULT = "default"  # the text of an empty or absent value
+VERSIONS = ("version", "major", "installation")  # dimensions
 _TOKENS = re.compile(r"\d+|[A-Za-z]+|[^0-9A-Za-z]+")
 _BEFORE_RELEASE = ("devel", "alpha", "beta", "rc")
 
 
-def is_number(text: str) -> bool:
-    return re.fullmatch(r"[-+]?\d+(\.\d+)?", text) is not None
+def all_numbers(texts: Collection[str], dimension: str = "") -> bool:
+    """Whether the values of a dimension are quantities without a unit: versions are not, though '16.10' may look so."""
+    numbers = all(re.fullmatch(r"[-+]?\d+(\.\d+)?", text) for text in texts)
+    return numbers and dimension not in VERSIONS
 
 
-def in_order(texts: Collection[str]) -> tuple[str, ...]:
-    """By size where all are numbers or quantities ('64MB', '1GB'), else as versions are ordered: '9.6', '16beta1',
-    '16', '16.9', '16.10'. What is not set comes first."""
+def in_order(texts: Collection[str], dimension: str = "") -> tuple[str, ...]:
+    """By size where all are numbers or quantities ('64MB', '1GB'), else, and for versions, in their order: '9.6',
+    '16beta1', '16', '16.9', '16.10'. What is not set comes first."""
     found = [text for text in dict.fromkeys(texts) if text != DEFAULT]
     ordered = sorted(found, key=_natural)
-    for size in (float, parse_bytes, parse_seconds):
+    for size in () if dimension in VERSIONS else (float, parse_bytes, parse_seconds):
         with suppress(ValueError):
             ordered = sorted(found, key=size)
             break

@@ -45,6 +45,21 @@ stop() {
     "$bin/pg_ctl" stop -D data -m fast -w -t 120 || "$bin/pg_ctl" stop -D data -m immediate -w -t 60
 } >pg_ctl.log 2>&1
 
+outlive() { # What a killed server left ends by itself soon, and holds its shared memory until then.
+    tries=0
+    while left=$(find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$(cd data && pwd -P)" 2>/dev/null) &&
+        [ -n "$left" ] && [ "$tries" -lt 200 ]; do
+        tries=$((tries + 1))
+        if [ "$tries" -gt 100 ]; then
+            for process in $left; do
+                process=${process#/proc/}
+                kill -s KILL "${process%/cwd}"
+            done 2>/dev/null
+        fi
+        sleep 0.1
+    done
+}
+
 start() {
     printf '%s\nport = %s\n' "$conf" "$1" >data/teiten.conf
     printf '%s' "$hba" >data/pg_hba.conf
@@ -66,6 +81,7 @@ if alive; then
 elif [ -e data/postmaster.pid ]; then
     clear_dead
 fi
+outlive
 [ "$(stat -c %s log 2>/dev/null || echo 0)" -gt 67108864 ] && mv -f log log.old
 conf="# $hash
 $conf"

@@ -29,3 +29,4 @@ done | sort -u | while read -r bin; do
         [ -x "$bin/$program" ] && echo "has $program"
     done
 done
+exit 0

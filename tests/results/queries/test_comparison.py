@@ -7,7 +7,7 @@ import pytest
 
 from results import models
 from results.errors import TeitenError
-from results.queries.comparison import NONE, Selection, compare
+from results.queries.comparison import Selection, compare
 from results.queries.facets import facets, metrics_of
 from results.queries.ordering import in_order
 from tests import factories
@@ -55,7 +55,7 @@ def test_a_cell_is_the_plain_summary_of_its_replicates() -> None:
     values = [100.0, 130.0, 110.0, 190.0]
     for trial, value in zip(made.trials.all(), values, strict=True):
         factories.finish(trial, value)
-    (point,) = compare(Selection((made.pk,), x="clients", series=NONE)).points
+    (point,) = compare(Selection((made.pk,), x="clients", series="")).points
     assert (point.median, point.mean, point.minimum, point.maximum) == (median(values), mean(values), 100.0, 190.0)
     assert sorted(replicate.value for replicate in point.values) == sorted(values)
     assert {replicate.trial_id for replicate in point.values} == set(made.trials.values_list("pk", flat=True))
@@ -71,21 +71,21 @@ def test_the_baseline_is_chosen_and_ratios_follow() -> None:
 
 def test_a_cell_that_mixes_configurations_says_what_varies() -> None:
     made = factories.finished_run()
-    found = compare(Selection((made.pk,), series=NONE))
+    found = compare(Selection((made.pk,), series=""))
     assert {point.configurations for point in found.points} == {2}
     assert set(found.mixed) == {"installation", "version", "major"}
-    filtered = compare(Selection((made.pk,), {"installation": ("postgresql-16.9",)}, series=NONE))
+    filtered = compare(Selection((made.pk,), {"installation": ("postgresql-16.9",)}, series=""))
     assert (filtered.mixed, {point.n for point in filtered.points}) == ((), {2})
 
 
 def test_an_absent_dimension_is_mixed_with_a_set_one() -> None:
     plain = factories.finished_run(factors={}, installation="16")
     tuned = factories.finished_run(factors={}, installation="16", settings={"work_mem": "64MB"})
-    found = compare(Selection((plain.pk, tuned.pk), x="clients", series=NONE))
+    found = compare(Selection((plain.pk, tuned.pk), x="clients", series=""))
     assert found.mixed == ("setting.work_mem",)
     apart = compare(Selection((plain.pk, tuned.pk), x="clients", series="setting.work_mem"))
     assert (apart.series, apart.mixed) == (("default", "64MB"), ())
-    only = compare(Selection((plain.pk, tuned.pk), {"setting.work_mem": ("default",)}, x="clients", series=NONE))
+    only = compare(Selection((plain.pk, tuned.pk), {"setting.work_mem": ("default",)}, x="clients", series=""))
     assert [point.n for point in only.points] == [2]
 
 
@@ -160,6 +160,14 @@ def test_facets_count_trials_and_tell_what_varies(django_assert_num_queries: Any
     assert found["run"].texts == (str(made.pk), str(plain.pk))
 
 
+def test_minor_versions_are_lines_in_their_order_and_never_the_axis() -> None:
+    factories.agent("db1", {"16.9": 160009, "16.10": 160010})
+    made = factories.finished_run(factors={"installation": ["16.9", "16.10"], "clients": [1, 4]}, replicates=1)
+    assert compare(Selection((made.pk,), series="version")).series == ("16.9", "16.10")
+    assert compare(Selection((made.pk,), x="version", series="clients")).xs == ("16.9", "16.10")
+    assert not next(facet for facet in facets([made.pk]) if facet.name == "version").numeric
+
+
 def test_metrics_begin_with_the_headline(django_assert_num_queries: Any) -> None:
     made = factories.finished_run()
     with django_assert_num_queries(1):
@@ -173,6 +181,7 @@ def test_metrics_begin_with_the_headline(django_assert_num_queries: Any) -> None
 def test_values_are_ordered_as_numbers_as_quantities_or_as_versions() -> None:
     assert in_order(["16", "4", "0.5", "128"]) == ("0.5", "4", "16", "128")
     assert in_order(["1GB", "64MB", "default", "512kB"]) == ("default", "512kB", "64MB", "1GB")
+    assert in_order(["16.10", "16.9", "9.6"], "version") == ("9.6", "16.9", "16.10")
     assert in_order(["5min", "30s"]) == ("30s", "5min")
     assert in_order(["16.10", "9.6.2", "16beta1", "16.9", "16", "13devel", "13.2"]) == (
         "9.6.2",

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand
+from django.urls import reverse
 from rich.console import Console
 
 from results import agents, models, runs
@@ -35,10 +36,10 @@ class Command(BaseCommand):
         _agent(console)
         run = _run(user, console)
         tasks.ring()
-        console.print(f"[bold]Watch it: {url}/runs/{run.pk}/[/]")
+        console.print(f"[bold]Watch it: {url}{reverse('runs:detail', args=[run.pk])}[/]")
         detail = terminal.follow(run.pk, console)
         console.print(terminal.table(detail))
-        console.print(f"[bold]Compare: {url}/comparison/?run={run.pk}[/]    Ctrl-C stops everything.")
+        console.print(f"[bold]Compare: {url}{reverse('comparison')}?run={run.pk}[/]    Ctrl-C stops everything.")
         signal.sigwait({signal.SIGINT, signal.SIGTERM})
 
 

@@ -1,0 +1,224 @@
+"""Things for tests: agents, plans, runs with finished trials. Made by the very functions that Teiten uses."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from results import ingest, models, plan, runs
+from results.agents import Contact, FoundInstallation, record_contact
+from results.environment import Layer, LayerKind
+from results.histogram import HeatMap, Histogram
+from results.metrics import Better, Metric
+from results.models.audit import Scope
+from results.parsed import (
+    Check,
+    CommandRun,
+    Event,
+    Gap,
+    Latencies,
+    LayerUse,
+    Measurement,
+    ParsedTrial,
+    PhaseTiming,
+    RawFile,
+)
+from results.plan import Plan
+from results.runs import create_run, save_plan
+from results.series import Series
+from webapp.access import new_token
+from workers.bundle.writer import packed
+from workers.registry import kinds
+
+STARTED = datetime(2026, 1, 1, 12, tzinfo=UTC)
+RAW_FILES = {"workload/stdout.txt": b"tps = 1000.0 (without initial connection time)\n", "server/log.txt": b"ready\n"}
+METRICS = (
+    Metric("tps", "tps", Better.HIGHER, "Transactions per second", "From pgbench."),
+    Metric("latency.p99", "us", Better.LOWER, "Latency, 99th percentile", "From the exact histogram."),
+    Metric("cpu.user", "%", Better.NEITHER, "CPU in user mode", "From sar."),
+)
+
+
+def member(name: str = "member", *, staff: bool = False) -> User:
+    return User.objects.create_user(name, password="a long password of the tests", is_staff=staff)
+
+
+def agent(name: str = "db1", versions: Mapping[str, int] | None = None) -> models.Agent:
+    """A ready agent with one installation a version."""
+    made = models.Agent.objects.create(
+        name=name, host="127.0.0.1", port=2222, user="bench", data_dir="/srv/data", work_dir="/srv/work"
+    )
+    found = versions or {"16.9": 160009, "18.1": 180001}
+    record_contact(made.pk, contact(found), timezone.now())
+    made.refresh_from_db()
+    return made
+
+
+def contact(versions: Mapping[str, int], kernel: str = "6.1.0") -> Contact:
+    """What a contact with a small machine finds."""
+    layers = (
+        Layer(LayerKind.HARDWARE, {"cpu": {"model": "Test CPU", "cores": 2}, "memory_bytes": 8 * 1024**3}),
+        Layer(LayerKind.KERNEL, {"release": kernel, "sysctl": {"vm.swappiness": "60"}}),
+    )
+    return Contact(
+        layers=layers,
+        installations=[installation(version, number) for version, number in versions.items()],
+        tools={"sar": "/usr/bin/sar", "awk": "/usr/bin/awk", "perf": ""},
+        disk={"free_bytes": 50 * 1024**3, "total_bytes": 100 * 1024**3},
+        cores=2,
+        memory_bytes=8 * 1024**3,
+        clock_offset_s=0.001,
+    )
+
+
+def installation(version: str, number: int) -> FoundInstallation:
+    home = f"/opt/postgresql-{version}/bin"
+    return FoundInstallation(f"postgresql-{version}", home, home, version, number, (), ("heap",), ("plpgsql",), False)
+
+
+def mapping(**changes: Any) -> dict[str, Any]:
+    """A plan as its TOML's structure: two installations, two numbers of clients, two blocks."""
+    return {
+        "name": "16 against 18",
+        "workload": "pgbench",
+        "replicates": 2,
+        "seed": 7,
+        "duration_s": 5,
+        "agents": {"primary": "db1"},
+        "parameters": {"scale": 5},
+        "factors": {"installation": ["16", "18"], "clients": [1, 4]},
+    } | changes
+
+
+def a_plan(**changes: Any) -> Plan:
+    return plan.from_mapping(mapping(**changes), kinds())
+
+
+def stored_plan(user: User | None = None, **changes: Any) -> models.Plan:
+    return save_plan(a_plan(**changes), user=user, actor="tests")
+
+
+def run(user: User | None = None, stored: models.Plan | None = None, **changes: Any) -> models.Run:
+    """A run whose trials all wait. Makes agent db1 where it is missing."""
+    if not models.Agent.objects.filter(name="db1").exists():
+        agent()
+    return create_run(a_plan(**changes), kinds(), actor="tests", user=user, stored=stored)
+
+
+def finished_run(user: User | None = None, **changes: Any) -> models.Run:
+    """A run whose trials are all done. tps: 1000 × clients × major version / 16 + block."""
+    made = run(user, **changes)
+    for trial in made.trials.select_related("configuration"):
+        finish(trial)
+    runs.close_finished(made.pk)
+    made.refresh_from_db()
+    return made
+
+
+def usual_tps(trial: models.Trial) -> float:
+    dimensions = trial.configuration.dimensions
+    return float(1000 * dimensions["clients"] * float(dimensions["major"]) / 16 + trial.block)
+
+
+def begin(trial: models.Trial, phase: str = "prepare", expected_s: float | None = None) -> models.Attempt:
+    """An attempt that runs, with leases on its agents."""
+    now = timezone.now()
+    number = trial.attempts.count() + 1
+    attempt = models.Attempt.objects.create(
+        run_id=trial.run_id, trial=trial, number=number, worker="worker of the tests"
+    )
+    models.Trial.objects.filter(pk=trial.pk).update(
+        state="running", state_at=now, phase=phase, phase_at=now, expected_s=expected_s, attempts_made=number
+    )
+    models.Lease.objects.bulk_create(
+        models.Lease(
+            agent_id=pk, attempt=attempt, acquired_at=now, heartbeat_at=now, expires_at=now + timedelta(seconds=30)
+        )
+        for pk in trial.agents
+    )
+    return attempt
+
+
+def finish(trial: models.Trial, tps: float | None = None, *, bundles: Path | None = None) -> models.Attempt:
+    """The trial done, its numbers stored. bundles: also write the archive of raw files below this folder."""
+    return _end(trial, usual_tps(trial) if tps is None else tps, None, bundles)
+
+
+def fail(trial: models.Trial, what: str = "pgbench was aborted.", tps: float = 1.0, **rest: Any) -> models.Attempt:
+    """The trial failed; the numbers gathered until then are stored and do not count."""
+    error = {"kind": "trial", "what": what, "where": "measure", "why": "", "todo": "See the log.", "retryable": False}
+    return _end(trial, tps, error | rest, None)
+
+
+def parsed(trial: models.Trial, number: int, tps: float, error: Mapping[str, Any] | None = None) -> ParsedTrial:
+    """All that a bundle of five measured seconds says."""
+    started = STARTED + timedelta(seconds=30 * trial.position)
+    return ParsedTrial(
+        trial_key=f"{trial.run_id}/{trial.pk}",
+        attempt=number,
+        started_at=started,
+        measured_from=started + timedelta(seconds=3),
+        measured_to=started + timedelta(seconds=8),
+        succeeded=error is None,
+        error=error,
+        phases=(PhaseTiming("prepare", 0, 1), PhaseTiming("load", 1, 2), PhaseTiming("measure", 3, 5.5)),
+        commands=(CommandRun("client", "measure", "pgbench -c 1 -T 5 'bench'", 0, 5.1),),
+        checks=(Check("version", "primary", "16", "16", True),),
+        files=tuple(RawFile(path, len(data), hashlib.sha256(data).hexdigest()) for path, data in RAW_FILES.items()),
+        metrics=METRICS,
+        measurements=(
+            Measurement("tps", tps),
+            Measurement("latency.p99", 1e6 / tps, "client"),
+            Measurement("cpu.user", 40.0, "primary"),
+            Measurement("cpu.user", 20.0, "client"),
+        ),
+        series=(
+            Series("tps", "client", "tps", 0, 1, (tps, tps + 1, math.nan, tps - 1, tps)),
+            Series("cpu.user", "primary", "%", 0, 1, (40, 41, 42, 41, 40)),
+        ),
+        latencies=(
+            Latencies("client", "", Histogram((400, 500, 900), (5, 90, 5)), HeatMap((0, 1), (35, 36), (50, 50))),
+        ),
+        events=(Event(2.5, "primary", "checkpoint", "checkpoint starting: time"),),
+        layers=(LayerUse("primary", Layer(LayerKind.SETTINGS, {"shared_buffers": "128MB"})),),
+        gaps=(Gap("sar", "client", "sar is not installed"),),
+    )
+
+
+def write_bundle(folder: Path, trial: models.Trial, number: int) -> ingest.Archive:
+    """The archive of raw files, at its place below the bundle folder."""
+    path = f"{trial.run_id}/{trial.pk}-{number}.tar.gz"
+    data = packed(RAW_FILES)
+    target = folder / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(data)
+    return ingest.Archive(path, hashlib.sha256(data).hexdigest(), len(data))
+
+
+def _end(trial: models.Trial, tps: float, error: Mapping[str, Any] | None, bundles: Path | None) -> models.Attempt:
+    attempt = trial.attempts.filter(state="running").first() or begin(trial)
+    archive = ingest.Archive("", "", 0) if bundles is None else write_bundle(bundles, trial, attempt.number)
+    value = parsed(trial, attempt.number, tps, error)
+    ingest.store(value, attempt.pk, archive)
+    state = "failed" if error else "done"
+    ended = value.started_at + timedelta(seconds=9)
+    models.Attempt.objects.filter(pk=attempt.pk).update(state=state, started_at=value.started_at, ended_at=ended)
+    models.Trial.objects.filter(pk=trial.pk).update(
+        state=state, phase="", error=error, attempt=None if error else attempt, state_at=timezone.now()
+    )
+    models.Lease.objects.filter(attempt=attempt).delete()
+    attempt.refresh_from_db()
+    trial.refresh_from_db()
+    return attempt
+
+
+def tokens(user: User, scopes: Sequence[str] = ("read", "run", "admin")) -> dict[str, str]:
+    """Scope → the secret of a fresh token of that scope."""
+    return {scope: new_token(user, f"{scope} token", Scope(scope))[1] for scope in scopes}

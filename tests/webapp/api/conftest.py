@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import URLResolver, get_resolver
+from rest_framework.test import APIClient
+
+from results import models
+from tests import factories
+
+Visitor = Callable[[str], APIClient]
+
+
+@pytest.fixture(autouse=True)
+def quick(settings: Any) -> None:
+    """No hashing for seconds, and static files without a collected manifest."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+
+
+@pytest.fixture
+def owner(db: Any) -> User:
+    return factories.member("ada", staff=True)
+
+
+@pytest.fixture
+def visitor(owner: User) -> Visitor:
+    """Scope, or 'anonymous' → a client with a token of that scope."""
+    secrets = factories.tokens(owner)
+    secrets["revoked"] = secrets["read"]
+
+    def of(scope: str) -> APIClient:
+        client = APIClient()
+        if scope == "anonymous":
+            return client
+        if scope == "revoked":
+            revoke(owner)
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {secrets[scope]}")
+        return client
+
+    return of
+
+
+def revoke(owner: User) -> None:
+    models.ApiToken.objects.filter(user=owner, scope="read").update(revoked_at=owner.date_joined)
+
+
+@pytest.fixture
+def anonymous() -> APIClient:
+    return APIClient()
+
+
+@pytest.fixture
+def bundles(tmp_path: Path, settings: Any) -> Path:
+    settings.TEITEN_BUNDLE_DIR = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
+def world(db: Any, bundles: Path) -> dict[str, int]:
+    """A plan, and a run of it with one trial done, one failed, and the others waiting: ids by word."""
+    stored = factories.stored_plan()
+    run = factories.run(stored=stored)
+    done, failed, waiting = list(run.trials.order_by("position"))[:3]
+    factories.finish(done, bundles=bundles)
+    factories.fail(failed)
+    return {"plan": stored.pk, "run": run.pk, "done": done.pk, "failed": failed.pk, "waiting": waiting.pk}
+
+
+def endpoints() -> list[str]:
+    """Every route below /api/v1/, but for the one that catches the rest."""
+    (api,) = (p for p in get_resolver().url_patterns if str(p.pattern) == "api/v1/")
+    assert isinstance(api, URLResolver)
+    return [str(p.pattern) for p in api.url_patterns if str(p.pattern) != "<path:rest>"]
+
+
+@pytest.fixture
+def routes() -> list[str]:
+    return endpoints()

@@ -1,0 +1,141 @@
+"""Who may do what, at every endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from results import models
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+READING = (
+    "",
+    "agents/",
+    "agents/db1/",
+    "installations/",
+    "plans/",
+    "plans/{plan}/",
+    "plans/{plan}.toml",
+    "runs/",
+    "runs/{run}/",
+    "runs/{run}/medians/",
+    "trials/",
+    "trials/{done}/",
+    "trials/{done}/series/",
+    "trials/{done}/histograms/",
+    "trials/{done}/bundle/",
+    "trials/{done}/files/server/log.txt",
+    "measurements/",
+    "metrics/",
+    "kinds/",
+    "comparison/?run={run}",
+    "schema/",
+    "docs/",
+)
+NEW_AGENT = {"name": "db9", "host": "db9.example", "data_dir": "/srv/data", "work_dir": "/srv/work"}
+WRITING: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
+    ("post", "plans/", "run", factories.mapping(name="another"), 201),
+    ("put", "plans/{plan}/", "run", factories.mapping(name="renamed"), 200),
+    ("post", "plans/preview/", "run", factories.mapping(), 200),
+    ("post", "runs/", "run", factories.mapping(), 201),
+    ("post", "runs/{run}/cancel/", "run", {}, 200),
+    ("post", "runs/{run}/retry-failed/", "run", {}, 200),
+    ("post", "runs/{run}/repeat/", "run", {}, 201),
+    ("post", "runs/{run}/blocks/", "run", {"blocks": 1}, 200),
+    ("post", "trials/{waiting}/cancel/", "run", {}, 200),
+    ("post", "trials/{failed}/retry/", "run", {}, 200),
+    ("post", "agents/", "admin", NEW_AGENT, 201),
+    ("patch", "agents/db1/", "admin", {"enabled": False}, 200),
+    ("post", "agents/db1/accept-host-key/", "admin", {"fingerprint": "SHA256:wrong"}, 409),
+    ("post", "agents/db1/contact/", "admin", {}, 502),
+    ("post", "tokens/", "run", {"name": "ci"}, 201),
+    ("delete", "tokens/0/", "run", {}, 404),
+)
+SCOPES = ("anonymous", "revoked", "read", "run", "admin")
+
+
+@pytest.mark.parametrize("path", READING)
+def test_reading_is_open_or_needs_a_token(
+    path: str, world: dict[str, int], visitor: Callable[[str], APIClient], settings: Any
+) -> None:
+    url = f"/api/v1/{path.format(**world)}"
+    settings.TEITEN_OPEN_READING = True
+    assert visitor("anonymous").get(url).status_code == 200
+    settings.TEITEN_OPEN_READING = False
+    got = [visitor(scope).get(url).status_code for scope in ("anonymous", "read", "run", "admin", "revoked")]
+    assert got == [401, 200, 200, 200, 401]
+
+
+@pytest.mark.parametrize(("method", "path", "scope", "body", "status"), WRITING, ids=[row[1] for row in WRITING])
+def test_writing_needs_the_scope(
+    method: str,
+    path: str,
+    scope: str,
+    body: dict[str, Any],
+    status: int,
+    world: dict[str, int],
+    visitor: Callable[[str], APIClient],
+) -> None:
+    url = f"/api/v1/{path.format(**world)}"
+    before = models.AuditEntry.objects.count()
+    for lower in SCOPES[: SCOPES.index(scope)]:
+        if lower != "revoked":
+            answer = getattr(visitor(lower), method)(url, body, format="json")
+            assert answer.status_code == (401 if lower == "anonymous" else 403), lower
+            assert answer.json()["error"]["kind"] == "access"
+    assert models.AuditEntry.objects.count() == before
+    assert getattr(visitor(scope), method)(url, body, format="json").status_code == status
+    assert getattr(visitor("revoked"), method)(url, body, format="json").status_code == 401
+
+
+def test_every_endpoint_is_in_one_of_the_lists(routes: list[str]) -> None:
+    listed = [path.partition("?")[0] for path in (*READING, *(row[1] for row in WRITING), "tokens/")]
+    assert {route for route in routes if not any(_fits(route, path) for path in listed)} == set()
+
+
+def _fits(route: str, path: str) -> bool:
+    parts, words = route.split("/"), path.split("/")
+    if route.endswith("<path:path>"):
+        words = [*words[: len(parts) - 1], "/".join(words[len(parts) - 1 :])]
+    return len(parts) == len(words) and all(p == w or p.startswith("<") for p, w in zip(parts, words, strict=True))
+
+
+def test_a_signed_in_member_may_run_and_only_staff_may_change_agents(world: dict[str, int]) -> None:
+    client = APIClient()
+    client.force_login(factories.member("grace"))
+    assert client.post(f"/api/v1/runs/{world['run']}/cancel/").status_code == 200
+    assert client.patch("/api/v1/agents/db1/", {"enabled": False}, format="json").status_code == 403
+
+
+def test_a_token_is_no_more_than_its_owner(world: dict[str, int]) -> None:
+    secrets = factories.tokens(factories.member("grace"), ["admin"])
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secrets['admin']}")
+    assert client.patch("/api/v1/agents/db1/", {"enabled": False}, format="json").status_code == 403
+    assert client.post(f"/api/v1/runs/{world['run']}/cancel/").status_code == 200
+
+
+def test_a_session_without_the_csrf_token_changes_nothing(world: dict[str, int]) -> None:
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(factories.member("grace"))
+    assert client.post(f"/api/v1/runs/{world['run']}/cancel/").status_code == 403
+    assert models.Run.objects.get(pk=world["run"]).state == "running"
+
+
+@pytest.mark.parametrize("path", [*READING[:-2], *sorted({row[1] for row in WRITING})])
+def test_every_endpoint_answers_options_and_refuses_other_methods_in_json(
+    path: str, world: dict[str, int], visitor: Callable[[str], APIClient]
+) -> None:
+    url = f"/api/v1/{path.format(**world)}"
+    assert visitor("anonymous").options(url).status_code == 200
+    answer = visitor("admin").generic("TRACE", url)
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (405, "api")
+
+
+@pytest.mark.parametrize("path", ["schema/", "docs/"])
+def test_what_describes_the_api_is_only_read(path: str, anonymous: APIClient) -> None:
+    assert anonymous.delete(f"/api/v1/{path}").status_code == 405

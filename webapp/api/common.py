@@ -1,0 +1,147 @@
+"""What the endpoints share: lists in pages, links, what is not found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import exceptions, serializers, viewsets
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.pagination import CursorPagination
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from results.queries import NotFound
+from webapp.api.schema import Schema
+
+Value = TypeVar("Value")
+
+
+class Pages(CursorPagination):
+    """{"results": […], "next": url or null, "previous": url or null}; `page_size` up to 1000."""
+
+    page_size = 50
+    page_size_query_param = "page_size"
+    max_page_size = 1000
+
+
+def pages_by(order: str, size: int = 50) -> type[Pages]:
+    """Pages in the order of a unique column ('-id')."""
+    return type("Pages", (Pages,), {"ordering": order, "page_size": size, "__doc__": Pages.__doc__})
+
+
+class Endpoint(viewsets.GenericViewSet[Any]):
+    """Base of all resources. Lists choose their page by `queryset` and show the rows that `results.queries` makes
+    of it, so that a page takes the same number of SQL queries whatever its length."""
+
+    schema = Schema()
+    filter_backends: Any = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """PostgreSQL holds no text with a NUL byte: nothing is called so."""
+        super().initial(request, *args, **kwargs)
+        for name, texts in (*request.query_params.lists(), *((k, [str(v)]) for k, v in kwargs.items())):
+            if any("\x00" in text for text in texts):
+                raise exceptions.ValidationError({name: "A NUL byte is not allowed."})
+
+    def page_of(self, rows: Callable[[list[Any]], Sequence[Any]]) -> Response:
+        """One page of the list. rows: primary keys → values in the list's order."""
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
+        shown = rows([entry.pk for entry in page])
+        place = {entry.pk: index for index, entry in enumerate(page)}
+        ordered = sorted(shown, key=lambda row: place[_key(row)])
+        return self.get_paginated_response(self.get_serializer(ordered, many=True).data)
+
+    def get_queryset(self) -> QuerySet[Any]:
+        found: QuerySet[Any] = super().get_queryset()
+        return found.only("pk")
+
+    def shown(self, value: object, status: int = 200) -> Response:
+        return Response(self.get_serializer(value).data, status=status)
+
+    def whole(self, values: Sequence[object]) -> Response:
+        """A list that is never long, in the shape of a page."""
+        data = self.get_serializer(values, many=True).data
+        return Response({"next": None, "previous": None, "results": data})
+
+
+class Whole(CursorPagination):
+    """Describes the shape of `Endpoint.whole`: a page that is always the only one."""
+
+    def get_schema_operation_parameters(self, view: object) -> list[Any]:
+        return []
+
+
+def _key(row: Any) -> Any:
+    return row.id if hasattr(row, "id") else row.name
+
+
+@contextmanager
+def missing_is_404() -> Iterator[None]:
+    """What a query or a verb does not find is an answer of 404 that says so."""
+    try:
+        yield
+    except (NotFound, ObjectDoesNotExist) as error:
+        raise exceptions.NotFound(str(error)) from error
+
+
+def person(request: Request) -> User | None:
+    """The signed-in person or the token's owner."""
+    return request.user if isinstance(request.user, User) else None
+
+
+def fields_of(request: Request) -> dict[str, Any]:
+    """The JSON object that was sent. Raises ValidationError when it is none."""
+    if not isinstance(request.data, dict):
+        raise exceptions.ValidationError("The body is not a JSON object.")
+    return dict(request.data)
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "string", "format": "uri", "nullable": True}})
+class Links(serializers.Field):
+    """Addresses made of a row: name → (route, names of the fields that it takes)."""
+
+    def __init__(self, /, **routes: tuple[str, ...]) -> None:
+        super().__init__(source="*", read_only=True)
+        self.routes = routes
+
+    def to_representation(self, row: Any) -> dict[str, str]:
+        return {name: self._address(route, row) for name, route in self.routes.items()}
+
+    def _address(self, route: tuple[str, ...], row: Any) -> str:
+        arguments = [getattr(row, name) for name in route[1:]]
+        return address(self.context.get("request"), route[0], *arguments)
+
+
+def address(request: Request | None, route: str, *arguments: Any) -> str:
+    """The absolute address of a page or an endpoint."""
+    return reverse(route, args=list(arguments), request=request)
+
+
+class AnyAccept(BaseContentNegotiation):
+    """Files are sent as they are, whatever the Accept header."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+def attempt_number(request: Request) -> int | None:
+    """`?attempt=2`. Raises ValidationError."""
+    text = request.query_params.get("attempt", "")
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise exceptions.ValidationError({"attempt": "This is not the number of an attempt."})
+    return int(text)

@@ -1,0 +1,61 @@
+"""Kinds: the workloads, topologies and collectors that this Teiten has, with their parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models
+from results.parameters import Parameter
+from results.plan import CONDITIONS, Kinds
+from results.queries.metrics import MetricRow
+from results.specs import CollectorSpec, TopologySpec, WorkloadSpec
+from webapp.api.common import Endpoint
+from webapp.api.values import ValueSerializer, serializer_of
+from workers.registry import kinds
+
+
+class WorkloadSerializer(ValueSerializer):
+    """`headline`: the metric that is shown first. `minimum_version`: as PostgreSQL's server_version_num."""
+
+    value = WorkloadSpec
+    leave_out = ("disk_bytes",)
+    metrics = serializer_of(MetricRow)(many=True, read_only=True)
+
+
+class CollectorSerializer(ValueSerializer):
+    """`on`: which nodes it watches. `needs`: programs that must be on the agent."""
+
+    value = CollectorSpec
+    metrics = serializer_of(MetricRow)(many=True, read_only=True)
+
+
+class KindsSerializer(serializers.Serializer[Any]):
+    """conditions: the keys that every plan has, whatever its workload. A factor may vary any parameter."""
+
+    conditions = serializer_of(Parameter)(many=True, read_only=True)
+    workloads = WorkloadSerializer(many=True, read_only=True)
+    topologies = serializer_of(TopologySpec)(many=True, read_only=True)
+    collectors = CollectorSerializer(many=True, read_only=True)
+
+
+class AllKinds(Endpoint):
+    queryset = models.Plan.objects.none()
+    serializer_class = KindsSerializer
+
+    @extend_schema(summary="Workloads, topologies and collectors with their parameters", operation_id="kinds")
+    def retrieve(self, request: Request) -> Response:
+        return self.shown(_shown(kinds()))
+
+
+def _shown(found: Kinds) -> dict[str, Any]:
+    return {
+        "conditions": CONDITIONS,
+        "workloads": list(found.workloads.values()),
+        "topologies": list(found.topologies.values()),
+        "collectors": list(found.collectors.values()),
+    }

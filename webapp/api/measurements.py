@@ -1,0 +1,49 @@
+"""Measurements: single values of single trials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F, QuerySet
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models
+from results.queries.trials import Measured, list_measurements
+from webapp.api.common import Endpoint, Links, pages_by
+from webapp.api.values import ValueSerializer
+
+
+class MeasuredSerializer(ValueSerializer):
+    """One value in `unit`. `node`: role or empty; `label`: which of several (script, phase, table) or empty."""
+
+    value = Measured
+    links = Links(
+        trial=("api:trial", "trial_id"), bundle=("api:bundle", "trial_id"), page=("trials:detail", "trial_id")
+    )
+
+
+class MeasurementFilter(filters.FilterSet):
+    run = filters.NumberFilter("run_id", label="Id of a run.")
+    trial = filters.NumberFilter("attempt__trial_id", label="Id of a trial.")
+    metric = filters.CharFilter("metric_id", label="Name of a metric.")
+    node = filters.CharFilter(label="Role: client, primary, …")
+
+
+class Measurements(Endpoint):
+    """Only of attempts whose numbers count; a failed attempt's are at its trial."""
+
+    queryset = models.Measurement.objects.all()
+    serializer_class = MeasuredSerializer
+    pagination_class = pages_by("id", 200)
+    filter_backends = (filters.DjangoFilterBackend,)
+    filterset_class = MeasurementFilter
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return super().get_queryset().filter(attempt__trial__attempt=F("attempt"))
+
+    @extend_schema(summary="Values of trials")
+    def list(self, request: Request) -> Response:
+        return self.page_of(lambda ids: list_measurements(ids=ids, limit=len(ids)))

@@ -1,0 +1,163 @@
+"""Plans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django_filters import rest_framework as filters
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models, plan, runs
+from results.parameters import Kind, Parameter
+from results.plan import CONDITIONS, TEXTS, Plan
+from results.preview import Preview, preview
+from results.queries.plans import PlanDetail, PlanRow, list_plans, plan_detail
+from webapp.access import actor
+from webapp.api.common import AnyAccept, Endpoint, Links, fields_of, missing_is_404, pages_by, person
+from webapp.api.values import Field, ValueSerializer
+from workers.registry import kinds
+
+
+class PlanSerializer(ValueSerializer):
+    """A plan in a list. `schedule`: minute hour day month weekday (UTC), empty when there is none."""
+
+    value = PlanRow
+    links = Links(self=("api:plan", "id"), toml=("api:plan-toml", "id"), page=("plans:detail", "id"))
+
+
+class PlanDetailSerializer(ValueSerializer):
+    """A plan with its TOML and its latest runs."""
+
+    value = PlanDetail
+    leave_out = ("row", "runs")
+    plan = PlanSerializer(source="row", read_only=True)
+    run_ids = serializers.SerializerMethodField()
+
+    def get_run_ids(self, detail: PlanDetail) -> list[int]:
+        return [run.id for run in detail.runs]
+
+
+class PreviewSerializer(ValueSerializer):
+    """What a plan would do. `seconds_from`: what the estimate rests on."""
+
+    value = Preview
+    configurations = serializers.SerializerMethodField()
+
+    def get_configurations(self, found: Preview) -> list[dict[str, Any]]:
+        return [{"name": name, "levels": dict(levels)} for name, levels in found.configurations]
+
+
+class PlanFieldsSerializer(serializers.Serializer[Any]):
+    """Either `toml`, or the keys of the TOML as JSON. Checked as a whole; every problem is named."""
+
+    toml = serializers.CharField(required=False, help_text="The plan as TOML; then no other key.")
+    agents = serializers.DictField(required=False, child=serializers.CharField(), help_text="Role → agent.")
+    parameters = serializers.DictField(required=False, help_text="Parameters of the workload.")
+    topology_parameters = serializers.DictField(required=False, help_text="Parameters of the topology.")
+    settings = serializers.DictField(required=False, help_text="PostgreSQL settings.")
+    factors = serializers.DictField(
+        required=False,
+        child=serializers.ListField(child=serializers.JSONField()),
+        help_text="Target → levels: values, or {label, values: {target: value}}.",
+    )
+    exclude = serializers.ListField(
+        required=False, child=serializers.DictField(), help_text="Combinations left out: factor → level."
+    )
+    initdb = serializers.ListField(required=False, child=serializers.CharField())
+    collectors = serializers.ListField(required=False, child=serializers.CharField())
+    required_collectors = serializers.ListField(required=False, child=serializers.CharField())
+
+    def get_fields(self) -> dict[str, Field]:
+        return {p.name: _field(p) for p in (*TEXTS, *CONDITIONS)} | super().get_fields()
+
+
+_FIELDS: dict[Kind, type[Field]] = {
+    Kind.INTEGER: serializers.IntegerField,
+    Kind.NUMBER: serializers.FloatField,
+    Kind.BOOLEAN: serializers.BooleanField,
+}
+
+
+def _field(parameter: Parameter) -> Field:
+    kind = _FIELDS.get(parameter.kind, serializers.CharField)
+    return kind(required=False, help_text=parameter.help)
+
+
+def plan_in(fields: dict[str, Any]) -> Plan:
+    """The plan that was sent. Raises PlanError with every problem."""
+    if "toml" not in fields:
+        return plan.from_mapping(fields, kinds())
+    if set(fields) != {"toml"} or not isinstance(fields["toml"], str):
+        raise exceptions.ValidationError({"toml": "Send the TOML as text, and no other key beside it."})
+    return plan.read(fields["toml"], kinds())
+
+
+def stored_plan(plan_id: int) -> models.Plan:
+    with missing_is_404():
+        return models.Plan.objects.get(pk=plan_id)
+
+
+class PlanFilter(filters.FilterSet):
+    workload = filters.CharFilter(label="Name of a workload.")
+    archived = filters.BooleanFilter(label="Archived plans, or those in use.")
+
+
+class Plans(Endpoint):
+    queryset = models.Plan.objects.all()
+    serializer_class = PlanSerializer
+    pagination_class = pages_by("name")
+    filter_backends = (filters.DjangoFilterBackend,)
+    filterset_class = PlanFilter
+
+    @extend_schema(summary="All plans")
+    def list(self, request: Request) -> Response:
+        return self.page_of(lambda ids: list_plans(archived=True, ids=ids))
+
+    @extend_schema(summary="One plan", responses=PlanDetailSerializer)
+    def retrieve(self, request: Request, pk: int) -> Response:
+        return self._detail(pk)
+
+    @extend_schema(summary="Store a plan", request=PlanFieldsSerializer, responses={201: PlanDetailSerializer})
+    def create(self, request: Request) -> Response:
+        made = runs.save_plan(plan_in(fields_of(request)), user=person(request), actor=actor(request))
+        return self._detail(made.pk, 201)
+
+    @extend_schema(summary="Replace a plan", request=PlanFieldsSerializer, responses=PlanDetailSerializer)
+    def update(self, request: Request, pk: int) -> Response:
+        stored = stored_plan(pk)
+        runs.save_plan(plan_in(fields_of(request)), user=person(request), actor=actor(request), stored=stored)
+        return self._detail(pk)
+
+    @extend_schema(summary="What a plan would do", request=PlanFieldsSerializer, responses=PreviewSerializer)
+    def preview(self, request: Request) -> Response:
+        found = preview(plan_in(fields_of(request)), kinds())
+        return Response(PreviewSerializer(found).data)
+
+    def _detail(self, pk: int, status: int = 200) -> Response:
+        with missing_is_404():
+            found = plan_detail(pk)
+        data = PlanDetailSerializer(found, context=self.get_serializer_context()).data
+        return Response(data, status=status)
+
+
+class PlanToml(Endpoint):
+    queryset = models.Plan.objects.all()
+    content_negotiation_class = AnyAccept
+
+    @extend_schema(
+        summary="A plan as TOML",
+        operation_id="plans_toml",
+        responses={(200, "application/toml"): OpenApiTypes.STR},
+    )
+    def retrieve(self, request: Request, pk: int) -> HttpResponse:
+        disposition = f'attachment; filename="plan-{pk}.toml"'
+        return HttpResponse(
+            stored_plan(pk).toml,
+            content_type="application/toml; charset=utf-8",
+            headers={"Content-Disposition": disposition},
+        )

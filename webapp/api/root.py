@@ -1,0 +1,59 @@
+"""The entrance of the API, and what is said where nothing is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse, HttpResponsePermanentRedirect
+from django.urls import ResolverMatch, is_valid_path
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from results import models
+from webapp.api.common import Endpoint, address
+
+RESOURCES = (
+    "agents", "installations", "plans", "runs", "trials", "measurements", "metrics", "kinds", "comparison", "tokens",
+    "schema", "docs",
+)  # fmt: skip
+
+
+class RootSerializer(serializers.Serializer[Any]):
+    """Addresses of the resources, by name."""
+
+    links = serializers.DictField(child=serializers.URLField(), read_only=True)
+
+
+class Root(Endpoint):
+    queryset = models.Run.objects.none()
+    serializer_class = RootSerializer
+
+    @extend_schema(summary="The resources", operation_id="root")
+    def retrieve(self, request: Request) -> Response:
+        return self.shown({"links": {name: address(request, f"api:{name}") for name in RESOURCES}})
+
+
+class Nowhere(APIView):
+    """An address without its last slash is mended where that is safe."""
+
+    schema = None
+
+    def get(self, request: Request, rest: str) -> HttpResponse:
+        if not rest.endswith("/") and self._leads_somewhere(request):
+            query = request.META.get("QUERY_STRING", "")
+            return HttpResponsePermanentRedirect(f"{request.path}/{'?' if query else ''}{query}")
+        raise exceptions.NotFound(f"There is nothing at {request.path}. See /api/v1/docs/.")
+
+    def post(self, request: Request, rest: str) -> HttpResponse:
+        hint = " The address ends with a slash." if self._leads_somewhere(request) else ""
+        raise exceptions.NotFound(f"There is nothing at {request.path}.{hint}")
+
+    put = patch = delete = post
+
+    @staticmethod
+    def _leads_somewhere(request: Request) -> bool:
+        match = is_valid_path(f"{request.path}/")
+        return isinstance(match, ResolverMatch) and match.url_name != "nowhere"

@@ -1,0 +1,173 @@
+"""Runs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from django_filters import rest_framework as filters
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models, runs
+from results.queries.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
+from webapp.access import actor
+from webapp.api.common import Endpoint, Links, Whole, address, fields_of, missing_is_404, pages_by, person
+from webapp.api.plans import PlanFieldsSerializer, plan_in, stored_plan
+from webapp.api.values import ValueSerializer
+from workers.registry import kinds
+from workers.tasks import ring
+
+
+class RunSerializer(ValueSerializer):
+    """A run. state: scheduled, running, finished or cancelled. `headline`: the metric that is shown first."""
+
+    value = RunRow
+    links = Links(self=("api:run", "id"), medians=("api:run-medians", "id"), page=("runs:detail", "id"))
+
+
+class RunDetailSerializer(ValueSerializer):
+    """A run with its matrix: a row a configuration, a cell a trial. Values in the unit of `metric`.
+    `left_s`: estimated seconds to the end."""
+
+    value = RunDetail
+    run = RunSerializer(read_only=True)
+
+
+class MedianSerializer(ValueSerializer):
+    """The median over the replicates of one configuration, in `unit`, and the trials that it rests on."""
+
+    value = MedianRow
+    trials = serializers.SerializerMethodField()
+
+    def get_trials(self, row: MedianRow) -> list[dict[str, Any]]:
+        request = self.context["request"]
+        return [
+            {"id": pk, "page": address(request, "trials:detail", pk), "bundle": address(request, "api:bundle", pk)}
+            for pk in row.trial_ids
+        ]
+
+
+class RunFieldsSerializer(PlanFieldsSerializer):
+    """Either `plan` (the id of a stored one), or `toml`, or the keys of the TOML as JSON."""
+
+    plan = serializers.IntegerField(required=False, help_text="The id of a stored plan; then no key of a plan.")
+    start_at = serializers.DateTimeField(required=False, help_text="Not before this time.")
+
+
+class BlocksSerializer(serializers.Serializer[Any]):
+    blocks = serializers.IntegerField(min_value=1, max_value=1000, help_text="More replicates of every configuration.")
+
+
+class RetriedSerializer(serializers.Serializer[Any]):
+    run = RunSerializer(read_only=True)
+    retried = serializers.IntegerField(read_only=True, help_text="How many trials were queued once more.")
+
+
+class RunFilter(filters.FilterSet):
+    state = filters.CharFilter(label="scheduled, running, finished or cancelled.")
+    workload = filters.CharFilter(label="Name of a workload.")
+    plan = filters.NumberFilter("plan_id", label="Id of a plan.")
+
+
+class Runs(Endpoint):
+    queryset = models.Run.objects.all()
+    serializer_class = RunSerializer
+    pagination_class = pages_by("-id")
+    filter_backends = (filters.DjangoFilterBackend,)
+    filterset_class = RunFilter
+
+    @extend_schema(summary="All runs, newest first")
+    def list(self, request: Request) -> Response:
+        return self.page_of(lambda ids: list_runs(ids=ids, limit=len(ids)))
+
+    @extend_schema(summary="One run with its matrix", responses=RunDetailSerializer)
+    def retrieve(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            found = run_detail(pk, timezone.now())
+        return Response(RunDetailSerializer(found, context=self.get_serializer_context()).data)
+
+    @extend_schema(summary="Start a run", request=RunFieldsSerializer, responses={201: RunSerializer})
+    def create(self, request: Request) -> Response:
+        fields = fields_of(request)
+        start_at = _start_at(fields.pop("start_at", None))
+        stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
+        made = runs.create_run(
+            runs.load_plan(stored, kinds()) if stored else plan_in(fields),
+            kinds(),
+            actor=actor(request),
+            stored=stored,
+            user=person(request),
+            start_at=start_at,
+        )
+        ring()
+        return self.shown(run_row(made.pk), 201)
+
+    @extend_schema(summary="Cancel what waits and what runs", request=None)
+    def cancel(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            runs.cancel_run(pk, actor(request))
+        return self._after(pk)
+
+    @extend_schema(summary="Queue the failed trials once more", request=None, responses=RetriedSerializer)
+    def retry_failed(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            run_row(pk)
+        count = runs.retry_failed(pk, actor(request))
+        ring()
+        data = {"run": run_row(pk), "retried": count}
+        return Response(RetriedSerializer(data, context=self.get_serializer_context()).data)
+
+    @extend_schema(summary="The same plan again", request=None, responses={201: RunSerializer})
+    def repeat(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            made = runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request))
+        ring()
+        return self.shown(run_row(made.pk), 201)
+
+    @extend_schema(summary="More replicates of every configuration", request=BlocksSerializer)
+    def blocks(self, request: Request, pk: int) -> Response:
+        body = BlocksSerializer(data=fields_of(request))
+        body.is_valid(raise_exception=True)
+        with missing_is_404():
+            runs.add_blocks(pk, body.validated_data["blocks"], actor(request))
+        return self._after(pk)
+
+    def _after(self, pk: int) -> Response:
+        ring()
+        return self.shown(run_row(pk))
+
+
+class Medians(Endpoint):
+    queryset = models.Run.objects.all()
+    serializer_class = MedianSerializer
+    pagination_class = Whole
+
+    @extend_schema(
+        summary="The medians of a run",
+        operation_id="runs_medians",
+        parameters=[OpenApiParameter("metric", OpenApiTypes.STR, many=True, description="Only these; all without it.")],
+    )
+    def list(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            run_row(pk)
+        return self.whole(run_medians(pk, request.query_params.getlist("metric")))
+
+
+def _start_at(sent: Any) -> datetime | None:
+    if sent is None:
+        return None
+    try:
+        return serializers.DateTimeField().run_validation(sent)
+    except exceptions.ValidationError as error:
+        raise exceptions.ValidationError({"start_at": error.detail}) from error
+
+
+def _plan_id(fields: dict[str, Any]) -> int:
+    if set(fields) != {"plan"} or isinstance(fields["plan"], bool) or not isinstance(fields["plan"], int):
+        raise exceptions.ValidationError({"plan": "Send the id of a stored plan, and no key of a plan beside it."})
+    return int(fields["plan"])

@@ -1,0 +1,117 @@
+"""Tokens: the rights of programs. Everyone's own; those of others only with the scope `admin`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models
+from results.models.audit import Scope
+from webapp.access import actor, allows, new_token, scope_of
+from webapp.api.common import Endpoint, fields_of, pages_by, person
+
+
+class TokenSerializer(serializers.ModelSerializer[models.ApiToken]):
+    """A token without its secret, of which only a digest is stored."""
+
+    user = serializers.CharField(source="user.username", read_only=True)
+    scope = serializers.CharField(read_only=True, help_text="read, run or admin.")
+
+    class Meta:
+        model = models.ApiToken
+        fields = ("id", "user", "name", "scope", "created_at", "last_used_at", "revoked_at")
+        read_only_fields = fields
+
+
+class TokenFieldsSerializer(serializers.Serializer[Any]):
+    """name: what the token is for."""
+
+    name = serializers.CharField(max_length=100)
+    scope = serializers.CharField(default=Scope.READ.value, help_text="read, run or admin; at most your own.")
+
+    def validate_scope(self, scope: str) -> Scope:
+        if scope not in Scope.values:
+            raise exceptions.ValidationError(f"{scope!r} is not one of {', '.join(Scope.values)}.")
+        return Scope(scope)
+
+
+class NewTokenSerializer(serializers.Serializer[Any]):
+    """The only answer that holds the secret."""
+
+    token = TokenSerializer(read_only=True)
+    secret = serializers.CharField(read_only=True)
+
+
+class Tokens(Endpoint):
+    queryset = models.ApiToken.objects.all()
+    serializer_class = TokenSerializer
+    pagination_class = pages_by("-id")
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """One's own, with `?user=` another's, for whoever has the scope `admin` all that exist to be revoked."""
+        every = models.ApiToken.objects.select_related("user")
+        name = self.request.query_params.get("user")
+        if name is None and self.action == "list":
+            return every.filter(user=_owner(self.request))
+        if not allows(_scope(self.request), Scope.ADMIN):
+            every = every.filter(user=_owner(self.request))
+        return every.filter(user__username=name) if name is not None else every
+
+    @extend_schema(
+        summary="Your own tokens",
+        parameters=[OpenApiParameter("user", OpenApiTypes.STR, description="Another's: needs the scope admin.")],
+    )
+    def list(self, request: Request) -> Response:
+        name = request.query_params.get("user")
+        if name not in (None, _owner(request).get_username()) and not allows(_scope(request), Scope.ADMIN):
+            raise exceptions.PermissionDenied("Tokens of others need the scope 'admin'.")
+        page = self.paginate_queryset(self.get_queryset()) or []
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(
+        summary="Make a token; its secret is shown once",
+        request=TokenFieldsSerializer,
+        responses={201: NewTokenSerializer},
+    )
+    def create(self, request: Request) -> Response:
+        body = TokenFieldsSerializer(data=fields_of(request))
+        body.is_valid(raise_exception=True)
+        scope: Scope = body.validated_data["scope"]
+        if not allows(_scope(request), scope):
+            raise exceptions.PermissionDenied(f"You do not have the scope {scope.value!r} yourself.")
+        token, secret = new_token(_owner(request), body.validated_data["name"], scope)
+        _audit(request, "create token", token)
+        return Response(NewTokenSerializer({"token": token, "secret": secret}).data, status=201)
+
+    @extend_schema(summary="Revoke a token", responses={204: None})
+    def destroy(self, request: Request, pk: int) -> Response:
+        token = self.get_queryset().filter(pk=pk, revoked_at=None).first()
+        if token is None:
+            raise exceptions.NotFound(f"There is no token {pk} of yours that is in use.")
+        models.ApiToken.objects.filter(pk=pk).update(revoked_at=timezone.now())
+        _audit(request, "revoke token", token)
+        return Response(status=204)
+
+
+def _owner(request: Request) -> Any:
+    owner = person(request)
+    if owner is None:
+        raise exceptions.NotAuthenticated()
+    return owner
+
+
+def _scope(request: Request) -> Scope | None:
+    return scope_of(request.user, request.auth if isinstance(request.auth, models.ApiToken) else None)
+
+
+def _audit(request: Request, verb: str, token: models.ApiToken) -> None:
+    models.AuditEntry.objects.create(
+        actor=actor(request), verb=verb, object=f"token {token.pk}", detail={"name": token.name, "scope": token.scope}
+    )

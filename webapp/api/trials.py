@@ -1,0 +1,85 @@
+"""Trials."""
+
+from __future__ import annotations
+
+from django_filters import rest_framework as filters
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models, runs
+from results.queries.trials import TrialDetail, TrialRow, list_trials, trial_detail
+from webapp.access import actor
+from webapp.api.common import Endpoint, Links, attempt_number, missing_is_404, pages_by
+from webapp.api.values import ValueSerializer
+from workers.tasks import ring
+
+ATTEMPT = OpenApiParameter(
+    "attempt", OpenApiTypes.INT, description="Number of an attempt; without it the counted one, else the latest."
+)
+
+
+class TrialSerializer(ValueSerializer):
+    """A trial. state: waiting, running, done, failed or cancelled. `value`: of the run's first `metric`, in `unit`,
+    only where the trial is done. `bundle`: the raw files of its latest attempt are kept."""
+
+    value = TrialRow
+    links = Links(
+        self=("api:trial", "id"),
+        run=("api:run", "run_id"),
+        series=("api:series", "id"),
+        histograms=("api:histograms", "id"),
+        bundle=("api:bundle", "id"),
+        page=("trials:detail", "id"),
+    )
+
+
+class TrialDetailSerializer(ValueSerializer):
+    """All that a trial says. `counted`: the numbers of the attempt shown are the ones in every aggregate."""
+
+    value = TrialDetail
+    links = TrialSerializer().fields["links"]
+
+
+class TrialFilter(filters.FilterSet):
+    run = filters.NumberFilter("run_id", label="Id of a run.")
+    state = filters.CharFilter(label="waiting, running, done, failed or cancelled.")
+
+
+class Trials(Endpoint):
+    queryset = models.Trial.objects.all()
+    serializer_class = TrialSerializer
+    pagination_class = pages_by("-id", 100)
+    filter_backends = (filters.DjangoFilterBackend,)
+    filterset_class = TrialFilter
+
+    @extend_schema(summary="All trials, newest first")
+    def list(self, request: Request) -> Response:
+        return self.page_of(lambda ids: list_trials(ids=ids, limit=len(ids)))
+
+    @extend_schema(summary="One trial with all it says", parameters=[ATTEMPT], responses=TrialDetailSerializer)
+    def retrieve(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            found = trial_detail(pk, attempt_number(request))
+        return Response(TrialDetailSerializer(found, context=self.get_serializer_context()).data)
+
+    @extend_schema(summary="Cancel a trial", request=None)
+    def cancel(self, request: Request, pk: int) -> Response:
+        self._known(pk)
+        runs.cancel_trial(pk, actor(request))
+        return self._after(pk)
+
+    @extend_schema(summary="Queue a failed or cancelled trial once more", request=None)
+    def retry(self, request: Request, pk: int) -> Response:
+        self._known(pk)
+        runs.retry_trial(pk, actor(request))
+        return self._after(pk)
+
+    def _known(self, pk: int) -> None:
+        with missing_is_404():
+            models.Trial.objects.only("pk").get(pk=pk)
+
+    def _after(self, pk: int) -> Response:
+        ring()
+        return self.shown(list_trials(ids=[pk])[0])

@@ -1,0 +1,84 @@
+"""Serializers of frozen dataclasses: a field for each of theirs, by its type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from rest_framework import serializers
+
+Field = serializers.Field[Any, Any, Any, Any]
+
+
+class Gapless(serializers.FloatField):
+    """A number; null where it is a gap (JSON has no NaN)."""
+
+    def to_representation(self, value: Any) -> float | None:  # type: ignore[override]
+        return None if value is None or not math.isfinite(value) else float(value)
+
+
+class ValueSerializer(serializers.Serializer[Any]):
+    """Shows a frozen dataclass. `value`: the dataclass; `leave_out`: names of its fields that are not shown.
+    Fields declared on the serializer replace or follow those of the dataclass."""
+
+    value: type
+    leave_out: tuple[str, ...] = ()
+
+    def get_fields(self) -> dict[str, Field]:
+        declared = super().get_fields()
+        hints = get_type_hints(self.value)
+        shown = [field.name for field in fields(self.value) if field.name not in self.leave_out]
+        own = {name: declared.pop(name) if name in declared else field_of(hints[name]) for name in shown}
+        return own | declared
+
+
+_PLAIN: dict[type, type[Field]] = {
+    bool: serializers.BooleanField,
+    int: serializers.IntegerField,
+    float: Gapless,
+    str: serializers.CharField,
+    datetime: serializers.DateTimeField,
+}
+
+
+def field_of(hint: Any, **options: Any) -> Field:
+    """The field for a type: plain ones, `X | None`, tuples, mappings, and dataclasses as objects of their own."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return _union(arguments)
+    if origin is tuple:
+        inner = field_of(arguments[0])
+        if isinstance(inner, serializers.Serializer):
+            return inner.__class__(many=True, read_only=True)
+        return serializers.ListField(child=inner, read_only=True)
+    if origin is Mapping:
+        child = serializers.JSONField() if arguments[1] is Any else field_of(arguments[1])
+        return serializers.DictField(child=child, read_only=True)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return serializer_of(hint)(read_only=True, **options)
+    kind = str if isinstance(hint, type) and issubclass(hint, StrEnum) else hint
+    if kind not in _PLAIN:
+        return serializers.JSONField(read_only=True)
+    return _PLAIN[kind](read_only=True, **options)
+
+
+def _union(arguments: tuple[Any, ...]) -> Field:
+    kinds = [argument for argument in arguments if argument is not NoneType]
+    if len(kinds) > 1:
+        return serializers.JSONField(read_only=True)
+    if get_origin(kinds[0]) is Mapping:
+        return serializers.DictField(read_only=True, allow_null=True)
+    return field_of(kinds[0], allow_null=True)
+
+
+@cache
+def serializer_of(value: type) -> type[ValueSerializer]:
+    """The plain serializer of a dataclass that needs nothing more."""
+    name = value.__name__.removesuffix("Row") + "Serializer"
+    return type(name, (ValueSerializer,), {"value": value, "__doc__": value.__doc__})
