@@ -8,7 +8,7 @@ import posixpath
 import tarfile
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import NoReturn
 
 import asyncssh
@@ -176,7 +176,8 @@ class Remote:
                     stdout, stderr = await process.communicate(stdin)
                     await process.wait_closed()
             except BaseException:
-                process.terminate()
+                with suppress(OSError):  # the channel may be closed already
+                    process.terminate()
                 process.close()
                 raise
         except TimeoutError as error:

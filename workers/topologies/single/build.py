@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workers.interfaces import Stage
 from workers.postgres import cluster, verify
+from workers.postgres.configuration import access_line
 
 
 class Single:
@@ -41,7 +42,7 @@ def _reached_by(stage: Stage) -> tuple[str, list[str]]:
     client, server = stage.client.address, stage.agents["primary"].address
     wanted = stage.spec.topology_parameters["connection"]
     if client.name != server.name:
-        return "*", [f"host all all {client.host} trust"]
+        return "*", [access_line(client.host)]
     if wanted == "tcp":
         return "127.0.0.1", ["host all all 127.0.0.1/32 trust"]
     return "", []

@@ -1,0 +1,193 @@
+"""Snapshots, samples, sizes and logs of 15, 16 and 18, read back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from results.errors import ParseError
+from results.parsed import Part
+from results.specs import Reading
+from workers.collectors.pg_stat.log import events
+from workers.collectors.pg_stat.parse import parse
+from workers.collectors.pg_stat.samples import read_samples, sample_series
+from workers.collectors.pg_stat.spec import SPEC
+
+DATA = Path(__file__).parents[2] / "data" / "pg_stat"
+VERSIONS = ("15", "16", "18")
+FILES = ("before.json", "after.json", "samples.txt", "sizes.json", "server.log")
+
+
+def files_of(version: str) -> dict[str, str]:
+    return {name: (DATA / version / name).read_text() for name in FILES}
+
+
+def recorded(version: str, **changed: str) -> Part:
+    start_s, end_s = json.loads((DATA / version / "window.json").read_text())
+    files = files_of(version) | {name.replace("_", "."): text for name, text in changed.items()}
+    return parse(Reading("primary", files, {}, (start_s, end_s)))
+
+
+def values(part: Part) -> dict[tuple[str, str], float]:
+    return {(m.metric, m.label): m.value for m in part.measurements}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_version_gives_the_same_metrics(version: str) -> None:
+    found = values(recorded(version))
+    wanted = {metric.name for metric in SPEC.metrics if not metric.name.startswith("statement.")}
+    assert {metric for metric, _ in found} - {"statement.calls", "statement.mean"} == wanted
+    assert all(value >= 0 for value in found.values())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_checkpoint_in_the_run_is_counted_and_its_blocks_too(version: str) -> None:
+    found = values(recorded(version))
+    assert (found["checkpoints", ""], found["checkpoints", "requested"]) == (1, 1)
+    # '… complete: wrote N buffers' in the recorded logs
+    wrote = next(e.text for e in recorded(version).events if "complete: wrote" in e.text)
+    assert found["blocks.written", ""] >= int(wrote.split("wrote ")[1].split()[0])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_differences_are_those_of_the_views(version: str) -> None:
+    before, after = (json.loads(files_of(version)[name]) for name in ("before.json", "after.json"))
+    found = values(recorded(version))
+    for column, metric in (("xact_commit", "transactions.committed"), ("blks_hit", "blocks.hit")):
+        rows = [snapshot["views"]["pg_stat_database"][0][column] for snapshot in (before, after)]
+        assert found[metric, ""] == rows[1] - rows[0]
+    assert found["wal.bytes", ""] == after["wal_bytes"] - before["wal_bytes"] > 10_000_000
+    hit, read = found["blocks.hit", ""], found["blocks.read", ""]
+    assert found["buffers.hit_ratio", ""] == pytest.approx(100 * hit / (hit + read))
+
+
+def test_sizes_are_told_by_table_and_in_total() -> None:
+    found = values(recorded("18"))
+    tables = [value for (metric, label), value in found.items() if metric == "size.table" and label]
+    assert len(tables) == 4
+    assert sum(tables) == found["size.table", ""]
+    assert found["size.total", ""] == found["size.table", ""] + found["size.index", ""]
+
+
+def test_statements_are_told_most_expensive_first_without_teitens_own() -> None:
+    found = values(recorded("15"))
+    labels = [label for metric, label in found if metric == "statement.calls"]
+    assert labels[0].startswith("1 UPDATE pgbench_branches")
+    assert not any("teiten" in label for label in labels)
+    assert found["statement.mean", labels[0]] > 10
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_samples_become_rates_by_the_second(version: str) -> None:
+    series = {one.name: one for one in recorded(version).series}
+    assert {"wal.bytes", "transactions.committed", "blocks.read", "backends.active"} <= series.keys()
+    assert series["wal.bytes"].unit == "B/s"
+    assert series["wal.bytes"].times() == pytest.approx([1, 2, 3], abs=0.1)
+    assert max(series["transactions.committed"].values) > 1000
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_log_gives_events_on_the_windows_clock(version: str) -> None:
+    found = {(event.kind, event.text[:20]): event.at_s for event in recorded(version).events}
+    assert found["checkpoint", "checkpoint starting:"] == pytest.approx(1.2, abs=0.1)
+    assert 1.2 < found["error", "ERROR: division by z"] < 1.5
+
+
+def test_a_restart_in_the_window_is_a_gap_and_no_number() -> None:
+    after = json.loads(files_of("16")["after.json"]) | {"postmaster_started": 1795247999.0}
+    part = recorded("16", after_json=json.dumps(after))
+    assert "restarted" in part.gaps[0].reason
+    assert {m.metric for m in part.measurements} == {"size.table", "size.index", "size.total"}
+    assert part.series
+
+
+def test_a_reset_in_the_window_is_a_gap_and_no_number() -> None:
+    after = json.loads(files_of("16")["after.json"])
+    after["views"]["pg_stat_wal"][0]["stats_reset"] = "2026-11-21T08:00:00+00:00"
+    assert "pg_stat_wal was reset" in recorded("16", after_json=json.dumps(after)).gaps[0].reason
+
+
+def test_a_server_that_died_leaves_what_it_had() -> None:
+    files = files_of("16")
+    part = parse(Reading("primary", {name: files[name] for name in ("before.json", "server.log")}, {}, (0.0, 3.0)))
+    assert part.measurements == ()
+    assert part.events
+
+
+def test_versions_without_views_give_what_they_have() -> None:
+    # 9.5: neither pg_stat_wal nor pg_stat_io nor pg_stat_checkpointer
+    def snapshot(step: int) -> str:
+        views = {
+            "pg_stat_database": [{"blks_read": step, "blks_hit": 9 * step, "xact_commit": step, "stats_reset": None}],
+            "pg_stat_bgwriter": [
+                {"checkpoints_timed": step, "checkpoints_req": 0, "buffers_checkpoint": step}
+                | {"buffers_clean": 1, "buffers_backend": 2 * step, "stats_reset": None}
+            ],
+        }
+        return json.dumps(
+            {"at": step, "block_size": 8192, "postmaster_started": 1, "wal_bytes": 100 * step, "views": views}
+        )
+
+    reading = Reading("primary", {"before.json": snapshot(1), "after.json": snapshot(11)}, {}, (0.0, 1.0))
+    found = values(parse(reading))
+    assert found["blocks.written", ""] == 30
+    assert found["buffers.hit_ratio", ""] == 90
+    assert found["checkpoints", "timed"] == 10
+    assert found["wal.bytes", ""] == 1000
+    assert ("wal.records", "") not in found
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("before.json", "{"),
+        ("before.json", "[]"),
+        ("after.json", '{"at": 1}'),
+        ("sizes.json", '[{"name": "t"}]'),
+        ("samples.txt", "x\n"),
+        ("samples.txt", "{}\n"),
+    ],
+)
+def test_damaged_files_are_refused_by_name(name: str, text: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse(Reading("primary", files_of("16") | {name: text}, {}, (0.0, 1.0)))
+    assert caught.value.file == name
+
+
+def test_half_a_last_sample_is_passed_over() -> None:
+    assert len(read_samples('{"at": 1}\n\n{"at": 2}\n{"a')) == 2
+
+
+def test_a_counter_that_went_back_leaves_a_gap() -> None:
+    samples: list[dict[str, Any]] = [{"at": 10.0 + n, "wal_bytes": b} for n, b in enumerate((5, 25, 3))]
+    series = next(iter(sample_series(samples, "primary", 10.0)))
+    assert series.values[0] == 20
+    assert series.values[1] != series.values[1]
+    assert series.times() == [1.0, 2.0]
+
+
+def test_lines_of_the_log_have_their_kinds() -> None:
+    at = "2026-11-21 07:16:27.123 UTC [123]"
+    text = (
+        f'{at} LOG:  automatic vacuum of table "bench.public.t": index scans: 0\n'
+        "\tpages: 0 removed\n"
+        f"{at} LOG:  server process (PID 7) was terminated by signal 9: Killed\n"
+        f"{at} teiten@bench FATAL:  the database system is in recovery mode\n"
+        f"{at} PANIC:  could not write\n"
+        f"{at} LOG:  duration: 3 ms\n"
+        f"{at} STATEMENT:  SELECT 'ERROR:  no'\n"
+        f"{at} LOG:  restartpoint complete: wrote 3\n"
+    )
+    found = events(text, "standby", 1795245386.0)
+    assert [event.kind for event in found] == ["autovacuum", "server", "fatal", "panic", "checkpoint"]
+    assert found[0].at_s == pytest.approx(1.123)
+
+
+def test_a_flood_of_errors_is_cut_short_and_counted() -> None:
+    text = "".join(f"2026-11-21 07:16:{n // 60:02d}.000 UTC [1] ERROR:  number {n}\n" for n in range(500))
+    found = events(text, "primary", 0.0)
+    assert len(found) == 201
+    assert found[-1].text == "300 more until here; the last: ERROR: number 499"

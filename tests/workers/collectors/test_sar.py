@@ -1,0 +1,154 @@
+"""sadf's JSON, read back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from results.errors import ParseError
+from results.parsed import Part
+from results.specs import Reading
+from workers.collectors.sar.parse import parse
+from workers.collectors.sar.spec import SPEC
+
+RECORDED = Path(__file__).parents[2] / "data" / "sar" / "12.6.1"
+START_S = 1795227957.0  # 2026-11-21 02:25:57 UTC
+
+
+def sadf(*samples: dict[str, Any]) -> str:
+    return json.dumps({"sysstat": {"hosts": [{"nodename": "a", "statistics": list(samples)}]}})
+
+
+def sample(second: int, **values: Any) -> dict[str, Any]:
+    stamp = {"date": "2026-11-21", "time": f"02:26:{second:02d}", "utc": 1, "interval": 1}
+    return {"timestamp": stamp, **values}
+
+
+def cpu(busy: float) -> list[dict[str, Any]]:
+    return [{"cpu": "all", "usr": busy, "sys": 0.0, "idle": 100.0 - busy}]
+
+
+def parsed(text: str, window: tuple[float, float], started: str = "", offset_s: float = 0.0) -> Part:
+    files = {"sadf.json": text} | ({"started": started} if started else {})
+    return parse(Reading("primary", files, {}, window, offset_s))
+
+
+def values(part: Part) -> dict[tuple[str, str], float]:
+    return {(m.metric, m.label): m.value for m in part.measurements}
+
+
+def recorded() -> Part:
+    files = {name: (RECORDED / name).read_text() for name in ("sadf.json", "started")}
+    start_s, end_s = json.loads((RECORDED / "window.json").read_text())
+    return parse(Reading("primary", files, {}, (start_s, end_s)))
+
+
+def test_a_recorded_run_gives_every_declared_metric() -> None:
+    found = values(recorded())
+    assert {metric for metric, _ in found} == {metric.name for metric in SPEC.metrics}
+    assert ("cpu.busy", "cpu1") in found
+    assert all(m.node == "primary" for m in recorded().measurements)
+
+
+def test_states_of_the_processors_add_up() -> None:
+    found = values(recorded())
+    states = ("cpu.user", "cpu.system", "cpu.iowait", "cpu.steal", "cpu.idle")
+    assert sum(found[state, ""] for state in states) == pytest.approx(100, abs=0.1)
+    assert found["cpu.busy", ""] == pytest.approx(100 - found["cpu.idle", ""] - found["cpu.iowait", ""], abs=0.1)
+
+
+def test_seconds_of_a_recorded_run_begin_with_its_window() -> None:
+    series = next(one for one in recorded().series if one.name == "cpu.busy" and not one.label)
+    assert series.times() == pytest.approx([1, 2, 3], abs=0.05)
+
+
+def test_devices_that_did_nothing_are_left_out() -> None:
+    labels = {one.label for one in recorded().series if one.name.startswith(("disk.", "network."))}
+    assert "vda" in labels
+    assert "ifb0" not in labels
+
+
+def test_only_whole_seconds_inside_the_window_are_averaged() -> None:
+    text = sadf(*(sample(second, **{"cpu-load": cpu(10.0 * second)}) for second in range(1, 7)))
+    at = START_S + 3  # 02:26:00
+    part = parsed(text, (at + 1.5, at + 4.6), started=f"{at + 0.5:.3f}")
+    # samples end at 1.5, 2.5 … 6.5: those of 2.5, 3.5 and 4.5 lie wholly inside
+    assert values(part)["cpu.busy", ""] == pytest.approx((20 + 30 + 40) / 3)
+
+
+def test_times_are_on_the_workers_clock() -> None:
+    at = START_S + 3
+    text = sadf(sample(1, **{"cpu-load": cpu(10)}), sample(2, **{"cpu-load": cpu(20)}))
+    series = parsed(text, (at - 100, at - 95), started=f"{at + 0.25:.3f}", offset_s=100.0).series[0]
+    assert series.times() == pytest.approx([1.25, 2.25])
+
+
+def test_a_window_without_a_whole_second_is_a_gap_and_no_number() -> None:
+    at = START_S + 3
+    text = sadf(*(sample(second, **{"cpu-load": cpu(50)}) for second in (1, 2)))
+    part = parsed(text, (at + 0.9, at + 1.6), started=f"{at:.3f}")
+    assert part.measurements == ()
+    assert "0.7 s" in part.gaps[0].reason
+    assert part.series
+
+
+def test_no_sample_at_all_is_a_gap() -> None:
+    part = parsed(sadf(), (START_S, START_S + 1))
+    assert "too short" in part.gaps[0].reason
+
+
+def test_the_keys_of_older_versions_are_read() -> None:
+    # sysstat 10 and 11: cpu-load-all, sectors of 512 bytes, the sum of interrupts as a value
+    text = sadf(
+        sample(
+            2,
+            **{
+                "cpu-load-all": [{"cpu": "all", "user": 30.0, "nice": 1.0, "system": 9.0, "irq": 1.0, "idle": 59.0}],
+                "disk": [{"disk-device": "sda", "tps": 3.0, "rd_sec": 4.0, "wr_sec": 8.0, "util-percent": 5.0}],
+                "interrupts": [{"intr": "sum", "value": 700.0}],
+            },
+        )
+    )
+    at = START_S + 3
+    found = values(parsed(text, (at, at + 10), started=f"{at:.1f}"))
+    assert found["cpu.user", ""] == 31
+    assert found["cpu.system", ""] == 10
+    assert found["cpu.busy", ""] == 41
+    assert (found["disk.read", "sda"], found["disk.write", "sda"]) == (2048, 4096)
+    assert found["interrupts", ""] == 700
+
+
+def test_a_device_that_comes_later_has_a_gap_before() -> None:
+    disk = [{"disk-device": "sdb", "rkB": 1.0, "wkB": 1.0, "util-percent": 1.0}]
+    part = parsed(sadf(sample(1), sample(2, disk=disk)), (START_S, START_S + 10))
+    read = next(one for one in part.series if one.name == "disk.read")
+    assert read.values[0] != read.values[0]
+    assert read.values[1] == 1024
+
+
+def test_restarts_of_the_machine_are_passed_over() -> None:
+    text = sadf({"restart": {"date": "2026-11-21"}}, sample(1, **{"cpu-load": cpu(5)}))
+    assert len(parsed(text, (START_S, START_S + 10)).series[0].values) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("{", "sadf.json:1"),
+        ("[]", "sadf.json:1"),
+        ('{"sysstat": {}}', "sadf.json:1"),
+        (sadf(sample(1, **{"cpu-load": [{}]})), "sadf.json:1"),
+        (sadf(sample(1, memory={"memused": "much"})), "sadf.json:1"),
+    ],
+)
+def test_other_text_is_refused(text: str, where: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parsed(text, (START_S, START_S + 1))
+    assert caught.value.where == where
+
+
+def test_without_files_there_is_nothing() -> None:
+    assert parse(Reading("primary", {}, {}, (0.0, 1.0))) == Part()

@@ -1,0 +1,92 @@
+import pytest
+
+from results.environment import LayerKind
+from workers.postgres.settings import Setting, check_settings, from_rows, layer, non_default, same_quantity
+
+
+def setting(value: str, unit: str | None = None, boot: str = "", source: str = "configuration file") -> Setting:
+    return Setting(value, unit, source, boot)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value", "unit"),
+    [
+        ("128MB", "16384", "8kB"),
+        ("16384", "16384", "8kB"),
+        ("131072kB", "16384", "8kB"),
+        ("1000kB", "125", "8kB"),
+        ("1GB", "1024", "MB"),
+        ("5min", "300", "s"),
+        ("0.5s", "500", "ms"),
+        ("300", "300", "s"),
+        ("true", "on", None),
+        ("Off", "off", None),
+        ("1", "on", None),
+        ("1.10", "1.1", None),
+        ("0.90", "0.9", None),
+        ("replica", "replica", None),
+        ("REPLICA", "replica", None),
+        ("'a', \"b\"", "a, b", None),
+        ("-1", "-1", "kB"),
+    ],
+)
+def test_the_same_quantity_written_in_two_ways(wanted: str, value: str, unit: str | None):
+    assert same_quantity(wanted, setting(value, unit))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value", "unit"),
+    [
+        ("128MB", "16385", "8kB"),
+        ("1GB", "16384", "8kB"),
+        ("5min", "301", "s"),
+        ("on", "off", None),
+        ("1.1", "1.2", None),
+        ("100", "101", None),
+        ("minimal", "replica", None),
+        ("nonsense", "16384", "8kB"),
+        ("a, b", "b, a", None),
+    ],
+)
+def test_different_quantities_are_told_apart(wanted: str, value: str, unit: str | None):
+    assert not same_quantity(wanted, setting(value, unit))
+
+
+def test_a_value_that_the_server_rounds_to_its_unit_is_the_same():
+    assert same_quantity("100kB", setting("13", "8kB"))
+
+
+def test_choose_for_me_accepts_what_the_server_chose():
+    assert same_quantity("-1", setting("2048", "8kB", boot="-1", source="override"))
+    assert not same_quantity("-1", setting("2048", "8kB", boot="1024"))
+
+
+def test_each_wanted_setting_is_one_check():
+    in_force = {"shared_buffers": setting("16384", "8kB"), "DateStyle": setting("ISO, MDY")}
+    checks = check_settings({"shared_buffers": "256MB", "unheard_of": "1"}, in_force, node="primary")
+    assert [(c.name, c.node, c.expected, c.actual, c.passed) for c in checks] == [
+        ("setting shared_buffers", "primary", "256MB", "128MB", False),
+        ("setting unheard_of", "primary", "1", "not known to this server", False),
+    ]
+
+
+def test_a_settings_name_is_found_whatever_its_case():
+    assert check_settings({"datestyle": "ISO, MDY"}, {"DateStyle": setting("ISO, MDY")})[0].passed
+
+
+def test_only_what_differs_from_the_defaults_is_shown_and_as_one_quantity():
+    settings = {
+        "shared_buffers": setting("8192", "8kB", boot="16384"),
+        "work_mem": setting("4096", "kB", boot="4096"),
+        "port": setting("21001", boot="5432"),
+        "wal_buffers": setting("512", "8kB", boot="-1", source="override"),
+        "data_checksums": setting("on", boot="off", source="override"),
+        "log_checkpoints": setting("on", boot="off"),
+    }
+    assert non_default(settings) == {"data_checksums": "on", "shared_buffers": "64MB"}
+    assert layer(settings).kind == LayerKind.SETTINGS
+
+
+def test_rows_of_the_server_become_settings():
+    rows = [{"name": "work_mem", "setting": "4096", "unit": "kB", "source": "default", "boot": "4096"}]
+    assert from_rows(rows)["work_mem"].shown == "4MB"
