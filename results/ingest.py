@@ -104,8 +104,9 @@ def _measurements(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
 
 def _series(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
     for s in parsed.series:
-        times = list(s.times_s) if s.times_s else None
-        yield s.name, s.node, s.label[:200], s.unit, s.start_s, s.step_s, list(s.values), times
+        times = [float(time) for time in s.times_s] or None
+        values = [float(value) for value in s.values]  # psycopg refuses an array of integers and floats together
+        yield s.name, s.node, s.label[:200], s.unit, s.start_s, s.step_s, values, times
 
 
 def _histograms(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:

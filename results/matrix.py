@@ -185,11 +185,11 @@ class _Resolver:
 
     def agents(self, topology: TopologySpec) -> dict[str, str]:
         named = self.plan.agents
-        first = named.get(topology.roles[0]) or named.get("client") or next(iter(named.values()))
-        agents = {role: named.get(role, first) for role in ("client", *topology.roles)}
-        for role, agent in agents.items():
+        main = next((role for role in (*topology.roles, "client") if role in named), next(iter(named)))
+        agents = {role: named.get(role, named[main]) for role in ("client", *topology.roles)}
+        for asked, agent in agents.items():
             if agent not in self.installed:
-                known = ", ".join(sorted(self.installed)) or "none yet"
+                role, known = asked if asked in named else main, ", ".join(sorted(self.installed)) or "none yet"
                 raise PlanError([Problem(f"agents.{role}", f"There is no agent {agent!r}.", f"There are: {known}.")])
         return agents
 

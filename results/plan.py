@@ -144,7 +144,8 @@ class Plan:
             },
             "exclude": [dict(excluded) for excluded in self.exclude],
         }
-        return {key: value for key, value in mapping.items() if value not in ("", [], {})}
+        # An empty list of collectors says something: without it the default ones are taken.
+        return {key: value for key, value in mapping.items() if value not in ("", [], {}) or key == "collectors"}
 
     @property
     def canonical(self) -> str:

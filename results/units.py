@@ -63,6 +63,7 @@ def format_number(value: float, digits: int = 4) -> str:
         return "0"
     if not math.isfinite(value):
         return "–"
+    value = float(f"{value:.{digits}g}") if abs(value) < 10**digits else value  # 999.96 is 1,000, not 1,000.0
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{min(places, 9)}f}"
     return text

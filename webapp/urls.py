@@ -58,5 +58,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("plans/", include((plan_pages, "plans"))),
     path("agents/", include((agent_pages, "agents"))),
     path("account/", include((account_pages, "account"))),
+    path("api/v1/", include("webapp.api.urls")),
     path("health", overview.health, name="health"),
 ]

@@ -80,6 +80,17 @@ def test_composite_levels_and_settings_become_values() -> None:
     assert plans.read(plans.to_toml(plan), KINDS) == plan
 
 
+def test_no_collectors_is_not_the_default_collectors() -> None:
+    plan = plans.read("collectors = []\n" + SMALL, KINDS)
+    assert plan.collectors == ()
+    assert plans.read(plans.to_toml(plan), KINDS) == plan
+
+
+def test_the_name_of_a_composite_factor_is_checked() -> None:
+    text = SMALL + '[factors]\n"a\\u0000b" = [{label = "x", values = {clients = 1}}]\n'
+    assert set(problems(text)) == {"factors"}
+
+
 def test_excluded_combinations_are_left_out() -> None:
     text = SMALL + "exclude = []\n[factors]\nclients = [1, 4]\nprotocol = ['simple', 'prepared']\n"
     text = text.replace("exclude = []\n", "") + "[[exclude]]\nclients = 4\nprotocol = 'simple'\n"

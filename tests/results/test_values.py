@@ -28,7 +28,8 @@ def test_quantities_are_shown_with_a_fitting_unit(value: float | None, unit: str
 
 
 def test_numbers_keep_four_digits_and_never_exponents() -> None:
-    assert [format_number(v) for v in (0, 0.98765, 1234.5, 1e9)] == ["0", "0.9877", "1,234", "1,000,000,000"]
+    numbers = (0, 0.98765, 1234.5, 999.96, 1e9)
+    assert [format_number(v) for v in numbers] == ["0", "0.9877", "1,234", "1,000", "1,000,000,000"]
 
 
 def test_postgresql_quantities_are_read() -> None:

@@ -1,0 +1,21 @@
+// Keeps a live fragment calm while htmx replaces it: boxes stay scrolled, the focus stays, new results show.
+(() => {
+  let kept = new Map();
+  let states = new Map();
+  const cells = () => document.querySelectorAll("[data-trial]");
+
+  document.addEventListener("htmx:beforeSwap", () => {
+    kept = new Map([...document.querySelectorAll(".scroll[id]")].map((box) => [box.id, [box.scrollLeft, box.scrollTop]]));
+    states = new Map([...cells()].map((cell) => [cell.dataset.trial, cell.dataset.state]));
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    kept.forEach(([left, top], id) => {
+      const box = document.getElementById(id);
+      if (box) [box.scrollLeft, box.scrollTop] = [left, top];
+    });
+    cells().forEach((cell) => {
+      const before = states.get(cell.dataset.trial);
+      if (before && before !== cell.dataset.state && cell.dataset.state === "done") cell.classList.add("new");
+    });
+  });
+})();

@@ -1,0 +1,100 @@
+"""A real browser against a live server. Playwright's loop runs in the tests' thread, so Django must be told that its
+ORM may be used there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from results import models
+from tests import factories
+
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-first-run",
+]  # fmt: skip
+# htmx says so of a request that a newer one replaces, or that a navigation cuts off: meant, not a failure
+ABORTED = ("htmx:afterRequest", "htmx:sendAbort")
+PASSWORD = "a long password of the tests"
+
+
+@pytest.fixture(autouse=True)
+def _plain_static(settings: Any, tmp_path: Path) -> None:
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    }
+    settings.TEITEN_OPEN_READING = True
+    settings.TEITEN_BUNDLE_DIR = tmp_path
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page of which every script error, failed request and request to another host is noted."""
+
+    def __init__(self, context: BrowserContext, base: str) -> None:
+        self.page: Page = context.new_page()
+        self.base = base
+        self.troubles: list[str] = []
+        self.page.on("pageerror", lambda error: self.troubles.append(f"script: {error}"))
+        self.page.on("console", lambda said: self._said(said.text) if said.type == "error" else None)
+        self.page.on("request", lambda request: self._seen(request.url))
+
+    def _said(self, text: str) -> None:
+        if not text.startswith(ABORTED):
+            self.troubles.append(text)
+
+    def _seen(self, url: str) -> None:
+        if not url.startswith(("data:", "blob:")) and urlsplit(url).netloc != urlsplit(self.base).netloc:
+            self.troubles.append(f"another host: {url}")
+
+    def open(self, path: str) -> Page:
+        self.page.goto(self.base + path)
+        return self.page
+
+    def sign_in(self) -> None:
+        self.open("/account/sign-in/")
+        self.page.fill("#id_username", "member")
+        self.page.fill("#id_password", PASSWORD)
+        self.page.click("main button.primary")
+        self.page.wait_for_selector("text=Sign out")
+
+    def overflow_px(self) -> int:
+        script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        return int(self.page.evaluate(script))
+
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "desktop": {"viewport": {"width": 1440, "height": 900}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True},
+}
+
+
+@pytest.fixture
+def watched(chromium: Browser, live_server: Any, transactional_db: None, request: Any) -> Iterator[Watched]:
+    """Fails the test when anything went wrong in the browser."""
+    context = chromium.new_context(**LOOKS[getattr(request, "param", "desktop")])
+    page = Watched(context, live_server.url)
+    yield page
+    context.close()
+    assert page.troubles == []
+
+
+@pytest.fixture
+def agent(transactional_db: None) -> models.Agent:
+    factories.member()
+    return factories.agent()

@@ -1,0 +1,134 @@
+"""Figures: Plotly's own validator reads them, and they say what the values say."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import pytest
+from plotly import graph_objects
+
+from results.histogram import HeatMap, Histogram
+from results.parsed import Latencies
+from results.series import Series
+from webapp.charts.medians import Line, Replicate, Spot, medians_figure
+from webapp.charts.run import x_factor
+from webapp.charts.trial import MOST_POINTS, thin, timeline
+
+
+def validated(figure: dict[str, Any]) -> graph_objects.Figure:
+    """The figure as Plotly reads it, with any colour in the place of the theme's."""
+    text = re.sub(r'"var\(--[\w-]+\)( \d+%)?"', '"#123456"', json.dumps(figure, allow_nan=False))
+    return graph_objects.Figure(json.loads(text))
+
+
+def lines() -> list[Line]:
+    spots = tuple(
+        Spot(i, 100.0 * (i + 1), (Replicate(90.0 * (i + 1), 7, 1), Replicate(110.0 * (i + 1), 8, 2))) for i in range(3)
+    )
+    return [Line("16 <b>", 0, spots), Line("18", 1, spots)]
+
+
+def medians(xs: list[str]) -> dict[str, Any]:
+    return medians_figure(
+        xs, lines(), x_title="clients", unit="tps", y_title="tps", trial_url=lambda pk: f"/trials/{pk}/"
+    )
+
+
+def test_every_replicate_is_drawn_and_leads_to_its_trial() -> None:
+    figure = medians(["1", "4", "16"])
+    validated(figure)
+    drawn = [trace for trace in figure["data"] if "customdata" in trace]
+    assert [len(trace["y"]) for trace in drawn] == [6, 6]
+    assert drawn[0]["customdata"][:2] == ["/trials/7/", "/trials/8/"]
+
+
+def test_medians_are_joined_where_levels_are_numbers_and_not_where_they_are_names() -> None:
+    modes = [trace["mode"] for trace in medians(["1", "4", "16"])["data"] if trace.get("hoverinfo") == "skip"]
+    assert "lines+markers" in modes
+    named = medians(["select-only", "tpcb-like", "mixed"])
+    assert all("lines" not in trace["mode"] for trace in named["data"])
+    assert named["layout"]["xaxis"]["ticktext"] == ["select-only", "tpcb-like", "mixed"]
+
+
+def test_wide_levels_get_a_logarithmic_axis() -> None:
+    assert medians(["1", "4", "16"])["layout"]["xaxis"]["type"] == "log"
+    assert medians(["1", "2", "3"])["layout"]["xaxis"]["type"] == "linear"
+
+
+def test_a_name_never_becomes_markup() -> None:
+    assert medians(["1", "2", "3"])["data"][1]["name"] == "16 &lt;b&gt;"
+
+
+def test_series_are_told_apart_by_mark_as_well_as_colour() -> None:
+    marks = [trace["marker"]["symbol"] for trace in medians(["1", "2", "3"])["data"] if "customdata" in trace]
+    assert len(set(marks)) == 2
+
+
+def a_timeline(seconds: int = 10) -> dict[str, Any]:
+    values = tuple(math.nan if i == 3 else 100.0 + i for i in range(seconds))
+    cpu = [
+        Series(name, node, "%", 0, 1, values) for node in ("primary", "client") for name in ("cpu.user", "cpu.system")
+    ]
+    latencies = Latencies("client", "", Histogram((500,), (5,)), HeatMap((0, 0, 9), (35, 36, 40), (1, 100, 4)))
+    events = [{"at_s": 2.5, "kind": "checkpoint", "node": "primary", "text": "starting"}]
+    figure = timeline(
+        [Series("tps", "client", "tps", 1, 1, values), *cpu], [latencies], events, 10.0, {"primary": "db1"}
+    )
+    assert figure is not None
+    return figure
+
+
+def test_all_rows_of_a_trial_share_one_time_axis() -> None:
+    figure = a_timeline()
+    validated(figure)
+    assert {trace.get("xaxis", "x") for trace in figure["data"]} == {"x"}
+    assert len({trace["yaxis"] for trace in figure["data"]}) == 4  # rate, latency, two nodes
+    assert figure["layout"]["xaxis"]["range"] == [0, 10.0]
+
+
+def test_cpu_is_stacked_for_each_node_apart() -> None:
+    groups = [trace["stackgroup"] for trace in a_timeline()["data"] if "stackgroup" in trace]
+    assert groups == ["client", "client", "primary", "primary"]
+
+
+def test_a_gap_stays_a_gap() -> None:
+    rate = a_timeline()["data"][0]
+    assert rate["y"][3] is None
+
+
+def test_the_heat_map_keeps_rare_transactions_and_says_how_many() -> None:
+    heat = next(trace for trace in a_timeline()["data"] if trace["type"] == "heatmap")
+    assert heat["customdata"][0][0] == 1
+    assert heat["customdata"][1][0] == 100
+    assert heat["z"][5][9] > 0
+
+
+def test_events_are_marked() -> None:
+    shapes = a_timeline()["layout"]["shapes"]
+    assert [shape["x0"] for shape in shapes] == [2.5]
+
+
+def test_nothing_to_draw_is_no_figure() -> None:
+    assert timeline([], [], [], None) is None
+
+
+def test_a_long_trial_is_thinned_to_means() -> None:
+    times, values = thin([float(i) for i in range(6000)], [1.0, 3.0] * 3000)
+    assert len(times) == len(values) <= MOST_POINTS
+    assert set(values) == {2.0}
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ({"installation": ["16", "18"], "clients": ["1", "4", "16"]}, "clients"),
+        ({"installation": ["16", "18"], "script": ["select-only", "tpcb-like"]}, "script"),
+        ({"installation": ["16", "18"]}, "installation"),
+        ({}, ""),
+    ],
+)
+def test_the_x_axis_is_the_factor_with_most_numbers(levels: dict[str, list[str]], expected: str) -> None:
+    assert x_factor(levels) == expected

@@ -1,0 +1,124 @@
+"""Agents' pages. Contacting a real one is tested where there is an sshd; here nobody listens on the port."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from results import models
+from results.agents import record_contact
+from tests import factories
+
+FIRST, SECOND = "SHA256:" + "a" * 43, "SHA256:" + "b" * 43
+
+
+@pytest.fixture
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def fields(listens_on: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "name": "db2",
+        "host": "127.0.0.1",
+        "port": listens_on,
+        "user": "bench",
+        "data_dir": "/srv/data",
+        "work_dir": "/srv/work",
+        "search": "/opt/pg\n /opt/other \n",
+        "enabled": "on",
+    } | changes
+
+
+def test_the_list_says_what_each_is_busy_with(
+    going: models.Run, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(3):
+        text = stranger.get("/agents/").content.decode()
+    for expected in ("db1", "ready", f"run {going.pk}", "measure", "postgresql-18.1", "50 GB", "8 GB", "sar"):
+        assert expected in text
+    assert "Add an agent" not in text
+
+
+def test_the_page_shows_facts_and_what_changed(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
+    agent = factories.agent()
+    record_contact(agent.pk, factories.contact({"18.1": 180001}, kernel="6.8.0"), timezone.now())
+    with django_assert_max_num_queries(5):
+        text = stranger.get("/agents/db1/").content.decode()
+    for expected in ("Test CPU", "6.1.0", "6.8.0", "postgresql-16.9", "gone", "not there"):
+        assert expected in text
+
+
+def test_an_agent_is_added_contacted_and_its_error_shown(admin: Client, closed_port: int) -> None:
+    answer = admin.post("/agents/add/", fields(closed_port), follow=True)
+    agent = models.Agent.objects.get(name="db2")
+    assert agent.search == ["/opt/pg", "/opt/other"]
+    assert answer.redirect_chain == [("/agents/db2/", 302)]
+    text = answer.content.decode()
+    assert 'class="problem"' in text
+    assert str(closed_port) in text
+
+
+def test_wrong_fields_are_named_and_nothing_is_stored(admin: Client, closed_port: int) -> None:
+    wrong = fields(closed_port, name="a b; rm", port="99999", data_dir="relative", user="$(id)", search="not/absolute")
+    answer = admin.post("/agents/add/", wrong)
+    assert answer.status_code == 422
+    text = answer.content.decode()
+    assert text.count("An absolute path.") == 2
+    assert "Letters, digits" in text
+    assert not models.Agent.objects.exists()
+
+
+def test_an_edit_keeps_the_agent(admin: Client, closed_port: int) -> None:
+    factories.agent()
+    text = admin.get("/agents/db1/edit/").content.decode()
+    assert 'value="/srv/data"' in text
+    admin.post("/agents/db1/edit/", fields(closed_port, name="db1", data_dir="/srv/other"))
+    assert models.Agent.objects.get(name="db1").data_dir == "/srv/other"
+    taken = admin.post("/agents/add/", fields(closed_port, name="db1"))
+    assert taken.status_code == 422
+    assert "already exists" in taken.content.decode()
+
+
+def with_key(**changes: str) -> models.Agent:
+    agent = factories.agent()
+    models.Agent.objects.filter(pk=agent.pk).update(**changes)
+    return agent
+
+
+def test_a_first_host_key_waits_for_an_explicit_yes(admin: Client) -> None:
+    with_key(state="unknown-key", offered_fingerprint=FIRST)
+    text = admin.get("/agents/db1/accept/").content.decode()
+    assert FIRST in text
+    assert "trust this key" in text
+    assert models.Agent.objects.get().host_key_fingerprint == ""
+    assert "Look at the host key" in admin.get("/agents/db1/").content.decode()
+
+
+def test_a_changed_host_key_shows_both_and_says_that_everything_is_stopped(admin: Client) -> None:
+    with_key(state="changed-key", host_key_fingerprint=FIRST, offered_fingerprint=SECOND)
+    text = admin.get("/agents/db1/accept/").content.decode()
+    assert FIRST in text
+    assert SECOND in text
+    assert "Everything on this agent is stopped" in text
+
+
+def test_another_fingerprint_than_the_offered_one_is_refused(admin: Client) -> None:
+    with_key(state="unknown-key", offered_fingerprint=FIRST)
+    answer = admin.post("/agents/db1/accept/", {"fingerprint": SECOND})
+    assert answer.status_code == 409
+    assert "This is not the fingerprint" in answer.content.decode()
+    assert models.Agent.objects.get().host_key_fingerprint == ""
+
+
+def test_a_yes_is_stored_and_audited(admin: Client, closed_port: int) -> None:
+    with_key(state="unknown-key", offered_fingerprint=FIRST, port=closed_port)
+    admin.post("/agents/db1/accept/", {"fingerprint": FIRST})
+    assert models.Agent.objects.get().host_key_fingerprint == FIRST
+    assert models.AuditEntry.objects.filter(verb="accept host key", actor="admin").exists()

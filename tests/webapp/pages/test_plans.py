@@ -1,0 +1,192 @@
+"""Plans: list, page, form, preview, import, schedule."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from results import models
+from tests import factories
+
+FORM = {
+    "name": "From the form", "workload": "pgbench", "topology": "single", "agents.primary": "db1", "duration_s": "5",
+    "factor-name": ["installation", "clients", ""], "factor-value": ["16, 18", "1, 4", ""],
+    "setting-name": ["work_mem"], "setting-value": ["8MB"], "collectors": ["latency_log"],
+}  # fmt: skip
+
+
+def problems(text: str) -> list[dict[str, str]]:
+    found = re.findall(r'<script id="problems" type="application/json">(.*?)</script>', text)
+    return list(json.loads(found[0]))
+
+
+def test_the_list_is_one_query(stranger: Client, db: None, django_assert_max_num_queries: Any) -> None:
+    plan = factories.stored_plan(description="Does 18 pay?")
+    factories.run(stored=plan)
+    with django_assert_max_num_queries(1):
+        text = stranger.get("/plans/").content.decode()
+    assert "Does 18 pay?" in text
+    assert "New plan" not in text
+
+
+def test_without_plans_it_says_what_to_do(db: None, stranger: Client, member: Client) -> None:
+    assert "Sign in to make one." in stranger.get("/plans/").content.decode()
+    assert "Make one in the form" in member.get("/plans/").content.decode()
+
+
+def test_a_plan_shows_its_runs_and_its_toml(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
+    plan = factories.stored_plan()
+    run = factories.run(stored=plan)
+    with django_assert_max_num_queries(2):
+        text = stranger.get(f"/plans/{plan.pk}/").content.decode()
+    assert f"/runs/{run.pk}/" in text
+    assert "[factors]" in text
+    assert "Run now" not in text
+
+
+def test_the_form_suggests_the_ready_agent_and_its_versions(member: Client, django_assert_max_num_queries: Any) -> None:
+    factories.agent()
+    with django_assert_max_num_queries(6):
+        text = member.get("/plans/add/").content.decode()
+    assert "postgresql-16.9, postgresql-18.1" in text
+    assert 'name="parameters.clients"' in text
+
+
+def test_the_form_stores_a_plan(member: Client) -> None:
+    factories.agent()
+    answer = member.post("/plans/add/", FORM)
+    plan = models.Plan.objects.get(name="From the form")
+    assert answer["Location"] == f"/plans/{plan.pk}/"
+    assert 'work_mem = "8MB"' in plan.toml
+
+
+def test_the_form_stores_and_runs(member: Client) -> None:
+    factories.agent()
+    answer = member.post("/plans/add/", FORM | {"run": "1"})
+    run = models.Run.objects.get()
+    assert answer["Location"] == f"/runs/{run.pk}/"
+    assert run.trials.count() == 12
+
+
+def test_problems_stand_beside_their_fields_and_what_was_typed_stays(member: Client) -> None:
+    factories.agent()
+    wrong = FORM | {"parameters.scale": "many", "factor-value": ["16, 18", "1, zero", ""], "name": ""}
+    answer = member.post("/plans/add/", wrong)
+    assert answer.status_code == 422
+    text = answer.content.decode()
+    assert {problem["field"] for problem in problems(text)} == {"name", "parameters.scale", "factors.clients"}
+    for place in ("name", "parameters.scale", "factors.*"):
+        assert f'data-problem-for="{place}"' in text
+    assert 'value="many"' in text
+    assert "1, zero" in text
+    assert not models.Plan.objects.exists()
+
+
+def test_a_name_that_is_taken_is_a_problem_of_the_name(member: Client) -> None:
+    factories.agent()
+    factories.stored_plan(name="From the form")
+    answer = member.post("/plans/add/", FORM)
+    assert [problem["field"] for problem in problems(answer.content.decode())] == ["name"]
+
+
+def test_the_preview_shows_the_matrix_before_anything_runs(member: Client, django_assert_max_num_queries: Any) -> None:
+    factories.agent()
+    with django_assert_max_num_queries(10):
+        text = member.post("/plans/preview/", FORM).content.decode()
+    assert "12 trials" in text
+    assert "16 · clients 4" in text
+    assert "too few for a verdict" in text
+    assert not models.Plan.objects.exists()
+    assert not models.Run.objects.exists()
+
+
+def test_the_preview_names_an_agent_that_is_not_there(member: Client) -> None:
+    text = member.post("/plans/preview/", FORM | {"agents.primary": "nobody"}).content.decode()
+    assert all(problem["field"].startswith("agents.") for problem in problems(text))
+    assert "There is no agent &#x27;nobody&#x27;" in text
+
+
+def test_the_fields_follow_the_workload(member: Client) -> None:
+    answer = member.post("/plans/preview/", FORM, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
+    assert 'name="parameters.clients"' in answer.content.decode()
+    unknown = member.post("/plans/preview/", FORM | {"workload": "x"}, headers={"HX-Target": "plan-fields"})
+    assert "x (unknown)" in unknown.content.decode()
+
+
+def test_a_clone_starts_from_the_plan(member: Client) -> None:
+    plan = factories.stored_plan()
+    text = member.get(f"/plans/add/?from={plan.pk}").content.decode()
+    assert 'value="16 against 18 (copy)"' in text
+    assert member.get("/plans/add/?from=99999").status_code == 404
+
+
+def test_an_edit_replaces_the_plan(member: Client) -> None:
+    factories.agent()
+    plan = factories.stored_plan()
+    member.post(f"/plans/{plan.pk}/edit/", FORM)
+    plan.refresh_from_db()
+    assert plan.name == "From the form"
+
+
+def test_a_file_is_imported(member: Client) -> None:
+    text = factories.stored_plan().toml
+    models.Plan.objects.all().delete()
+    member.post("/plans/import/", {"file": SimpleUploadedFile("plan.toml", text.encode())})
+    assert models.Plan.objects.get().toml == text
+
+
+def test_a_wrong_file_says_what_is_wrong_with_every_field(member: Client) -> None:
+    answer = member.post("/plans/import/", {"toml": 'name = "x"\nnonsense = 1\nreplicates = "three"\n'})
+    assert answer.status_code == 422
+    text = answer.content.decode()
+    for expected in ("nonsense", "replicates", "installation", "agents"):
+        assert f"<code>{expected}</code>" in text
+    assert "nonsense = 1" in text
+    assert "The file is not TOML" in member.post("/plans/import/", {"toml": "= ="}).content.decode()
+
+
+def test_a_file_can_be_opened_in_the_form(member: Client) -> None:
+    text = member.post("/plans/import/", {"toml": 'name = "half"\n', "open": "1"}).content.decode()
+    assert 'value="half"' in text
+    assert not models.Plan.objects.exists()
+
+
+def test_it_runs_now_later_and_by_itself(member: Client) -> None:
+    factories.agent()
+    plan = factories.stored_plan()
+    member.post(f"/plans/{plan.pk}/run/")
+    assert models.Run.objects.get().state == "running"
+    member.post(f"/plans/{plan.pk}/run/", {"start_at": "2999-01-31T02:00"})
+    later = models.Run.objects.latest("pk")
+    assert (later.state, f"{later.start_at:%Y-%m-%d %H:%M %Z}") == ("scheduled", "2999-01-31 02:00 UTC")
+    answer = member.post(f"/plans/{plan.pk}/schedule/", {"cron": "0 2 * * 6"}, follow=True)
+    assert "It runs at “0 2 * * 6”" in answer.content.decode()
+    assert member.post(f"/plans/{plan.pk}/schedule/", {"cron": "whenever"}).status_code == 422
+    assert member.post(f"/plans/{plan.pk}/run/", {"start_at": "soon"}).status_code == 422
+
+
+def test_a_plan_for_an_agent_that_is_gone_does_not_run_and_says_why(member: Client) -> None:
+    plan = factories.stored_plan()
+    answer = member.post(f"/plans/{plan.pk}/run/")
+    assert answer.status_code == 422
+    assert "There is no agent" in answer.content.decode()
+
+
+def test_an_archived_plan_leaves_the_list(member: Client) -> None:
+    plan = factories.stored_plan()
+    member.post(f"/plans/{plan.pk}/archive/")
+    assert "16 against 18" not in member.get("/plans/").content.decode()
+    assert "archived" in member.get(f"/plans/{plan.pk}/").content.decode()
+
+
+def test_names_with_quotes_and_dollars_are_refused_and_shown_as_text(member: Client) -> None:
+    factories.agent()
+    answer = member.post("/plans/add/", FORM | {"name": "$(touch /tmp/x) \"'<b>"})
+    assert answer.status_code == 422
+    text = answer.content.decode()
+    assert "<b>" not in text.replace("<b>Latency log</b>", "").split('id="parameters.script"')[0].split("<aside")[0]
+    assert "&lt;b&gt;" in text

@@ -1,0 +1,145 @@
+"""The list of runs and the live page."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from django.test import Client
+from django.utils import timezone
+
+from results import models
+from results.queries.runs import run_detail
+from tests import factories
+from webapp.pages.grid import grid
+
+
+def text_of(client: Client, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_the_list_shows_every_run_with_its_counts(
+    done: models.Run, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(1):
+        text = text_of(stranger, "/runs/")
+    assert "16 against 18" in text
+    assert '8 <span class="faint">of 8</span>' in text
+
+
+def test_the_list_filters_by_state_and_says_when_nothing_fits(done: models.Run, stranger: Client) -> None:
+    assert "16 against 18" in text_of(stranger, "/runs/?state=finished")
+    assert "No runs that are scheduled." in text_of(stranger, "/runs/?state=scheduled")
+
+
+def test_a_finished_run_shows_every_number_and_asks_no_more(
+    done: models.Run, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(4):
+        text = text_of(stranger, f"/runs/{done.pk}/")
+    assert "8 of 8 trials done" in text
+    assert text.count('class="t done"') == 8
+    assert "4,502" in text  # median of 4,501 and 4,502 … : 18, 4 clients
+    assert "every 2s" not in text
+
+
+def test_a_going_run_asks_again_and_shows_states_in_words(going: models.Run, stranger: Client) -> None:
+    text = text_of(stranger, f"/runs/{going.pk}/")
+    assert 'hx-trigger="every 2s"' in text
+    assert "2 of 8 trials, 1 failed" in text
+    assert "1 trial failed and is in no median" in text
+    assert "pgbench was aborted." in text
+    assert re.search(r"measure \d+ s", text) or "measure 1 min" in text
+
+
+def test_the_fragment_holds_the_figures_and_ends_by_itself(going: models.Run, stranger: Client) -> None:
+    fragment = text_of(stranger, f"/runs/{going.pk}/live/")
+    assert "<html" not in fragment
+    found = re.findall(r'<script id="panel-1" type="application/json">(.*?)</script>', fragment)
+    assert sum(len(trace.get("customdata", ())) for trace in json.loads(found[0])["data"]) == 1
+    models.Run.objects.filter(pk=going.pk).update(state="cancelled", ended_at=timezone.now())
+    assert "every 2s" not in text_of(stranger, f"/runs/{going.pk}/live/")
+
+
+def test_buttons_are_for_members(going: models.Run, stranger: Client, member: Client) -> None:
+    address = f"/runs/{going.pk}/"
+    assert "Retry 1 failed" not in text_of(stranger, address)
+    text = text_of(member, address)
+    assert "Retry 1 failed" in text
+    assert "Cancel" in text
+
+
+def test_a_large_run_takes_as_few_queries(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
+    run = factories.run(replicates=40, factors={"installation": ["16", "18"], "clients": [1, 2, 4, 8, 16, 32, 64]})
+    with django_assert_max_num_queries(4):
+        text = text_of(stranger, f"/runs/{run.pk}/")
+    assert text.count('class="t waiting"') == 560
+
+
+def test_headings_span_the_rows_that_share_a_level(done: models.Run) -> None:
+    found = grid(run_detail(done.pk, timezone.now()))
+    assert found.factors == ("installation", "clients")
+    assert [[(head.text, head.span) for head in row.heads] for row in found.rows] == [
+        [("16", 2), ("1", 1)], [("4", 1)], [("18", 2), ("1", 1)], [("4", 1)],
+    ]  # fmt: skip
+
+
+def test_one_configuration_has_a_row(db: None, stranger: Client) -> None:
+    run = factories.run(factors={}, installation="16")
+    assert "the only one" in text_of(stranger, f"/runs/{run.pk}/")
+
+
+def test_the_link_to_the_comparison_does_not_mix_configurations(db: None, stranger: Client) -> None:
+    run = factories.finished_run(
+        factors={"installation": ["16", "18"], "clients": [1, 4], "protocol": ["simple", "prepared"]}
+    )
+    text = text_of(stranger, f"/runs/{run.pk}/")
+    query = re.findall(r'href="/compare/\?([^"]+)"', text)[0]
+    assert query == f"run={run.pk}&amp;filter.protocol=simple"
+    assert "mix different" not in text_of(stranger, "/compare/?" + query.replace("&amp;", "&"))
+
+
+def test_cancel_stops_what_waits(going: models.Run, member: Client) -> None:
+    answer = member.post(f"/runs/{going.pk}/cancel/", follow=True)
+    assert "Cancelled." in answer.content.decode()
+    assert models.Run.objects.get(pk=going.pk).state == "cancelled"
+    again = member.post(f"/runs/{going.pk}/cancel/")
+    assert again.status_code == 409
+    assert "nothing is left to cancel" in again.content.decode()
+
+
+def test_failed_trials_are_queued_again(going: models.Run, member: Client) -> None:
+    member.post(f"/runs/{going.pk}/retry/")
+    assert not going.trials.filter(state="failed").exists()
+    assert models.AuditEntry.objects.filter(verb="retry failed trials", actor="member").exists()
+
+
+def test_repeat_makes_another_run(done: models.Run, member: Client) -> None:
+    answer = member.post(f"/runs/{done.pk}/repeat/")
+    latest = models.Run.objects.latest("pk")
+    assert answer["Location"] == f"/runs/{latest.pk}/"
+    assert latest.pk != done.pk
+
+
+def test_blocks_are_added_behind(done: models.Run, member: Client) -> None:
+    member.post(f"/runs/{done.pk}/blocks/", {"blocks": "2"})
+    assert done.trials.count() == 16
+    wrong = member.post(f"/runs/{done.pk}/blocks/", {"blocks": "many"})
+    assert wrong.status_code == 422
+    assert "is not between 1 and 1000" in wrong.content.decode()
+
+
+def test_a_name_with_markup_stays_a_name(db: None, stranger: Client) -> None:
+    run = factories.run()
+    models.Run.objects.filter(pk=run.pk).update(name="<script>alert(1)</script>")
+    for path in ("/", "/runs/", f"/runs/{run.pk}/", f"/compare/?run={run.pk}"):
+        assert "<script>alert" not in text_of(stranger, path)
+
+
+def test_the_plan_comes_as_a_file(done: models.Run, stranger: Client) -> None:
+    answer = stranger.get(f"/runs/{done.pk}/plan.toml")
+    assert 'name = "16 against 18"' in answer.content.decode()
+    assert "16-against-18.toml" in answer["Content-Disposition"]

@@ -1,0 +1,179 @@
+"""The whole site: every address answers, and who may do what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from results import models
+from tests import factories
+
+Pattern = URLPattern | URLResolver
+
+
+def names(patterns: list[Pattern], prefix: str = "") -> list[str]:
+    """Every page's name; the API has its own walk."""
+    found: list[str] = []
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            if not str(pattern.pattern).startswith("api/"):
+                found += names(pattern.url_patterns, f"{prefix}{pattern.namespace}:" if pattern.namespace else prefix)
+        elif pattern.name:
+            found.append(f"{prefix}{pattern.name}")
+    return found
+
+
+READING = [
+    "overview", "now", "runs:list", "runs:detail", "runs:live", "runs:toml", "trials:detail", "trials:bundle",
+    "trials:file", "comparison", "plans:list", "plans:detail", "plans:export", "agents:list", "agents:detail",
+]  # fmt: skip
+OPEN = ["account:sign-in", "account:sign-out", "health"]
+MEMBERS = ["plans:add", "plans:edit", "plans:import", "account:tokens"]
+ADMINS = ["agents:add", "agents:edit", "agents:accept"]
+VERBS = [
+    "runs:cancel", "runs:retry", "runs:repeat", "runs:blocks", "trials:cancel", "trials:retry", "plans:preview",
+    "plans:run", "plans:schedule", "plans:archive",
+]  # fmt: skip
+ADMIN_VERBS = ["agents:contact"]
+OWN_VERBS = ["account:revoke"]
+
+
+@pytest.fixture
+def address(db: None, tmp_path: Any) -> Any:
+    """Name of a page → an address of it that exists."""
+    plan = factories.stored_plan()
+    run = factories.run(stored=plan)
+    trial = run.trials.select_related("configuration").first()
+    assert trial is not None
+    factories.finish(trial, bundles=tmp_path)
+    owner = factories.member("owner")
+    factories.tokens(owner, ["read"])
+    token = models.ApiToken.objects.get()
+    arguments: dict[str, list[Any]] = {
+        "runs": [run.pk], "trials": [trial.pk], "plans": [plan.pk], "agents": ["db1"], "account": [token.pk],
+    }  # fmt: skip
+    more = {"trials:bundle": [trial.pk, 1], "trials:file": [trial.pk, 1, "workload/stdout.txt"]}
+    bare = {
+        "runs:list", "plans:list", "plans:add", "plans:preview", "plans:import", "agents:list", "agents:add",
+        "account:sign-in", "account:sign-out", "account:tokens",
+    }  # fmt: skip
+
+    def of(name: str) -> str:
+        if name in bare or ":" not in name:
+            return reverse(name)
+        return reverse(name, args=more.get(name) or arguments[name.partition(":")[0]])
+
+    return of
+
+
+def test_every_page_is_in_one_of_the_lists() -> None:
+    listed = [*READING, *OPEN, *MEMBERS, *ADMINS, *VERBS, *ADMIN_VERBS, *OWN_VERBS]
+    assert sorted(names(get_resolver().url_patterns)) == sorted(listed)
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_stranger_reads_where_reading_is_open(name: str, address: Any, stranger: Client) -> None:
+    assert stranger.get(address(name)).status_code == 200
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_stranger_is_sent_to_sign_in_where_reading_is_closed(
+    name: str, address: Any, stranger: Client, settings: Any
+) -> None:
+    settings.TEITEN_OPEN_READING = False
+    answer = stranger.get(address(name))
+    assert answer.status_code == 302
+    assert answer["Location"].startswith(reverse("account:sign-in"))
+
+
+@pytest.mark.parametrize("name", [*MEMBERS, *ADMINS])
+def test_a_stranger_is_sent_to_sign_in_before_a_form(name: str, address: Any, stranger: Client) -> None:
+    answer = stranger.get(address(name))
+    assert answer.status_code == 302
+    assert answer["Location"].startswith(reverse("account:sign-in"))
+
+
+@pytest.mark.parametrize("name", [*VERBS, *ADMIN_VERBS, *OWN_VERBS])
+def test_a_stranger_changes_nothing(name: str, address: Any, stranger: Client) -> None:
+    url = address(name)
+    before = list(models.Trial.objects.values_list("state")), models.AuditEntry.objects.count()
+    answer = stranger.post(url)
+    assert answer.status_code == 302
+    assert answer["Location"].startswith(reverse("account:sign-in"))
+    assert (list(models.Trial.objects.values_list("state")), models.AuditEntry.objects.count()) == before
+
+
+@pytest.mark.parametrize("name", [*READING, *MEMBERS])
+def test_a_member_reads_everything_and_opens_plan_forms(name: str, address: Any, member: Client) -> None:
+    assert member.get(address(name)).status_code == 200
+
+
+@pytest.mark.parametrize("name", ADMINS)
+def test_agents_are_an_administrators_affair(name: str, address: Any, member: Client, admin: Client) -> None:
+    url = address(name)
+    assert member.get(url).status_code == 403
+    assert admin.get(url).status_code == 200
+
+
+def test_a_member_does_not_contact_agents(address: Any, member: Client) -> None:
+    answer = member.post(address("agents:contact"))
+    assert answer.status_code == 403
+    assert "Your account may not do this" in answer.content.decode()
+
+
+@pytest.mark.parametrize("name", [*VERBS, *ADMIN_VERBS, *OWN_VERBS])
+def test_verbs_are_never_reached_by_a_link(name: str, address: Any, admin: Client) -> None:
+    assert admin.get(address(name)).status_code == 405
+
+
+def test_another_members_token_is_not_there(address: Any, member: Client) -> None:
+    assert member.post(address("account:revoke")).status_code == 404
+    assert models.ApiToken.objects.get().revoked_at is None
+
+
+@pytest.mark.parametrize("name", [*READING, *MEMBERS, *ADMINS])
+def test_every_page_has_a_title_and_no_inline_style_or_script(name: str, address: Any, admin: Client) -> None:
+    answer = admin.get(address(name))
+    if "text/html" not in answer["Content-Type"]:
+        return
+    text = answer.content.decode()
+    assert " style=" not in text
+    assert "onclick=" not in text
+    for script in text.split("<script")[1:]:
+        head = script.partition(">")[0]
+        assert "src=" in head or 'type="application/json"' in head
+    if name not in ("now", "runs:live"):
+        assert "<title>" in text
+        assert "· Teiten</title>" in text
+
+
+def test_an_unknown_address_says_so_in_the_same_look(db: None, stranger: Client) -> None:
+    for path in (
+        "/nothing/",
+        "/runs/999999/",
+        "/runs/999999/live/",
+        "/trials/999999/",
+        "/plans/999999/",
+        "/agents/nobody/",
+    ):
+        answer = stranger.get(path)
+        assert answer.status_code == 404
+        assert "There is nothing at this address" in answer.content.decode()
+
+
+def test_health_answers_without_signing_in(db: None, stranger: Client, settings: Any) -> None:
+    settings.TEITEN_OPEN_READING = False
+    assert stranger.get("/health").json() == {"status": "ok"}
+
+
+def test_a_broken_page_says_that_teiten_failed(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(**_: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("webapp.pages.runs.list_runs", broken)
+    answer = Client(raise_request_exception=False).get("/runs/")
+    assert answer.status_code == 500
+    assert "Teiten itself failed here" in answer.content.decode()

@@ -1,0 +1,152 @@
+"""One trial's page and its raw files."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from results import models
+from results.queries.trials import MeasurementRow
+from tests import factories
+from webapp.pages.numbers import facts, groups
+
+
+def first(run: models.Run) -> models.Trial:
+    found = run.trials.select_related("configuration").order_by("position").first()
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def trial(db: None, tmp_path: Path) -> models.Trial:
+    """Done, with its bundle."""
+    found = first(factories.run())
+    factories.finish(found, 1235.4, bundles=tmp_path)
+    return found
+
+
+def text_of(client: Client, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_the_page_shows_all_that_the_bundle_says(
+    trial: models.Trial, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(9):
+        text = text_of(stranger, f"/trials/{trial.pk}/")
+    for expected in (
+        "1,235 tps", "1 check before the clock passed", "shared_buffers", "128MB", "checkpoint starting: time",
+        "sar is not installed", "pgbench -c 1 -T 5 &#x27;bench&#x27;", "workload/stdout.txt", "The other replicates",
+        'id="timeline"', "CPU in user mode",
+    ):  # fmt: skip
+        assert expected in text
+
+
+def test_a_failed_trial_shows_its_error_unchanged(db: None, stranger: Client) -> None:
+    found = first(factories.run())
+    factories.fail(
+        found, "pgbench was aborted.", why="FATAL:  out of <memory>", kind="command", command="pgbench -c 9",
+        exit_status=2, stderr="client 3 aborted", stdout="scaling factor: 1", host="db1",
+    )  # fmt: skip
+    text = text_of(stranger, f"/trials/{found.pk}/")
+    for expected in (
+        "pgbench was aborted.", "FATAL:  out of &lt;memory&gt;", "pgbench -c 9", "client 3 aborted",
+        "scaling factor: 1", "2 on db1", "See the log.", "are in no median",
+    ):  # fmt: skip
+        assert expected in text
+
+
+def test_a_waiting_trial_says_that_it_waits(db: None, stranger: Client) -> None:
+    assert "It waits for its turn on db1" in text_of(stranger, f"/trials/{first(factories.run()).pk}/")
+
+
+def test_every_attempt_can_be_looked_at(db: None, stranger: Client) -> None:
+    found = first(factories.run())
+    factories.fail(found, "The agent vanished.")
+    found.state = "waiting"
+    found.save()
+    factories.finish(found)
+    text = text_of(stranger, f"/trials/{found.pk}/")
+    assert "The agent vanished." in text
+    assert "attempt 2" in text
+    before = text_of(stranger, f"/trials/{found.pk}/?attempt=1")
+    assert "Not the attempt that counts." in before
+    assert stranger.get(f"/trials/{found.pk}/?attempt=9").status_code == 404
+
+
+def test_raw_files_are_shown_as_plain_text_or_downloaded(trial: models.Trial, stranger: Client) -> None:
+    shown = stranger.get(f"/trials/{trial.pk}/1/file/workload/stdout.txt")
+    assert shown["Content-Type"] == "text/plain; charset=utf-8"
+    assert shown.content == factories.RAW_FILES["workload/stdout.txt"]
+    loaded = stranger.get(f"/trials/{trial.pk}/1/file/workload/stdout.txt?download")
+    assert loaded["Content-Disposition"] == 'attachment; filename="stdout.txt"'
+
+
+def test_the_bundle_is_the_archive_to_the_last_bit(trial: models.Trial, stranger: Client) -> None:
+    answer = stranger.get(f"/trials/{trial.pk}/1/bundle/")
+    content = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
+    attempt = models.Attempt.objects.get(trial=trial)
+    assert hashlib.sha256(content).hexdigest() == attempt.bundle_sha256
+
+
+@pytest.mark.parametrize("name", ["../../secret", "..%2f..%2fsecret", "/etc/passwd", "nothing.txt", "workload"])
+def test_no_path_leads_out_of_the_bundle(name: str, trial: models.Trial, stranger: Client, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    assert stranger.get(f"/trials/{trial.pk}/1/file/{name}").status_code == 404
+
+
+def test_a_bundle_that_is_gone_is_a_problem_not_a_crash(trial: models.Trial, stranger: Client) -> None:
+    models.Attempt.objects.update(bundle="gone.tar.gz")
+    answer = stranger.get(f"/trials/{trial.pk}/1/bundle/")
+    assert answer.status_code == 400
+    assert "The bundle is not in the archive." in answer.content.decode()
+    models.Attempt.objects.update(bundle="../../etc/passwd")
+    assert stranger.get(f"/trials/{trial.pk}/1/bundle/").status_code == 400
+
+
+def test_a_failed_trial_is_retried_and_a_waiting_one_cancelled(db: None, member: Client) -> None:
+    found = first(factories.run())
+    factories.fail(found)
+    assert "Retry" in text_of(member, f"/trials/{found.pk}/")
+    member.post(f"/trials/{found.pk}/retry/")
+    found.refresh_from_db()
+    assert found.state == "waiting"
+    member.post(f"/trials/{found.pk}/cancel/")
+    found.refresh_from_db()
+    assert found.state == "cancelled"
+
+
+def test_a_done_trial_is_not_retried(trial: models.Trial, member: Client) -> None:
+    answer = member.post(f"/trials/{trial.pk}/retry/")
+    assert answer.status_code == 409
+    assert "only a failed or cancelled one" in answer.content.decode()
+
+
+def row(metric: str, node: str = "", label: str = "", value: float = 1.0) -> MeasurementRow:
+    return MeasurementRow(metric, "1", metric, "neither", node, label, value, "")
+
+
+def test_numbers_are_grouped_with_the_headline_first_and_nodes_side_by_side() -> None:
+    rows = [
+        row("cpu.user", "primary"), row("cpu.user", "client"), row("transactions"), row("tps"), row("tps", label="b"),
+        row("latency.p99", "client"), row("phase.seconds", label="load"), row("something.new"),
+    ]  # fmt: skip
+    found = {group.title: group for group in groups(rows, "tps")}
+    assert [line.row.metric for line in found["Throughput"].lines] == ["tps", "tps", "something.new", "transactions"]
+    assert found["CPU"].nodes == ("client", "primary")
+    assert len(found["CPU"].lines) == 1
+    assert found["Latency"].nodes == ()
+    assert "Phases" not in found
+
+
+def test_facts_are_totals() -> None:
+    assert [fact.label for fact in facts([row("latency.p99", label="a"), row("latency.p50"), row("failed")])] == [
+        "p50",
+        "failed",
+    ]

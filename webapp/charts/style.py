@@ -1,0 +1,69 @@
+"""What all figures share: colours by name (static/js/charts.js turns them into the theme's), marks, axes. Pure.
+
+A figure is a plain dictionary {"data": [...], "layout": {...}} as Plotly reads it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+Figure = dict[str, Any]
+
+MARKS = ("circle", "square", "triangle-up", "diamond", "cross", "x", "triangle-down", "star")
+GLYPHS = ("●", "■", "▲", "◆", "✚", "✖", "▼", "★")
+PALETTE = len(MARKS)
+
+
+def colour(index: int, percent: int = 100) -> str:
+    """The colour of the index-th series, in the style sheet's words."""
+    name = f"var(--s{index % PALETTE})"
+    return name if percent == 100 else f"{name} {percent}%"
+
+
+def mark(index: int) -> str:
+    return MARKS[index % PALETTE]
+
+
+def glyph(index: int) -> str:
+    return GLYPHS[index % PALETTE]
+
+
+def axis(title: str = "", **more: Any) -> dict[str, Any]:
+    base: dict[str, Any] = {
+        "gridcolor": "var(--line)",
+        "linecolor": "var(--line)",
+        "zerolinecolor": "var(--line)",
+        "tickfont": {"color": "var(--soft)"},
+        "separatethousands": True,
+        "fixedrange": False,
+    }
+    if title:
+        base["title"] = {"text": escape(title), "font": {"color": "var(--faint)", "size": 12}, "standoff": 8}
+    return base | more
+
+
+def layout(height: int, **more: Any) -> dict[str, Any]:
+    return {
+        "height": height,
+        "margin": {"l": 64, "r": 14, "t": 12, "b": 44},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": "var(--soft)", "size": 12},
+        "showlegend": False,
+        "hoverlabel": {
+            "bgcolor": "var(--paper)", "bordercolor": "var(--line)", "font": {"color": "var(--ink)"}, "align": "left",
+        },
+        "dragmode": "zoom",
+    } | more  # fmt: skip
+
+
+def escape(text: str) -> str:
+    """Plotly reads a little HTML in texts; names of users must not become markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def numbers(values: Sequence[float]) -> list[float | None]:
+    """JSON has no NaN: gaps become null. Seven digits, as many as a stored sample has."""
+    return [float(f"{value:.7g}") if math.isfinite(value) else None for value in values]

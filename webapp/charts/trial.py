@@ -1,0 +1,182 @@
+"""One attempt over its time: rate, latency and CPU of every node above one axis. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from results.histogram import BUCKETS_PER_OCTAVE
+from results.parsed import Latencies
+from results.series import Series
+from webapp.charts.style import Figure, axis, escape, layout, numbers
+
+MOST_POINTS = 1500  # more than the pixels of a screen
+CPU = (
+    ("cpu.user", "var(--s2)"), ("cpu.nice", "var(--s6)"), ("cpu.system", "var(--s5)"), ("cpu.iowait", "var(--s1)"),
+    ("cpu.irq", "var(--s4)"), ("cpu.softirq", "var(--s4)"), ("cpu.soft", "var(--s4)"), ("cpu.steal", "var(--s7)"),
+)  # fmt: skip
+RATE, MEAN = "tps", "latency.mean"
+NAMES = (RATE, MEAN, *(name for name, _ in CPU))
+ROW, GAP, BOTTOM, TOP = 150, 44, 44, 26
+MOST_NAMED_EVENTS = 12
+
+
+def timeline(
+    series: Sequence[Series],
+    latencies: Sequence[Latencies],
+    events: Sequence[Mapping[str, Any]],
+    duration_s: float | None,
+    nodes: Mapping[str, str] | None = None,
+) -> Figure | None:
+    """series: any; those of NAMES without a label are drawn. events: {at_s, kind, node, text}. nodes: role → agent.
+    None when there is nothing to draw."""
+    plain = [one for one in series if not one.label]
+    rows: list[tuple[str, list[dict[str, Any]], dict[str, Any]]] = []
+    rates = [one for one in plain if one.name == RATE]
+    if rates:
+        rows.append(("transactions per second", [_line(one, "var(--s2)", "tps") for one in rates], {}))
+    means = [one for one in plain if one.name == MEAN]
+    total = next((one for one in latencies if not one.label), next(iter(latencies), None))
+    if total is not None and total.heat.seconds:
+        rows.append(_latency_row(total, means))
+    elif means:
+        scaled = [_line(one, "var(--s2)", "ms", 1e3) for one in means]
+        rows.append(("mean latency, ms", scaled, {}))
+    for node in sorted({one.node for one in plain if one.name.startswith("cpu.")}):
+        traces = _cpu(plain, node)
+        if traces:
+            agent = (nodes or {}).get(node, "")
+            title = f"CPU of {node}" + (f" ({agent})" if agent else "") + ", %"
+            rows.append((title, traces, {"range": [0, 100], "tickvals": [0, 50, 100]}))
+    return _stack(rows, events, duration_s) if rows else None
+
+
+def _stack(
+    rows: Sequence[tuple[str, list[dict[str, Any]], dict[str, Any]]],
+    events: Sequence[Mapping[str, Any]],
+    duration_s: float | None,
+) -> Figure:
+    inner = len(rows) * ROW + (len(rows) - 1) * GAP
+    height = inner + TOP + BOTTOM
+    data: list[dict[str, Any]] = []
+    axes: dict[str, Any] = {}
+    notes: list[dict[str, Any]] = []
+    for index, (title, traces, more) in enumerate(rows):
+        top = 1 - index * (ROW + GAP) / inner
+        number = "" if index == 0 else str(index + 1)
+        axes[f"yaxis{number}"] = (
+            axis(domain=[max(0.0, top - ROW / inner), top], rangemode="tozero", nticks=4, tickformat=",~r") | more
+        )
+        data += [trace | {"yaxis": f"y{number}"} for trace in traces]
+        notes.append(_note(escape(title), 0, top, "left"))
+    span = {"range": [0, duration_s]} if duration_s else {}
+    last = "" if len(rows) == 1 else str(len(rows))
+    axes["xaxis"] = axis("seconds since the start of the measured window", anchor=f"y{last}", showgrid=False) | span
+    shapes, marks = _events(events)
+    more_layout = {"hovermode": "x unified", "shapes": shapes, "annotations": [*notes, *marks], **axes}
+    return {"data": data, "layout": layout(height, margin={"l": 64, "r": 14, "t": TOP, "b": BOTTOM}, **more_layout)}
+
+
+def _note(text: str, x: float, y: float, anchor: str, **more: Any) -> dict[str, Any]:
+    return {
+        "text": text, "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": anchor, "yanchor": "bottom",
+        "showarrow": False, "font": {"color": "var(--faint)", "size": 12},
+    } | more  # fmt: skip
+
+
+def _events(events: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    shapes = [
+        {"type": "line", "x0": e["at_s"], "x1": e["at_s"], "yref": "paper", "y0": 0, "y1": 1,
+         "line": {"color": "var(--faint)", "width": 1, "dash": "dot"}}
+        for e in events
+    ]  # fmt: skip
+    named = events if len(events) <= MOST_NAMED_EVENTS else ()
+    marks = [_note(escape(str(e["kind"])), e["at_s"], 1, "left", xref="x", xshift=2) for e in named]
+    return shapes, marks
+
+
+def thin(times: Sequence[float], values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """At most MOST_POINTS points: means of equal stretches. Gaps (NaN) stay gaps only where a stretch has no value."""
+    size = math.ceil(len(values) / MOST_POINTS)
+    if size <= 1:
+        return list(times), list(values)
+    thinned: list[float] = []
+    for start in range(0, len(values), size):
+        known = [value for value in values[start : start + size] if value == value]
+        thinned.append(sum(known) / len(known) if known else math.nan)
+    return list(times[::size]), thinned
+
+
+def _line(series: Series, paint: str, unit: str, divisor: float = 1.0) -> dict[str, Any]:
+    times, values = thin(series.times(), series.values)
+    return {
+        "type": "scatter", "mode": "lines", "name": f"{escape(series.name)}",
+        "x": numbers(times), "y": numbers([value / divisor for value in values]),
+        "line": {"color": paint, "width": 1.6}, "hovertemplate": f"%{{y:,.4~g}} {unit}",
+    }  # fmt: skip
+
+
+def _cpu(series: Sequence[Series], node: str) -> list[dict[str, Any]]:
+    mine = {one.name: one for one in series if one.node == node}
+    return [
+        _line(mine[name], paint, "%") | {
+            "stackgroup": node, "name": name.removeprefix("cpu."), "fillcolor": f"{paint} 72%",
+            "line": {"color": paint, "width": 0.5},
+        }
+        for name, paint in CPU if name in mine
+    ]  # fmt: skip
+
+
+def _latency_row(latencies: Latencies, means: Sequence[Series]) -> tuple[str, list[dict[str, Any]], dict[str, Any]]:
+    heat = latencies.heat
+    low, high = min(heat.buckets), max(heat.buckets)
+    step = max(1, math.ceil((max(heat.seconds) + 1) / MOST_POINTS))
+    columns = range(min(heat.seconds) // step, max(heat.seconds) // step + 1)
+    grid = [[0] * len(columns) for _ in range(low, high + 1)]
+    for second, bucket, count in zip(heat.seconds, heat.buckets, heat.counts, strict=True):
+        grid[bucket - low][second // step - columns[0]] += count
+    trace: dict[str, Any] = {
+        "type": "heatmap", "showscale": False, "hoverongaps": False, "name": "",
+        "x": [(column + 0.5) * step for column in columns],
+        "y": list(range(low, high + 1)),
+        # the root of the counts: rare slow transactions must stay visible beside the crowd
+        "z": [[round(math.sqrt(count), 3) if count else None for count in row] for row in grid],
+        "colorscale": [[0, "var(--s2) 12%"], [1, "var(--s2)"]],
+        "customdata": [[count or None for count in row] for row in grid],
+        "text": [[_bucket_text(bucket)] * len(columns) for bucket in range(low, high + 1)],
+        "hovertemplate": "%{customdata:,} at %{text}<extra></extra>",
+    }  # fmt: skip
+    lines = [_mean_line(one) for one in means]
+    ticks = [us for us in (10**power for power in range(8)) if low - 2 <= _place(us) <= high + 2]
+    shape = {
+        "range": [low - 0.5, high + 0.5], "tickvals": [_place(us) for us in ticks],
+        "ticktext": [_time(us) for us in ticks], "showgrid": False, "rangemode": "normal", "zeroline": False,
+    }  # fmt: skip
+    return "latency, how many at each second; line: mean", [trace, *lines], shape
+
+
+def _mean_line(series: Series) -> dict[str, Any]:
+    times, values = thin(series.times(), series.values)
+    return {
+        "type": "scatter", "mode": "lines", "name": "mean latency", "x": numbers(times),
+        "y": numbers([_place(value) if value > 0 else math.nan for value in values]),
+        "text": [_time(value) if value == value else "" for value in values],
+        "line": {"color": "var(--ink)", "width": 1.2}, "hovertemplate": "%{text}",
+    }  # fmt: skip
+
+
+def _place(latency_us: float) -> float:
+    """Where a latency lies on the axis of buckets, whose cells are centred on whole numbers."""
+    return BUCKETS_PER_OCTAVE * math.log2(latency_us) - 0.5
+
+
+def _time(us: float) -> str:
+    for size, name in ((1e6, "s"), (1e3, "ms"), (1, "µs")):
+        if us >= size:
+            return f"{us / size:.3g} {name}"
+    return f"{us:.2g} µs"
+
+
+def _bucket_text(bucket: int) -> str:
+    return f"{_time(2 ** (bucket / BUCKETS_PER_OCTAVE))} … {_time(2 ** ((bucket + 1) / BUCKETS_PER_OCTAVE))}"

@@ -1,0 +1,251 @@
+"""The plan form, built from what the kinds declare. It makes the same mapping as the TOML. Pure.
+
+Inputs are called as the mapping's keys are, dotted ('parameters.clients'), and so are problems' fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from results.parameters import Kind, Parameter
+from results.plan import CONDITIONS, DEFAULT_COLLECTORS, TEXTS, Kinds, targets
+from results.specs import TopologySpec, WorkloadSpec
+from webapp.forms.levels import read_exclude, read_levels, text_of, typed, write_exclude, write_levels
+
+SPARE_ROWS = 2
+_GENERAL = ("workload", "topology")
+
+
+class Posted(Protocol):
+    """What a QueryDict offers."""
+
+    def get(self, name: str, /) -> Any: ...
+    def getlist(self, name: str, /) -> Sequence[str]: ...
+    def __contains__(self, name: object, /) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Input:
+    """name: dotted. control: text, number, select, textarea. choices: (value, text). list: id of a datalist."""
+
+    name: str
+    label: str
+    control: str
+    value: str
+    default: str
+    help: str
+    unit: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    list: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    refreshes: bool = False
+
+
+@dataclass(frozen=True)
+class Collector:
+    name: str
+    title: str
+    help: str
+    chosen: bool
+    required: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class PlanForm:
+    general: tuple[Input, ...]
+    conditions: tuple[Input, ...]
+    agents: tuple[Input, ...]
+    parameters: tuple[Input, ...]
+    topology_parameters: tuple[Input, ...]
+    settings: tuple[Row, ...]
+    factors: tuple[Row, ...]
+    exclude: str
+    initdb: str
+    collectors: tuple[Collector, ...]
+    workload_help: str
+    topology_help: str
+    targets: tuple[tuple[str, str], ...]
+    installations: tuple[str, ...]
+
+
+def describe(
+    mapping: Mapping[str, Any], kinds: Kinds, agents: Sequence[str] = (), installations: Sequence[str] = ()
+) -> PlanForm:
+    """A plan's mapping, right or wrong → what the form shows. agents, installations: names to choose from."""
+    workload, topology = _kinds(mapping, kinds)
+    known = {p.name: p for p in (*TEXTS, *CONDITIONS)}
+    general = [_input(p, p.name, mapping.get(p.name)) for p in TEXTS if p.name != "workload"]
+    conditions = [_input(p, p.name, mapping.get(p.name)) for p in CONDITIONS if p.name not in _GENERAL]
+    options = {"workload": kinds.workloads, "topology": kinds.topologies}
+    choosers = [_chooser(known[name], mapping.get(name), options[name]) for name in _GENERAL]
+    return PlanForm(
+        general=(*general[:1], *choosers, *general[1:]),
+        conditions=tuple(conditions),
+        agents=tuple(_agents(_table(mapping, "agents"), topology, agents)),
+        parameters=_inputs("parameters", workload.parameters if workload else (), mapping),
+        topology_parameters=_inputs("topology_parameters", topology.parameters if topology else (), mapping),
+        settings=_rows({name: text_of(value) for name, value in _flat(_table(mapping, "settings"))}),
+        factors=_rows({name: write_levels(levels) for name, levels in _table(mapping, "factors").items()}),
+        exclude=write_exclude(mapping.get("exclude")),
+        initdb=" ".join(map(str, _list(mapping, "initdb", ()))),
+        collectors=_collectors(mapping, kinds),
+        workload_help=workload.help if workload else "",
+        topology_help=topology.help if topology else "",
+        targets=_targets(workload, kinds),
+        installations=tuple(installations),
+    )
+
+
+def mapping_of(posted: Posted, kinds: Kinds) -> dict[str, Any]:
+    """What was posted → the mapping that the plan's TOML would hold. What is empty is left out: its default holds."""
+    mapping: dict[str, Any] = {}
+    for parameter in (*TEXTS, *CONDITIONS):
+        _put(mapping, parameter.name, parameter, posted.get(parameter.name))
+    workload, topology = _kinds(mapping, kinds)
+    for table, spec in (("parameters", workload), ("topology_parameters", topology)):
+        values: dict[str, Any] = {}
+        for parameter in spec.parameters if spec else ():
+            _put(values, parameter.name, parameter, posted.get(f"{table}.{parameter.name}"))
+        mapping[table] = values
+    roles = sorted({"client", *(role for spec in kinds.topologies.values() for role in spec.roles)})
+    mapping["agents"] = {role: agent for role in roles if (agent := posted.get(f"agents.{role}"))}
+    mapping["settings"] = dict(_pairs(posted, "setting"))
+    known = targets(workload, kinds.topologies.values()) if workload else {}
+    mapping["factors"] = {name: read_levels(known.get(name), text) for name, text in _pairs(posted, "factor")}
+    mapping["exclude"] = read_exclude(posted.get("exclude") or "")
+    mapping["initdb"] = (posted.get("initdb") or "").split()
+    mapping["collectors"] = list(posted.getlist("collectors"))
+    mapping["required_collectors"] = list(posted.getlist("required_collectors"))
+    kept = ("collectors",)  # none chosen is not the same as not said
+    return {key: value for key, value in mapping.items() if value not in ({}, []) or key in kept}
+
+
+def _put(values: dict[str, Any], name: str, parameter: Parameter, text: str | None) -> None:
+    if text is None or text == "":
+        return
+    values[name] = typed(parameter, text.replace("\r\n", "\n"))
+
+
+def _pairs(posted: Posted, prefix: str) -> Iterable[tuple[str, str]]:
+    names, values = posted.getlist(f"{prefix}-name"), posted.getlist(f"{prefix}-value")
+    for name, value in zip(names, values, strict=False):
+        if name.strip() or value.strip():
+            yield name.strip(), value.strip()
+
+
+def _kinds(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[WorkloadSpec | None, TopologySpec | None]:
+    workload = kinds.workloads.get(str(mapping.get("workload", "pgbench")))
+    return workload, kinds.topologies.get(str(mapping.get("topology", "single")))
+
+
+def _inputs(table: str, parameters: Iterable[Parameter], mapping: Mapping[str, Any]) -> tuple[Input, ...]:
+    values = _table(mapping, table)
+    found = [_input(p, f"{table}.{p.name}", values.get(p.name), optional=True) for p in parameters]
+    return tuple(sorted(found, key=lambda one: one.control == "textarea"))
+
+
+def _input(parameter: Parameter, name: str, value: Any, *, optional: bool = False) -> Input:
+    default = text_of(parameter.default)
+    control, choices = "text", tuple((choice, choice) for choice in parameter.choices)
+    match parameter.kind:
+        case Kind.INTEGER | Kind.NUMBER:
+            control = "number"
+        case Kind.SCRIPT:
+            control = "textarea"
+        case Kind.BOOLEAN:
+            control, choices = "select", (("true", "yes"), ("false", "no"))
+        case Kind.CHOICE:
+            control = "select"
+    if control == "select":
+        shown = dict(choices).get(default, default)
+        choices = (("", f"{shown} (default)"), *(c for c in choices if optional or c[0] != default))
+    text = "" if value is None else text_of(value)
+    if not optional and control == "select" and text == default:
+        text = ""
+    return Input(
+        name, _label(parameter.name), control, text, default, parameter.help, parameter.unit, choices,
+        "installations" if name == "installation" else "", parameter.minimum, parameter.maximum,
+    )  # fmt: skip
+
+
+def _chooser(parameter: Parameter, value: Any, kinds: Mapping[str, Any]) -> Input:
+    text = text_of(parameter.default if value is None else value)
+    choices = [(name, spec.title) for name, spec in kinds.items()]
+    if text not in kinds:
+        choices.append((text, f"{text} (unknown)"))
+    return Input(
+        parameter.name,
+        _label(parameter.name),
+        "select",
+        text,
+        "",
+        parameter.help,
+        choices=tuple(choices),
+        refreshes=True,
+    )
+
+
+def _agents(values: Mapping[str, Any], topology: TopologySpec | None, known: Sequence[str]) -> Iterable[Input]:
+    roles = [*(topology.roles if topology else ()), "client"]
+    for role in dict.fromkeys([*roles, *values]):
+        value = text_of(values.get(role, ""))
+        names = [*known, *([value] if value and value not in known else [])]
+        choices = (("", "choose one" if role == roles[0] else f"as {roles[0]}"), *((name, name) for name in names))
+        text = "It puts the load on." if role == "client" else f"It plays the {role}."
+        yield Input(f"agents.{role}", role, "select", value, "", text, choices=choices)
+
+
+def _collectors(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Collector, ...]:
+    chosen = [str(name) for name in _list(mapping, "collectors", DEFAULT_COLLECTORS)]
+    required = _list(mapping, "required_collectors", ())
+    known = kinds.collectors
+    return tuple(
+        Collector(
+            name,
+            known[name].title if name in known else f"{name} (unknown)",
+            known[name].help if name in known else "",
+            name in chosen,
+            name in required,
+        )
+        for name in dict.fromkeys([*chosen, *known])
+    )
+
+
+def _targets(workload: WorkloadSpec | None, kinds: Kinds) -> tuple[tuple[str, str], ...]:
+    known = targets(workload, kinds.topologies.values()) if workload else {}
+    return (*((name, parameter.help) for name, parameter in known.items()), ("setting.", "any PostgreSQL setting"))
+
+
+def _rows(values: Mapping[str, str]) -> tuple[Row, ...]:
+    return (*(Row(name, value) for name, value in values.items()), *[Row("", "")] * (SPARE_ROWS if not values else 1))
+
+
+def _table(mapping: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = mapping.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(mapping: Mapping[str, Any], name: str, default: Sequence[str]) -> Sequence[Any]:
+    value = mapping.get(name, default)
+    return value if isinstance(value, (list, tuple)) else []
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _label(name: str) -> str:
+    return name.removesuffix("_s").removesuffix("_ms").replace("_", " ")

@@ -1,0 +1,18 @@
+"""The form of a new API token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from results.models.audit import Scope
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=100, help_text="What it is for: you will want to know when you revoke it.")
+    scope = forms.ChoiceField(choices=Scope.choices)
+
+    def __init__(self, *args: Any, scopes: list[Scope], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["scope"].choices = [(scope.value, scope.label) for scope in scopes]  # type: ignore[attr-defined]

@@ -1,0 +1,114 @@
+"""Agents: which there are, what is known of each, and whose host keys are trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from results.agents import accept_host_key, create_agent, update_agent
+from results.environment import flatten
+from results.errors import AgentError
+from results.models import Agent
+from results.models.agents import AgentState
+from results.models.audit import Scope
+from results.queries.agents import agent_detail, list_agents
+from webapp.access import actor, allows, needs, scope_of
+from webapp.forms.agent import AgentForm
+from webapp.pages.common import missing_is_404
+from workers.tasks import contact_now
+
+KEY_STATES = (AgentState.UNKNOWN_KEY, AgentState.CHANGED_KEY)
+TOOLS = ("sar", "sadf", "perf", "awk", "pgbench")
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    context = {"agents": list_agents(), "tools": TOOLS, "may_admin": _may_admin(request)}
+    return render(request, "agents/list.html", context)
+
+
+@require_safe
+@missing_is_404
+def detail(request: HttpRequest, name: str) -> HttpResponse:
+    found = agent_detail(name)
+    context = {
+        "detail": found,
+        "agent": found.row,
+        "tools": TOOLS,
+        "layers": [(layer, flatten(layer.content)) for layer in found.layers],
+        "may_admin": _may_admin(request),
+    }
+    return render(request, "agents/detail.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@needs(Scope.ADMIN)
+def add(request: HttpRequest) -> HttpResponse:
+    form = AgentForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            agent = create_agent(form.fields_given(), actor(request))
+        except ValidationError as error:
+            form.refuse(error)
+        else:
+            return _contacted(request, agent)
+    return render(request, "agents/form.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@needs(Scope.ADMIN)
+@missing_is_404
+def edit(request: HttpRequest, name: str) -> HttpResponse:
+    agent = Agent.objects.get(name=name)
+    form = AgentForm(request.POST or None, instance=agent)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = update_agent(Agent.objects.get(name=name), form.fields_given(), actor(request))
+        except ValidationError as error:
+            form.refuse(error)
+        else:
+            return _contacted(request, changed)
+    return render(request, "agents/form.html", {"form": form, "name": name}, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@needs(Scope.ADMIN)
+@missing_is_404
+def accept(request: HttpRequest, name: str) -> HttpResponse:
+    """The host key: shown, and trusted only after an explicit yes to this very fingerprint."""
+    agent = Agent.objects.get(name=name)
+    if request.method == "POST":
+        accept_host_key(agent, request.POST.get("fingerprint", ""), actor(request))
+        return _contacted(request, agent)
+    return render(request, "agents/accept.html", {"agent": agent})
+
+
+@require_POST
+@needs(Scope.ADMIN)
+@missing_is_404
+def contact(request: HttpRequest, name: str) -> HttpResponse:
+    return _contacted(request, Agent.objects.get(name=name))
+
+
+def _contacted(request: HttpRequest, agent: Agent) -> HttpResponse:
+    """Reaches the agent now; what comes of it is stored on the agent and shown on the page we go to."""
+    try:
+        contact_now(agent.pk)
+    except AgentError:
+        agent.refresh_from_db()  # the error stands on the agent's page, unchanged
+        return redirect("agents:accept" if _waits_for_key(agent) else "agents:detail", agent.name)
+    messages.success(request, f"Agent {agent.name} was reached; its facts are up to date.")
+    return redirect("agents:detail", agent.name)
+
+
+def _waits_for_key(agent: Agent) -> bool:
+    return agent.state in KEY_STATES and bool(agent.offered_fingerprint)
+
+
+def _may_admin(request: HttpRequest) -> Any:
+    return allows(scope_of(request.user), Scope.ADMIN)

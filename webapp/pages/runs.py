@@ -1,0 +1,124 @@
+"""Runs: the list, the live page, and the verbs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from results import runs
+from results.models import Run
+from results.models.audit import Scope
+from results.queries.comparison import Selection
+from results.queries.runs import RunDetail, list_runs, run_detail
+from results.states import RunState, TrialState
+from webapp import urlstate
+from webapp.access import actor, allows, needs, scope_of
+from webapp.charts.run import run_panels
+from webapp.charts.style import glyph
+from webapp.pages.common import missing_is_404, toml_file, trial_url, visitor
+from webapp.pages.grid import grid
+from webapp.templatetags.teiten import configuration
+from workers.registry import kinds
+from workers.tasks import ring
+
+PAGE = 50
+MOST_FAILURES = 5
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    state, before = request.GET.get("state", ""), request.GET.get("before", "")
+    rows = list_runs(state=state, before_id=int(before) if before.isdigit() else None, limit=PAGE)
+    context = {"runs": rows, "state": state, "states": list(RunState), "more": len(rows) == PAGE}
+    return render(request, "runs/list.html", context)
+
+
+@require_safe
+@missing_is_404
+def detail(request: HttpRequest, run_id: int) -> HttpResponse:
+    return render(request, "runs/detail.html", _context(request, run_detail(run_id, timezone.now())))
+
+
+@require_safe
+@missing_is_404
+def live(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The part of the page that changes while the run goes on."""
+    return render(request, "runs/_live.html", _context(request, run_detail(run_id, timezone.now())))
+
+
+def _context(request: HttpRequest, found: RunDetail) -> dict[str, Any]:
+    run = found.run
+    panels = run_panels(found, trial_url)
+    failures = [
+        (configuration(row.levels), cell)
+        for row in found.configurations
+        for cell in row.cells
+        if cell.state == TrialState.FAILED
+    ]
+    return {
+        "detail": found,
+        "run": run,
+        "ended": run.state in (RunState.FINISHED, RunState.CANCELLED),
+        "ended_trials": run.trials_done + run.trials_failed + run.trials_cancelled,
+        "grid": grid(found),
+        "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
+        "panels": panels,
+        "key": [(index, glyph(index), name) for index, name in enumerate(panels.series)],
+        "failures": failures[:MOST_FAILURES],
+        "more_failures": max(0, len(failures) - MOST_FAILURES),
+        "compare": urlstate.write(Selection((run.id,), panels.panels[0].filters if panels.panels else {})),
+        "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
+        "may_run": allows(scope_of(request.user), Scope.RUN),
+    }
+
+
+@require_safe
+@missing_is_404
+def toml(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = Run.objects.only("toml", "name").get(pk=run_id)
+    return toml_file(run.toml, run.name)
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404
+def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
+    runs.cancel_run(run_id, actor(request))
+    messages.success(request, "Cancelled. What runs now is stopped within seconds; what is done stays.")
+    return redirect("runs:detail", run_id)
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404
+def retry(request: HttpRequest, run_id: int) -> HttpResponse:
+    count = runs.retry_failed(run_id, actor(request))
+    ring()
+    messages.success(request, f"Queued again: {count} failed trial{'' if count == 1 else 's'}.")
+    return redirect("runs:detail", run_id)
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404
+def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = runs.repeat_run(run_id, kinds(), user=visitor(request), actor=actor(request))
+    ring()
+    messages.success(request, f"This is run {run.pk}: run {run_id} again, on the installations as they are now.")
+    return redirect("runs:detail", run.pk)
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404
+def blocks(request: HttpRequest, run_id: int) -> HttpResponse:
+    text = request.POST.get("blocks", "")
+    runs.add_blocks(run_id, int(text) if text.isdigit() else 0, actor(request))
+    ring()
+    messages.success(request, f"Added {text} block{'' if text == '1' else 's'}.")
+    return redirect("runs:detail", run_id)

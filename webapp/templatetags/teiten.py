@@ -1,0 +1,146 @@
+"""How numbers, times and states are written on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import template
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from results.queries.ordering import DEFAULT
+from results.units import format_quantity
+
+register = template.Library()
+
+VERSIONS = ("installation", "version", "major")
+
+NAVIGATION = (
+    ("Runs", "runs:list", ("/runs/", "/trials/")),
+    ("Compare", "comparison", ("/compare/",)),
+    ("Plans", "plans:list", ("/plans/",)),
+    ("Agents", "agents:list", ("/agents/",)),
+)
+
+
+@register.filter
+def quantity(value: float | None, unit: str) -> str:
+    """A value of a base unit with its unit: 8123.4|quantity:'us' → '8.123 ms'."""
+    return format_quantity(value, unit)
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """Seconds for reading, in the two largest units: 7440 → '2 h 4 min', 42 → '42 s', 0.3 → '0.3 s'."""
+    if seconds is None:
+        return "–"
+    if abs(seconds) < 10:
+        return f"{seconds:.1f} s".replace(".0 s", " s")
+    whole = round(seconds)
+    parts: list[str] = []
+    for size, name in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, whole = divmod(whole, size)
+        if count and len(parts) < 2:
+            parts.append(f"{count} {name}")
+        elif parts:
+            break
+    return " ".join(parts)
+
+
+@register.filter
+def ratio(value: float | None) -> str:
+    """×0.928; four digits below 10, so that no two verdicts look alike."""
+    return "" if value is None else f"×{value:.3f}" if value < 10 else f"×{value:,.1f}"
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{share * 100:.1f} %"
+
+
+@register.filter
+def at(mapping: Mapping[Any, Any], key: Any) -> Any:
+    """The value of a key that is only known while rendering; '' where there is none."""
+    return mapping.get(key, "")
+
+
+@register.filter
+def configuration(levels: Mapping[str, str]) -> str:
+    """A configuration in words: {'installation': '16', 'script': 'select-only', 'clients': '4'} →
+    '16 · select-only · clients 4'. A bare number needs its factor's name; a version does not."""
+    return " · ".join(_level(factor, level) for factor, level in levels.items()) or "the only configuration"
+
+
+def _level(factor: str, level: str) -> str:
+    if not level or (factor not in VERSIONS and not level[:1].isalpha()) or level in ("true", "false", "on", "off"):
+        return f"{factor.removeprefix('setting.')} {level or DEFAULT}"
+    return level
+
+
+@register.filter
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+@register.filter
+def spaced(name: str) -> str:
+    """A key as words: 'free_bytes' → 'free'."""
+    return name.removesuffix("_bytes").replace("_", " ")
+
+
+@register.filter
+def seconds_between(start: datetime | None, end: datetime | None) -> float | None:
+    return (end - start).total_seconds() if start and end else None
+
+
+@register.filter
+def shown(value: Any) -> str:
+    """A value of a layer or setting on one line."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(shown(item) for item in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {shown(item)}" for key, item in value.items())
+    return "–" if value is None else str(value)
+
+
+@register.filter
+def local_path(address: str | None, request: HttpRequest) -> str:
+    """The path of an address of this site, else the overview's."""
+    parts = urlsplit(address or "")
+    return (parts.path or "/") if parts.netloc == request.get_host() else reverse("overview")
+
+
+@register.simple_tag
+def stylesheet(name: str) -> str:
+    return static(f"css/{name}.css")
+
+
+@register.simple_tag
+def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> SafeString | str:
+    """A time (UTC) as <time>, exact on hover."""
+    if value is None:
+        return "–"
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        value.isoformat(),
+        f"{value:%Y-%m-%d %H:%M:%S} UTC",
+        value.strftime(form),
+    )
+
+
+@register.simple_tag
+def navigation(path: str) -> SafeString:
+    """The main links; the one whose pages we are in is marked."""
+    rows = (
+        (reverse(target), SafeString(' aria-current="page"') if path.startswith(prefixes) else "", text)
+        for text, target, prefixes in NAVIGATION
+    )
+    return format_html_join("", '<a href="{}"{}>{}</a>', rows)
