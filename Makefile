@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench clean
 
 demo:  ## everything in the foreground, with a first comparison of PostgreSQL 16 and 18
 	@$(PYTHON) -m bootstrap venv
@@ -19,6 +19,11 @@ lint:  ## style, types, import directions
 	$(VENV)/ruff format --check .
 	TEITEN_DEBUG=1 $(VENV)/mypy .
 	$(VENV)/lint-imports
+
+bench:  ## Teiten against its limits, as ratios of one run; best on an idle machine
+	@$(PYTHON) -m bootstrap system
+	@$(PYTHON) -m bootstrap venv
+	@$(VENV)/python -m bootstrap services -- $(VENV)/python -m bench $(ARGS)
 
 clean:  ## stops what runs and removes the state folder
 	@$(PYTHON) -m bootstrap clean

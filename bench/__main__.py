@@ -20,8 +20,8 @@ def main() -> int:
     parts = {"fidelity": fidelity, "overhead": overhead, "ingest": ingest, "fold": fold}
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; default: all")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=10, help="of each measured window of fidelity")
+    parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--seconds", type=float, default=4, help="of each measured window of fidelity")
     options = parser.parse_args()
     console = Console()
     figures: list[Figure] = []

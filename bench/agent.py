@@ -60,4 +60,4 @@ def spec(**changes: Any) -> TrialSpec:
 
 
 def order(agent: models.Agent, wanted: TrialSpec, number: int) -> Order:
-    return Order(f"bench/{number}", 1, replace(wanted), {NAME: address_of(agent)}, {NAME: ()}, keep_servers=True)
+    return Order(f"bench/{number}", 1, replace(wanted), {NAME: address_of(agent)}, {NAME: ()}, {})

@@ -12,6 +12,8 @@ from bootstrap.places import Places
 from bootstrap.processes import Process
 
 TOKEN = "TEITEN_SESSION"
+# An attempt has a folder below jobs/, and each of its jobs one in that: measure, sar-primary, …
+_PID_FILES = ("**/jobs/*/*/pid", "**/jobs/*/pid")
 
 
 def agent_home(places: Places, account: Account) -> list[str]:
@@ -83,7 +85,7 @@ def _jobs(home: Path) -> Iterator[Process]:
     groups: dict[int, list[Process]] = {}
     for process in processes.every():
         groups.setdefault(processes.group(process.pid), []).append(process)
-    for path in home.glob("**/jobs/*/pid"):
+    for path in (path for pattern in _PID_FILES for path in home.glob(pattern)):
         text = path.read_text(encoding="utf-8", errors="replace").strip()
         members = groups.get(int(text), []) if text.isdigit() else []
         if any(_within(p.pid, home) or str(path.parent) in processes.command(p.pid) for p in members):

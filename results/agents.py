@@ -11,7 +11,7 @@ from django.db import transaction
 
 from results import models
 from results.environment import Layer
-from results.errors import HostKeyError, StateError, TeitenError
+from results.errors import HostKeyError, StateError
 from results.models.agents import AgentState
 
 FIELDS = ("name", "host", "port", "user", "key_path", "jump", "search", "data_dir", "work_dir", "enabled")
@@ -65,7 +65,7 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
     for name, value in fields.items():
         setattr(agent, name, value)
     if moved:
-        agent.host_key = agent.host_key_fingerprint = ""
+        agent.host_key = agent.host_key_fingerprint = agent.offered_fingerprint = ""
         agent.state = AgentState.UNKNOWN_KEY
     agent.full_clean(exclude=_FOUND)
     agent.save()
@@ -96,14 +96,15 @@ def record_offer(agent_id: int, line: str, fingerprint: str, at: datetime) -> No
     models.Agent.objects.filter(pk=agent_id, host_key_fingerprint=fingerprint).update(host_key=line)
 
 
-def record_failure(agent_id: int, error: TeitenError) -> None:
-    """The contact failed: why, and whether a person must look at the host key."""
-    state = AgentState.UNREACHABLE
-    if isinstance(error, HostKeyError):
-        accepted = models.Agent.objects.exclude(host_key_fingerprint="").filter(pk=agent_id).exists()
-        state = AgentState.CHANGED_KEY if accepted else AgentState.UNKNOWN_KEY
-        models.Agent.objects.filter(pk=agent_id).update(offered_fingerprint=error.fingerprint)
-    models.Agent.objects.filter(pk=agent_id).update(state=state, error=error.as_dict())
+def record_failure(agent_id: int, error: Mapping[str, Any]) -> None:
+    """A connection failed: why (`TeitenError.as_dict()`), and whether a person must look at the host key. The key of a
+    jump host is that agent's affair: here the agent is unreachable."""
+    agent = models.Agent.objects.get(pk=agent_id)
+    agent.state, agent.error = AgentState.UNREACHABLE, dict(error)
+    if error["kind"] == HostKeyError.kind and error["where"] == agent.place:
+        agent.state = AgentState.CHANGED_KEY if agent.host_key_fingerprint else AgentState.UNKNOWN_KEY
+        agent.offered_fingerprint = error["fingerprint"]
+    agent.save(update_fields=["state", "error", "offered_fingerprint"])
 
 
 @transaction.atomic

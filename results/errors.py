@@ -78,6 +78,19 @@ class AgentError(TeitenError):
     kind = "agent"
 
 
+class UnreachableError(AgentError):
+    """Found out before anything ran: no connection to an agent. agent: its name. cause: why, unchanged."""
+
+    kind = "unreachable"
+
+    def __init__(self, agent: str, cause: AgentError) -> None:
+        super().__init__(cause.what, where=cause.where, why=cause.why, todo=cause.todo, retryable=cause.retryable)
+        self.agent, self.cause = agent, cause
+
+    def as_dict(self) -> dict[str, Any]:
+        return self.cause.as_dict() | {"agent": self.agent, "unreachable": True}
+
+
 class HostKeyError(AgentError):
     """The agent's host key is unknown or has changed. Never retried: a person must look."""
 
@@ -86,6 +99,9 @@ class HostKeyError(AgentError):
     def __init__(self, what: str, *, fingerprint: str = "", **rest: Any) -> None:
         super().__init__(what, **rest)
         self.fingerprint = fingerprint
+
+    def as_dict(self) -> dict[str, Any]:
+        return super().as_dict() | {"fingerprint": self.fingerprint}
 
 
 class CommandError(AgentError):

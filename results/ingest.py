@@ -15,6 +15,7 @@ from results import models, sql
 from results.agents import store_layers
 from results.errors import IngestError
 from results.parsed import ParsedTrial
+from results.states import AttemptState, TrialState
 
 NUMBERS = ("measurement", "series", "histogram", "layeruse")
 
@@ -53,15 +54,43 @@ def store(parsed: ParsedTrial, attempt_id: int, archive: Archive) -> bool:
     return True
 
 
+def file_archive(attempt_id: int, archive: Archive) -> None:
+    """Notes where an attempt's bundle lies, before anything is read from it: what cannot be read today is kept."""
+    models.Attempt.objects.filter(pk=attempt_id, ingested_at=None).update(
+        bundle=archive.path, bundle_sha256=archive.sha256, bundle_bytes=archive.size_bytes
+    )
+
+
 @transaction.atomic
 def replace(parsed: ParsedTrial, attempt_id: int) -> None:
-    """Stores an attempt's numbers anew from its own archived bundle (a better parser)."""
-    attempt = models.Attempt.objects.select_for_update().get(pk=attempt_id)
+    """Stores an attempt's numbers anew from its own archived bundle (a better parser). Where the bundle now says
+    otherwise whether the attempt succeeded, its trial's state follows."""
+    attempt = models.Attempt.objects.select_for_update().select_related("trial").get(pk=attempt_id)
     for table in (models.Measurement, models.Series, models.Histogram, models.LayerUse):
         table.objects.filter(attempt=attempt).delete()
     _store_numbers(parsed, attempt)
     archive = Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
     _store_record(parsed, attempt, archive)
+    _change_verdict(parsed, attempt)
+
+
+def _change_verdict(parsed: ParsedTrial, attempt: models.Attempt) -> None:
+    trial = models.Trial.objects.filter(pk=attempt.trial_id)
+    error = dict(parsed.error) if parsed.error else None
+    if attempt.state == AttemptState.DONE and not parsed.succeeded:
+        models.Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.FAILED, error=error)
+        trial.filter(state=TrialState.DONE).update(state=TrialState.FAILED, attempt=None, error=error)
+    elif _found_good(parsed, attempt):
+        models.Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.DONE, error=None)
+        trial.filter(state=TrialState.FAILED).update(state=TrialState.DONE, attempt=attempt, error=None)
+
+
+def _found_good(parsed: ParsedTrial, attempt: models.Attempt) -> bool:
+    """A failed trial whose bundle, the last that it has, now reads as a success."""
+    last = not models.Attempt.objects.filter(trial_id=attempt.trial_id, number__gt=attempt.number).exists()
+    return (
+        parsed.succeeded and last and (attempt.state, attempt.trial.state) == (AttemptState.FAILED, TrialState.FAILED)
+    )
 
 
 def _store_numbers(parsed: ParsedTrial, attempt: models.Attempt) -> None:
@@ -132,7 +161,6 @@ def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive
     models.Attempt.objects.filter(pk=attempt.pk).update(
         measured_from=parsed.measured_from,
         measured_to=parsed.measured_to,
-        error=dict(parsed.error) if parsed.error else None,
         bundle=archive.path,
         bundle_sha256=archive.sha256,
         bundle_bytes=archive.size_bytes,
@@ -163,12 +191,20 @@ def differences(parsed: ParsedTrial, attempt_id: int) -> list[Difference]:
         stored = _stored(table, columns, attempt_id)
         fresh = [_comparable(table, record) for record in _RECORDS[table](parsed)]
         found += _against(table, keys, stored, fresh)
-    attempt = models.Attempt.objects.get(pk=attempt_id)
+    return [*found, *_record_differences(parsed, models.Attempt.objects.select_related("trial").get(pk=attempt_id))]
+
+
+def _record_differences(parsed: ParsedTrial, attempt: models.Attempt) -> Iterator[Difference]:
     for name in _RECORD_COLUMNS:
         rows = [asdict(row) for row in getattr(parsed, name)]
         if rows != getattr(attempt, name):
-            found.append(Difference("attempt", (name,), getattr(attempt, name), rows))
-    return found
+            yield Difference("attempt", (name,), getattr(attempt, name), rows)
+    for name in ("measured_from", "measured_to", "notes"):
+        if getattr(parsed, name) != getattr(attempt, name):
+            yield Difference("attempt", (name,), getattr(attempt, name), getattr(parsed, name))
+    counted = attempt.state == AttemptState.DONE
+    if (counted and not parsed.succeeded) or _found_good(parsed, attempt):
+        yield Difference("attempt", ("counts",), counted, parsed.succeeded)
 
 
 _KEYS = {"measurement": 3, "series": 3, "histogram": 2, "layeruse": 2}

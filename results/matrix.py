@@ -232,6 +232,8 @@ def dimensions(spec: TrialSpec) -> dict[str, Scalar]:
         "threads": spec.threads,
         "duration_s": spec.duration_s,
         "warmup_s": spec.warmup_s,
+        "initdb": " ".join(spec.initdb),
+        "collectors": ", ".join(sorted(spec.collectors)),
         **roles,
         **spec.parameters,
         **{f"topology.{name}": value for name, value in spec.topology_parameters.items()},

@@ -24,6 +24,7 @@ import tomli_w
 
 from results.errors import PlanError, Problem
 from results.parameters import Kind, Parameter, Scalar
+from results.reserved import initdb_problem, setting_is_reserved
 from results.specs import CollectorSpec, TopologySpec, WorkloadSpec
 
 NAME = r"[^\x00-\x1f\"'`$\\<>;|&]{1,120}"
@@ -256,6 +257,7 @@ class _Reader:
             exclude=self.exclude(factors),
         )
         self.whole(plan)
+        self.cold_stays_cold(plan, varied)
         return plan
 
     def value(self, name: str, parameter: Parameter, mapping: Mapping[str, Any]) -> Scalar:
@@ -323,6 +325,8 @@ class _Reader:
     def setting(self, where: str, name: str, value: object) -> str:
         if not SETTING.fullmatch(name):
             self.problem(where, f"{name!r} is not the name of a setting.", "As in postgresql.conf.")
+        elif setting_is_reserved(name):
+            self.problem(where, f"{name} is set by Teiten itself.", "Leave it out.")
         try:
             return setting_text(value)
         except ValueError as error:
@@ -343,8 +347,9 @@ class _Reader:
     def initdb(self) -> tuple[str, ...]:
         options = self.list_at("initdb")
         for option in options:
-            if not isinstance(option, str) or not re.fullmatch(r"--?[a-z][a-z-]*(=[A-Za-z0-9_./:@+-]*)?", option):
-                self.problem("initdb", f"{option!r} is not an initdb option.", "Write '--option' or '--option=value'.")
+            what, todo = initdb_problem(option)
+            if what:
+                self.problem("initdb", what, todo)
         return tuple(str(option) for option in options)
 
     def collectors(self, name: str, default: Iterable[str]) -> tuple[str, ...]:
@@ -455,6 +460,16 @@ class _Reader:
                 "required_collectors",
                 f"{', '.join(sorted(missing))} is required but not collected.",
                 "Add it to collectors.",
+            )
+
+    def cold_stays_cold(self, plan: Plan, varied: set[str]) -> None:
+        """Only where both are the same in every trial: what a factor varies is for each trial to see to."""
+        cold, warmup_s = plan.conditions["cache"] == "cold", float(plan.conditions["warmup_s"])
+        if cold and warmup_s > 0 and not varied & {"cache", "warmup_s"}:
+            self.problem(
+                "cache",
+                f"A warm-up of {warmup_s:g} s fills the caches that are to be cold.",
+                "Set warmup_s to 0, or cache to prewarm or as-found.",
             )
 
 

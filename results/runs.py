@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from celery.schedules import ParseException
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
@@ -17,9 +18,16 @@ from results import plan as plans
 from results.errors import PlanError, Problem, StateError
 from results.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
 from results.plan import Kinds, Plan
-from results.states import RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState
+from results.states import RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 
 START_PLAN = "workers.tasks.start_plan"
+PAST_TOLERANCE = timedelta(minutes=1)
+
+
+def lock(run_id: int) -> models.Run:
+    """The run's row, held to the transaction's end. Whatever changes states of its trials takes it first, so that two
+    of them never miss each other. Not held against new rows that refer to the run."""
+    return models.Run.objects.select_for_update(no_key=True).get(pk=run_id)
 
 
 def audit(actor: str, verb: str, subject: str, **detail: Any) -> None:
@@ -98,15 +106,14 @@ def _crontab(cron: str) -> CrontabSchedule:
             ]
         )
     minute, hour, day, month, weekday = parts
-    found = CrontabSchedule(
-        minute=minute, hour=hour, day_of_month=day, month_of_year=month, day_of_week=weekday, timezone="UTC"
-    )
+    fields = {"minute": minute, "hour": hour, "day_of_month": day, "month_of_year": month, "day_of_week": weekday}
     try:
-        found.schedule.is_due(timezone.now())
-    except (ValueError, KeyError) as error:
+        CrontabSchedule(**fields, timezone="UTC").schedule.is_due(timezone.now())
+    except (ValueError, KeyError, ParseException) as error:
         raise PlanError([Problem("schedule", f"{cron!r}: {error}.", "As '0 2 * * 6'.")]) from error
-    found.save()
-    return found
+    return CrontabSchedule.objects.filter(**fields, timezone="UTC").first() or CrontabSchedule.objects.create(
+        **fields, timezone="UTC"
+    )
 
 
 @transaction.atomic
@@ -121,7 +128,11 @@ def create_run(
 ) -> models.Run:
     """A run of the plan with all its trials, to start at once or at `start_at`. Raises PlanError."""
     configurations, specs = resolved(plan, kinds)
-    later = start_at is not None and start_at > timezone.now()
+    now = timezone.now()
+    if start_at is not None and start_at < now - PAST_TOLERANCE:
+        what = f"{start_at:%Y-%m-%d %H:%M} UTC has passed: it is {now:%Y-%m-%d %H:%M} UTC."
+        raise PlanError([Problem("start_at", what, "Give a time to come, or none to start at once.")])
+    later = start_at is not None and start_at > now
     run = models.Run.objects.create(
         plan=stored,
         name=plan.name,
@@ -135,7 +146,7 @@ def create_run(
         state=RunState.SCHEDULED if later else RunState.RUNNING,
         created_by=user,
         start_at=start_at,
-        started_at=None if later else timezone.now(),
+        started_at=None if later else now,
     )
     rows = models.Configuration.objects.bulk_create(
         models.Configuration(
@@ -171,7 +182,7 @@ def add_blocks(run_id: int, blocks: int, actor: str) -> None:
     """More replicates of every configuration, behind the trials that are there."""
     if not 1 <= blocks <= 1000:
         raise PlanError([Problem("blocks", f"{blocks} is not between 1 and 1000.")])
-    run = models.Run.objects.select_for_update().get(pk=run_id)
+    run = lock(run_id)
     if run.state == RunState.SCHEDULED:
         raise StateError(f"Run {run_id} has not started.", todo="Change its plan and schedule it anew.")
     first = run.blocks + 1
@@ -191,7 +202,7 @@ def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str) -> m
 @transaction.atomic
 def cancel_run(run_id: int, actor: str) -> None:
     """Cancels what waits and what runs; what is done stays. Raises StateError."""
-    run = models.Run.objects.select_for_update().get(pk=run_id)
+    run = lock(run_id)
     if RunState.CANCELLED not in RUN_TRANSITIONS[RunState(run.state)]:
         raise StateError(f"Run {run_id} is {run.state}: nothing is left to cancel.")
     _set_trials(models.Trial.objects.filter(run_id=run_id), TrialState.CANCELLED)
@@ -202,15 +213,17 @@ def cancel_run(run_id: int, actor: str) -> None:
 @transaction.atomic
 def cancel_trial(trial_id: int, actor: str) -> None:
     """A running attempt is stopped by its worker within a heartbeat. Raises StateError."""
+    run = lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
     if not _set_trials(models.Trial.objects.filter(pk=trial_id), TrialState.CANCELLED):
         raise StateError(f"Trial {trial_id} has already ended.")
-    close_finished(models.Trial.objects.get(pk=trial_id).run_id)
+    close_finished(run.pk)
     audit(actor, "cancel trial", f"trial {trial_id}")
 
 
 @transaction.atomic
 def retry_trial(trial_id: int, actor: str) -> None:
     """Queues a failed or cancelled trial once more. Raises StateError."""
+    lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
     trial = models.Trial.objects.get(pk=trial_id)
     if trial.state == TrialState.RUNNING or not _requeue(models.Trial.objects.filter(pk=trial_id)):
         raise StateError(f"Trial {trial_id} is {trial.state}: only a failed or cancelled one can be retried.")
@@ -221,6 +234,7 @@ def retry_trial(trial_id: int, actor: str) -> None:
 @transaction.atomic
 def retry_failed(run_id: int, actor: str) -> int:
     """Queues every failed trial of the run once more; how many."""
+    lock(run_id)
     count = _requeue(models.Trial.objects.filter(run_id=run_id, state=TrialState.FAILED))
     if count:
         _reopen(run_id)
@@ -242,19 +256,24 @@ def _requeue(trials: Any) -> int:
 
 
 def _set_trials(trials: Any, target: TrialState) -> int:
-    allowed = [state for state, targets in TRIAL_TRANSITIONS.items() if target in targets]
+    allowed = sources(TRIAL_TRANSITIONS, target)
     return int(trials.filter(state__in=allowed).update(state=target, state_at=timezone.now(), phase=""))
 
 
 def _reopen(run_id: int) -> None:
-    allowed = [state for state, targets in RUN_TRANSITIONS.items() if RunState.RUNNING in targets]
-    models.Run.objects.filter(pk=run_id, state__in=allowed).update(state=RunState.RUNNING, ended_at=None)
+    """An ended run goes on. One that waits for its time goes on waiting."""
+    ended = [RunState.FINISHED, RunState.CANCELLED]
+    models.Run.objects.filter(pk=run_id, state__in=ended).update(state=RunState.RUNNING, ended_at=None)
 
 
+@transaction.atomic
 def start_due(now: datetime) -> int:
     """Starts the scheduled runs whose time has come; how many."""
-    due = models.Run.objects.filter(state=RunState.SCHEDULED, start_at__lte=now)
-    return due.update(state=RunState.RUNNING, started_at=now)
+    due = list(models.Run.objects.filter(state=RunState.SCHEDULED, start_at__lte=now).values_list("pk", flat=True))
+    for run_id in due:
+        models.Run.objects.filter(pk=run_id, state=RunState.SCHEDULED).update(state=RunState.RUNNING, started_at=now)
+        close_finished(run_id)  # all its trials may have been cancelled before
+    return len(due)
 
 
 def close_finished(run_id: int) -> bool:

@@ -10,6 +10,10 @@ from results.metrics import Metric
 from results.parameters import Parameter, Scalar
 from results.parsed import Part
 
+LONGEST_RUN_S = 7 * 86400.0
+_MARGIN_S = 3600.0
+_LATE_S, _LATE_SHARE = 3.0, 0.02  # how long before the window's end the last sample may lie
+
 
 @dataclass(frozen=True)
 class WorkloadSpec:
@@ -65,6 +69,21 @@ class Reading:
     window: tuple[float, float]
     clock_offset_s: float = 0.0
     notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def cut_short(self, last_s: float) -> str:
+        """Why a series says nothing of the window's end, for a Gap; '' when its last sample, last_s seconds after the
+        window's start, lies near enough to the end."""
+        length_s = self.window[1] - self.window[0]
+        if length_s - last_s <= max(_LATE_S, _LATE_SHARE * length_s):
+            return ""
+        return f"the last sample lies {last_s:.1f} s into a window of {length_s:.1f} s"
+
+
+def watch_limit_s(duration_s: float, warmup_s: float, parameters: Mapping[str, Scalar]) -> float:
+    """When a collector may be taken for forgotten, seconds after its start: never within a run. A run by transactions
+    (the parameter `transactions`) has no duration known before; a week is the longest that a plan allows."""
+    by_transactions = bool(parameters.get("transactions"))
+    return (LONGEST_RUN_S if by_transactions else duration_s + warmup_s) + _MARGIN_S
 
 
 class Parse(Protocol):

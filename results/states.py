@@ -40,22 +40,10 @@ TRIAL_TRANSITIONS: dict[TrialState, frozenset[TrialState]] = {
     TrialState.RUNNING: frozenset(
         {TrialState.DONE, TrialState.FAILED, TrialState.CANCELLED, TrialState.WAITING}
     ),  # WAITING: the attempt was lost and the trial is queued again
-    TrialState.DONE: frozenset(),
-    TrialState.FAILED: frozenset({TrialState.WAITING}),
+    TrialState.DONE: frozenset({TrialState.FAILED}),  # only where its bundle, read again, says that it failed
+    TrialState.FAILED: frozenset({TrialState.WAITING, TrialState.DONE}),  # DONE: likewise
     TrialState.CANCELLED: frozenset({TrialState.WAITING}),
 }
-
-ATTEMPT_TRANSITIONS: dict[AttemptState, frozenset[AttemptState]] = {
-    AttemptState.RUNNING: frozenset(
-        {AttemptState.DONE, AttemptState.FAILED, AttemptState.LOST, AttemptState.CANCELLED}
-    ),
-    AttemptState.DONE: frozenset(),
-    AttemptState.FAILED: frozenset(),
-    AttemptState.LOST: frozenset(),
-    AttemptState.CANCELLED: frozenset(),
-}
-
-TRIAL_ENDED = frozenset({TrialState.DONE, TrialState.FAILED, TrialState.CANCELLED})
 
 
 def sources(table: dict[TrialState, frozenset[TrialState]], target: TrialState) -> list[TrialState]:

@@ -209,7 +209,9 @@ def _end(trial: models.Trial, tps: float, error: Mapping[str, Any] | None, bundl
     ingest.store(value, attempt.pk, archive)
     state = "failed" if error else "done"
     ended = value.started_at + timedelta(seconds=9)
-    models.Attempt.objects.filter(pk=attempt.pk).update(state=state, started_at=value.started_at, ended_at=ended)
+    models.Attempt.objects.filter(pk=attempt.pk).update(
+        state=state, error=error, started_at=value.started_at, ended_at=ended
+    )
     models.Trial.objects.filter(pk=trial.pk).update(
         state=state, phase="", error=error, attempt=None if error else attempt, state_at=timezone.now()
     )

@@ -15,11 +15,13 @@ import secrets
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
@@ -27,7 +29,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from results.models import ApiToken
+from results.models import ApiToken, AuditEntry
 from results.models.audit import Scope
 
 ORDER = [Scope.READ, Scope.RUN, Scope.ADMIN]
@@ -57,11 +59,21 @@ def needs(scope: Scope) -> Callable[[View], View]:
                 return view(request, *args, **kwargs)
             if request.user.is_authenticated:
                 raise PermissionDenied(f"This needs the right to {scope.label}.")
-            return redirect_to_login(request.get_full_path())
+            return to_sign_in(request)
 
         return checked
 
     return decorate
+
+
+def to_sign_in(request: HttpRequest) -> HttpResponse:
+    """To the sign-in page and back here. A fragment takes the whole page along: else the sign-in page would be swapped
+    into it."""
+    if "HX-Request" not in request.headers:
+        return redirect_to_login(request.get_full_path())
+    page = urlsplit(request.headers.get("HX-Current-URL", ""))
+    back = page._replace(scheme="", netloc="", fragment="").geturl() if page.netloc == request.get_host() else "/"
+    return HttpResponse(headers={"HX-Redirect": redirect_to_login(back)["Location"]})
 
 
 class ReadingMiddleware:
@@ -73,7 +85,7 @@ class ReadingMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         closed = not settings.TEITEN_OPEN_READING and not request.user.is_authenticated
         if closed and not request.path.startswith((*OPEN_PATHS, "/api/")):
-            return redirect_to_login(request.get_full_path())
+            return to_sign_in(request)
         return self.get_response(request)
 
 
@@ -81,6 +93,29 @@ def new_token(user: User, name: str, scope: Scope) -> tuple[ApiToken, str]:
     """(the stored token, the secret to show once)."""
     secret = f"teiten_{secrets.token_urlsafe(32)}"
     return ApiToken.objects.create(user=user, name=name, scope=scope, digest=digest(secret)), secret
+
+
+@transaction.atomic
+def create_token(user: User, name: str, scope: Scope, actor: str) -> tuple[ApiToken, str]:
+    """(the stored token, the secret to show once), with an entry in the audit log."""
+    token, secret = new_token(user, name, scope)
+    _audit(actor, "create token", token)
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(token: ApiToken, actor: str) -> bool:
+    """At once and for good. Whether it was in use until now."""
+    revoked = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+    if revoked:
+        _audit(actor, "revoke token", token)
+    return bool(revoked)
+
+
+def _audit(actor: str, verb: str, token: ApiToken) -> None:
+    AuditEntry.objects.create(
+        actor=actor, verb=verb, object=f"token {token.pk}", detail={"name": token.name, "scope": token.scope}
+    )
 
 
 def digest(secret: str) -> str:
@@ -116,6 +151,11 @@ class ScopePermission(BasePermission):
         needed = Scope.READ if request.method in SAFE_METHODS else getattr(view, "write_scope", Scope.RUN)
         self.message = f"This needs the scope {needed.value!r}."
         return allows(scope_of(request.user, token), needed)
+
+
+def person(request: HttpRequest | Request) -> User | None:
+    """Who is signed in, or the token's owner."""
+    return request.user if isinstance(request.user, User) else None
 
 
 def actor(request: HttpRequest | Request) -> str:

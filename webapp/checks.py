@@ -10,13 +10,6 @@ from django.core.checks import CheckMessage, Error, register
 
 
 @register()
-def secret_key(**_: Any) -> list[CheckMessage]:
-    if settings.SECRET_KEY:
-        return []
-    return [Error("TEITEN_SECRET_KEY is not set.", hint="Set it to 50 random characters.", id="teiten.E001")]
-
-
-@register()
 def bundle_dir(**_: Any) -> list[CheckMessage]:
     """The archive of raw files must be writable, or a trial's numbers could not be followed to their source."""
     folder = settings.TEITEN_BUNDLE_DIR

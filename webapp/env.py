@@ -23,6 +23,7 @@ class Environment:
     state: Path
     bundle_dir: Path
     open_reading: bool
+    https: bool
     log_level: str
 
 
@@ -32,6 +33,10 @@ def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environmen
     state = Path(values.get("TEITEN_STATE", ".teiten")).resolve()
     debug = _flag(values, "TEITEN_DEBUG", False)
     secret = values.get("TEITEN_SECRET_KEY", "insecure-key-for-debugging-only" if debug else "")
+    if not secret:
+        raise TeitenError(
+            "There is no secret key.", where="TEITEN_SECRET_KEY", todo="Set it to at least 50 random characters."
+        )
     return Environment(
         database_url=values.get("TEITEN_DATABASE_URL", "postgresql://teiten@127.0.0.1:5432/teiten"),
         redis_url=values.get("TEITEN_REDIS_URL", "redis://127.0.0.1:6379/0"),
@@ -41,7 +46,8 @@ def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environmen
         trusted_origins=_list(values, "TEITEN_TRUSTED_ORIGINS", ""),
         state=state,
         bundle_dir=Path(values.get("TEITEN_BUNDLE_DIR", state / "bundles")).resolve(),
-        open_reading=_flag(values, "TEITEN_OPEN_READING", True),
+        open_reading=_flag(values, "TEITEN_OPEN_READING", False),
+        https=_flag(values, "TEITEN_HTTPS", False),
         log_level=values.get("TEITEN_LOG_LEVEL", "INFO"),
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from django.core.exceptions import ValidationError as ModelInvalid
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from results.errors import AgentError, PlanError, StateError, TeitenError
+from results.queries import NotFound
 
 _STATUS: list[tuple[type[TeitenError], int]] = [(PlanError, 422), (StateError, 409), (AgentError, 502)]
 
@@ -22,13 +24,25 @@ def status_of(error: TeitenError) -> int:
     return next((code for kind, code in _STATUS if isinstance(error, kind)), 400)
 
 
+@contextmanager
+def missing_is_404() -> Iterator[None]:
+    """What a query or a verb does not find is nothing at this address. Also a decorator of pages."""
+    try:
+        yield
+    except (NotFound, ObjectDoesNotExist) as error:
+        raise Http404(str(error)) from error
+
+
 class ProblemMiddleware:
-    """Shows a TeitenError that a view let through."""
+    """Shows a TeitenError that a view let through. PostgreSQL holds no text with a NUL byte: no page is called so."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        texts = [request.path, *(text for _, several in request.GET.lists() for text in several)]
+        if not request.path.startswith("/api/") and any("\0" in text for text in texts):
+            raise Http404("No address has a NUL byte.")
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
@@ -44,7 +58,7 @@ def api_exception(exception: Exception, context: dict[str, Any]) -> Response | N
         set_rollback()
         return Response({"error": exception.as_dict()}, status=status_of(exception))
     if isinstance(exception, Http404):
-        exception = exceptions.NotFound()
+        exception = exceptions.NotFound(str(exception) or None)
     if isinstance(exception, PermissionDenied):
         exception = exceptions.PermissionDenied()
     if isinstance(exception, ModelInvalid):
@@ -70,7 +84,8 @@ def _described(exception: exceptions.APIException) -> dict[str, Any]:
     if exception.status_code == status.HTTP_404_NOT_FOUND:
         body["kind"] = "not-found"
     if exception.status_code in (status.HTTP_401_UNAUTHORIZED, status.HTTP_403_FORBIDDEN):
-        body["kind"], body["todo"] = "access", "Send 'Authorization: Bearer <token>' with the scope needed."
+        body["kind"] = "access"
+        body["todo"] = getattr(exception, "todo", "Send 'Authorization: Bearer <token>' with the scope needed.")
     body["what"] = str(exception.detail)
     return body
 

@@ -24,7 +24,6 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    "django.contrib.humanize",
     "django.contrib.postgres",
     "django_htmx",
     "django_filters",
@@ -97,7 +96,9 @@ STORAGES = {
 WHITENOISE_MANIFEST_STRICT = False
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
-SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = TEITEN.https
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TEITEN.https else None
+SECURE_HSTS_SECONDS = 365 * 86400 if TEITEN.https else 0
 X_FRAME_OPTIONS = "DENY"
 
 REST_FRAMEWORK = {

@@ -40,8 +40,8 @@ trial_pages = [
     path("<int:trial_id>/", trials.detail, name="detail"),
     path("<int:trial_id>/cancel/", trials.cancel, name="cancel"),
     path("<int:trial_id>/retry/", trials.retry, name="retry"),
-    path("<int:trial_id>/<int:number>/bundle/", trials.bundle, name="bundle"),
-    path("<int:trial_id>/<int:number>/file/<path:name>", trials.file, name="file"),
+    path("<int:trial_id>/<int:attempt_number>/bundle/", trials.bundle, name="bundle"),
+    path("<int:trial_id>/<int:attempt_number>/file/<path:name>", trials.file, name="file"),
 ]
 account_pages = [
     path("sign-in/", account.sign_in, name="sign-in"),

@@ -25,7 +25,7 @@ app.conf.update(
         "reap": {"task": "workers.tasks.reap", "schedule": 5.0, "options": {"expires": 5.0}},
         "contact agents": {
             "task": "workers.tasks.contact_all",
-            "schedule": 300.0,
+            "schedule": 30.0,
             "options": {"expires": 60.0},
         },
     },

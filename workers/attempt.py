@@ -1,14 +1,16 @@
-"""One attempt, from its lease to its numbers: executes, reads the bundle, ingests, settles."""
+"""One attempt, from its lease to its numbers: executes, archives, reads the bundle, ingests, settles."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
+from django.db import Error as DatabaseError
 from django.db import connection
 from django.utils import timezone
 
@@ -19,9 +21,11 @@ from results.states import AttemptState, TrialState
 from workers import dispatch, executor, lease
 from workers.bundle import reader
 from workers.bundle.writer import Archived
-from workers.orders import Order, order_of
+from workers.lease import Beat
+from workers.orders import Order, agents_wanted, order_of
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 def run(attempt_id: int, worker: str) -> bool:
@@ -29,17 +33,15 @@ def run(attempt_id: int, worker: str) -> bool:
     fresh = Attempt.objects.filter(pk=attempt_id, state=AttemptState.RUNNING, worker="")
     if not fresh.update(worker=worker):
         return False
-    error = _executed(attempt_id, order_of(attempt_id))
+    error = _executed(attempt_id)
     dispatch.finish(attempt_id, error, timezone.now())
     return True
 
 
-def _executed(attempt_id: int, order: Order) -> dict[str, Any] | None:
+def _executed(attempt_id: int) -> dict[str, Any] | None:
     """The error that ended the attempt, None when its numbers are stored."""
-    bundles: Path = settings.TEITEN_BUNDLE_DIR
     try:
-        archived, error = asyncio.run(_with_heartbeat(attempt_id, order, bundles))
-        return _ingested(attempt_id, bundles, archived) or error
+        return asyncio.run(_with_heartbeat(attempt_id, order_of(attempt_id)))
     except TeitenError as failure:
         return failure.as_dict()
     except Exception as failure:
@@ -53,41 +55,86 @@ def _executed(attempt_id: int, order: Order) -> dict[str, Any] | None:
         return unexpected.as_dict()
 
 
-def _ingested(attempt_id: int, bundles: Path, archived: Archived) -> dict[str, Any] | None:
-    parsed = reader.read(bundles / archived.path)
-    ingest.store(parsed, attempt_id, ingest.Archive(archived.path, archived.sha256, archived.size_bytes))
-    return dict(parsed.error) if parsed.error else None
-
-
-async def _with_heartbeat(attempt_id: int, order: Order, bundles: Path) -> tuple[Archived, dict[str, Any] | None]:
-    """Runs the executor beside a heartbeat; a lost lease or a cancelled trial stops it."""
+async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | None:
+    """Executes and stores beside a heartbeat. A lost lease or a cancelled trial stops the execution, but never its
+    cleaning up nor what is stored of it."""
     loop = asyncio.get_running_loop()
+    bundles: Path = settings.TEITEN_BUNDLE_DIR
+    cleaning = False
     with ThreadPoolExecutor(1, thread_name_prefix=f"attempt-{attempt_id}") as database:
 
-        async def progress(phase: str, expected_s: float | None) -> None:
-            await loop.run_in_executor(database, _note_phase, attempt_id, phase, expected_s)
+        async def asked(verb: Callable[..., T], *words: Any) -> T:
+            return await loop.run_in_executor(database, verb, attempt_id, *words)
 
-        work = asyncio.ensure_future(executor.run(order, bundles, progress))
-        try:
-            while not work.done():
-                await asyncio.wait([work], timeout=lease.HEARTBEAT_S)
-                if not work.done() and not await loop.run_in_executor(database, _beat, attempt_id):
-                    work.cancel()
-                    await asyncio.wait([work])
-        finally:
-            await loop.run_in_executor(database, _hang_up)
-        return work.result()
+        async def progress(phase: str, expected_s: float | None) -> None:
+            nonlocal cleaning
+            cleaning = cleaning or phase == "clean"
+            await asked(_note_phase, phase, expected_s)
+
+        async def idle() -> bool:
+            return await asked(_idle)
+
+        execution = asyncio.ensure_future(executor.run(order, bundles, progress, idle))
+        last_s = loop.time()
+        while not execution.done():
+            await asyncio.wait([execution], timeout=lease.HEARTBEAT_S)
+            beat = await asked(_beat)
+            last_s = loop.time() if beat is not None else last_s
+            if beat is None and loop.time() - last_s > lease.TTL_S:
+                beat = Beat.LOST
+            if beat in (Beat.LOST, Beat.CANCELLED) and not cleaning and not execution.done():
+                execution.cancel(executor.LOST if beat is Beat.LOST else "cancelled")
+        archived, error = execution.result()
+        storing = loop.run_in_executor(None, _stored, attempt_id, bundles, archived)
+        while not storing.done():
+            await asyncio.wait([storing], timeout=lease.HEARTBEAT_S)
+            await asked(_beat)
+        await asked(_hang_up)
+        return error or storing.result()
+
+
+def _stored(attempt_id: int, bundles: Path, archived: Archived) -> dict[str, Any] | None:
+    """Files the archive, then its numbers; the error that the files themselves tell."""
+    try:
+        archive = ingest.Archive(archived.path, archived.sha256, archived.size_bytes)
+        ingest.file_archive(attempt_id, archive)
+        parsed = reader.read(bundles / archived.path)
+        ingest.store(parsed, attempt_id, archive)
+        return dict(parsed.error) if parsed.error else None
+    finally:
+        connection.close()
 
 
 def _note_phase(attempt_id: int, phase: str, expected_s: float | None) -> None:
-    Trial.objects.filter(attempts=attempt_id, state=TrialState.RUNNING).update(
-        phase=phase, phase_at=timezone.now(), expected_s=expected_s
-    )
+    """What the pages show. A warehouse that is away for a moment costs the display, not the trial."""
+    try:
+        Trial.objects.filter(attempts=attempt_id, state=TrialState.RUNNING).update(
+            phase=phase, phase_at=timezone.now(), expected_s=expected_s
+        )
+    except DatabaseError as error:
+        log.warning("attempt %s, phase %s: %s", attempt_id, phase, error)
+        connection.close()
 
 
-def _beat(attempt_id: int) -> bool:
-    return lease.heartbeat(attempt_id, timezone.now())
+def _beat(attempt_id: int) -> Beat | None:
+    """None when the warehouse did not answer: the lease allows for some silence."""
+    try:
+        return lease.heartbeat(attempt_id, timezone.now())
+    except DatabaseError as error:
+        log.warning("attempt %s, heartbeat: %s", attempt_id, error)
+        connection.close()
+        return None
 
 
-def _hang_up() -> None:
+def _idle(attempt_id: int) -> bool:
+    """Whether the attempt's agents are its own to leave idle."""
+    try:
+        return lease.heartbeat(attempt_id, timezone.now()) is not Beat.LOST and not agents_wanted(attempt_id)
+    except DatabaseError as error:
+        log.warning("attempt %s: %s", attempt_id, error)
+        connection.close()
+        return False
+
+
+def _hang_up(attempt_id: int) -> None:
     connection.close()  # the connection of the thread that this runs in

@@ -28,7 +28,7 @@ def contact(agent_id: int) -> None:
         agent.refresh_from_db()
         found = asyncio.run(discovered(address_of(agent)))
     except TeitenError as error:
-        agents.record_failure(agent_id, error)
+        agents.record_failure(agent_id, error.as_dict())
         raise
     agents.record_contact(agent_id, found, timezone.now())
 
@@ -40,14 +40,14 @@ def _check_key(agent: Agent, key: HostKey) -> None:
         raise HostKeyError(
             f"The host key of {agent.name} has not been accepted.",
             fingerprint=key.fingerprint,
-            where=f"{agent.host}:{agent.port}",
+            where=agent.place,
             why=f"It offers {key.fingerprint}.",
             todo="Compare the fingerprint with the one shown on the agent itself, then accept it.",
         )
     raise HostKeyError(
         f"The host key of {agent.name} has changed.",
         fingerprint=key.fingerprint,
-        where=f"{agent.host}:{agent.port}",
+        where=agent.place,
         why=f"Accepted was {agent.host_key_fingerprint}; it offers {key.fingerprint}. "
         "The machine was set up anew, or something answers in its place.",
         todo="Nothing runs on it until somebody has compared the fingerprint and accepted the new key.",

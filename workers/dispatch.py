@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from results import runs, sql
+from results import agents, models, runs, sql
 from results.models import Attempt, Trial
 from results.states import AttemptState, TrialState
 from workers import lease
@@ -59,6 +59,8 @@ def give_back(attempt_id: int, now: datetime) -> None:
 def finish(attempt_id: int, error: dict[str, Any] | None, now: datetime) -> bool:
     """Ends an attempt and releases its agents. error None: its numbers count. False when it had lost its leases: then
     its numbers stay with the attempt and count for nothing."""
+    run_id = Attempt.objects.values_list("run_id", flat=True).get(pk=attempt_id)
+    runs.lock(run_id)
     attempt = Attempt.objects.select_for_update().get(pk=attempt_id)
     trial = Trial.objects.select_for_update().get(pk=attempt.trial_id)
     lease.release(attempt_id)
@@ -69,7 +71,7 @@ def finish(attempt_id: int, error: dict[str, Any] | None, now: datetime) -> bool
     Attempt.objects.filter(pk=attempt_id).update(state=state, ended_at=now, error=error)
     if not cancelled:
         _settle(trial, attempt, error, now)
-    runs.close_finished(attempt.run_id)
+    runs.close_finished(run_id)
     return not cancelled
 
 
@@ -77,6 +79,11 @@ def _settle(trial: Trial, attempt: Attempt, error: dict[str, Any] | None, now: d
     running = Trial.objects.filter(pk=trial.pk, state=TrialState.RUNNING)
     if error is None:
         running.update(state=TrialState.DONE, state_at=now, attempt=attempt, phase="", error=None)
+    elif error.get("unreachable"):
+        # The agent's fault, not the trial's: it waits, uncounted, until the agent is ready again.
+        agents.record_failure(models.Agent.objects.get(name=error["agent"]).pk, error)
+        waiting = {"attempts_made": F("attempts_made") - 1, "phase": "", "error": error}
+        running.update(state=TrialState.WAITING, state_at=now, **waiting)
     elif error.get("retryable") and trial.attempts_made < MOST_ATTEMPTS:
         later = now + timedelta(seconds=RETRY_AFTER_S * trial.attempts_made)
         running.update(state=TrialState.WAITING, state_at=now, not_before=later, phase="", error=error)
@@ -86,18 +93,29 @@ def _settle(trial: Trial, attempt: Attempt, error: dict[str, Any] | None, now: d
 
 def reap(now: datetime) -> int:
     """Requeues the trials of attempts whose worker vanished; how many."""
-    lost = lease.expire(now)
-    for attempt in Attempt.objects.filter(pk__in=lost).select_related("trial"):
-        error = {
-            "kind": "lost",
-            "what": f"The worker of attempt {attempt.number} was not heard of for {lease.TTL_S:g} s.",
-            "where": attempt.worker,
-            "why": "It was stopped, or lost its database or network.",
-            "todo": "Look at the worker's log.",
-            "retryable": True,
-        }
-        with transaction.atomic():
-            Attempt.objects.filter(pk=attempt.pk).update(error=error)
-            _settle(attempt.trial, attempt, error, now)
-            runs.close_finished(attempt.run_id)
-    return len(lost)
+    return sum(_reaped(attempt_id, now) for attempt_id in lease.expired(now))
+
+
+@transaction.atomic
+def _reaped(attempt_id: int, now: datetime) -> bool:
+    attempt = Attempt.objects.select_related("trial").get(pk=attempt_id)
+    runs.lock(attempt.run_id)
+    attempt = Attempt.objects.select_for_update().get(pk=attempt_id)
+    if attempt.state != AttemptState.RUNNING or attempt.leases.filter(expires_at__gte=now).exists():
+        return False  # it ended, or was heard of, in the meantime
+    if not attempt.worker:
+        give_back(attempt_id, now)  # no worker was free to begin it
+        return True
+    error = {
+        "kind": "lost",
+        "what": f"The worker of attempt {attempt.number} was not heard of for {lease.TTL_S:g} s.",
+        "where": attempt.worker,
+        "why": "It was stopped, or lost its database or network.",
+        "todo": "Look at the worker's log.",
+        "retryable": True,
+    }
+    lease.release(attempt_id)
+    Attempt.objects.filter(pk=attempt_id).update(state=AttemptState.LOST, ended_at=now, error=error)
+    _settle(Trial.objects.select_for_update().get(pk=attempt.trial_id), attempt, error, now)
+    runs.close_finished(attempt.run_id)
+    return True

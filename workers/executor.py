@@ -18,14 +18,14 @@ import json
 import logging
 import time
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from results.environment import Layer, LayerKind
-from results.errors import AgentError, TeitenError, TrialError, VerifyError
+from results.errors import AgentError, TeitenError, TrialError, UnreachableError, VerifyError
 from results.matrix import TrialSpec
 from results.parsed import CommandRun, LayerUse, PhaseTiming
 from workers import registry
@@ -38,7 +38,10 @@ from workers.remote import job
 from workers.remote.connection import Remote, connected
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 Progress = Callable[[str, float | None], Awaitable[None]]
+Idle = Callable[[], Awaitable[bool]]
+LOST = "lost"
 VERSION = "1.0.0"
 
 
@@ -75,24 +78,29 @@ class _Attempt:
         return list({remote.address.name: remote for remote in self.stage.agents.values()}.values())
 
 
-async def run(order: Order, bundles: Path, progress: Progress) -> tuple[Archived, dict[str, Any] | None]:
+async def run(order: Order, bundles: Path, progress: Progress, idle: Idle) -> tuple[Archived, dict[str, Any] | None]:
     """Runs the attempt and archives its bundle under `bundles`: (where, error). Never raises for what an agent or a
-    server did: that is in the error and in the manifest. Cancelled: cleans up and archives just the same."""
+    server did: that is in the error and in the manifest. idle: asked at the end whether the agents are still this
+    attempt's and no other trial waits for them; only then are running servers stopped.
+
+    Cancelled with the message LOST, it has lost its agents to another attempt: it touches nothing there but its own
+    files. Cancelled otherwise, it cleans up as ever. It must not be cancelled once it is in the phase `clean`."""
     writer = BundleWriter(bundles, order.trial_key, order.attempt)
     stage = Stage(order.spec, {}, {}, writer, job_name=f"{order.trial_key.replace('/', '-')}-{order.attempt}")
     attempt = _Attempt(order, writer, progress, time.time(), stage)
-    cancelled = False
+    lost = False
     async with AsyncExitStack() as connections:
         try:
             await _phases(attempt, connections)
-        except asyncio.CancelledError:
-            cancelled = True
-            attempt.error = TrialError("The trial was cancelled.", where=_where(attempt)).as_dict() | {
-                "kind": "cancelled"
+        except asyncio.CancelledError as error:
+            lost = error.args == (LOST,)
+            what = "The attempt lost its agents." if lost else "The trial was cancelled."
+            attempt.error = TrialError(what, where=_where(attempt)).as_dict() | {
+                "kind": "lost" if lost else "cancelled"
             }
         except Exception as error:  # noqa: BLE001  (whatever it was, it ends in the bundle and on the page)
             _failed(attempt, error)
-        await asyncio.shield(_clean(attempt, cancelled))
+        await _clean(attempt, lost, idle)
     archived = await asyncio.to_thread(writer.finish, _manifest(attempt))
     return archived, attempt.error
 
@@ -108,7 +116,7 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
     async with attempt.phase("warm", spec.warmup_s):
         await warm(stage)
     async with attempt.phase("verify"):
-        await asyncio.gather(topology.verify(stage), workload.verify(stage), _describe(attempt))
+        await _all([topology.verify(stage), workload.verify(stage), _describe(attempt)])
         _require(attempt.writer)
     async with attempt.phase("watch"):
         await _watch(attempt)
@@ -121,13 +129,20 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
 async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
     order, stage = attempt.order, attempt.stage
     names = sorted(set(order.spec.agents.values()))
-    opened = await asyncio.gather(*(connections.enter_async_context(connected(order.addresses[n])) for n in names))
+
+    async def open_one(name: str) -> Remote:
+        try:
+            return await connections.enter_async_context(connected(order.addresses[name]))
+        except AgentError as error:
+            raise UnreachableError(name, error) from error
+
+    opened = await _all(open_one(name) for name in names)
     by_name = dict(zip(names, opened, strict=True))
     stage.agents = {role: by_name[name] for role, name in order.spec.agents.items()}
     for role, node in _nodes(stage).items():
         node.node, node.phase = role, "prepare"
-    await asyncio.gather(*(job.sweep(remote) for remote in attempt.remotes))
-    clocks = dict(zip(names, await asyncio.gather(*(remote.clock_offset() for remote in opened)), strict=True))
+    await _all(job.sweep(remote) for remote in attempt.remotes)
+    clocks = dict(zip(names, await _all(remote.clock_offset() for remote in opened), strict=True))
     attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
     stage.facts["clock_offset_s"] = clocks[order.spec.agents["client"]][0]
     for role, remote in _nodes(stage).items():
@@ -172,9 +187,9 @@ async def warm(stage: Stage) -> None:
     of them falls into the measured window."""
     if stage.spec.cache == "prewarm":
         stage.recorder.note("cache", await database.prewarm(stage.primary, stage.database))
-    elif stage.spec.cache == "cold":
-        await database.cold(stage.primary)
     await registry.workload(stage.spec.workload).warm_up(stage)
+    if stage.spec.cache == "cold":  # last of all: whatever ran before has warmed it
+        await database.cold(stage.primary)
     state = await verify.settle(stage.primary, stage.database)
     if state.busy:
         stage.recorder.gap("autovacuum", "primary", f"still at work when the clock started: {'; '.join(state.busy)}")
@@ -184,12 +199,7 @@ async def _describe(attempt: _Attempt) -> None:
     """The layers that only the running server can tell."""
     spec, server = attempt.order.spec, attempt.stage.primary
     effective = await settings.effective(server, attempt.stage.database)
-    installation = spec.installation
-    build = {
-        "version": installation.version,
-        "version_num": installation.version_num,
-        "name": installation.name,
-    }
+    build = dict(attempt.order.build)
     topology = {"name": spec.topology, **spec.topology_parameters}
     client = {"threads_rule": spec.threads, "bin": spec.client_bin, "agents": len(set(spec.agents.values()))}
     attempt.layers += [
@@ -235,7 +245,7 @@ async def _watch(attempt: _Attempt) -> None:
         else:
             attempt.watching.append((name, node))
 
-    await asyncio.gather(*(start(name, node) for name, node in wanted))
+    await _all(start(name, node) for name, node in wanted)
 
 
 async def _collect(attempt: _Attempt) -> None:
@@ -245,7 +255,7 @@ async def _collect(attempt: _Attempt) -> None:
         except AgentError as error:
             _gap(attempt, name, node, error)
 
-    await asyncio.gather(*(stop(name, node) for name, node in attempt.watching))
+    await _all(stop(name, node) for name, node in attempt.watching)
 
 
 def _gap(attempt: _Attempt, name: str, node: str, error: AgentError) -> None:
@@ -274,20 +284,32 @@ def _failed(attempt: _Attempt, error: Exception) -> None:
     attempt.error = unexpected.as_dict() | {"phase": where}
 
 
-async def _clean(attempt: _Attempt, cancelled: bool) -> None:
+async def _clean(attempt: _Attempt, lost: bool, idle: Idle) -> None:
     """Leaves the agents clean; what it cannot do is written down and does not hide the first error."""
     if not attempt.stage.agents:
         return
     stage = attempt.stage
     try:
         async with attempt.phase("clean"):
-            if attempt.error is not None:
+            if attempt.error is not None and not lost:
                 await _salvage(attempt)
-            await asyncio.gather(*(job.sweep(remote) for remote in attempt.remotes))
-            if cancelled or not attempt.order.keep_servers:
+            await _all(job.sweep(remote, only=stage.job_name) for remote in attempt.remotes)
+            if not lost and await idle():
                 await registry.topology(attempt.order.spec.topology).tear_down(stage)
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """All of it at once and to its end, whatever fails: nothing may still run when the next phase begins. Then raises
+    the first failure."""
+    done = await asyncio.gather(*work, return_exceptions=True)
+    results: list[T] = []
+    for one in done:
+        if isinstance(one, BaseException):
+            raise one
+        results.append(one)
+    return results
 
 
 async def _salvage(attempt: _Attempt) -> None:

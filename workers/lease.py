@@ -3,17 +3,21 @@ attempt's id is the fencing token."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from enum import Enum
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from results import sql
-from results.models import Attempt, Lease
-from results.states import AttemptState
+from results.errors import StateError
+from results.models import Attempt, Lease, Trial
+from results.states import AttemptState, TrialState
 
 TTL_S = 30.0
 HEARTBEAT_S = 5.0
+CONTACT_TTL_S = 300.0
 
 
 def acquire(attempt_id: int, agents: Sequence[int], now: datetime) -> bool:
@@ -36,35 +40,60 @@ def acquire(attempt_id: int, agents: Sequence[int], now: datetime) -> bool:
     return taken == len(agents)
 
 
-def heartbeat(attempt_id: int, now: datetime) -> bool:
-    """Prolongs the attempt's leases. False when it lost them, or its trial was cancelled: it must stop."""
-    return bool(
-        sql.execute(
-            """
-            UPDATE results_lease l SET heartbeat_at = %(now)s, expires_at = %(expires)s
-              FROM results_attempt a JOIN results_trial t ON t.id = a.trial_id
-             WHERE l.attempt_id = %(attempt)s AND a.id = l.attempt_id
-               AND a.state = 'running' AND t.state = 'running'
-            """,
-            {"attempt": attempt_id, "now": now, "expires": now + timedelta(seconds=TTL_S)},
-        )
+class Beat(Enum):
+    """What a heartbeat found."""
+
+    KEPT = "kept"
+    CANCELLED = "cancelled"  # the trial is; the leases are still this attempt's, which must stop and clean up
+    LOST = "lost"  # another attempt may use the agents
+
+
+def heartbeat(attempt_id: int, now: datetime) -> Beat:
+    """Prolongs the attempt's leases, and says whether it may go on."""
+    prolonged = sql.execute(
+        """
+        UPDATE results_lease l SET heartbeat_at = %(now)s, expires_at = %(expires)s
+          FROM results_attempt a
+         WHERE l.attempt_id = %(attempt)s AND a.id = l.attempt_id AND a.state = 'running'
+        """,
+        {"attempt": attempt_id, "now": now, "expires": now + timedelta(seconds=TTL_S)},
     )
+    if not prolonged:
+        return Beat.LOST
+    cancelled = Trial.objects.filter(attempts=attempt_id, state=TrialState.CANCELLED).exists()
+    return Beat.CANCELLED if cancelled else Beat.KEPT
+
+
+@contextmanager
+def contact(agent_id: int, now: Callable[[], datetime]) -> Iterator[None]:
+    """Holds the agent without an attempt while its facts are looked for. Raises StateError when it is in use."""
+    at = now()
+    Lease.objects.filter(attempt=None, expires_at__lt=at).delete()
+    expires = at + timedelta(seconds=CONTACT_TTL_S)
+    try:
+        with transaction.atomic():
+            held = Lease.objects.create(
+                agent_id=agent_id, attempt=None, acquired_at=at, heartbeat_at=at, expires_at=expires
+            )
+    except IntegrityError as error:
+        user = Lease.objects.filter(agent_id=agent_id).select_related("attempt").first()
+        what = f"trial {user.attempt.trial_id}" if user and user.attempt else "another contact"
+        raise StateError(
+            f"The agent is busy with {what}.",
+            why="Looking for its facts now would disturb what is measured.",
+            todo="Contact it again when that has ended.",
+        ) from error
+    try:
+        yield
+    finally:
+        Lease.objects.filter(pk=held.pk, attempt=None).delete()
 
 
 def release(attempt_id: int) -> None:
     Lease.objects.filter(attempt_id=attempt_id).delete()
 
 
-@transaction.atomic
-def expire(now: datetime) -> list[int]:
-    """Takes back what expired; the ids of the attempts that are lost by it."""
-    lost = sorted(
-        set(
-            Lease.objects.select_for_update(skip_locked=True)
-            .filter(expires_at__lt=now)
-            .values_list("attempt_id", flat=True)
-        )
-    )
-    Lease.objects.filter(attempt_id__in=lost).delete()
-    Attempt.objects.filter(pk__in=lost, state=AttemptState.RUNNING).update(state=AttemptState.LOST, ended_at=now)
-    return lost
+def expired(now: datetime) -> list[int]:
+    """The running attempts whose leases have expired, or are gone."""
+    running = Attempt.objects.filter(state=AttemptState.RUNNING)
+    return list(running.exclude(leases__expires_at__gte=now).order_by("pk").values_list("pk", flat=True))

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from results.environment import Layer, LayerKind
 from results.matrix import TrialSpec
-from results.models import Agent, Attempt, HostFacts, Trial
+from results.models import Agent, Attempt, HostFacts, Installation, Trial
 from results.states import RunState, TrialState
 from workers.remote.address import Address
 
 
 @dataclass(frozen=True)
 class Order:
-    """All that the executor is told. layers: agent name → the layers last found on it. keep_servers: another trial
-    waits for these agents, so that running servers are left for it."""
+    """All that the executor is told. layers: agent name → the layers last found on it. build: what is known of the
+    installation."""
 
     trial_key: str
     attempt: int
     spec: TrialSpec
     addresses: Mapping[str, Address]
     layers: Mapping[str, tuple[Layer, ...]]
-    keep_servers: bool
+    build: Mapping[str, Any]
 
 
 def address_of(agent: Agent) -> Address:
@@ -44,20 +45,30 @@ def order_of(attempt_id: int) -> Order:
     attempt = Attempt.objects.select_related("trial__configuration").get(pk=attempt_id)
     trial = attempt.trial
     agents = list(Agent.objects.filter(pk__in=trial.agents).select_related("jump"))
+    spec = TrialSpec.from_json(trial.configuration.spec)
     return Order(
         trial_key=f"{trial.run_id}/{trial.pk}",
         attempt=attempt.number,
-        spec=TrialSpec.from_json(trial.configuration.spec),
+        spec=spec,
         addresses={agent.name: address_of(agent) for agent in agents},
         layers={agent.name: _layers(agent) for agent in agents},
-        keep_servers=wanted(trial.agents, besides=trial.pk),
+        build=_build(spec, trial.agents),
     )
 
 
-def wanted(agents: list[int], besides: int) -> bool:
-    """Whether a trial of a running run waits for one of these agents."""
-    waiting = Trial.objects.filter(state=TrialState.WAITING, run__state=RunState.RUNNING, agents__overlap=agents)
-    return waiting.exclude(pk=besides).exists()
+def agents_wanted(attempt_id: int) -> bool:
+    """Whether a trial of a running run waits for one of the attempt's agents."""
+    trial = Trial.objects.get(attempts=attempt_id)
+    waiting = Trial.objects.filter(state=TrialState.WAITING, run__state=RunState.RUNNING, agents__overlap=trial.agents)
+    return waiting.exclude(pk=trial.pk).exists()
+
+
+def _build(spec: TrialSpec, agents: list[int]) -> dict[str, Any]:
+    """Version, configure options and JIT of the installation, as last discovered."""
+    known = {"name": spec.installation.name, "version": spec.installation.version}
+    row = Installation.objects.filter(agent__in=agents, bin_dir=spec.installation.bin_dir).first()
+    found = {"configure": row.configure, "jit": row.has_jit} if row else {}
+    return known | {"version_num": spec.installation.version_num} | found
 
 
 def _layers(agent: Agent) -> tuple[Layer, ...]:

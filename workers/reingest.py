@@ -11,6 +11,7 @@ from results import ingest
 from results.errors import IngestError, TeitenError
 from results.ingest import Difference
 from results.models import Attempt
+from results.states import AttemptState
 from workers.bundle import reader
 from workers.bundle.writer import checksum
 
@@ -27,8 +28,8 @@ class Reread:
 
 
 def reread(run_id: int | None, *, replace: bool) -> Iterator[Reread]:
-    """Each ingested attempt (of one run, or all), oldest first. replace: stores what differs."""
-    attempts = Attempt.objects.exclude(ingested_at=None).order_by("pk")
+    """Each attempt that has a bundle (of one run, or all), oldest first. replace: stores what differs."""
+    attempts = Attempt.objects.exclude(bundle="").exclude(state=AttemptState.RUNNING).order_by("pk")
     for attempt in attempts.filter(run_id=run_id) if run_id else attempts:
         yield _one(attempt, replace)
 

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,15 +18,18 @@ from redis.exceptions import RedisError
 
 from results import models, runs
 from results.errors import PlanError, TeitenError
+from results.models.agents import AgentState
 from workers import attempt as attempts
 from workers import contact as contacts
 from workers import dispatch as dispatching
+from workers import lease as leasing
 from workers import registry
 from workers.app import app
 from workers.reingest import Reread
 from workers.reingest import reread as read_again
 
 log = logging.getLogger(__name__)
+FACTS_AGE_S = 600.0
 
 
 def ring() -> None:
@@ -34,8 +38,11 @@ def ring() -> None:
 
 
 def contact_now(agent_id: int) -> None:
-    """Reaches the agent at once. Raises AgentError or HostKeyError, which are stored on the agent too."""
-    contacts.contact(agent_id)
+    """Reaches the agent at once. Raises AgentError or HostKeyError, which are stored on the agent too, and StateError
+    while a trial or another contact uses the agent: discovery starts servers and would disturb what is measured. While
+    it lasts, no trial starts there."""
+    with leasing.contact(agent_id, timezone.now):
+        contacts.contact(agent_id)
 
 
 def reread(run_id: int | None, *, replace: bool) -> Iterator[Reread]:
@@ -83,15 +90,18 @@ def reap() -> None:
 @app.task
 def contact(agent_id: int) -> None:
     try:
-        contacts.contact(agent_id)
+        contact_now(agent_id)
     except TeitenError as error:
         log.warning("agent %s: %s", agent_id, error)
+    ring()
 
 
 @app.task
 def contact_all() -> None:
-    """Every agent that no trial uses: discovery must not disturb what is measured."""
-    for agent in models.Agent.objects.filter(enabled=True, lease=None):
+    """Every agent that is not ready, and those not looked at for a while; see `contact`."""
+    stale = timezone.now() - timedelta(seconds=FACTS_AGE_S)
+    looked_at = models.Agent.objects.filter(state=AgentState.READY, facts_at__gte=stale)
+    for agent in models.Agent.objects.filter(enabled=True).exclude(pk__in=looked_at):
         _send(contact, agent.pk)
 
 

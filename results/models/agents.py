@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
@@ -91,6 +92,21 @@ class Agent(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def place(self) -> str:
+        """Where an error happened, as `workers.remote` writes it."""
+        return f"agent {self.name} ({self.host}:{self.port})"
+
+    def clean(self) -> None:
+        """Raises ValidationError when the way through jump hosts comes back to where it was."""
+        passed = {self.pk} if self.pk else set()
+        jump = self.jump
+        while jump is not None:
+            if jump.pk in passed:
+                raise ValidationError({"jump": "The way to this agent leads in a circle."})
+            passed.add(jump.pk)
+            jump = jump.jump
 
 
 class Installation(models.Model):

@@ -17,6 +17,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        indexes = [models.Index(fields=["object", "verb"], name="audit_by_object")]
 
 
 class Scope(models.TextChoices):

@@ -121,10 +121,11 @@ class Attempt(models.Model):
 
 
 class Lease(models.Model):
-    """The right of one attempt to use one agent. The attempt's id is the fencing token: later leases have higher."""
+    """The right of one attempt to use one agent. The attempt's id is the fencing token: later leases have higher.
+    Without an attempt it is a contact that looks for the agent's facts."""
 
     agent = models.OneToOneField("results.Agent", primary_key=True, on_delete=models.CASCADE, related_name="lease")
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="leases")
+    attempt = models.ForeignKey(Attempt, null=True, on_delete=models.CASCADE, related_name="leases")
     acquired_at = models.DateTimeField()
     heartbeat_at = models.DateTimeField()
     expires_at = models.DateTimeField()

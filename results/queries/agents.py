@@ -179,7 +179,7 @@ def _agent(agent: models.Agent) -> AgentRow:
 
 def _busy(agent: models.Agent) -> Busy | None:
     lease: models.Lease | None = getattr(agent, "lease", None)
-    if lease is None:
+    if lease is None or lease.attempt is None:  # without an attempt it is a contact
         return None
     trial = lease.attempt.trial
     return Busy(trial.run_id, trial.pk, trial.phase, trial.phase_at, trial.expected_s)

@@ -12,7 +12,8 @@ from results.queries.facets import Facet, MetricChoice, facets, metrics_of
 from results.queries.metrics import MetricRow, unknown
 from results.queries.ordering import in_order
 
-_DERIVED = ("run", "threads", "version", "major")  # follow from other dimensions: never a first choice
+# follow from other dimensions, or are no subject of an experiment: never a first choice
+_DERIVED = ("run", "threads", "version", "major", "initdb", "collectors")
 _FIRST_SERIES = ("installation", "version", "access_method", "topology")
 
 

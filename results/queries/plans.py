@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,10 +13,13 @@ from results import models
 from results.queries import NotFound
 from results.queries.runs import RunRow, list_runs
 
+COULD_NOT_RUN = "could not run plan"  # the verb of `workers.tasks.start_plan`
+
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One plan. schedule: 'minute hour day month weekday' (UTC), '' when it is not scheduled."""
+    """One plan. schedule: 'minute hour day month weekday' (UTC), '' when it is not scheduled. failure: the error that
+    kept its schedule from running it at failed_at, where no run has been made of it since."""
 
     id: int
     name: str
@@ -30,6 +33,8 @@ class PlanRow:
     changed_at: datetime
     schedule: str
     archived: bool
+    failed_at: datetime | None
+    failure: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -43,18 +48,18 @@ class PlanDetail:
 
 
 def list_plans(*, archived: bool = False, workload: str = "", ids: Sequence[int] | None = None) -> list[PlanRow]:
-    """By name. archived: those as well; ids: only these. One query."""
+    """By name. archived: those as well; ids: only these. Two queries."""
     found = _plans() if archived else _plans().filter(archived=False)
     found = found.filter(workload=workload) if workload else found
-    return [_row(plan) for plan in (found if ids is None else found.filter(pk__in=ids))]
+    return _rows(found if ids is None else found.filter(pk__in=ids))
 
 
 def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
-    """Raises NotFound. Two queries."""
+    """Raises NotFound. Three queries."""
     plan = _plans().filter(pk=plan_id).first()
     if plan is None:
         raise NotFound(f"There is no plan {plan_id}.")
-    return PlanDetail(_row(plan), plan.toml, plan.hash, tuple(list_runs(plan_id=plan_id, limit=runs)))
+    return PlanDetail(_rows([plan])[0], plan.toml, plan.hash, tuple(list_runs(plan_id=plan_id, limit=runs)))
 
 
 def _plans() -> QuerySet[models.Plan, Any]:
@@ -63,16 +68,27 @@ def _plans() -> QuerySet[models.Plan, Any]:
         models.Plan.objects.select_related("schedule__crontab", "created_by")
         .annotate(run_count=Count("runs"))
         .annotate(last_run_id=Subquery(latest.values("pk")[:1]), last_state=Subquery(latest.values("state")[:1]))
+        .annotate(last_run_at=Subquery(latest.values("created_at")[:1]))
         .order_by("name")
     )
 
 
-def _row(plan: Any) -> PlanRow:
+def _rows(found: Iterable[Any]) -> list[PlanRow]:
+    plans = list(found)
+    entries = models.AuditEntry.objects.filter(verb=COULD_NOT_RUN, object__in=[f"plan {plan.pk}" for plan in plans])
+    latest = {entry.object: entry for entry in entries.order_by("object", "-id").distinct("object")}
+    return [_row(plan, latest.get(f"plan {plan.pk}")) for plan in plans]
+
+
+def _row(plan: Any, failed: models.AuditEntry | None) -> PlanRow:
+    if failed is not None and plan.last_run_at is not None and plan.last_run_at > failed.at:
+        failed = None
     return PlanRow(
         id=plan.pk, name=plan.name, description=plan.description, workload=plan.workload, runs=plan.run_count,
         last_run_id=plan.last_run_id, last_state=plan.last_state or "",
         created_by=plan.created_by.username if plan.created_by else "", created_at=plan.created_at,
         changed_at=plan.changed_at, schedule=_schedule(plan.schedule), archived=plan.archived,
+        failed_at=failed.at if failed else None, failure=failed.detail.get("error") if failed else None,
     )  # fmt: skip
 
 

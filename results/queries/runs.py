@@ -8,9 +8,11 @@ from datetime import datetime
 from statistics import median
 from typing import Any
 
-from results import sql
+from results import models, sql
 from results.queries import NotFound, known_id
 from results.queries.metrics import MetricRow, unknown
+from results.queries.waits import Wait, waits
+from results.states import RunState
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class RunRow:
     trials_waiting: int
     trials_cancelled: int
     agents: tuple[str, ...]
+
+    @property
+    def trials_ended(self) -> int:
+        return self.trials_done + self.trials_failed + self.trials_cancelled
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,8 @@ class ConfigurationRow:
 
 @dataclass(frozen=True)
 class RunDetail:
-    """factors: [{name, levels: [label]}] in the plan's order. left_s: estimated rest; None when nothing is left."""
+    """factors: [{name, levels: [label]}] in the plan's order. left_s: estimated rest; None when nothing is left.
+    waits: why waiting trials do not go on, of a run that is running."""
 
     run: RunRow
     toml: str
@@ -88,6 +95,7 @@ class RunDetail:
     metric: MetricRow
     configurations: tuple[ConfigurationRow, ...]
     left_s: float | None
+    waits: tuple[Wait, ...]
     now: datetime
 
 
@@ -116,11 +124,16 @@ def list_runs(
     plan_id: int | None = None,
     before_id: int | None = None,
     ids: Sequence[int] | None = None,
-    limit: int = 50,
+    limit: int | None = 50,
 ) -> list[RunRow]:
-    """Newest first; before_id: the last id of the page before; ids: only these. One query."""
+    """Newest first; before_id: the last id of the page before; ids: only these; limit None: all. One query."""
     chosen = None if ids is None else list(ids)
     return _run_rows(state=state, workload=workload, plan_id=plan_id, before_id=before_id, ids=chosen, limit=limit)
+
+
+def count_runs(state: str) -> int:
+    """One query."""
+    return models.Run.objects.filter(state=state).count()
 
 
 def run_row(run_id: int) -> RunRow:
@@ -132,7 +145,7 @@ def run_row(run_id: int) -> RunRow:
 
 
 def run_detail(run_id: int, now: datetime) -> RunDetail:
-    """A run with every cell of its matrix. Raises NotFound. Four queries."""
+    """A run with every cell of its matrix. Raises NotFound. Four queries, one more while it runs."""
     run = run_row(run_id)
     head = sql.rows(_Head, _HEAD, {"run_id": run_id})[0]
     trials = sql.rows(_Trial, sql.load(__file__, "run_cells"), {"run_id": run_id})
@@ -147,6 +160,7 @@ def run_detail(run_id: int, now: datetime) -> RunDetail:
         metric=head.metric(),
         configurations=tuple(summary.row(cells.get(summary.index, [])) for summary in summaries),
         left_s=_left(trials, {summary.index: summary.planned_s for summary in summaries}, now),
+        waits=tuple(waits([run_id]) if run.state == RunState.RUNNING else ()),
         now=now,
     )
 

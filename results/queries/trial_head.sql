@@ -1,6 +1,7 @@
 -- One trial with its run and configuration, and its neighbours by position.
 SELECT
     trial.id, trial.run_id, run.name AS run_name, run.workload, run.headline,
+    coalesce(metric.unit, '') AS headline_unit,
     configuration.id AS configuration_id, configuration.name AS configuration,
     coalesce((
         SELECT json_object_agg(factor ->> 'name', configuration.levels ->> (factor ->> 'name') ORDER BY place)
@@ -20,4 +21,5 @@ SELECT
 FROM results_trial AS trial
 JOIN results_run AS run ON run.id = trial.run_id
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
+LEFT JOIN results_metric AS metric ON metric.name = run.headline
 WHERE trial.id = %(trial_id)s

@@ -88,13 +88,15 @@ class Sibling:
 @dataclass(frozen=True)
 class TrialDetail:
     """attempt: the one shown: the chosen one, else the counted one, else the latest. counted: its numbers count.
-    measurements, series, layers are that attempt's. previous, next: trials of the run by position."""
+    measurements, series, layers are that attempt's. previous, next: trials of the run by position. headline_unit: '' as
+    long as no trial has measured that metric."""
 
     id: int
     run_id: int
     run_name: str
     workload: str
     headline: str
+    headline_unit: str
     configuration: str
     levels: Mapping[str, str]
     dimensions: Mapping[str, Any]
@@ -242,6 +244,7 @@ class _Head:
     run_name: str
     workload: str
     headline: str
+    headline_unit: str
     configuration_id: int
     configuration: str
     levels: Mapping[str, str]

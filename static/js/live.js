@@ -1,17 +1,23 @@
-// Keeps a live fragment calm while htmx replaces it: boxes stay scrolled, the focus stays, new results show.
+// Keeps a live fragment calm while htmx replaces it: boxes stay scrolled, details open or closed, new results show.
 (() => {
   let kept = new Map();
+  let opened = new Map();
   let states = new Map();
   const cells = () => document.querySelectorAll("[data-trial]");
 
   document.addEventListener("htmx:beforeSwap", () => {
     kept = new Map([...document.querySelectorAll(".scroll[id]")].map((box) => [box.id, [box.scrollLeft, box.scrollTop]]));
+    opened = new Map([...document.querySelectorAll("details[id]")].map((box) => [box.id, box.open]));
     states = new Map([...cells()].map((cell) => [cell.dataset.trial, cell.dataset.state]));
   });
   document.addEventListener("htmx:afterSwap", () => {
     kept.forEach(([left, top], id) => {
       const box = document.getElementById(id);
       if (box) [box.scrollLeft, box.scrollTop] = [left, top];
+    });
+    opened.forEach((open, id) => {
+      const box = document.getElementById(id);
+      if (box) box.open = open;
     });
     cells().forEach((cell) => {
       const before = states.get(cell.dataset.trial);

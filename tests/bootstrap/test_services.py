@@ -57,11 +57,11 @@ def test_a_stray_server_and_a_job_of_the_agent_are_ended(bootstrap: Bootstrap) -
     home=$TEITEN_AGENT_HOME
     agent "$home/{_BIN}/initdb -N -A trust -D $home/stray >/dev/null
       $home/{_BIN}/pg_ctl -w -s -l /dev/null -D $home/stray -o '-h \\"\\" -k $home/stray' start"
-    agent "mkdir -p $home/work/jobs/1 && cd $home/work/jobs/1
+    agent "mkdir -p $home/work/jobs/1-1/measure && cd $home/work/jobs/1-1/measure
       setsid sh -c 'echo \\$\\$ >pid; sleep 600; true' >/dev/null 2>&1 </dev/null &
       until [ -s pid ]; do sleep 0.01; done"
     echo "pid $(head -1 "$home/stray/postmaster.pid")"
-    echo "pid $(cat "$home/work/jobs/1/pid")"
+    echo "pid $(cat "$home/work/jobs/1-1/measure/pid")"
     """
     done = inside(bootstrap, script)
     assert done.returncode == 0, done.stderr

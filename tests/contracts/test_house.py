@@ -65,6 +65,12 @@ def test_every_environment_variable_has_a_heading() -> None:
     assert named == headings
 
 
+def test_every_link_between_documents_leads_somewhere() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links {target}"
+
+
 def kinds_and_folders() -> list[tuple[str, str]]:
     kinds: Kinds = registry.kinds()
     groups = {"workloads": kinds.workloads, "topologies": kinds.topologies, "collectors": kinds.collectors}

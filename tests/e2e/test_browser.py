@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from results import models
 from tests import factories
-from tests.e2e.conftest import Watched
+from tests.e2e.conftest import PASSWORD, Watched
 
 DRAWN = "[data-figure][data-drawn]"
 
@@ -79,6 +79,36 @@ def test_a_live_page_keeps_where_one_has_scrolled(watched: Watched, agent: model
     factories.finish(trial)
     expect(page.locator(f'[data-trial="{trial.pk}"]')).to_have_attribute("data-state", "done")
     assert page.evaluate("document.getElementById('matrix').scrollLeft") == 300
+
+
+def test_a_live_trial_keeps_open_what_was_opened(watched: Watched, agent: models.Agent) -> None:
+    run = factories.run()
+    trial = run.trials.select_related("configuration").get(position=0)
+    factories.finish(trial)
+    models.Trial.objects.filter(pk=trial.pk).update(state="waiting", attempt=None)
+    page = watched.open(f"/trials/{trial.pk}/")
+    page.click("#commands summary")
+    expect(page.locator("#commands pre")).to_be_visible()
+    expect(page.locator("h1")).to_contain_text("waiting")
+    models.Trial.objects.filter(pk=trial.pk).update(state="running")
+    expect(page.locator("h1")).to_contain_text("running")
+    expect(page.locator("#commands pre")).to_be_visible()
+
+
+def test_a_page_left_open_past_signing_out_goes_to_sign_in_and_back(
+    watched: Watched, agent: models.Agent, settings: Any
+) -> None:
+    settings.TEITEN_OPEN_READING = False
+    run = factories.run()
+    watched.sign_in()
+    page = watched.open(f"/runs/{run.pk}/")
+    page.context.clear_cookies()
+    page.wait_for_url(f"**/account/sign-in/?next=/runs/{run.pk}/")
+    expect(page.locator("h1")).to_have_text("Sign in")
+    page.fill("#id_username", "member")
+    page.fill("#id_password", PASSWORD)
+    page.click("main button.primary")
+    expect(page.locator("#live")).to_have_attribute("data-state", "running")
 
 
 def test_the_comparison_follows_its_controls_and_its_address_reproduces_it(

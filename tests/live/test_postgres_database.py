@@ -102,6 +102,24 @@ async def test_a_load_that_fails_leaves_no_database(server: Server, policy: str)
     assert await databases(server) == set()
 
 
+async def test_a_database_that_cannot_be_dropped_costs_no_other_data(server: Server):
+    load = Loader(server)
+    kept = await database.ensure_database(server, "reuse", "kept", load)
+
+    async def fail(name: str) -> None:
+        await server.execute("CREATE TABLE t (a int)", database=name)
+        # A database that a subscription or a prepared transaction holds is not dropped; this one is a template.
+        await server.execute('ALTER DATABASE :"name" IS_TEMPLATE true', variables={"name": name})
+        await server.execute("SELECT 1/0", database=name)
+
+    with pytest.raises(CommandError, match="refused a statement") as raised:
+        await database.ensure_database(server, "reuse", "broken", fail)
+    assert "division by zero" in raised.value.why
+    assert await count(server, kept.name) == 1000
+    await server.execute("ALTER DATABASE reuse_broken IS_TEMPLATE false")
+    assert (await database.ensure_database(server, "reuse", "broken", load)).how == "loaded"
+
+
 async def test_a_half_loaded_database_is_loaded_again(server: Server):
     await server.execute("CREATE DATABASE reuse_abc")
     load = Loader(server)

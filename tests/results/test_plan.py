@@ -9,6 +9,7 @@ import pytest
 from results import plan as plans
 from results.errors import PlanError
 from results.matrix import InstallationRef, dimensions, expand, find_installation, order, resolve, threads_for
+from results.reserved import RESERVED_SETTINGS
 from workers import registry
 
 KINDS = registry.kinds()
@@ -57,6 +58,47 @@ def test_every_problem_is_reported_with_its_field() -> None:
         "installation",
     }  # fmt: skip
     assert found["parameters.clients"] == "'four' is not a whole number."
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--pgdata=/elsewhere", "-D/elsewhere", "--pgd=/elsewhere", "--username=x", "-Ux", "--pwfile=/etc/shadow", "-W",
+        "--pwprompt", "--waldir=/elsewhere", "-X/elsewhere", "--auth=md5", "--auth-host=trust", "-Atrust", "/elsewhere",
+        "--lc-messages=de_DE", "--set=port=1", "-cdata_directory=/elsewhere", "--wal-segsize", "--encoding=", "-k; x",
+        7,
+    ],
+)  # fmt: skip
+def test_initdb_is_not_told_places_accounts_or_authentication(option: object) -> None:
+    mapping = {"name": "x", "installation": "16", "agents": {"primary": "db"}, "initdb": [option]}
+    with pytest.raises(PlanError) as caught:
+        plans.from_mapping(mapping, KINDS)
+    assert [problem.field for problem in caught.value.problems] == ["initdb"]
+
+
+def test_initdb_is_told_what_distinguishes_clusters() -> None:
+    options = [
+        "--data-checksums", "-k", "--no-data-checksums", "--wal-segsize=64", "--locale=ja_JP.UTF-8", "-EUTF8",
+        "--encoding=EUC_JP", "--locale-provider=icu", "--icu-locale=ja-JP", "--lc-collate=C", "--no-locale",
+        "--set=work_mem=4MB", "-cshared_buffers=1GB",
+    ]  # fmt: skip
+    mapping = {"name": "x", "installation": "16", "agents": {"primary": "db"}, "initdb": options}
+    assert plans.from_mapping(mapping, KINDS).initdb == tuple(options)
+
+
+@pytest.mark.parametrize("name", sorted({*RESERVED_SETTINGS, "Port"}))
+def test_settings_that_are_teitens_own_are_refused_in_the_plan(name: str) -> None:
+    assert problems(SMALL + f"[settings]\n{name} = 'x'\n") == {f"settings.{name}": f"{name} is set by Teiten itself."}
+    varied = problems(SMALL + f"[factors]\n'setting.{name}' = ['x', 'y']\n")
+    assert varied == {f"factors.setting.{name}": f"{name} is set by Teiten itself."}
+
+
+def test_a_cold_cache_is_not_warmed_up() -> None:
+    both = "cache = 'cold'\nwarmup_s = 5\n"
+    assert problems(both + SMALL) == {"cache": "A warm-up of 5 s fills the caches that are to be cold."}
+    plans.read("cache = 'cold'\n" + SMALL, KINDS)
+    plans.read("warmup_s = 5\n" + SMALL, KINDS)
+    plans.read("warmup_s = 5\n" + SMALL + "[factors]\ncache = ['cold', 'prewarm']\n", KINDS)
 
 
 def test_a_file_that_is_not_toml_names_its_line() -> None:

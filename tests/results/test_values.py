@@ -11,6 +11,7 @@ from results.environment import KeyDifference, Layer, LayerKind, difference
 from results.histogram import Histogram, bucket_bounds_us, bucket_of, merge
 from results.parameters import Kind, Parameter
 from results.series import Series
+from results.specs import watch_limit_s
 from results.states import RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 from results.units import format_number, format_quantity, parse_bytes, parse_seconds, setting_in_base_units
 
@@ -54,6 +55,24 @@ def test_percentiles_are_latencies_that_happened() -> None:
         histogram.percentile_us(0)
 
 
+@pytest.mark.parametrize("percent", [0.1, 1, 50, 90, 99, 99.9, 99.99])
+@pytest.mark.parametrize("total", [10_000, 1_320_000, 7_770_000])
+def test_the_rank_of_a_percentile_is_exact(total: int, percent: float) -> None:
+    rank = total * round(percent * 100) // 10_000
+    histogram = Histogram.from_counts({1: rank, 2: total - rank})
+    assert histogram.percentile_us(percent) == 1
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "warmup_s", "parameters", "at_least_s"),
+    [(60, 0, {}, 60), (7 * 86400, 86400, {"transactions": 0}, 8 * 86400), (60, 0, {"transactions": 5}, 7 * 86400)],
+)
+def test_collectors_outlive_the_longest_run(
+    duration_s: float, warmup_s: float, parameters: dict[str, int], at_least_s: float
+) -> None:
+    assert watch_limit_s(duration_s, warmup_s, parameters) == at_least_s + 3600
+
+
 def test_histograms_agree_with_the_raw_latencies() -> None:
     draw = random.Random(1)
     raw = [int(draw.lognormvariate(6, 1)) for _ in range(5000)]
@@ -93,8 +112,7 @@ def test_a_difference_names_dotted_keys() -> None:
     ]
 
 
-def test_a_done_trial_never_changes_again() -> None:
-    assert TRIAL_TRANSITIONS[TrialState.DONE] == frozenset()
+def test_a_done_trial_is_never_run_again() -> None:
     assert TrialState.DONE not in sources(TRIAL_TRANSITIONS, TrialState.WAITING)
     assert RunState.RUNNING in RUN_TRANSITIONS[RunState.FINISHED]
 

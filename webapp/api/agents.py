@@ -14,8 +14,9 @@ from results import models
 from results.models.audit import Scope
 from results.queries.agents import AgentDetail, AgentRow, agent_detail, agent_row, list_agents
 from webapp.access import actor
-from webapp.api.common import Endpoint, Links, fields_of, missing_is_404, pages_by
+from webapp.api.common import Endpoint, Links, fields_of, pages_by
 from webapp.api.values import ValueSerializer
+from webapp.problems import missing_is_404
 from workers.tasks import contact_now
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import tarfile
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from django.conf import settings
 from django.http import FileResponse, HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import exceptions
 from rest_framework.request import Request
 
 from results import models
-from results.queries.trials import AttemptRow, shown_attempt
-from webapp.api.common import AnyAccept, Endpoint, attempt_number, missing_is_404
+from results.queries.trials import shown_attempt
+from webapp import bundles
+from webapp.api.common import AnyAccept, Endpoint, attempt_number
 from webapp.api.trials import ATTEMPT
+from webapp.problems import missing_is_404
 
 
 class Bundle(Endpoint):
@@ -29,11 +28,8 @@ class Bundle(Endpoint):
         responses={(200, "application/gzip"): OpenApiTypes.BINARY},
     )
     def retrieve(self, request: Request, pk: int) -> FileResponse:
-        attempt = _attempt(request, pk)
-        name = f"trial-{pk}-{attempt.number}.tar.gz"
-        return FileResponse(
-            _archive(attempt).open("rb"), as_attachment=True, filename=name, content_type="application/gzip"
-        )
+        with missing_is_404():
+            return bundles.whole(shown_attempt(pk, attempt_number(request)), pk)
 
 
 class BundleFile(Endpoint):
@@ -53,41 +49,14 @@ class BundleFile(Endpoint):
         },
     )
     def retrieve(self, request: Request, pk: int, path: str) -> HttpResponse:
-        content = _member(_archive(_attempt(request, pk)), path)
+        with missing_is_404():
+            content = bundles.member(shown_attempt(pk, attempt_number(request)), path)
         kind = "text/plain; charset=utf-8" if _is_text(content) else "application/octet-stream"
         response = HttpResponse(content, content_type=kind)
         response.headers["Content-Disposition"] = FileResponse(
             filename=PurePosixPath(path).name, as_attachment=True
         ).headers.get("Content-Disposition", "attachment")
         return response
-
-
-def _attempt(request: Request, pk: int) -> AttemptRow:
-    with missing_is_404():
-        return shown_attempt(pk, attempt_number(request))
-
-
-def _archive(attempt: AttemptRow) -> Path:
-    """Where the archive lies; never outside the bundle folder."""
-    folder = Path(settings.TEITEN_BUNDLE_DIR).resolve()
-    path = (folder / attempt.bundle).resolve()
-    if not attempt.bundle or not path.is_relative_to(folder):
-        raise exceptions.NotFound("No raw files are kept of this attempt.")
-    if not path.is_file():
-        raise exceptions.NotFound(
-            f"The archive {attempt.bundle} is not in the bundle folder. Restore it from a backup."
-        )
-    return path
-
-
-def _member(archive: Path, name: str) -> bytes:
-    """A file of the archive by its exact name: nothing is unpacked, so that no name can lead outside."""
-    with tarfile.open(archive, "r:gz") as bundle:
-        for entry in bundle:
-            stream = bundle.extractfile(entry) if entry.isreg() and entry.name == name else None
-            if stream is not None:
-                return stream.read()
-    raise exceptions.NotFound(f"There is no file {name!r} in this bundle.")
 
 
 def _is_text(content: bytes) -> bool:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from django.contrib.auth.models import User
-from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import exceptions, serializers, viewsets
@@ -18,7 +15,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from results.queries import NotFound
 from webapp.api.schema import Schema
 
 Value = TypeVar("Value")
@@ -81,20 +77,6 @@ class Whole(CursorPagination):
 
 def _key(row: Any) -> Any:
     return row.id if hasattr(row, "id") else row.name
-
-
-@contextmanager
-def missing_is_404() -> Iterator[None]:
-    """What a query or a verb does not find is an answer of 404 that says so."""
-    try:
-        yield
-    except (NotFound, ObjectDoesNotExist) as error:
-        raise exceptions.NotFound(str(error)) from error
-
-
-def person(request: Request) -> User | None:
-    """The signed-in person or the token's owner."""
-    return request.user if isinstance(request.user, User) else None
 
 
 def fields_of(request: Request) -> dict[str, Any]:

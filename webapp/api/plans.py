@@ -17,9 +17,10 @@ from results.parameters import Kind, Parameter
 from results.plan import CONDITIONS, TEXTS, Plan
 from results.preview import Preview, preview
 from results.queries.plans import PlanDetail, PlanRow, list_plans, plan_detail
-from webapp.access import actor
-from webapp.api.common import AnyAccept, Endpoint, Links, fields_of, missing_is_404, pages_by, person
+from webapp.access import actor, person
+from webapp.api.common import AnyAccept, Endpoint, Links, fields_of, pages_by
 from webapp.api.values import Field, ValueSerializer
+from webapp.problems import missing_is_404
 from workers.registry import kinds
 
 

@@ -15,10 +15,11 @@ from rest_framework.response import Response
 
 from results import models, runs
 from results.queries.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
-from webapp.access import actor
-from webapp.api.common import Endpoint, Links, Whole, address, fields_of, missing_is_404, pages_by, person
+from webapp.access import actor, person
+from webapp.api.common import Endpoint, Links, Whole, address, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_in, stored_plan
 from webapp.api.values import ValueSerializer
+from webapp.problems import missing_is_404
 from workers.registry import kinds
 from workers.tasks import ring
 

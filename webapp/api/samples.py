@@ -13,9 +13,10 @@ from results import models
 from results.parsed import Latencies
 from results.queries.trials import histograms_of, series_of, shown_attempt
 from results.series import Series
-from webapp.api.common import Endpoint, Whole, attempt_number, missing_is_404
+from webapp.api.common import Endpoint, Whole, attempt_number
 from webapp.api.trials import ATTEMPT
 from webapp.api.values import ValueSerializer
+from webapp.problems import missing_is_404
 
 
 class SeriesSerializer(ValueSerializer):

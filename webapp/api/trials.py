@@ -11,8 +11,9 @@ from rest_framework.response import Response
 from results import models, runs
 from results.queries.trials import TrialDetail, TrialRow, list_trials, trial_detail
 from webapp.access import actor
-from webapp.api.common import Endpoint, Links, attempt_number, missing_is_404, pages_by
+from webapp.api.common import Endpoint, Links, attempt_number, pages_by
 from webapp.api.values import ValueSerializer
+from webapp.problems import missing_is_404
 from workers.tasks import ring
 
 ATTEMPT = OpenApiParameter(

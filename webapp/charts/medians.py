@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from results.queries.ordering import all_numbers
 from results.units import format_quantity, scale_for
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
@@ -48,7 +49,8 @@ def medians_figure(
     trial_url: Callable[[int], str],
     height: int = 360,
 ) -> Figure:
-    """xs: the levels in order. Lines join medians only where the levels are numbers."""
+    """xs: the levels in order, of the dimension x_title. Lines join medians only where the levels are numbers; versions
+    are none."""
     positions, x_axis = _x_axis(xs, x_title)
     joined = positions is not None
     largest = max((r.value for line in lines for s in line.spots for r in s.replicates), default=1.0)
@@ -64,10 +66,7 @@ def medians_figure(
 
 
 def _x_axis(xs: Sequence[str], title: str) -> tuple[list[float] | None, dict[str, Any]]:
-    try:
-        values = [float(x) for x in xs]
-    except ValueError:
-        values = []
+    values = [float(x) for x in xs] if all_numbers(xs, title) else []
     text = [escape(x) for x in xs]
     if not values or len(set(values)) < 2:
         ticks = list(range(len(xs)))

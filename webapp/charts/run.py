@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.plan import label_of
-from results.queries.ordering import DEFAULT
+from results.queries.ordering import DEFAULT, all_numbers
 from results.queries.runs import ConfigurationRow, RunDetail
 from webapp.charts.medians import Line, Replicate, Spot, medians_figure
 from webapp.charts.style import Figure
-from webapp.templatetags.teiten import VERSIONS, configuration
+from webapp.templatetags.teiten import configuration
 
 MOST_PANELS = 6
 MOST_LINES = 8
@@ -81,18 +81,10 @@ def x_factor(levels: Mapping[str, Sequence[str]]) -> str:
     """The factor with the most levels that are all numbers (of equals the first by name, as the comparison chooses);
     else the last factor; '' without. Versions look like numbers but are names."""
     varied = {name: values for name, values in levels.items() if len(values) > 1} or levels
-    numeric = [name for name, values in varied.items() if name not in VERSIONS and all(map(_is_number, values))]
+    numeric = [name for name, values in varied.items() if all_numbers(values, name)]
     if numeric:
         return min(numeric, key=lambda name: (-len(varied[name]), name))
     return next(reversed(list(varied)), "")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _figure(

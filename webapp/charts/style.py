@@ -30,6 +30,11 @@ def glyph(index: int) -> str:
     return GLYPHS[index % PALETTE]
 
 
+def key(names: Sequence[str]) -> list[tuple[int, str, str]]:
+    """(colour, glyph, name) of each series for the list beside a figure; past the palette both begin anew."""
+    return [(index % PALETTE, glyph(index), name) for index, name in enumerate(names)]
+
+
 def axis(title: str = "", **more: Any) -> dict[str, Any]:
     base: dict[str, Any] = {
         "gridcolor": "var(--line)",

@@ -13,8 +13,7 @@ from webapp.charts.style import Figure, axis, escape, layout, numbers
 
 MOST_POINTS = 1500  # more than the pixels of a screen
 CPU = (
-    ("cpu.user", "var(--s2)"), ("cpu.nice", "var(--s6)"), ("cpu.system", "var(--s5)"), ("cpu.iowait", "var(--s1)"),
-    ("cpu.irq", "var(--s4)"), ("cpu.softirq", "var(--s4)"), ("cpu.soft", "var(--s4)"), ("cpu.steal", "var(--s7)"),
+    ("cpu.user", "var(--s2)"), ("cpu.system", "var(--s5)"), ("cpu.iowait", "var(--s1)"), ("cpu.steal", "var(--s7)"),
 )  # fmt: skip
 RATE, MEAN = "tps", "latency.mean"
 NAMES = (RATE, MEAN, *(name for name, _ in CPU))

@@ -5,12 +5,15 @@ Inputs are called as the mapping's keys are, dotted ('parameters.clients'), and 
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from results.errors import PlanError, Problem
 from results.parameters import Kind, Parameter
-from results.plan import CONDITIONS, DEFAULT_COLLECTORS, TEXTS, Kinds, targets
+from results.plan import CONDITIONS, DEFAULT_COLLECTORS, TEXTS, Kinds, Plan, from_mapping, targets
 from results.specs import TopologySpec, WorkloadSpec
 from webapp.forms.levels import read_exclude, read_levels, text_of, typed, write_exclude, write_levels
 
@@ -78,9 +81,20 @@ class PlanForm:
 
 
 def describe(
-    mapping: Mapping[str, Any], kinds: Kinds, agents: Sequence[str] = (), installations: Sequence[str] = ()
+    mapping: Mapping[str, Any],
+    kinds: Kinds,
+    agents: Sequence[str] = (),
+    installations: Sequence[str] = (),
+    posted: Posted | None = None,
 ) -> PlanForm:
-    """A plan's mapping, right or wrong → what the form shows. agents, installations: names to choose from."""
+    """A plan's mapping, right or wrong → what the form shows. agents, installations: names to choose from. posted: what
+    the mapping was made of: shown as typed where the mapping does not hold it all."""
+    settings = [(name, text_of(value)) for name, value in _flat(_table(mapping, "settings"))]
+    factors = [(name, write_levels(levels)) for name, levels in _table(mapping, "factors").items()]
+    initdb = shlex.join(map(str, _list(mapping, "initdb", ())))
+    if posted is not None:
+        settings, factors = list(_pairs(posted, "setting")), list(_pairs(posted, "factor"))
+        initdb = posted.get("initdb") or ""
     workload, topology = _kinds(mapping, kinds)
     known = {p.name: p for p in (*TEXTS, *CONDITIONS)}
     general = [_input(p, p.name, mapping.get(p.name)) for p in TEXTS if p.name != "workload"]
@@ -93,16 +107,41 @@ def describe(
         agents=tuple(_agents(_table(mapping, "agents"), topology, agents)),
         parameters=_inputs("parameters", workload.parameters if workload else (), mapping),
         topology_parameters=_inputs("topology_parameters", topology.parameters if topology else (), mapping),
-        settings=_rows({name: text_of(value) for name, value in _flat(_table(mapping, "settings"))}),
-        factors=_rows({name: write_levels(levels) for name, levels in _table(mapping, "factors").items()}),
+        settings=_rows(settings),
+        factors=_rows(factors),
         exclude=write_exclude(mapping.get("exclude")),
-        initdb=" ".join(map(str, _list(mapping, "initdb", ()))),
+        initdb=initdb,
         collectors=_collectors(mapping, kinds),
         workload_help=workload.help if workload else "",
         topology_help=topology.help if topology else "",
         targets=_targets(workload, kinds),
         installations=tuple(installations),
     )
+
+
+def plan_of(posted: Posted, kinds: Kinds) -> Plan:
+    """What was posted → the plan. Raises PlanError with what is wrong with the plan and what no mapping can hold: two
+    rows of one name, a quote that is not closed."""
+    problems = [*_repeated(posted, "factor", "factors"), *_repeated(posted, "setting", "settings")]
+    try:
+        shlex.split(posted.get("initdb") or "")
+    except ValueError as error:
+        problems.append(Problem("initdb", f"This is no list of options: {error}.", "Close the quote."))
+    try:
+        plan = from_mapping(mapping_of(posted, kinds), kinds)
+    except PlanError as error:
+        problems += error.problems
+    if problems:
+        raise PlanError(problems)
+    return plan
+
+
+def _repeated(posted: Posted, prefix: str, table: str) -> Iterable[Problem]:
+    for name, count in Counter(name for name, _ in _pairs(posted, prefix)).items():
+        if count > 1:
+            what = f"{name!r} stands in {count} rows."
+            todo = "Put its levels into one row." if prefix == "factor" else "Keep one of them."
+            yield Problem(f"{table}.{name}", what, todo)
 
 
 def mapping_of(posted: Posted, kinds: Kinds) -> dict[str, Any]:
@@ -122,11 +161,19 @@ def mapping_of(posted: Posted, kinds: Kinds) -> dict[str, Any]:
     known = targets(workload, kinds.topologies.values()) if workload else {}
     mapping["factors"] = {name: read_levels(known.get(name), text) for name, text in _pairs(posted, "factor")}
     mapping["exclude"] = read_exclude(posted.get("exclude") or "")
-    mapping["initdb"] = (posted.get("initdb") or "").split()
+    mapping["initdb"] = _words(posted.get("initdb") or "")
     mapping["collectors"] = list(posted.getlist("collectors"))
     mapping["required_collectors"] = list(posted.getlist("required_collectors"))
     kept = ("collectors",)  # none chosen is not the same as not said
     return {key: value for key, value in mapping.items() if value not in ({}, []) or key in kept}
+
+
+def _words(text: str) -> list[str]:
+    """As a shell reads them; what it could not read in plain parts, for the form to show."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def _put(values: dict[str, Any], name: str, parameter: Parameter, text: str | None) -> None:
@@ -225,8 +272,8 @@ def _targets(workload: WorkloadSpec | None, kinds: Kinds) -> tuple[tuple[str, st
     return (*((name, parameter.help) for name, parameter in known.items()), ("setting.", "any PostgreSQL setting"))
 
 
-def _rows(values: Mapping[str, str]) -> tuple[Row, ...]:
-    return (*(Row(name, value) for name, value in values.items()), *[Row("", "")] * (SPARE_ROWS if not values else 1))
+def _rows(values: Sequence[tuple[str, str]]) -> tuple[Row, ...]:
+    return (*(Row(name, value) for name, value in values), *[Row("", "")] * (SPARE_ROWS if not values else 1))
 
 
 def _table(mapping: Mapping[str, Any], name: str) -> Mapping[str, Any]:

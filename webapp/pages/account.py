@@ -9,14 +9,13 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from results.models import ApiToken
 from results.models.audit import Scope
-from webapp.access import ORDER, allows, new_token, scope_of
+from webapp.access import ORDER, actor, allows, create_token, person, revoke_token, scope_of
 from webapp.forms.token import TokenForm
-from webapp.pages.common import missing_is_404, visitor
+from webapp.problems import missing_is_404
 
 sign_in = LoginView.as_view(template_name="account/sign_in.html")
 sign_out = LogoutView.as_view()
@@ -32,17 +31,18 @@ def tokens(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"form": form}
     if request.method == "POST" and form.is_valid():
         assert request.user.is_authenticated
-        token, secret = new_token(request.user, form.cleaned_data["name"], Scope(form.cleaned_data["scope"]))
+        scope = Scope(form.cleaned_data["scope"])
+        token, secret = create_token(request.user, form.cleaned_data["name"], scope, actor(request))
         context = {"form": TokenForm(scopes=scopes), "secret": secret, "new": token}
-    context["tokens"] = ApiToken.objects.filter(user=visitor(request))
+    context["tokens"] = ApiToken.objects.filter(user=person(request))
     return render(request, "account/tokens.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
 @login_required
-@missing_is_404
+@missing_is_404()
 def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    token = ApiToken.objects.get(pk=token_id, user=visitor(request))
-    ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+    token = ApiToken.objects.get(pk=token_id, user=person(request))
+    revoke_token(token, actor(request))
     messages.success(request, f"Revoked {token.name!r}. Programs that use it get 401 from now on.")
     return redirect("account:tokens")

@@ -19,7 +19,7 @@ from results.models.audit import Scope
 from results.queries.agents import agent_detail, list_agents
 from webapp.access import actor, allows, needs, scope_of
 from webapp.forms.agent import AgentForm
-from webapp.pages.common import missing_is_404
+from webapp.problems import missing_is_404
 from workers.tasks import contact_now
 
 KEY_STATES = (AgentState.UNKNOWN_KEY, AgentState.CHANGED_KEY)
@@ -33,7 +33,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@missing_is_404
+@missing_is_404()
 def detail(request: HttpRequest, name: str) -> HttpResponse:
     found = agent_detail(name)
     context = {
@@ -62,7 +62,7 @@ def add(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @needs(Scope.ADMIN)
-@missing_is_404
+@missing_is_404()
 def edit(request: HttpRequest, name: str) -> HttpResponse:
     agent = Agent.objects.get(name=name)
     form = AgentForm(request.POST or None, instance=agent)
@@ -78,7 +78,7 @@ def edit(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @needs(Scope.ADMIN)
-@missing_is_404
+@missing_is_404()
 def accept(request: HttpRequest, name: str) -> HttpResponse:
     """The host key: shown, and trusted only after an explicit yes to this very fingerprint."""
     agent = Agent.objects.get(name=name)
@@ -90,7 +90,7 @@ def accept(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 @needs(Scope.ADMIN)
-@missing_is_404
+@missing_is_404()
 def contact(request: HttpRequest, name: str) -> HttpResponse:
     return _contacted(request, Agent.objects.get(name=name))
 

@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
-
-from django.contrib.auth.models import User
-from django.core.exceptions import ObjectDoesNotExist
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpResponse
 from django.urls import reverse
 
-from results.queries import NotFound
 
-View = Callable[..., HttpResponseBase]
-
-
-def missing_is_404(view: View) -> View:
-    """What a query or a verb does not find is a page that does not exist."""
-
-    @wraps(view)
-    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            return view(request, *args, **kwargs)
-        except (ObjectDoesNotExist, NotFound) as error:
-            raise Http404(str(error)) from error
-
-    return checked
-
-
-def visitor(request: HttpRequest) -> User | None:
-    """Who is signed in."""
-    return request.user if isinstance(request.user, User) else None
+def number(text: str) -> int | None:
+    """The digits of an address or a field as a number that PostgreSQL can hold; None for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def trial_url(trial_id: int) -> str:

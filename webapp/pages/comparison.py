@@ -18,14 +18,15 @@ from results.queries.runs import RunRow, list_runs
 from results.units import format_number, format_quantity, scale_for
 from webapp import urlstate
 from webapp.charts.comparison import comparison_figure
-from webapp.charts.style import glyph
-from webapp.pages.common import missing_is_404, trial_url
+from webapp.charts.style import key
+from webapp.pages.common import trial_url
+from webapp.problems import missing_is_404
 
 MOST_CHIPS = 40
 
 
 @require_safe
-@missing_is_404
+@missing_is_404()
 def index(request: HttpRequest) -> HttpResponse:
     query = request.META["QUERY_STRING"]
     selection = urlstate.read(query)
@@ -56,7 +57,7 @@ def _context(selection: Selection, short: str) -> dict[str, Any]:
         "table": table(found),
         "sentence": () if found.mixed else sentence(found),
         "better": direction(found.metric.better),
-        "key": [(index, glyph(index), name or found.metric.label) for index, name in enumerate(found.series)],
+        "key": key([name or found.metric.label for name in found.series]),
         "figure": comparison_figure(found, trial_url) if found.points else None,
         "titles": _titles(runs, selection.runs),
         "old_runs": old,
@@ -158,16 +159,16 @@ def sentence(found: Comparison) -> list[tuple[str, str]]:
     """The answer in words: (series, what its medians are relative to the baseline's). No verdicts: those need more
     than a ratio."""
     base = found.selection.baseline
-    unit = f"{len(found.xs)} " + (f"level{'' if len(found.xs) == 1 else 's'} of {found.selection.x}")
     said = []
     for series in found.series:
-        ratios = [p.ratio for p in found.points if p.series == series and p.ratio]
+        ratios = [p.ratio for p in found.points if p.series == series and p.ratio is not None]
         if series == base or not ratios:
             continue
         low, high = min(ratios), max(ratios)
         span = f"×{low:.3f}" if f"{low:.3f}" == f"{high:.3f}" else f"×{low:.3f} to ×{high:.3f}"
         higher = sum(ratio > 1 for ratio in ratios)
-        said.append((series, f"{span} of {base}; above it at {higher} of {unit}"))
+        levels = f"{len(ratios)} level{'' if len(ratios) == 1 else 's'} of {found.selection.x}"
+        said.append((series, f"{span} of {base}; above it at {higher} of {levels}"))
     return said
 
 

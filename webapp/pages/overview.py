@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from results.queries.agents import list_agents
-from results.queries.runs import list_runs, run_detail
+from results.queries.runs import count_runs, list_runs, run_detail
 from results.states import RunState, TrialState
 
 MOST_RUNNING = 3
@@ -19,8 +19,8 @@ MOST_RUNNING = 3
 def index(request: HttpRequest) -> HttpResponse:
     latest = list_runs(limit=12)
     agents = list_agents()
-    running = list_runs(state=RunState.RUNNING, limit=MOST_RUNNING)
-    details = [run_detail(run.id, timezone.now()) for run in running]
+    running = list_runs(state=RunState.RUNNING, limit=None)
+    details = [run_detail(run.id, timezone.now()) for run in running[:MOST_RUNNING]]
     now_running = [
         (
             detail,
@@ -28,7 +28,13 @@ def index(request: HttpRequest) -> HttpResponse:
         )
         for detail in details
     ]
-    context = {"latest": latest, "agents": agents, "running": now_running}
+    context = {
+        "latest": latest,
+        "agents": agents,
+        "count": len(running),
+        "running": now_running,
+        "more": len(running) - len(details),
+    }
     template = "overview/_now.html" if request.headers.get("HX-Target") == "overview" else "overview/index.html"
     return render(request, template, context)
 
@@ -36,7 +42,7 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 def now(request: HttpRequest) -> HttpResponse:
     """The line in the page's head."""
-    return render(request, "parts/_running.html", {"running": len(list_runs(state=RunState.RUNNING))})
+    return render(request, "parts/_running.html", {"running": count_runs(RunState.RUNNING)})
 
 
 @require_safe

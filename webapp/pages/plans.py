@@ -16,13 +16,14 @@ from results import models, runs
 from results.errors import PlanError, Problem
 from results.models.agents import AgentState
 from results.models.audit import Scope
-from results.plan import Plan, from_mapping, read
+from results.plan import Plan, read
 from results.preview import preview as preview_of
 from results.queries.agents import list_agents
 from results.queries.plans import list_plans, plan_detail
-from webapp.access import actor, allows, needs, scope_of
-from webapp.forms.plan import describe, mapping_of
-from webapp.pages.common import missing_is_404, toml_file, visitor
+from webapp.access import actor, allows, needs, person, scope_of
+from webapp.forms.plan import PlanForm, Posted, describe, mapping_of, plan_of
+from webapp.pages.common import number, toml_file
+from webapp.problems import missing_is_404
 from workers.registry import kinds
 from workers.tasks import ring
 
@@ -36,32 +37,32 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@missing_is_404
+@missing_is_404()
 def detail(request: HttpRequest, plan_id: int) -> HttpResponse:
     return render(request, "plans/detail.html", {"detail": plan_detail(plan_id), "may_run": _may_run(request)})
 
 
 @require_http_methods(["GET", "POST"])
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def add(request: HttpRequest) -> HttpResponse:
     """An empty form, or with ?from=ID a copy of that plan; a POST stores the plan."""
     if request.method == "POST":
-        return _saved(request, mapping_of(request.POST, kinds()), None)
+        return _saved(request, None)
     source = request.GET.get("from", "")
-    if source.isdigit():
-        copy = runs.load_plan(models.Plan.objects.get(pk=int(source)), kinds()).to_mapping()
+    if source:
+        copy = runs.load_plan(models.Plan.objects.get(pk=number(source) or 0), kinds()).to_mapping()
         return _form(request, copy | {"name": f"{copy['name']} (copy)"[:120]})
     return _form(request, _suggested())
 
 
 @require_http_methods(["GET", "POST"])
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def edit(request: HttpRequest, plan_id: int) -> HttpResponse:
     stored = models.Plan.objects.get(pk=plan_id)
     if request.method == "POST":
-        return _saved(request, mapping_of(request.POST, kinds()), stored)
+        return _saved(request, stored)
     return _form(request, tomllib.loads(stored.toml), stored=stored)
 
 
@@ -70,10 +71,10 @@ def edit(request: HttpRequest, plan_id: int) -> HttpResponse:
 def preview(request: HttpRequest) -> HttpResponse:
     """What the plan in the form would do, and what is wrong with it. With the form's fields as target: the fields
     anew, for the workload and topology chosen now."""
-    mapping = mapping_of(request.POST, kinds())
     if request.headers.get("HX-Target") == "plan-fields":
-        return render(request, "plans/_fields.html", {"form": _described(mapping)})
-    return render(request, "plans/_preview.html", _previewed(mapping))
+        form = _described(mapping_of(request.POST, kinds()), request.POST)
+        return render(request, "plans/_fields.html", {"form": form})
+    return render(request, "plans/_preview.html", _previewed(request.POST))
 
 
 @require_http_methods(["GET", "POST"])
@@ -86,7 +87,7 @@ def import_toml(request: HttpRequest) -> HttpResponse:
     try:
         if "open" in request.POST:
             return _form(request, _parsed(text))
-        stored = runs.save_plan(read(text, kinds()), user=visitor(request), actor=actor(request))
+        stored = runs.save_plan(read(text, kinds()), user=person(request), actor=actor(request))
     except PlanError as error:
         return render(request, "plans/import.html", {"toml": text, "problem": error.as_dict()}, status=422)
     messages.success(request, f"Imported {stored.name}.")
@@ -94,7 +95,7 @@ def import_toml(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@missing_is_404
+@missing_is_404()
 def export(request: HttpRequest, plan_id: int) -> HttpResponse:
     stored = models.Plan.objects.only("toml", "name").get(pk=plan_id)
     return toml_file(stored.toml, stored.name)
@@ -102,7 +103,7 @@ def export(request: HttpRequest, plan_id: int) -> HttpResponse:
 
 @require_POST
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def run(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Now, or at `start_at` (UTC)."""
     stored = models.Plan.objects.get(pk=plan_id)
@@ -112,7 +113,7 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
         kinds(),
         actor=actor(request),
         stored=stored,
-        user=visitor(request),
+        user=person(request),
         start_at=start_at,
     )
     ring()
@@ -121,7 +122,7 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
 
 @require_POST
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def schedule(request: HttpRequest, plan_id: int) -> HttpResponse:
     cron = request.POST.get("cron", "").strip()
     runs.schedule_plan(models.Plan.objects.get(pk=plan_id), cron, actor(request))
@@ -131,19 +132,20 @@ def schedule(request: HttpRequest, plan_id: int) -> HttpResponse:
 
 @require_POST
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def archive(request: HttpRequest, plan_id: int) -> HttpResponse:
     runs.archive_plan(models.Plan.objects.get(pk=plan_id), actor(request))
     messages.success(request, "Archived: the plan is off the list, its runs stay.")
     return redirect("plans:list")
 
 
-def _saved(request: HttpRequest, mapping: dict[str, Any], stored: models.Plan | None) -> HttpResponse:
+def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
     try:
-        plan = from_mapping(mapping, kinds())
-        row = runs.save_plan(plan, user=visitor(request), actor=actor(request), stored=stored)
+        plan = plan_of(request.POST, kinds())
+        row = runs.save_plan(plan, user=person(request), actor=actor(request), stored=stored)
     except PlanError as error:
-        return _form(request, mapping, stored=stored, problems=error.problems)
+        mapping = mapping_of(request.POST, kinds())
+        return _form(request, mapping, stored=stored, problems=error.problems, posted=request.POST)
     if "run" not in request.POST:
         messages.success(request, f"Stored {row.name}.")
         return redirect("plans:detail", row.pk)
@@ -152,7 +154,7 @@ def _saved(request: HttpRequest, mapping: dict[str, Any], stored: models.Plan | 
 
 def _run_stored(request: HttpRequest, plan: Plan, row: models.Plan) -> HttpResponse:
     try:
-        made = runs.create_run(plan, kinds(), actor=actor(request), stored=row, user=visitor(request))
+        made = runs.create_run(plan, kinds(), actor=actor(request), stored=row, user=person(request))
     except PlanError as error:
         return _form(request, plan.to_mapping(), stored=row, problems=error.problems)
     ring()
@@ -165,24 +167,25 @@ def _form(
     *,
     stored: models.Plan | None = None,
     problems: Sequence[Problem] = (),
+    posted: Posted | None = None,
 ) -> HttpResponse:
     context = {
-        "form": _described(mapping),
+        "form": _described(mapping, posted),
         "stored": stored,
         "problems": [problem.as_dict() for problem in problems],
     }
     return render(request, "plans/form.html", context, status=422 if problems else 200)
 
 
-def _described(mapping: Mapping[str, Any]) -> Any:
+def _described(mapping: Mapping[str, Any], posted: Posted | None = None) -> PlanForm:
     agents = list_agents()
     names = {one.name for agent in agents for one in agent.installations if one.present}
-    return describe(mapping, kinds(), [agent.name for agent in agents], sorted(names))
+    return describe(mapping, kinds(), [agent.name for agent in agents], sorted(names), posted)
 
 
-def _previewed(mapping: Mapping[str, Any]) -> dict[str, Any]:
+def _previewed(posted: Posted) -> dict[str, Any]:
     try:
-        return {"preview": preview_of(from_mapping(mapping, kinds()), kinds()), "problems": []}
+        return {"preview": preview_of(plan_of(posted, kinds()), kinds()), "problems": []}
     except PlanError as error:
         return {"problems": [problem.as_dict() for problem in error.problems]}
 

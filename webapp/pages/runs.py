@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from django.contrib import messages
@@ -17,11 +18,12 @@ from results.queries.comparison import Selection
 from results.queries.runs import RunDetail, list_runs, run_detail
 from results.states import RunState, TrialState
 from webapp import urlstate
-from webapp.access import actor, allows, needs, scope_of
+from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.run import run_panels
-from webapp.charts.style import glyph
-from webapp.pages.common import missing_is_404, toml_file, trial_url, visitor
+from webapp.charts.style import key
+from webapp.pages.common import number, toml_file, trial_url
 from webapp.pages.grid import grid
+from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
 from workers.registry import kinds
 from workers.tasks import ring
@@ -33,19 +35,19 @@ MOST_FAILURES = 5
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     state, before = request.GET.get("state", ""), request.GET.get("before", "")
-    rows = list_runs(state=state, before_id=int(before) if before.isdigit() else None, limit=PAGE)
+    rows = list_runs(state=state, before_id=number(before), limit=PAGE)
     context = {"runs": rows, "state": state, "states": list(RunState), "more": len(rows) == PAGE}
     return render(request, "runs/list.html", context)
 
 
 @require_safe
-@missing_is_404
+@missing_is_404()
 def detail(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(request, "runs/detail.html", _context(request, run_detail(run_id, timezone.now())))
 
 
 @require_safe
-@missing_is_404
+@missing_is_404()
 def live(request: HttpRequest, run_id: int) -> HttpResponse:
     """The part of the page that changes while the run goes on."""
     return render(request, "runs/_live.html", _context(request, run_detail(run_id, timezone.now())))
@@ -64,11 +66,11 @@ def _context(request: HttpRequest, found: RunDetail) -> dict[str, Any]:
         "detail": found,
         "run": run,
         "ended": run.state in (RunState.FINISHED, RunState.CANCELLED),
-        "ended_trials": run.trials_done + run.trials_failed + run.trials_cancelled,
+        "left_out": prod(len(factor["levels"]) for factor in found.factors) - run.configurations,
         "grid": grid(found),
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
-        "key": [(index, glyph(index), name) for index, name in enumerate(panels.series)],
+        "key": key(panels.series),
         "failures": failures[:MOST_FAILURES],
         "more_failures": max(0, len(failures) - MOST_FAILURES),
         "compare": urlstate.write(Selection((run.id,), panels.panels[0].filters if panels.panels else {})),
@@ -78,7 +80,7 @@ def _context(request: HttpRequest, found: RunDetail) -> dict[str, Any]:
 
 
 @require_safe
-@missing_is_404
+@missing_is_404()
 def toml(request: HttpRequest, run_id: int) -> HttpResponse:
     run = Run.objects.only("toml", "name").get(pk=run_id)
     return toml_file(run.toml, run.name)
@@ -86,7 +88,7 @@ def toml(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_POST
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     runs.cancel_run(run_id, actor(request))
     messages.success(request, "Cancelled. What runs now is stopped within seconds; what is done stays.")
@@ -95,7 +97,7 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_POST
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def retry(request: HttpRequest, run_id: int) -> HttpResponse:
     count = runs.retry_failed(run_id, actor(request))
     ring()
@@ -105,9 +107,9 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_POST
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = runs.repeat_run(run_id, kinds(), user=visitor(request), actor=actor(request))
+    run = runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request))
     ring()
     messages.success(request, f"This is run {run.pk}: run {run_id} again, on the installations as they are now.")
     return redirect("runs:detail", run.pk)
@@ -115,10 +117,10 @@ def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_POST
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def blocks(request: HttpRequest, run_id: int) -> HttpResponse:
     text = request.POST.get("blocks", "")
-    runs.add_blocks(run_id, int(text) if text.isdigit() else 0, actor(request))
+    runs.add_blocks(run_id, number(text) or 0, actor(request))
     ring()
     messages.success(request, f"Added {text} block{'' if text == '1' else 's'}.")
     return redirect("runs:detail", run_id)

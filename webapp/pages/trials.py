@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -17,11 +17,12 @@ from results.models import Attempt
 from results.models.audit import Scope
 from results.queries.trials import AttemptRow, LayerRow, TrialDetail, histograms_of, series_of, trial_detail
 from results.states import TrialState
+from webapp import bundles
 from webapp.access import actor, allows, needs, scope_of
 from webapp.charts.trial import NAMES, timeline
-from webapp.pages.bundles import archive_of, member
-from webapp.pages.common import missing_is_404
+from webapp.pages.common import number
 from webapp.pages.numbers import facts, groups, headline_row
+from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
 from workers.tasks import ring
 
@@ -29,11 +30,10 @@ TEXT_LIMIT = 2_000_000
 
 
 @require_safe
-@missing_is_404
+@missing_is_404()
 def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
-    number = request.GET.get("attempt", "")
-    found = trial_detail(trial_id, int(number) if number.isdigit() else None)
-    attempt = found.attempt
+    found = trial_detail(trial_id, number(request.GET.get("attempt", "")))
+    attempt, ended = found.attempt, found.state not in (TrialState.WAITING, TrialState.RUNNING)
     context = {
         "trial": found,
         "attempt": attempt,
@@ -47,7 +47,8 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
         "layers": [(layer, flatten(layer.content)) for layer in found.layers if layer.kind != LayerKind.SETTINGS],
         "problem": (attempt.error if attempt else None) or found.error,
         "checks_passed": _all_passed(attempt),
-        "ended": found.state in (TrialState.DONE, TrialState.FAILED, TrialState.CANCELLED),
+        "ended": ended,
+        "live": not ended and (attempt is None or attempt.number == found.attempts[-1].number),
         "may_run": allows(scope_of(request.user), Scope.RUN),
     }
     return render(request, "trials/detail.html", context)
@@ -96,11 +97,11 @@ def phases(attempt: AttemptRow) -> tuple[Phase, ...]:
 
 
 @require_safe
-@missing_is_404
-def file(request: HttpRequest, trial_id: int, number: int, name: str) -> HttpResponse:
+@missing_is_404()
+def file(request: HttpRequest, trial_id: int, attempt_number: int, name: str) -> HttpResponse:
     """A raw file as plain text, or, with ?download, as a file. Never as HTML: it is what a tool printed."""
-    attempt = Attempt.objects.get(trial_id=trial_id, number=number)
-    content = member(attempt, name)
+    attempt = Attempt.objects.get(trial_id=trial_id, number=attempt_number)
+    content = bundles.member(attempt, name)
     if "download" in request.GET or len(content) > TEXT_LIMIT or b"\0" in content[:8192]:
         headers = {"Content-Disposition": f'attachment; filename="{_plain(name)}"'}
         return HttpResponse(content, content_type="application/octet-stream", headers=headers)
@@ -108,13 +109,10 @@ def file(request: HttpRequest, trial_id: int, number: int, name: str) -> HttpRes
 
 
 @require_safe
-@missing_is_404
-def bundle(request: HttpRequest, trial_id: int, number: int) -> HttpResponseBase:
-    attempt = Attempt.objects.get(trial_id=trial_id, number=number)
-    name = f"trial-{trial_id}-{number}.tar.gz"
-    return FileResponse(
-        archive_of(attempt).open("rb"), as_attachment=True, filename=name, content_type="application/gzip"
-    )
+@missing_is_404()
+def bundle(request: HttpRequest, trial_id: int, attempt_number: int) -> HttpResponseBase:
+    attempt = Attempt.objects.get(trial_id=trial_id, number=attempt_number)
+    return bundles.whole(attempt, trial_id)
 
 
 def _plain(name: str) -> str:
@@ -124,7 +122,7 @@ def _plain(name: str) -> str:
 
 @require_POST
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def cancel(request: HttpRequest, trial_id: int) -> HttpResponse:
     runs.cancel_trial(trial_id, actor(request))
     messages.success(request, "Cancelled.")
@@ -133,7 +131,7 @@ def cancel(request: HttpRequest, trial_id: int) -> HttpResponse:
 
 @require_POST
 @needs(Scope.RUN)
-@missing_is_404
+@missing_is_404()
 def retry(request: HttpRequest, trial_id: int) -> HttpResponse:
     runs.retry_trial(trial_id, actor(request))
     ring()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -12,14 +13,12 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
-from results.queries.ordering import DEFAULT
+from results.queries.ordering import DEFAULT, VERSIONS
 from results.units import format_quantity
 
 register = template.Library()
-
-VERSIONS = ("installation", "version", "major")
 
 NAVIGATION = (
     ("Runs", "runs:list", ("/runs/", "/trials/")),
@@ -92,6 +91,12 @@ def words(text: str) -> list[str]:
 def spaced(name: str) -> str:
     """A key as words: 'free_bytes' → 'free'."""
     return name.removesuffix("_bytes").replace("_", " ")
+
+
+@register.filter
+def breakable(name: str) -> SafeString:
+    """A long dotted or underscored key that may break behind its parts: sysctl.<wbr>vm.<wbr>dirty_<wbr>ratio."""
+    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in re.findall(r"[^._]*[._]*", name) if part))
 
 
 @register.filter

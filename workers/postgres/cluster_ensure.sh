@@ -18,7 +18,7 @@ clear_dead() { # A postmaster that was killed leaves its pid file, and its backe
 }
 
 make_cluster() {
-    rm -rf data made
+    rm -rf data made password
     "$bin/initdb" -D data -U teiten --auth=trust --no-locale --encoding=UTF8 "$@" >initdb.log 2>&1 || {
         status=$?
         cat initdb.log >&2

@@ -8,31 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 
 from results.errors import Problem, TrialError
+from results.reserved import OWN_SETTINGS, setting_is_reserved
 
-# What the parsers of server logs and the rest of Teiten rely on.
-_OWN = {
-    "logging_collector": "off",
-    "log_destination": "stderr",
-    "log_line_prefix": "%m [%p] ",
-    "log_timezone": "UTC",
-    "unix_socket_permissions": "0700",
-}
 # Makes checkpoints and autovacuum visible as events in every version; a plan may set them otherwise.
 PREFERRED = {"log_checkpoints": "on", "log_autovacuum_min_duration": "0"}
-_RESERVED = frozenset(
-    {
-        *_OWN,
-        "port",
-        "listen_addresses",
-        "unix_socket_directories",
-        "data_directory",
-        "config_file",
-        "hba_file",
-        "ident_file",
-        "external_pid_file",
-        "lc_messages",
-    }
-)
+FIRST_WITH_SCRAM = 100000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _LOCAL_HBA = ("local all all trust", "local replication all trust")
 
@@ -43,7 +23,7 @@ def setting_problems(settings: Mapping[str, str]) -> list[Problem]:
     for name, value in settings.items():
         if not _NAME.fullmatch(name):
             problems.append(Problem(f"settings.{name}", f"{name!r} is not the name of a PostgreSQL setting."))
-        elif name.lower() in _RESERVED:
+        elif setting_is_reserved(name):
             problems.append(Problem(f"settings.{name}", f"{name} is set by Teiten itself.", "Leave it out."))
         elif not value.isprintable():
             problems.append(Problem(f"settings.{name}", f"The value {value!r} holds a control character."))
@@ -61,7 +41,9 @@ def configuration(settings: Mapping[str, str], *, socket_dir: str, listen: str) 
     if problems:
         first = problems[0]
         raise TrialError(first.what, where=first.field, todo=first.todo)
-    lines = _OWN | {"unix_socket_directories": socket_dir, "listen_addresses": listen} | PREFERRED | dict(settings)
+    lines = (
+        OWN_SETTINGS | {"unix_socket_directories": socket_dir, "listen_addresses": listen} | PREFERRED | dict(settings)
+    )
     return "\n".join(f"{name} = {quote_value(value)}" for name, value in lines.items())
 
 
@@ -73,13 +55,14 @@ def host_based_access(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in (*_LOCAL_HBA, *lines))
 
 
-def access_line(host: str) -> str:
-    """The line of pg_hba.conf that lets one client in, by address or by name: an address alone would need a mask."""
+def access_line(host: str, version_num: int) -> str:
+    """The line of pg_hba.conf that lets one client in by password, by address or by name: an address alone would need a
+    mask. Before version 10 there is no better method than md5."""
     try:
         address: object = ipaddress.ip_network(host)
     except ValueError:
         address = host
-    return f"host all all {address} trust"
+    return f"host all all {address} {'scram-sha-256' if version_num >= FIRST_WITH_SCRAM else 'md5'}"
 
 
 def digest(*texts: str, length: int = 16) -> str:

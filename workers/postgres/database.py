@@ -23,7 +23,7 @@ _LOADED = "loaded by Teiten"
 _HERE = Path(__file__).parent
 _PREWARM = (_HERE / "prewarm.sql").read_text()
 _FILES = (_HERE / "prewarm_files.sql").read_text()
-_SCRIPT_FAILED = 3  # psql's exit status for an error in a statement, as against 2, a lost connection
+_SCRIPT_FAILED, _CONNECTION_LOST = 3, 2  # psql's exit status for an error in a statement; for a lost connection
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|disk full", re.IGNORECASE)
 
 Load = Callable[[str], Awaitable[None]]
@@ -141,11 +141,13 @@ async def _copy(server: Server, template: str) -> None:
 
 async def _discard(server: Server, name: str) -> None:
     """Drops a half-made database. A server that a full disk has brought down cannot do it: then its whole cluster goes,
-    all of whose data can be loaded again."""
+    all of whose data can be loaded again. One that refuses for another reason keeps it: without the comment of a loaded
+    one, the next trial makes it anew, or meets the same refusal and says so."""
     try:
         await server.execute(_DROP_DATABASE, variables={"name": name}, timeout_s=300)
-    except CommandError:
-        await cluster.drop(server.remote, server)
+    except CommandError as error:
+        if error.exit_status == _CONNECTION_LOST or _FULL.search(_all_words(error)):
+            await cluster.drop(server.remote, server)
 
 
 def _all_words(error: TeitenError) -> str:

@@ -21,7 +21,8 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 @dataclass(frozen=True)
 class Server:
     """One running PostgreSQL. data_dir: PGDATA. host: what clients on other machines call it, or the socket directory.
-    how: what it took to have it: created, started, restarted, reused."""
+    how: what it took to have it: created, started, restarted, reused. password_file: on the client's agent, where
+    clients must show the password that libpq reads from it."""
 
     remote: Remote
     installation: InstallationRef
@@ -30,6 +31,7 @@ class Server:
     socket_dir: str
     host: str
     how: str = "reused"
+    password_file: str = ""
 
     @property
     def log_path(self) -> str:
@@ -41,12 +43,15 @@ class Server:
         return [program, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]
 
     def environment(self, *, local: bool = False) -> dict[str, str]:
-        """PGHOST, PGPORT and PGUSER for client programs. local: over the server's own socket, on its own agent."""
+        """PGHOST, PGPORT, PGUSER and, where it is needed, PGPASSFILE for client programs. local: over the server's own
+        socket, on its own agent."""
+        password = {"PGPASSFILE": self.password_file} if self.password_file and not local else {}
         return {
             "PGHOST": self.socket_dir if local else self.host,
             "PGPORT": str(self.port),
             "PGUSER": SUPERUSER,
             "PGCLIENTENCODING": "UTF8",
+            **password,
         }
 
     async def query(

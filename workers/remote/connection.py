@@ -97,11 +97,11 @@ class Remote:
         whole = "{\n" + text + "\n} </dev/null\n"
         return await self.run("sh", "-s", "--", *args, stdin=whole, env=env, check=check, timeout_s=timeout_s)
 
-    async def put(self, path: str, content: bytes | str, mode: int = 0o644) -> None:
-        """Writes a file whole or not at all, and the directories above it."""
+    async def put(self, path: str, content: bytes | str, mode: int = 0o644, *, secret: bool = False) -> None:
+        """Writes a file whole or not at all, and the directories above it. secret: its content stays out of the log."""
         data = content.encode() if isinstance(content, str) else content
         argv = ("sh", "-c", _PUT, "sh", path, posixpath.dirname(path), f"{mode:o}")
-        await self._checked(argv, data)
+        await self._checked(argv, data, secret=secret)
 
     async def get(self, path: str) -> bytes:
         """A file's content. Raises CommandError where there is none."""
@@ -135,8 +135,8 @@ class Remote:
         async with self._channels:
             return await clock_offset(await self._open(), self.address.place)
 
-    async def _checked(self, argv: tuple[str, ...], stdin: bytes = b"") -> bytes:
-        status, stdout, stderr, line, seconds = await self._execute(argv, stdin, None, 600.0)
+    async def _checked(self, argv: tuple[str, ...], stdin: bytes = b"", *, secret: bool = False) -> bytes:
+        status, stdout, stderr, line, seconds = await self._execute(argv, stdin, None, 600.0, secret=secret)
         if status != 0:
             self._failed(argv, CommandResult(line, status, "", _text(stderr), seconds))
         return stdout
@@ -149,11 +149,17 @@ class Remote:
             return self._connection
 
     async def _execute(
-        self, argv: tuple[str, ...], stdin: bytes, env: Mapping[str, str] | None, timeout_s: float | None
+        self,
+        argv: tuple[str, ...],
+        stdin: bytes,
+        env: Mapping[str, str] | None,
+        timeout_s: float | None,
+        *,
+        secret: bool = False,
     ) -> tuple[int | None, bytes, bytes, str, float]:
         # Through env(1): sshd drops most variables sent over the protocol.
         line = quote(["env", _LOCALE, *(f"{name}={value}" for name, value in (env or {}).items()), *argv])
-        shown = line + _here_document(stdin)
+        shown = line + _here_document(b"(a secret)" if secret else stdin)
         status: int | None = None
         began = time.monotonic()
         try:
@@ -215,7 +221,7 @@ class Remote:
 
 
 _PUT = """
-mkdir -p -- "$2" && cat > "$1.part.$$" && chmod "$3" "$1.part.$$" && mv -f -- "$1.part.$$" "$1"
+mkdir -p -- "$2" && umask 077 && cat > "$1.part.$$" && chmod "$3" "$1.part.$$" && mv -f -- "$1.part.$$" "$1"
 """
 
 

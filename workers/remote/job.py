@@ -121,10 +121,11 @@ class Job:
         return JobResult(int(status), timed_out, float(started), float(ended))
 
 
-async def sweep(remote: Remote, keep: Collection[str] = ()) -> list[str]:
-    """Ends the jobs of dead attempts and removes `<work_dir>/jobs/*` but what is in keep (names). Returns the names
-    removed. Raises CommandError."""
-    answer = await remote.script(_SWEEP, f"{remote.address.work_dir}/jobs", str(_GRACE_S), *keep, timeout_s=300)
+async def sweep(remote: Remote, keep: Collection[str] = (), only: str = "") -> list[str]:
+    """Ends the jobs of dead attempts and removes `<work_dir>/jobs/*` but what is in keep (names); only: nothing but
+    this one. Returns the names removed. Raises CommandError."""
+    jobs = f"{remote.address.work_dir}/jobs"
+    answer = await remote.script(_SWEEP, jobs, str(_GRACE_S), only, *keep, timeout_s=300)
     return answer.stdout.splitlines()
 
 

@@ -1,10 +1,11 @@
 # Ends and removes the jobs of dead attempts. $1 the directory that holds a directory for each attempt, $2 grace in
-# seconds, $3 … names to keep. Prints the names removed.
-jobs=$1 grace=$2
-shift 2
+# seconds, $3 the only name to look at ('' = all), $4 … names to keep. Prints the names removed.
+jobs=$1 grace=$2 only=$3
+shift 3
 cd -- "$jobs" 2>/dev/null || exit 0
 for attempt in *; do
     [ -d "$attempt" ] || continue
+    [ -z "$only" ] || [ "$attempt" = "$only" ] || continue
     for name in "$@"; do
         [ "$attempt" = "$name" ] && continue 2
     done
@@ -24,5 +25,10 @@ for attempt in *; do
         done
     done 2>/dev/null
     unset IFS
+    tries=0 # a supervisor may write its last file meanwhile
+    until rm -rf -- "$attempt" 2>/dev/null || [ "$tries" -ge 50 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
     rm -rf -- "$attempt" && echo "$attempt"
 done

@@ -14,11 +14,12 @@ from django.db import connection
 from django.utils import timezone
 
 from results import models, runs
-from results.errors import PlanError
+from results.errors import PlanError, StateError
+from results.models.agents import AgentState
 from results.states import AttemptState, RunState, TrialState
 from tests.live.trials.conftest import run_next, start
 from workers import attempt as attempts
-from workers import dispatch, lease
+from workers import dispatch, lease, tasks
 from workers.bundle import reader
 from workers.remote.address import Address
 from workers.remote.connection import connected
@@ -95,34 +96,32 @@ def test_a_plan_for_a_version_that_is_not_there_is_refused() -> None:
         start(installation="99")
 
 
-def test_an_unreachable_agent_is_tried_again_and_then_failed(agent: models.Agent) -> None:
+def test_an_unreachable_agent_waits_with_its_trials_until_it_is_reached_again(agent: models.Agent) -> None:
     models.Agent.objects.update(port=1)
-    start()
+    start(replicates=2)
     first = run_next()
     assert first.state == AttemptState.FAILED
     assert first.error is not None
-    assert first.error["phase"] == "prepare"
     assert "127.0.0.1" in first.error["where"]
-    trial = models.Trial.objects.get()
-    assert (trial.state, dispatch.next_attempt(timezone.now())) == (TrialState.WAITING, None)
-    for _ in range(2):
-        later = timezone.now() + timedelta(minutes=5)
-        attempt_id = dispatch.next_attempt(later)
-        assert attempt_id is not None
-        attempts.run(attempt_id, "test")
-    trial.refresh_from_db()
-    assert (trial.state, trial.attempts.count()) == (TrialState.FAILED, 3)
+    stopped = models.Agent.objects.get()
+    assert (stopped.state, stopped.error) == (AgentState.UNREACHABLE, first.error)
+    assert set(models.Trial.objects.values_list("state", "attempts_made")) == {(TrialState.WAITING, 0)}
+    assert dispatch.next_attempt(timezone.now() + timedelta(hours=1)) is None
+    models.Agent.objects.update(port=agent.port, state=AgentState.READY)
+    assert run_next().state == AttemptState.DONE
 
 
 def test_a_changed_host_key_stops_everything_on_the_agent(agent: models.Agent) -> None:
-    models.Agent.objects.update(
-        host_key="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGh3c2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rm"
-    )
-    start()
+    other = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGh3c2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rm"
+    models.Agent.objects.update(host_key=other, host_key_fingerprint="SHA256:before")
+    start(replicates=2)
     attempt = run_next()
     assert attempt.error is not None
     assert attempt.error["kind"] == "host-key"
-    assert models.Trial.objects.get().state == TrialState.FAILED
+    stopped = models.Agent.objects.get()
+    assert (stopped.state, stopped.offered_fingerprint) == (AgentState.CHANGED_KEY, attempt.error["fingerprint"])
+    assert set(models.Trial.objects.values_list("state", flat=True)) == {TrialState.WAITING}
+    assert dispatch.next_attempt(timezone.now() + timedelta(hours=1)) is None
 
 
 def test_a_server_killed_while_it_is_measured(measure: Measure, bundles: Path, address: Address) -> None:
@@ -183,6 +182,7 @@ def test_cancelling_a_running_trial_stops_it(agent: models.Agent, bundles: Path)
 def test_a_lost_worker_is_noticed_and_its_trial_runs_again(agent: models.Agent) -> None:
     start(duration_s=1)
     lost = dispatch.next_attempt(timezone.now())
+    models.Attempt.objects.update(worker="one that vanishes")
     assert dispatch.next_attempt(timezone.now()) is None
     assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S - 1)) == 0
     assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 1)) == 1
@@ -217,3 +217,75 @@ def test_blocks_added_to_a_finished_run_are_run(measure: Measure) -> None:
     runs.add_blocks(attempt.run_id, 1, "test")
     assert run_next().trial.block == 2
     assert models.Run.objects.get().state == RunState.FINISHED
+
+
+def test_a_trial_is_not_disturbed_by_looking_for_facts(agent: models.Agent) -> None:
+    start(duration_s=1)
+    assert dispatch.next_attempt(timezone.now()) is not None
+    with pytest.raises(StateError, match="busy with trial"):
+        tasks.contact_now(agent.pk)
+
+
+def test_no_trial_starts_while_facts_are_looked_for(agent: models.Agent) -> None:
+    start(duration_s=1)
+    with lease.contact(agent.pk, timezone.now):
+        assert dispatch.next_attempt(timezone.now()) is None
+    assert run_next().state == AttemptState.DONE
+
+
+def test_an_attempt_that_no_worker_began_is_not_counted(agent: models.Agent) -> None:
+    start(duration_s=1)
+    assert dispatch.next_attempt(timezone.now()) is not None
+    assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 1)) == 1
+    assert models.Attempt.objects.count() == 0
+    assert models.Trial.objects.get().attempts_made == 0
+    assert run_next().number == 1
+
+
+def test_a_warehouse_that_is_away_for_a_moment_costs_nothing(agent: models.Agent) -> None:
+    """Every connection to the tests' database is cut while the trial is measured."""
+    start(duration_s=7)
+
+    def cut() -> None:
+        deadline = timezone.now() + timedelta(seconds=30)
+        while not models.Trial.objects.filter(phase="measure").exists() and timezone.now() < deadline:
+            threading.Event().wait(0.1)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> %s",
+                [main],
+            )
+        connection.close()
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        main = cursor.fetchone()[0]
+    cutter = threading.Thread(target=cut)
+    cutter.start()
+    attempt = run_next()
+    cutter.join()
+    assert (attempt.error, attempt.state) == (None, AttemptState.DONE)
+
+
+def test_an_attempt_that_lost_its_agents_leaves_its_successor_alone(agent: models.Agent, address: Address) -> None:
+    start(duration_s=8)
+    lost = dispatch.next_attempt(timezone.now())
+    assert lost is not None
+
+    def stall() -> None:
+        attempts.run(lost, "stalled")
+        connection.close()
+
+    first = threading.Thread(target=stall)
+    first.start()
+    deadline = timezone.now() + timedelta(seconds=30)
+    while not models.Trial.objects.filter(phase="measure").exists():
+        assert timezone.now() < deadline
+        threading.Event().wait(0.1)
+    assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 1)) == 1
+    models.Trial.objects.update(not_before=None)
+    second = run_next()
+    first.join()
+    assert (second.number, second.error, second.state) == (2, None, AttemptState.DONE)
+    assert models.Attempt.objects.get(pk=lost).state == AttemptState.LOST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from results import ingest, models
 from results.errors import IngestError
+from results.parsed import ParsedTrial
 from results.states import RunState, TrialState
 from tests.live.trials.conftest import run_next, start, value
 from workers import reingest
@@ -139,3 +141,37 @@ def test_two_runs_share_an_agent_one_trial_at_a_time(agent: models.Agent) -> Non
     start(), start()
     first = run_next()
     assert first.trial.run_id < run_next().trial.run_id
+
+
+def test_a_bundle_that_now_reads_as_a_failure_no_longer_counts(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt = measure(duration_s=1)
+    real = reader.read
+    error = {"what": "a better parser saw that it failed"}
+    monkeypatch.setattr(reader, "read", lambda path: replace(real(path), succeeded=False, error=error))
+    [found] = reingest.reread(None, replace=False)
+    assert [(d.key, d.stored, d.bundle) for d in found.differences] == [(("counts",), True, False)]
+    list(reingest.reread(None, replace=True))
+    trial = models.Trial.objects.get()
+    assert (trial.state, trial.attempt_id, trial.error) == (TrialState.FAILED, None, error)
+    monkeypatch.undo()
+    list(reingest.reread(None, replace=True))
+    trial.refresh_from_db()
+    assert (trial.state, trial.attempt_id, trial.error) == (TrialState.DONE, attempt.pk, None)
+
+
+def test_a_bundle_that_cannot_be_read_yet_is_filed_and_read_later(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(path: Path) -> ParsedTrial:
+        raise KeyError("a parser's mistake")
+
+    monkeypatch.setattr(reader, "read", broken)
+    attempt = measure(duration_s=1)
+    assert (attempt.trial.state, attempt.measurements.count()) == (TrialState.FAILED, 0)
+    assert attempt.bundle
+    monkeypatch.undo()
+    list(reingest.reread(None, replace=True))
+    assert models.Trial.objects.get().attempt_id == attempt.pk
+    assert attempt.measurements.count() > 40

@@ -79,7 +79,7 @@ def test_plans_are_listed_with_their_last_run_and_schedule(django_assert_num_que
     last = factories.run(stored=stored)
     runs.cancel_run(last.pk, "tests")
     runs.schedule_plan(stored, "0 2 * * 6", "tests")
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         (row,) = list_plans()
     assert (row.name, row.workload, row.runs, row.created_by) == ("16 against 18", "pgbench", 2, "ada")
     assert (row.last_run_id, row.last_state, row.schedule) == (last.pk, "cancelled", "0 2 * * 6")
@@ -95,7 +95,7 @@ def test_an_archived_plan_is_listed_only_on_request() -> None:
 def test_a_plan_shows_its_text_and_runs(django_assert_num_queries: Any) -> None:
     stored = factories.stored_plan()
     made = factories.run(stored=stored)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         detail = plan_detail(stored.pk)
     assert 'name = "16 against 18"' in detail.toml
     assert [run.id for run in detail.runs] == [made.pk]

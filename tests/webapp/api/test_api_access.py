@@ -52,9 +52,8 @@ WRITING: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
     ("patch", "agents/db1/", "admin", {"enabled": False}, 200),
     ("post", "agents/db1/accept-host-key/", "admin", {"fingerprint": "SHA256:wrong"}, 409),
     ("post", "agents/db1/contact/", "admin", {}, 502),
-    ("post", "tokens/", "run", {"name": "ci"}, 201),
-    ("delete", "tokens/0/", "run", {}, 404),
 )
+BY_SESSION = ("tokens/", "tokens/0/")
 SCOPES = ("anonymous", "revoked", "read", "run", "admin")
 
 
@@ -93,7 +92,7 @@ def test_writing_needs_the_scope(
 
 
 def test_every_endpoint_is_in_one_of_the_lists(routes: list[str]) -> None:
-    listed = [path.partition("?")[0] for path in (*READING, *(row[1] for row in WRITING), "tokens/")]
+    listed = [path.partition("?")[0] for path in (*READING, *(row[1] for row in WRITING), *BY_SESSION)]
     assert {route for route in routes if not any(_fits(route, path) for path in listed)} == set()
 
 
@@ -126,7 +125,7 @@ def test_a_session_without_the_csrf_token_changes_nothing(world: dict[str, int])
     assert models.Run.objects.get(pk=world["run"]).state == "running"
 
 
-@pytest.mark.parametrize("path", [*READING[:-2], *sorted({row[1] for row in WRITING})])
+@pytest.mark.parametrize("path", [*READING[:-2], *sorted({row[1] for row in WRITING}), *BY_SESSION])
 def test_every_endpoint_answers_options_and_refuses_other_methods_in_json(
     path: str, world: dict[str, int], visitor: Callable[[str], APIClient]
 ) -> None:
@@ -139,3 +138,24 @@ def test_every_endpoint_answers_options_and_refuses_other_methods_in_json(
 @pytest.mark.parametrize("path", ["schema/", "docs/"])
 def test_what_describes_the_api_is_only_read(path: str, anonymous: APIClient) -> None:
     assert anonymous.delete(f"/api/v1/{path}").status_code == 405
+
+
+@pytest.mark.parametrize("scope", ["read", "run", "admin"])
+def test_a_token_makes_and_revokes_no_token(scope: str, visitor: Callable[[str], APIClient]) -> None:
+    client = visitor(scope)
+    before = list(models.ApiToken.objects.values_list("pk", "revoked_at"))
+    mine = models.ApiToken.objects.get(scope=scope).pk
+    answers = (
+        client.post("/api/v1/tokens/", {"name": "heir"}, format="json"),
+        client.delete(f"/api/v1/tokens/{mine}/"),
+    )
+    for answer in answers:
+        error = answer.json()["error"]
+        assert (answer.status_code, error["kind"]) == (403, "access")
+        assert "Sign in" in error["todo"] or scope == "read"
+    assert list(models.ApiToken.objects.values_list("pk", "revoked_at")) == before
+    assert not models.AuditEntry.objects.exists()
+
+
+def test_a_stranger_makes_no_token(anonymous: APIClient) -> None:
+    assert anonymous.post("/api/v1/tokens/", {"name": "x"}, format="json").status_code == 401

@@ -33,11 +33,11 @@ def getvalue(answer: Any) -> bytes:
         ("agents/", 3),
         ("agents/db1/", 5),
         ("installations/", 2),
-        ("plans/", 2),
-        ("plans/{plan}/", 2),
+        ("plans/", 3),
+        ("plans/{plan}/", 3),
         ("plans/{plan}.toml", 1),
         ("runs/", 2),
-        ("runs/{run}/", 4),
+        ("runs/{run}/", 5),
         ("runs/{run}/medians/", 2),
         ("trials/", 2),
         ("trials/{done}/", 6),
@@ -239,9 +239,14 @@ def test_no_archive_outside_the_bundle_folder_is_sent(
 ) -> None:
     outside = tmp_path_factory.mktemp("outside") / "x.tar.gz"
     outside.write_bytes(b"outside")
-    for path in (str(outside), f"../{outside.parent.name}/x.tar.gz", "gone.tar.gz", ""):
+    for path in (str(outside), f"../{outside.parent.name}/x.tar.gz", "gone.tar.gz"):
         models.Attempt.objects.filter(trial=world["done"]).update(bundle=path)
-        assert get(anonymous, f"trials/{world['done']}/bundle/", 404)["error"]["kind"] == "not-found"
+        error = get(anonymous, f"trials/{world['done']}/bundle/", 400)["error"]
+        assert (error["kind"], error["where"]) == ("ingest", path)
+        assert "Restore it" in error["todo"]
+    models.Attempt.objects.filter(trial=world["done"]).update(bundle="")
+    error = get(anonymous, f"trials/{world['done']}/bundle/", 404)["error"]
+    assert (error["kind"], error["what"]) == ("not-found", "No raw files are kept of this attempt.")
 
 
 @pytest.mark.parametrize(

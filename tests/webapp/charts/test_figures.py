@@ -15,6 +15,7 @@ from results.parsed import Latencies
 from results.series import Series
 from webapp.charts.medians import Line, Replicate, Spot, medians_figure
 from webapp.charts.run import x_factor
+from webapp.charts.style import key
 from webapp.charts.trial import MOST_POINTS, thin, timeline
 
 
@@ -132,3 +133,18 @@ def test_a_long_trial_is_thinned_to_means() -> None:
 )
 def test_the_x_axis_is_the_factor_with_most_numbers(levels: dict[str, list[str]], expected: str) -> None:
     assert x_factor(levels) == expected
+
+
+@pytest.mark.parametrize("dimension", ["version", "major", "installation"])
+def test_versions_are_names_even_where_they_look_like_numbers(dimension: str) -> None:
+    figure = medians_figure(
+        ["16.9", "16.10", "17.1"], lines(), x_title=dimension, unit="tps", y_title="tps", trial_url=str
+    )
+    assert figure["layout"]["xaxis"]["ticktext"] == ["16.9", "16.10", "17.1"]
+    assert figure["layout"]["xaxis"]["tickvals"] == [0, 1, 2]
+    assert all("lines" not in trace["mode"] for trace in figure["data"])
+
+
+def test_past_the_palette_the_key_begins_anew() -> None:
+    indices = [index for index, _, _ in key([str(number) for number in range(10)])]
+    assert indices == [0, 1, 2, 3, 4, 5, 6, 7, 0, 1]

@@ -47,3 +47,16 @@ def test_a_token_never_exceeds_its_owner(member: Client, admin: Client) -> None:
     assert not models.ApiToken.objects.exists()
     admin.post("/account/tokens/", {"name": "all", "scope": "admin"})
     assert models.ApiToken.objects.get().scope == "admin"
+
+
+def test_tokens_are_in_the_audit_log(member: Client) -> None:
+    member.post("/account/tokens/", {"name": "notebook", "scope": "read"})
+    token = models.ApiToken.objects.get()
+    for _ in range(2):
+        member.post(f"/account/tokens/{token.pk}/revoke/")
+    entries = models.AuditEntry.objects.order_by("id").values_list("actor", "verb", "object", "detail")
+    detail = {"name": "notebook", "scope": "read"}
+    assert list(entries) == [
+        ("member", "create token", f"token {token.pk}", detail),
+        ("member", "revoke token", f"token {token.pk}", detail),
+    ]

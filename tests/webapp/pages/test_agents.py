@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -122,3 +123,11 @@ def test_a_yes_is_stored_and_audited(admin: Client, closed_port: int) -> None:
     admin.post("/agents/db1/accept/", {"fingerprint": FIRST})
     assert models.Agent.objects.get().host_key_fingerprint == FIRST
     assert models.AuditEntry.objects.filter(verb="accept host key", actor="admin").exists()
+
+
+def test_unchanged_facts_are_as_old_as_their_discovery(db: None, stranger: Client) -> None:
+    factories.agent()
+    found = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    models.HostFacts.objects.update(at=found)
+    assert "as they were first found, <time" in stranger.get("/agents/db1/").content.decode()
+    assert "2026-01-02 03:04" in stranger.get("/agents/db1/").content.decode().split("first found")[1][:120]

@@ -9,6 +9,7 @@ from typing import Any
 from django.test import Client
 
 from results import models
+from results.queries.comparison import Selection, compare
 from tests import factories
 
 
@@ -112,3 +113,28 @@ def test_a_first_look_chooses_one_level_of_what_would_be_mixed(db: None, strange
     answer = stranger.get(f"/compare/?run={run.pk}", follow=True)
     assert answer.redirect_chain == [(f"/compare/?run={run.pk}&filter.script=select-only", 302)]
     assert "mix different configurations" not in answer.content.decode()
+
+
+def test_the_sentence_counts_only_levels_that_have_a_ratio(done: models.Run, stranger: Client) -> None:
+    lacking = done.trials.filter(configuration__dimensions__clients=4, configuration__dimensions__major="16")
+    models.Measurement.objects.filter(attempt__trial__in=lacking).delete()
+    assert "above it at 1 of 1 level of clients" in text_of(stranger, f"/compare/?run={done.pk}")
+
+
+def test_a_ratio_of_zero_is_a_ratio(done: models.Run, stranger: Client) -> None:
+    newer = done.trials.filter(configuration__dimensions__major="18")
+    models.Measurement.objects.filter(attempt__trial__in=newer, metric="tps").update(value=0)
+    assert "×0.000 of postgresql-16.9; above it at 0 of 2 levels" in text_of(stranger, f"/compare/?run={done.pk}")
+
+
+def test_initdb_options_and_collectors_are_no_first_choice(db: None, stranger: Client) -> None:
+    one = factories.finished_run(collectors=["sar"])
+    two = factories.finished_run(collectors=["pg_stat"], initdb=["--data-checksums"])
+    alone = text_of(stranger, f"/compare/?run={one.pk}")
+    assert 'name="filter.collectors"' not in alone
+    assert 'name="filter.initdb"' not in alone
+    found = compare(Selection((one.pk, two.pk)))
+    assert (found.selection.x, found.selection.series) == ("clients", "installation")
+    models.Configuration.objects.update(levels={}, dimensions={"initdb": "", "collectors": "sar"})
+    models.Configuration.objects.filter(run=two).update(dimensions={"initdb": "-k", "collectors": "pg_stat"})
+    assert compare(Selection((one.pk, two.pk))).selection.series == ""

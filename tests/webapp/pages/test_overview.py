@@ -20,7 +20,7 @@ def test_an_empty_warehouse_says_what_to_do(db: None, stranger: Client) -> None:
 def test_it_shows_what_runs_now_with_phase_and_agents(
     going: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         text = stranger.get("/").content.decode()
     assert "1 run going on" in text
     assert "measure" in text
@@ -31,10 +31,33 @@ def test_it_shows_what_runs_now_with_phase_and_agents(
 def test_many_runs_take_as_few_queries(going: models.Run, stranger: Client, django_assert_max_num_queries: Any) -> None:
     for _ in range(6):
         factories.run()
-    with django_assert_max_num_queries(16):
-        stranger.get("/")
+    with django_assert_max_num_queries(19):
+        text = stranger.get("/").content.decode()
+    assert "7 runs going on" in text
+    assert text.count("<progress") == 3
+    assert "and 4 more" in text
 
 
 def test_the_head_counts_the_running(going: models.Run, stranger: Client, django_assert_max_num_queries: Any) -> None:
     with django_assert_max_num_queries(1):
         assert "1 running" in stranger.get("/now/").content.decode()
+
+
+def test_the_head_counts_more_than_a_page_of_runs(
+    db: None, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    models.Run.objects.bulk_create(
+        models.Run(name=f"run {i}", workload="pgbench", toml="", plan_hash="", seed=1, blocks=1, state="running")
+        for i in range(60)
+    )
+    assert "60 running" in stranger.get("/now/").content.decode()
+    with django_assert_max_num_queries(19):
+        text = stranger.get("/").content.decode()
+    assert "60 runs going on" in text
+    assert "and 57 more" in text
+
+
+def test_cancelled_trials_have_ended_too(going: models.Run, stranger: Client) -> None:
+    last = going.trials.order_by("-position").values("pk")[:1]
+    models.Trial.objects.filter(pk__in=last).update(state="cancelled")
+    assert '<progress max="8" value="3"' in stranger.get("/").content.decode()

@@ -61,7 +61,7 @@ PLANS: dict[str, dict[str, Any]] = {
         warmup_s=2.5,
         threads="4",
         data="template",
-        cache="cold",
+        cache="as-found",
     ),
 }
 

@@ -9,8 +9,10 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from results import models
+from results import models, runs
 from tests import factories
+from workers.registry import kinds
+from workers.tasks import start_plan
 
 FORM = {
     "name": "From the form", "workload": "pgbench", "topology": "single", "agents.primary": "db1", "duration_s": "5",
@@ -24,10 +26,10 @@ def problems(text: str) -> list[dict[str, str]]:
     return list(json.loads(found[0]))
 
 
-def test_the_list_is_one_query(stranger: Client, db: None, django_assert_max_num_queries: Any) -> None:
+def test_the_list_is_two_queries(stranger: Client, db: None, django_assert_max_num_queries: Any) -> None:
     plan = factories.stored_plan(description="Does 18 pay?")
     factories.run(stored=plan)
-    with django_assert_max_num_queries(1):
+    with django_assert_max_num_queries(2):
         text = stranger.get("/plans/").content.decode()
     assert "Does 18 pay?" in text
     assert "New plan" not in text
@@ -41,7 +43,7 @@ def test_without_plans_it_says_what_to_do(db: None, stranger: Client, member: Cl
 def test_a_plan_shows_its_runs_and_its_toml(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
     plan = factories.stored_plan()
     run = factories.run(stored=plan)
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         text = stranger.get(f"/plans/{plan.pk}/").content.decode()
     assert f"/runs/{run.pk}/" in text
     assert "[factors]" in text
@@ -190,3 +192,56 @@ def test_names_with_quotes_and_dollars_are_refused_and_shown_as_text(member: Cli
     text = answer.content.decode()
     assert "<b>" not in text.replace("<b>Latency log</b>", "").split('id="parameters.script"')[0].split("<aside")[0]
     assert "&lt;b&gt;" in text
+
+
+def test_a_schedule_that_could_not_run_says_why_until_the_plan_has_run(member: Client) -> None:
+    plan = factories.stored_plan()
+    start_plan(plan.pk)
+    for path in (f"/plans/{plan.pk}/", "/plans/"):
+        text = member.get(path).content.decode()
+        assert "could not run" in text
+        assert "There is no agent &#x27;db1&#x27;" in text
+    factories.run(stored=plan)
+    for path in (f"/plans/{plan.pk}/", "/plans/"):
+        assert "could not run" not in member.get(path).content.decode()
+
+
+def test_an_archived_plan_offers_no_run_and_no_schedule(member: Client) -> None:
+    plan = factories.stored_plan()
+    assert "Run now" in member.get(f"/plans/{plan.pk}/").content.decode()
+    member.post(f"/plans/{plan.pk}/archive/")
+    text = member.get(f"/plans/{plan.pk}/").content.decode()
+    for button in ("Run now", "Run then", "Schedule"):
+        assert button not in text
+    assert "Clone" in text
+
+
+def test_two_rows_of_one_name_are_a_problem_and_both_stay(member: Client) -> None:
+    factories.agent()
+    twice = FORM | {
+        "factor-name": ["installation", "clients", "clients"], "factor-value": ["16, 18", "1, 4", "64"],
+        "setting-name": ["work_mem", "work_mem"], "setting-value": ["8MB", "9MB"],
+    }  # fmt: skip
+    fields = {"factors.clients", "settings.work_mem"}
+    assert {p["field"] for p in problems(member.post("/plans/preview/", twice).content.decode())} == fields
+    answer = member.post("/plans/add/", twice)
+    assert answer.status_code == 422
+    text = answer.content.decode()
+    assert {problem["field"] for problem in problems(text)} == fields
+    assert text.count('name="factor-name" list="targets" value="clients"') == 2
+    for typed in ("1, 4", ">\n64<", 'value="8MB"', 'value="9MB"'):
+        assert typed in text
+    assert not models.Plan.objects.exists()
+
+
+def test_options_of_initdb_are_read_as_a_shell_reads_them(member: Client) -> None:
+    factories.agent()
+    member.post("/plans/add/", FORM | {"initdb": "--data-checksums '--encoding=UTF8'"})
+    plan = models.Plan.objects.get()
+    assert list(runs.load_plan(plan, kinds()).initdb) == ["--data-checksums", "--encoding=UTF8"]
+    one = member.post("/plans/preview/", FORM | {"initdb": "'--icu-rules=a b'"}).content.decode()
+    assert ["'--icu-rules=a b' is not" in problem["what"] for problem in problems(one)] == [True]
+    answer = member.post("/plans/add/", FORM | {"name": "another", "initdb": "--encoding='UTF8"})
+    found = [problem for problem in problems(answer.content.decode()) if "quot" in problem["what"]]
+    assert [problem["field"] for problem in found] == ["initdb"]
+    assert 'value="--encoding=&#x27;UTF8"' in answer.content.decode()

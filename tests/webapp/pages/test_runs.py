@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 
@@ -74,7 +75,7 @@ def test_buttons_are_for_members(going: models.Run, stranger: Client, member: Cl
 
 def test_a_large_run_takes_as_few_queries(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
     run = factories.run(replicates=40, factors={"installation": ["16", "18"], "clients": [1, 2, 4, 8, 16, 32, 64]})
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(5):
         text = text_of(stranger, f"/runs/{run.pk}/")
     assert text.count('class="t waiting"') == 560
 
@@ -143,3 +144,62 @@ def test_the_plan_comes_as_a_file(done: models.Run, stranger: Client) -> None:
     answer = stranger.get(f"/runs/{done.pk}/plan.toml")
     assert 'name = "16 against 18"' in answer.content.decode()
     assert "16-against-18.toml" in answer["Content-Disposition"]
+
+
+def waits_of(run: models.Run, client: Client) -> list[str]:
+    """What the page says of why the run does not go on, without markup."""
+    found = re.findall(r'<p class="note">(.*?)</p>', text_of(client, f"/runs/{run.pk}/live/"))
+    texts = [re.sub(r"<[^>]+>", "", text) for text in found]
+    return [text for text in texts if text.startswith(("Waits", "Nothing runs"))]
+
+
+def test_a_run_that_does_not_go_on_says_why(db: None, stranger: Client) -> None:
+    run = factories.run()
+    assert waits_of(run, stranger) == [
+        "Nothing runs at this moment: it is between two trials, or no worker takes the next."
+    ]
+    models.Agent.objects.update(state="changed-key")
+    assert waits_of(run, stranger) == ["Waits: agent db1: host key has changed"]
+    assert 'href="/agents/db1/"' in text_of(stranger, f"/runs/{run.pk}/")
+    assert "agent <a" in text_of(stranger, "/")
+    models.Agent.objects.update(state="ready", enabled=False)
+    assert waits_of(run, stranger) == ["Waits: agent db1: disabled"]
+
+
+def test_a_run_whose_agent_serves_another_names_that_run(db: None, stranger: Client) -> None:
+    other, run = factories.run(), factories.run()
+    trial = other.trials.first()
+    assert trial is not None
+    factories.begin(trial)
+    assert waits_of(run, stranger) == [f"Waits: agent db1: busy with run {other.pk}"]
+    assert waits_of(other, stranger) == []
+
+
+def test_combinations_left_out_are_not_counted(db: None, stranger: Client) -> None:
+    run = factories.run(exclude=[{"installation": "16", "clients": "4"}])
+    text = text_of(stranger, f"/runs/{run.pk}/")
+    assert "installation (2) × clients (2) × 2 blocks, 1 combination left out: 3 configurations, in random" in text
+    assert "left out" not in text_of(stranger, f"/runs/{factories.run().pk}/")
+
+
+def test_a_run_cancelled_before_it_started_took_no_time(db: None, member: Client) -> None:
+    run = factories.run()
+    models.Run.objects.filter(pk=run.pk).update(state="scheduled", started_at=None)
+    member.post(f"/runs/{run.pk}/cancel/")
+    text = text_of(member, f"/runs/{run.pk}/")
+    assert "0 of 8 trials, cancelled before it started" in text
+    assert "in –" not in text
+
+
+def test_past_the_palette_colours_begin_anew(db: None, stranger: Client) -> None:
+    factors = {"installation": ["16", "18"], "setting.work_mem": [f"{2**power}MB" for power in range(10)]}
+    run = factories.finished_run(factors=factors)
+    for path in (f"/runs/{run.pk}/", f"/compare/?run={run.pk}&series=setting.work_mem&x=installation"):
+        classes = re.findall(r'<li class="s(\d+)"><span', text_of(stranger, path))
+        assert classes
+        assert max(map(int, classes)) < 8
+
+
+@pytest.mark.parametrize("query", ["before=²", "before=" + "9" * 20, "before=٣", "before=-1", "before=x"])
+def test_what_is_no_number_is_left_alone(query: str, done: models.Run, stranger: Client) -> None:
+    assert "16 against 18" in text_of(stranger, f"/runs/?{query}")

@@ -177,3 +177,50 @@ def test_a_broken_page_says_that_teiten_failed(db: None, settings: Any, monkeypa
     answer = Client(raise_request_exception=False).get("/runs/")
     assert answer.status_code == 500
     assert "Teiten itself failed here" in answer.content.decode()
+
+
+HTMX = {"HX-Request": "true", "HX-Current-URL": "http://testserver/runs/?state=running#top"}
+
+
+def test_a_fragment_takes_the_whole_page_to_sign_in(db: None, stranger: Client, settings: Any) -> None:
+    settings.TEITEN_OPEN_READING = False
+    answer = stranger.get("/now/", headers=HTMX)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer["HX-Redirect"] == f"{reverse('account:sign-in')}?next=/runs/%3Fstate%3Drunning"
+    elsewhere = stranger.get("/now/", headers=HTMX | {"HX-Current-URL": "https://example.org/x"})
+    assert elsewhere["HX-Redirect"] == f"{reverse('account:sign-in')}?next=/"
+    assert "HX-Redirect" not in stranger.get("/now/").headers
+
+
+def test_a_form_left_open_past_signing_out_leads_to_sign_in(db: None, stranger: Client) -> None:
+    answer = stranger.post("/plans/preview/", headers=HTMX)
+    assert answer["HX-Redirect"].startswith(reverse("account:sign-in"))
+
+
+def test_the_sign_in_page_asks_for_nothing_that_needs_signing_in(db: None, stranger: Client) -> None:
+    assert "hx-get" not in stranger.get(reverse("account:sign-in")).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/runs/?state=%00", 404),
+        ("/agents/%00/", 404),
+        ("/plans/add/?from=²", 404),
+        (f"/plans/add/?from={'9' * 20}", 404),
+        (f"/runs/{'9' * 20}/", 404),
+        (f"/trials/{'9' * 20}/", 404),
+        (f"/plans/{'9' * 20}/", 404),
+        (f"/plans/{'9' * 20}/plan.toml", 404),
+        (f"/runs/{'9' * 20}/plan.toml", 404),
+        ("/trials/{trial}/?attempt=²", 200),
+        (f"/trials/{{trial}}/?attempt={'9' * 20}", 200),
+        (f"/trials/{{trial}}/{'9' * 20}/bundle/", 404),
+        ("/trials/{trial}/1/file/%00", 404),
+        (f"/compare/?run={'9' * 20}", 400),
+    ],
+)
+def test_an_odd_address_is_no_failure_of_teiten(path: str, status: int, member: Client) -> None:
+    trial = factories.run().trials.first()
+    assert trial is not None
+    assert member.get(path.format(trial=trial.pk)).status_code == status

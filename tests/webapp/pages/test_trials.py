@@ -150,3 +150,28 @@ def test_facts_are_totals() -> None:
         "p50",
         "failed",
     ]
+
+
+@pytest.mark.parametrize("state", ["waiting", "running", "failed"])
+def test_a_trial_without_numbers_shows_those_of_its_replicates(state: str, db: None, stranger: Client) -> None:
+    """The first of a run: what has no headline number itself stands beside one that has."""
+    run = factories.run()
+    found = first(run)
+    other = run.trials.select_related("configuration").filter(configuration=found.configuration).exclude(pk=found.pk)[0]
+    factories.finish(other, 1235.4)
+    if state == "running":
+        factories.begin(found)
+    if state == "failed":
+        factories.fail(found)
+        models.Measurement.objects.filter(attempt__trial=found).delete()
+    assert f"block {other.block}: 1,235 tps" in text_of(stranger, f"/trials/{found.pk}/")
+
+
+def test_only_the_latest_attempt_of_a_trial_that_goes_on_is_asked_for_again(db: None, stranger: Client) -> None:
+    found = first(factories.run())
+    assert f'hx-get="/trials/{found.pk}/"' in text_of(stranger, f"/trials/{found.pk}/")
+    factories.fail(found)
+    assert "every 3s" not in text_of(stranger, f"/trials/{found.pk}/")
+    factories.begin(found)
+    assert "every 3s" not in text_of(stranger, f"/trials/{found.pk}/?attempt=1")
+    assert f'hx-get="/trials/{found.pk}/?attempt=2"' in text_of(stranger, f"/trials/{found.pk}/?attempt=2")

@@ -11,11 +11,14 @@ import pytest
 from results.errors import ParseError
 from results.parsed import Part
 from results.specs import Reading
+from workers.collectors.pg_stat import log
 from workers.collectors.pg_stat.log import events
 from workers.collectors.pg_stat.parse import parse
 from workers.collectors.pg_stat.samples import read_samples, sample_series
+from workers.collectors.pg_stat.snapshot import LISTED_STATEMENTS
 from workers.collectors.pg_stat.spec import SPEC
 
+PG_STAT = Path(log.__file__).parent
 DATA = Path(__file__).parents[2] / "data" / "pg_stat"
 VERSIONS = ("15", "16", "18")
 FILES = ("before.json", "after.json", "samples.txt", "sizes.json", "server.log")
@@ -75,9 +78,53 @@ def test_sizes_are_told_by_table_and_in_total() -> None:
 def test_statements_are_told_most_expensive_first_without_teitens_own() -> None:
     found = values(recorded("15"))
     labels = [label for metric, label in found if metric == "statement.calls"]
-    assert labels[0].startswith("1 UPDATE pgbench_branches")
+    assert labels[0].startswith("UPDATE pgbench_branches")
     assert not any("teiten" in label for label in labels)
     assert found["statement.mean", labels[0]] > 10
+
+
+def statements(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> dict[tuple[str, str], float]:
+    """What two lists of pg_stat_statements give, as part of recorded snapshots."""
+    snapshots = [json.loads(files_of("15")[name]) for name in ("before.json", "after.json")]
+    for snapshot, rows in zip(snapshots, (before, after), strict=True):
+        snapshot["views"]["pg_stat_statements"] = rows
+    part = recorded("15", before_json=json.dumps(snapshots[0]), after_json=json.dumps(snapshots[1]))
+    return {key: value for key, value in values(part).items() if key[0].startswith("statement.")}
+
+
+def statement(query: str, calls: int, total_ms: float, queryid: int = 0) -> dict[str, Any]:
+    number = queryid or hash(query)
+    return {"userid": 10, "queryid": number, "query": query, "calls": calls, "total_exec_time": total_ms}
+
+
+def test_a_statement_has_the_same_label_whatever_else_took_time_and_whatever_its_number() -> None:
+    long = "SELECT " + ", ".join(f"column_{n}" for n in range(40))
+    first = statements([], [statement("SELECT $1", 5, 9.0, 1), statement(f"{long} FROM a", 5, 1.0, 2)])
+    second = statements([], [statement("SELECT  $1", 5, 1.0, 3), statement(f"{long} FROM a", 5, 9.0, 4)])
+    assert first.keys() == second.keys()
+    assert ("statement.calls", "SELECT $1") in first
+    assert all(len(label) <= 120 for _, label in first)
+
+
+def test_long_statements_that_begin_alike_are_told_apart() -> None:
+    long = "SELECT " + ", ".join(f"column_{n}" for n in range(40))
+    found = statements([], [statement(f"{long} FROM a", 3, 9.0), statement(f"{long} FROM b", 5, 1.0)])
+    assert sorted(value for (metric, _), value in found.items() if metric == "statement.calls") == [3, 5]
+
+
+def test_rows_of_one_text_are_one_statement() -> None:
+    before = [statement("SELECT $1", 10, 10.0, 1)]
+    after = [statement("SELECT $1", 11, 11.0, 1), statement("SELECT $1", 3, 7.0, 2)]
+    found = statements(before, after)
+    assert found == {("statement.calls", "SELECT $1"): 4, ("statement.mean", "SELECT $1"): 2000}
+
+
+@pytest.mark.parametrize(("listed", "told"), [(499, True), (500, False)])
+def test_a_statement_that_comes_into_a_full_list_has_no_number(listed: int, told: bool) -> None:
+    others = [statement(f"SELECT {n}", 9, 1.0, n + 1) for n in range(listed)]
+    found = statements(others, [*others, statement("INSERT", 1_000_000, 5.0, 9999)])
+    assert (("statement.calls", "INSERT") in found) == told
+    assert f"LIMIT {LISTED_STATEMENTS}'" in (PG_STAT / "snapshot.sql").read_text()
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -155,6 +202,15 @@ def test_damaged_files_are_refused_by_name(name: str, text: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse(Reading("primary", files_of("16") | {name: text}, {}, (0.0, 1.0)))
     assert caught.value.file == name
+
+
+def test_samples_that_ended_well_before_the_window_are_a_gap() -> None:
+    start_s, end_s = json.loads((DATA / "16" / "window.json").read_text())
+    whole = parse(Reading("primary", files_of("16"), {}, (start_s, end_s)))
+    cut = parse(Reading("primary", files_of("16"), {}, (start_s, start_s + 100)))
+    assert whole.gaps == ()
+    assert "s into a window of 100.0 s" in cut.gaps[0].reason
+    assert cut.measurements and cut.series
 
 
 def test_half_a_last_sample_is_passed_over() -> None:

@@ -86,6 +86,38 @@ def test_times_are_on_the_workers_clock() -> None:
     assert series.times() == pytest.approx([1.25, 2.25])
 
 
+def test_a_sample_that_falls_past_the_whole_second_is_not_a_second_late() -> None:
+    at = START_S + 3
+    # started at .99 and ready 30 ms later: the first sample ends at 2.02, though a fraction of .99 was written down
+    text = sadf(*(sample(second, **{"cpu-load": cpu(50)}) for second in (2, 3, 4)))
+    series = parsed(text, (at, at + 5), started=f"{at + 0.99:.3f}").series[0]
+    assert series.times() == pytest.approx([2, 3, 4], abs=0.05)
+
+
+def test_a_second_that_sar_skips_moves_no_later_one() -> None:
+    at = START_S + 3
+    samples = [sample(second, **{"cpu-load": cpu(50)}) for second in (1, 2, 5, 6)]
+    samples[2]["timestamp"]["interval"] = 3
+    series = parsed(sadf(*samples), (at, at + 7), started=f"{at + 0.4:.3f}").series[0]
+    assert series.times() == pytest.approx([1.4, 2.4, 5.4, 6.4])
+
+
+def test_intervals_that_are_a_little_longer_are_caught_up_with() -> None:
+    at = START_S + 3
+    # 1.97, 2.98, 3.99, 5.00, 6.01
+    text = sadf(*(sample(second, **{"cpu-load": cpu(50)}) for second in (1, 2, 3, 5, 6)))
+    series = parsed(text, (at, at + 7), started=f"{at + 0.96:.3f}").series[0]
+    assert series.times() == pytest.approx([1.97, 2.98, 3.99, 5.0, 6.01], abs=0.05)
+
+
+@pytest.mark.parametrize(("length_s", "gap"), [(9.9, False), (10.5, True), (300, True)])
+def test_a_sar_that_ended_well_before_the_window_is_a_gap(length_s: float, gap: bool) -> None:
+    text = sadf(*(sample(second, **{"cpu-load": cpu(50)}) for second in range(1, 8)))
+    part = parsed(text, (START_S + 3, START_S + 3 + length_s), started=f"{START_S + 3:.1f}")
+    assert [g.reason for g in part.gaps] == [f"the last sample lies 7.0 s into a window of {length_s:.1f} s"] * gap
+    assert values(part)["cpu.busy", ""] == 50
+
+
 def test_a_window_without_a_whole_second_is_a_gap_and_no_number() -> None:
     at = START_S + 3
     text = sadf(*(sample(second, **{"cpu-load": cpu(50)}) for second in (1, 2)))

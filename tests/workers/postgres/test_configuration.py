@@ -22,6 +22,10 @@ def test_a_plans_settings_come_after_teitens_own():
     assert "listen_addresses = ''" in lines
 
 
+def test_the_servers_words_stay_english_whatever_the_locale_of_the_cluster():
+    assert "lc_messages = 'C'" in written({})
+
+
 @pytest.mark.parametrize(
     ("value", "quoted"), [("64MB", "'64MB'"), ("it's", "'it''s'"), ("a\\nb", "'a\\\\nb'"), ("$(id)", "'$(id)'")]
 )
@@ -56,8 +60,9 @@ def test_extension_settings_may_have_dots():
 @pytest.mark.parametrize(
     ("host", "address"), [("10.0.0.7", "10.0.0.7/32"), ("fd00::7", "fd00::7/128"), ("db.example", "db.example")]
 )
-def test_one_client_is_let_in_by_address_or_name(host: str, address: str):
-    assert access_line(host) == f"host all all {address} trust"
+def test_one_client_is_let_in_by_password_from_an_address_or_name(host: str, address: str):
+    assert access_line(host, 160009) == f"host all all {address} scram-sha-256"
+    assert access_line(host, 90624) == f"host all all {address} md5"
 
 
 def test_texts_that_only_join_alike_have_different_hashes():

@@ -17,7 +17,7 @@ from django_celery_beat.models import PeriodicTask
 from rich.console import Console
 from rich.markup import escape
 
-from results.errors import TeitenError
+from results.errors import StateError, TeitenError
 from results.models import Agent
 from results.units import format_quantity
 from workers import tasks
@@ -119,6 +119,9 @@ def _agents() -> Iterator[Finding]:
 def _agent(agent: Agent) -> Iterator[Finding]:
     try:
         tasks.contact_now(agent.pk)
+    except StateError as error:
+        yield True, f"{error.what} It is not contacted now."
+        return
     except TeitenError as error:
         yield False, f"{agent.name}: {error}"
         return

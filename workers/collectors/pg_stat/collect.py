@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 
 from results.errors import TeitenError
+from results.specs import watch_limit_s
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.command import quote
 from workers.remote.job import Job
 
 _HERE = Path(__file__).parent
-_LONGEST_S = 24 * 3600.0
 _LOG_HEAD_BYTES, _LOG_TAIL_BYTES = 400_000, 600_000  # kept of a flood
 
 
@@ -61,8 +61,10 @@ async def _start_sampler(stage: Stage, node: str) -> None:
     for name, value in _functions(server).items():
         argv += ["-v", f"{name}={value}"]
     script = f"exec {quote(argv)} <<'SQL'\n{(_HERE / 'sample.sql').read_text()}SQL\n"
+    spec = stage.spec
+    deadline_s = watch_limit_s(spec.duration_s, spec.warmup_s, spec.parameters)
     await Job.start(
-        server.remote, _directory(stage, node), script, deadline_s=_LONGEST_S, env=server.environment(local=True)
+        server.remote, _directory(stage, node), script, deadline_s=deadline_s, env=server.environment(local=True)
     )
 
 

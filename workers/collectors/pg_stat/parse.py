@@ -15,14 +15,17 @@ from .snapshot import differences, read_snapshot, why_not_comparable
 
 
 def parse(reading: Reading) -> Part:
-    """Whatever of before.json, after.json, samples.txt, sizes.json and server.log is there. Differences
-    that would be wrong numbers (a restart, a reset) are a Gap. Raises ParseError for damaged files."""
+    """Whatever of before.json, after.json, samples.txt, sizes.json and server.log is there. Differences that would be
+    wrong numbers (a restart, a reset) are a Gap, and so are samples that end too early. Raises ParseError for damaged
+    files."""
     files, node = reading.files, reading.node
     start_s = reading.window[0] + reading.clock_offset_s
     measurements, gaps = _differences(reading)
     if "sizes.json" in files:
         measurements += tuple(_sizes(files["sizes.json"], node))
     samples = read_samples(files.get("samples.txt", ""))
+    if samples and (reason := reading.cut_short(float(samples[-1]["at"]) - start_s)):
+        gaps += (Gap("pg_stat", node, f"samples: {reason}"),)
     return Part(
         measurements=measurements,
         series=tuple(sample_series(samples, node, start_s)),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from results.errors import AgentError, CommandError
+from results.specs import watch_limit_s
 from workers.interfaces import Stage
 from workers.remote.job import Job
 
 _HERE = Path(__file__).parent
-_LONGEST_S = 24 * 3600.0
 _TOOLS = "command -v sar && command -v sadf"
 
 
@@ -26,12 +26,12 @@ class Sar:
                 why="sar and sadf are not both on the PATH",
                 todo="Install the package sysstat there; its timer need not run.",
             )
-        directory = _directory(stage, node)
+        directory, spec = _directory(stage, node), stage.spec
         await Job.start(
             remote,
             directory,
             (_HERE / "start.sh").read_text(),
-            deadline_s=_LONGEST_S,
+            deadline_s=watch_limit_s(spec.duration_s, spec.warmup_s, spec.parameters),
             env={"SAR_FILE": f"{directory}/sar.data"},
         )
 

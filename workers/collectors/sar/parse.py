@@ -20,15 +20,16 @@ _TOLERANCE_S = 0.05  # how far sar's seconds wander from its start
 
 
 def parse(reading: Reading) -> Part:
-    """Series of every quantity; a mean for each over the seconds that lie wholly inside the window, and a Gap
-    instead when none does. Devices that did nothing all the time are left out. Raises ParseError."""
+    """Series of every quantity; a mean for each over the seconds that lie wholly inside the window, and a Gap instead
+    when none does; a Gap besides when sar ended well before the window. Devices that did nothing all the time are left
+    out. Raises ParseError."""
     if _FILE not in reading.files:
         return Part()
     samples = read_samples(reading.files[_FILE], _FILE)
     if not samples:
         return Part(gaps=(Gap("sar", reading.node, "the trial was too short for a sample of one second"),))
-    phase_s = _phase_s(reading)
-    times = tuple(round(sample.at_s + phase_s - reading.clock_offset_s - reading.window[0], 3) for sample in samples)
+    start_s = reading.clock_offset_s + reading.window[0]
+    times = tuple(round(at_s - start_s, 3) for at_s in _ends(samples, _started(reading)))
     series = _series(samples, times, reading.node)
     length_s = reading.window[1] - reading.window[0]
     inside = [
@@ -39,18 +40,32 @@ def parse(reading: Reading) -> Part:
     gaps: tuple[Gap, ...] = ()
     if not inside:
         gaps = (Gap("sar", reading.node, f"no whole second of sar lies inside the window of {length_s:.1f} s"),)
+    elif reason := reading.cut_short(times[-1]):
+        gaps = (Gap("sar", reading.node, reason),)
     return Part(measurements=_means(series, inside), series=series, gaps=gaps)
 
 
-def _phase_s(reading: Reading) -> float:
-    """sar prints whole seconds; what they leave out is the fraction of its start, recorded beside them."""
+def _started(reading: Reading) -> float | None:
+    """When sar was started, epoch seconds on the agent's clock; None where it is not recorded."""
     text = reading.files.get("started", "").strip()
-    if not text:
-        return 0.5
     try:
-        return float(text) % 1.0
+        return float(text) if text else None
     except ValueError:
         raise ParseError("not a time in epoch seconds", file="started", line=1, text=text) from None
+
+
+def _ends(samples: list[Sample], started: float | None) -> list[float]:
+    """When each sample ended. sar prints whole seconds only: counted from its start, an interval a sample, and held
+    inside the second that was printed. The start was a few milliseconds late, and intervals are, too: a sample that
+    falls past a whole second is seen there."""
+    if started is None:
+        return [sample.at_s + 0.5 for sample in samples]
+    ends: list[float] = []
+    before = started
+    for sample in samples:
+        before = min(max(before + sample.interval_s, sample.at_s), sample.at_s + 1)
+        ends.append(before)
+    return ends
 
 
 def _series(samples: list[Sample], times: tuple[float, ...], node: str) -> tuple[Series, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from results.errors import VerifyError
 from workers.interfaces import Stage
-from workers.postgres import cluster, verify
+from workers.postgres import cluster, password, verify
 from workers.postgres.configuration import access_line
+
+_LOOPBACK = "127.0.0.1"
 
 
 class Single:
@@ -12,7 +15,8 @@ class Single:
 
     async def build(self, stage: Stage) -> None:
         """Starts or reuses the server; every other server of Teiten on the agent is stopped first, so that it takes
-        neither memory nor processors. Raises TrialError with the server's own words when it does not start."""
+        neither memory nor processors. Raises TrialError with the server's own words when it does not start,
+        VerifyError for a connection that cannot be."""
         spec, remote = stage.spec, stage.agents["primary"]
         listen, access = _reached_by(stage)
         server = await cluster.ensure(
@@ -20,6 +24,9 @@ class Single:
         )
         stage.servers["primary"] = server
         await cluster.stop_others(remote, keep=server)
+        if listen:
+            file = f"{stage.job_dir(stage.client)}/pgpass"
+            stage.servers["primary"] = await password.handed_to(stage.client, server, file)
 
     async def verify(self, stage: Stage) -> None:
         """Role, effective settings, access method of every table."""
@@ -40,11 +47,18 @@ class Single:
 def _reached_by(stage: Stage) -> tuple[str, list[str]]:
     """listen_addresses ('' = Unix socket alone) and the lines of pg_hba.conf."""
     client, server = stage.client.address, stage.agents["primary"].address
-    wanted = stage.spec.topology_parameters["connection"]
+    wanted, version = stage.spec.topology_parameters["connection"], stage.spec.installation.version_num
     if client.name != server.name:
-        return "*", [access_line(client.host)]
+        if wanted == "socket":
+            raise VerifyError(
+                f"There is no Unix socket between {client.name} and {server.name}.",
+                where="topology.connection",
+                why="The plan asks for the connection by socket, and its client and its server are two machines.",
+                todo="Set connection to tcp or auto, or name one agent for both roles.",
+            )
+        return "*", [access_line(client.host, version)]
     if wanted == "tcp":
-        return "127.0.0.1", ["host all all 127.0.0.1/32 trust"]
+        return _LOOPBACK, [access_line(_LOOPBACK, version)]
     return "", []
 
 

@@ -1,0 +1,78 @@
+"""What of a server no plan may set, because Teiten sets it or relies on it: settings, options of initdb. Pure."""
+
+from __future__ import annotations
+
+import re
+
+# What the parsers of server logs and the rest of Teiten rely on: in force on every server.
+OWN_SETTINGS = {
+    "logging_collector": "off",
+    "log_destination": "stderr",
+    "log_line_prefix": "%m [%p] ",
+    "log_timezone": "UTC",
+    "lc_messages": "C",
+    "unix_socket_permissions": "0700",
+}
+RESERVED_SETTINGS = frozenset(
+    {
+        *OWN_SETTINGS,
+        "port",
+        "listen_addresses",
+        "unix_socket_directories",
+        "unix_socket_group",
+        "data_directory",
+        "config_file",
+        "hba_file",
+        "ident_file",
+        "external_pid_file",
+        "password_encryption",
+        "include",
+        "include_dir",
+        "include_if_exists",
+    }
+)
+# What distinguishes clusters. Places, accounts and authentication are Teiten's.
+_SWITCHES = frozenset({"--data-checksums", "-k", "--no-data-checksums", "--no-locale", "--no-sync"})
+_VALUED = frozenset(
+    {
+        "--wal-segsize",
+        "--encoding",
+        "--locale",
+        "--locale-provider",
+        "--builtin-locale",
+        "--icu-locale",
+        "--icu-rules",
+        "--lc-collate",
+        "--lc-ctype",
+        "--lc-monetary",
+        "--lc-numeric",
+        "--lc-time",
+        "--text-search-config",
+        "--sync-method",
+    }
+)
+_OPTION = re.compile(r"(--[a-z][a-z-]*)=([A-Za-z0-9_./:@+-]+)|(-E)([A-Za-z0-9_-]+)")
+_SET = re.compile(r"(?:--set=|-c)([A-Za-z_][A-Za-z0-9_.]*)=[A-Za-z0-9_./:@+-]*")
+
+
+def setting_is_reserved(name: str) -> bool:
+    """Whether Teiten sets it itself, or it would lead a server elsewhere. As in postgresql.conf, case is no matter."""
+    return name.lower() in RESERVED_SETTINGS
+
+
+def initdb_problem(option: object) -> tuple[str, str]:
+    """(what is wrong, what to do) with an option of initdb; ('', '') when a plan may ask for it."""
+    if isinstance(option, str) and option in _SWITCHES:
+        return "", ""
+    if isinstance(option, str) and (setting := _SET.fullmatch(option)):
+        if setting_is_reserved(setting[1]):
+            return f"{setting[1]} is set by Teiten itself.", "Leave it out."
+        return "", ""
+    match = _OPTION.fullmatch(option) if isinstance(option, str) else None
+    if match and (match[1] in _VALUED or match[3]):
+        return "", ""
+    return (
+        f"{option!r} is not an initdb option that a plan may set.",
+        "Places, accounts and authentication are Teiten's. "
+        f"There are {', '.join(sorted(_SWITCHES))}, --set=name=value, and {'=…, '.join(sorted(_VALUED))}=….",
+    )

@@ -1,0 +1,42 @@
+"""Collectors on a real agent live as long as the run that they watch may take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from results.matrix import InstallationRef, TrialSpec
+from workers import registry
+from workers.bundle.writer import BundleWriter
+from workers.interfaces import Stage
+from workers.postgres import cluster
+from workers.remote import job
+from workers.remote.connection import Remote
+
+DAY_S = 86400.0
+
+
+@pytest.mark.parametrize("name", ["sar", "pg_stat"])
+@pytest.mark.parametrize(("duration_s", "transactions"), [(7 * DAY_S, 0), (60.0, 1000)])
+async def test_a_collector_outlives_a_run_of_a_week(
+    tmp_path: Path, remote: Remote, postgres_16: InstallationRef, name: str, duration_s: float, transactions: int
+) -> None:
+    spec = TrialSpec(
+        workload="pgbench",
+        parameters={"transactions": transactions},
+        topology="single",
+        topology_parameters={},
+        installation=postgres_16,
+        agents={"client": "live", "primary": "live"},
+        settings={},
+        duration_s=duration_s,
+    )
+    server = await cluster.ensure(remote, postgres_16)
+    agents = {"client": remote, "primary": remote}
+    stage = Stage(spec, agents, {"primary": server}, BundleWriter(tmp_path, "1/1", 1), "collectors-1", "postgres")
+    await registry.collector(name).start(stage, "primary")
+    deadline = await remote.get(f"{stage.job_dir(remote)}/{name}-primary/deadline")
+    await registry.collector(name).stop(stage, "primary")
+    await job.sweep(remote)
+    assert float(deadline) > 7 * DAY_S

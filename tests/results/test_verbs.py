@@ -1,0 +1,160 @@
+"""Verbs on plans, runs and agents, where no agent is needed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django_celery_beat.models import CrontabSchedule, PeriodicTask
+
+from results import agents, models, runs
+from results.errors import HostKeyError, PlanError, StateError
+from results.matrix import dimensions
+from results.models.agents import AgentState
+from results.preview import preview
+from results.states import RunState, TrialState
+from tests import factories
+from workers import dispatch, registry
+
+pytestmark = pytest.mark.django_db
+
+
+def scheduled(**changes: Any) -> models.Run:
+    factories.agent()
+    later = timezone.now() + timedelta(hours=1)
+    return runs.create_run(factories.a_plan(**changes), registry.kinds(), actor="test", start_at=later)
+
+
+@pytest.mark.parametrize("cron", ["0 2 *", "0 2,,4 * * *", "0 -2 * * *", "61 * * * *", "a b c d e"])
+def test_a_cron_line_that_cannot_be_is_a_problem_of_the_plan(cron: str) -> None:
+    factories.agent()
+    stored = factories.stored_plan()
+    with pytest.raises(PlanError):
+        runs.schedule_plan(stored, cron, "test")
+    assert not PeriodicTask.objects.filter(name=f"plan {stored.pk}").exists()
+
+
+def test_a_schedule_is_made_changed_and_taken_away() -> None:
+    factories.agent()
+    stored = factories.stored_plan()
+    for _ in range(2):
+        runs.schedule_plan(stored, "0 2 * * 6", "test")
+    task = PeriodicTask.objects.get(name=f"plan {stored.pk}")
+    assert (task.task, task.args) == (runs.START_PLAN, f"[{stored.pk}]")
+    assert CrontabSchedule.objects.filter(hour="2", day_of_week="6").count() == 1
+    runs.archive_plan(stored, "test")
+    assert not PeriodicTask.objects.filter(name=f"plan {stored.pk}").exists()
+
+
+def test_a_start_in_the_past_is_refused() -> None:
+    factories.agent()
+    with pytest.raises(PlanError, match="has passed"):
+        runs.create_run(
+            factories.a_plan(), registry.kinds(), actor="test", start_at=timezone.now() - timedelta(hours=9)
+        )
+
+
+def test_a_scheduled_run_starts_at_its_time_and_not_before() -> None:
+    run = scheduled()
+    assert dispatch.next_attempt(timezone.now()) is None
+    assert runs.start_due(timezone.now()) == 0
+    assert runs.start_due(timezone.now() + timedelta(hours=2)) == 1
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+
+
+def test_retrying_a_trial_of_a_scheduled_run_does_not_start_it() -> None:
+    run = scheduled()
+    trial = run.trials.first()
+    assert trial is not None
+    runs.cancel_trial(trial.pk, "test")
+    runs.retry_trial(trial.pk, "test")
+    run.refresh_from_db()
+    assert run.state == RunState.SCHEDULED
+
+
+def test_a_scheduled_run_without_trials_left_ends_at_its_time() -> None:
+    run = scheduled()
+    for trial in run.trials.all():
+        runs.cancel_trial(trial.pk, "test")
+    runs.start_due(timezone.now() + timedelta(hours=2))
+    run.refresh_from_db()
+    assert run.state == RunState.FINISHED
+
+
+def test_cancelling_the_last_open_trial_ends_the_run() -> None:
+    run = factories.run()
+    for trial in run.trials.all():
+        runs.cancel_trial(trial.pk, "test")
+    run.refresh_from_db()
+    assert run.state == RunState.FINISHED
+    with pytest.raises(StateError):
+        runs.cancel_trial(trial.pk, "test")
+
+
+def test_a_cancelled_run_keeps_what_is_done_and_can_go_on() -> None:
+    run = factories.run()
+    first = run.trials.first()
+    assert first is not None
+    factories.finish(first)
+    runs.cancel_run(run.pk, "test")
+    states = list(run.trials.order_by("position").values_list("state", flat=True))
+    assert states == [TrialState.DONE] + [TrialState.CANCELLED] * (len(states) - 1)
+    runs.retry_trial(run.trials.last().pk, "test")
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+
+
+def test_initdb_options_tell_configurations_apart() -> None:
+    factories.agent()
+    kinds = registry.kinds()
+    with_checksums = runs.resolved(factories.a_plan(initdb=["--data-checksums"]), kinds)[1][0]
+    without = runs.resolved(factories.a_plan(), kinds)[1][0]
+    assert dimensions(with_checksums)["initdb"] == "--data-checksums"
+    assert dimensions(without)["initdb"] == ""
+
+
+def test_the_way_to_an_agent_may_not_lead_in_a_circle() -> None:
+    first, second = factories.agent("a"), factories.agent("b")
+    agents.update_agent(second, {"jump": first}, "test")
+    with pytest.raises(ValidationError) as refused:
+        agents.update_agent(first, {"jump": second}, "test")
+    assert set(refused.value.message_dict) == {"jump"}
+
+
+def test_a_moved_agent_needs_its_host_key_accepted_anew() -> None:
+    agent = factories.agent()
+    models.Agent.objects.update(host_key_fingerprint="SHA256:a", offered_fingerprint="SHA256:a")
+    agent.refresh_from_db()
+    agents.update_agent(agent, {"host": "elsewhere.example"}, "test")
+    agent.refresh_from_db()
+    assert (agent.host_key, agent.host_key_fingerprint, agent.offered_fingerprint) == ("", "", "")
+    assert agent.state == AgentState.UNKNOWN_KEY
+
+
+def test_the_key_of_a_jump_host_is_never_offered_as_the_agents_own() -> None:
+    agent = factories.agent()
+    models.Agent.objects.update(offered_fingerprint="SHA256:own")
+    error = HostKeyError("The host key has changed.", fingerprint="SHA256:jump", where="agent bastion (b:22)")
+    agents.record_failure(agent.pk, error.as_dict())
+    agent.refresh_from_db()
+    assert (agent.state, agent.offered_fingerprint) == (AgentState.UNREACHABLE, "SHA256:own")
+
+
+def test_the_preview_warns_of_what_will_go_wrong() -> None:
+    factories.agent()
+    models.Agent.objects.update(memory_bytes=1024**3, disk={"free_bytes": 2 * 1024**3})
+    models.Installation.objects.update(access_methods=["heap"])
+    plan = factories.a_plan(
+        replicates=3, installation="16", access_method="zedstore", factors={"clients": [1, 200], "scale": [10, 1000]}
+    )
+    seen = preview(plan, registry.kinds())
+    assert seen.trials == 12
+    assert {warning.field for warning in seen.warnings} == {
+        "replicates", "parameters.clients", "parameters.scale", "access_method", "agents.client",
+    }  # fmt: skip
+    assert seen.disk_bytes > 10 * 1024**3
+    assert seen.seconds > 12 * 5

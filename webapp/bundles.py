@@ -1,0 +1,55 @@
+"""Raw files out of an attempt's archive, for pages and API."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+from typing import Protocol
+
+from django.conf import settings
+from django.http import FileResponse
+
+from results.errors import IngestError
+from results.queries import NotFound
+
+
+class Kept(Protocol):
+    """An attempt, as a row of the table or of a query. bundle: the archive, relative to the bundle folder."""
+
+    @property
+    def bundle(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+
+
+def archive_of(attempt: Kept) -> Path:
+    """The archive on disk, never outside the bundle folder. Raises NotFound where the attempt has none, IngestError
+    where it is missing."""
+    if not attempt.bundle:
+        raise NotFound("No raw files are kept of this attempt.")
+    root = Path(settings.TEITEN_BUNDLE_DIR).resolve()
+    path = (root / attempt.bundle).resolve()
+    if not path.is_relative_to(root) or not path.is_file():
+        raise IngestError(
+            "The bundle is not in the archive.", where=attempt.bundle, todo="Restore it, or set TEITEN_BUNDLE_DIR."
+        )
+    return path
+
+
+def whole(attempt: Kept, trial_id: int) -> FileResponse:
+    """The archive to download. Raises as `archive_of`."""
+    name = f"trial-{trial_id}-{attempt.number}.tar.gz"
+    stream = archive_of(attempt).open("rb")
+    return FileResponse(stream, as_attachment=True, filename=name, content_type="application/gzip")
+
+
+def member(attempt: Kept, name: str) -> bytes:
+    """One raw file. Only names that the archive itself holds are found, so no path leads out of it. Raises NotFound,
+    and as `archive_of`."""
+    with tarfile.open(archive_of(attempt), "r:gz") as archive:
+        for entry in archive:
+            if entry.isfile() and entry.name.removeprefix("./") == name:
+                stream = archive.extractfile(entry)
+                assert stream is not None
+                return stream.read()
+    raise NotFound(f"There is no file {name!r} in this bundle.")
