@@ -1,10 +1,10 @@
--- What the latest attempts of a workload that count took beyond warm-up and duration, as a whole and by phase.
+-- What the latest attempts of a workload that count took beyond warm-up and measured window, as a whole and by phase.
 WITH past AS (
     SELECT
         attempt.phases,
         extract(epoch FROM attempt.ended_at - attempt.started_at)::float8 AS seconds,
         coalesce((configuration.dimensions ->> 'warmup_s')::float8, 0) AS warmup_s,
-        coalesce((configuration.dimensions ->> 'duration_s')::float8, 0) AS duration_s
+        coalesce(extract(epoch FROM attempt.measured_to - attempt.measured_from)::float8, 0) AS duration_s
     FROM results_trial AS trial
     JOIN results_run AS run ON run.id = trial.run_id
     JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id

@@ -99,7 +99,7 @@ async def test_an_interrupt_reaches_a_jobs_program(remote: Remote, directory: st
     await until_running(remote, directory, "sleep 60")
     await job.signal("INT")
     assert (await job.wait()).exit_status == 9
-    assert await job.stdout() == "interrupted\n"
+    assert set((await job.stdout()).splitlines()) == {"interrupted"}  # timeout(1) passes on what it got itself
     await job.signal("INT")
 
 

@@ -90,7 +90,8 @@ class Job:
                 return self._result(answer.stdout)
 
     async def signal(self, name: str = "INT") -> None:
-        """Sends a signal to the job's process group; nothing when it is over. Raises CommandError."""
+        """Sends a signal to the job's process group; nothing when it is over. A program may get it more than once: the
+        deadline's timeout(1) passes on what it got itself. Raises CommandError."""
         await self.remote.script(_SIGNAL, self.directory, name)
 
     async def kill(self) -> None:
