@@ -77,7 +77,9 @@ def contact(agent_id: int, now: Callable[[], datetime]) -> Iterator[None]:
             )
     except IntegrityError as error:
         user = Lease.objects.filter(agent_id=agent_id).select_related("attempt").first()
-        what = f"trial {user.attempt.trial_id}" if user and user.attempt else "another contact"
+        if user is None:
+            raise
+        what = f"trial {user.attempt.trial_id}" if user.attempt else "another contact"
         raise StateError(
             f"The agent is busy with {what}.",
             why="Looking for its facts now would disturb what is measured.",
