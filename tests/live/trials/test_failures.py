@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from django.utils import timezone
 from results import models, runs
 from results.errors import PlanError, StateError
 from results.models.agents import AgentState
+from results.parsed import Gap
 from results.states import AttemptState, RunState, TrialState
 from tests.live.trials.conftest import run_next, start
 from workers import attempt as attempts
 from workers import dispatch, lease, tasks
 from workers.bundle import reader
+from workers.bundle.manifest import Manifest
 from workers.remote.address import Address
 from workers.remote.connection import connected
 
@@ -148,12 +151,40 @@ def test_a_server_killed_while_it_is_measured(measure: Measure, bundles: Path, a
     assert measure(duration_s=1).error is None
 
 
-def test_a_required_collector_that_gathers_nothing_costs_the_trial(measure: Measure, bundles: Path) -> None:
-    attempt = measure(collectors=["latency_log", "sar"], required_collectors=["sar"], duration_s=1)
-    if attempt.gaps:  # sar's whole seconds may or may not fall into so short a window
-        assert failed(attempt, bundles)["what"].startswith("The plan requires the collector sar")
-    else:
-        assert attempt.error is None
+NO_SAR = ("workers.collectors.sar.collect._TOOLS", "command -v sar-that-is-not-installed")
+
+
+def test_a_missing_tool_costs_its_series_and_says_so(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*NO_SAR)
+    attempt = measure(collectors=["latency_log", "sar"], duration_s=1)
+    assert (attempt.error, attempt.state) == (None, AttemptState.DONE)
+    assert [(gap["source"], gap["node"]) for gap in attempt.gaps] == [("sar", "primary")]
+    assert "Install the package sysstat" in attempt.gaps[0]["reason"]
+    assert not attempt.series.filter(name__startswith="cpu").exists()
+    assert attempt.histograms.exists()
+
+
+def test_a_missing_tool_that_the_plan_requires_costs_the_trial(
+    measure: Measure, bundles: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*NO_SAR)
+    attempt = measure(collectors=["sar"], required_collectors=["sar"], duration_s=1)
+    error = failed(attempt, bundles)
+    assert (error["phase"], error["what"]) == ("watch", "sar is not on the agent")
+
+
+def test_a_required_collector_with_a_gap_costs_the_trial(measure: Measure, bundles: Path) -> None:
+    attempt = measure(collectors=["latency_log"], duration_s=1)
+    files = reader.open_files(bundles / attempt.bundle)
+    manifest = replace(
+        Manifest.from_json(files["manifest.json"].decode()), gaps=(Gap("latency_log", "client", "no space left"),)
+    )
+    assert reader.parse(manifest, files).succeeded
+    required = replace(manifest, spec={**manifest.spec, "required_collectors": ["latency_log"]})
+    parsed = reader.parse(required, files)
+    assert not parsed.succeeded
+    assert parsed.error is not None
+    assert parsed.error["why"] == "no space left"
 
 
 def test_cancelling_a_running_trial_stops_it(agent: models.Agent, bundles: Path) -> None:
@@ -204,7 +235,7 @@ def test_a_message_delivered_twice_does_nothing(agent: models.Agent) -> None:
 
 def test_a_failed_trial_can_be_retried_and_a_done_one_cannot(measure: Measure) -> None:
     attempt = measure(duration_s=1)
-    with pytest.raises(Exception, match="only a failed or cancelled one"):
+    with pytest.raises(StateError, match="only a failed or cancelled one"):
         runs.retry_trial(attempt.trial_id, "test")
     models.Trial.objects.update(state=TrialState.FAILED, attempt=None)
     runs.retry_trial(attempt.trial_id, "test")

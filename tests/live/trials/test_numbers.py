@@ -131,12 +131,6 @@ def test_every_data_policy_on_every_version(measure: Measure, data: str, install
     assert [(check["expected"], check["passed"]) for check in branches] == [("1", True)]
 
 
-def test_a_missing_tool_costs_its_series_only(measure: Measure, address: Any) -> None:
-    attempt = measure(collectors=["latency_log", "pg_stat"], duration_s=1)
-    assert attempt.error is None
-    assert not attempt.series.filter(name__startswith="cpu").exists()
-
-
 def test_two_runs_share_an_agent_one_trial_at_a_time(agent: models.Agent) -> None:
     start(), start()
     first = run_next()
