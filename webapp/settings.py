@@ -6,6 +6,7 @@ from pathlib import Path
 
 import django_stubs_ext
 
+from results import VERSION
 from webapp import env
 
 django_stubs_ext.monkeypatch()
@@ -116,7 +117,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Teiten",
     "DESCRIPTION": "Benchmark runs, trials and measurements of PostgreSQL. See docs/api.md.",
-    "VERSION": "1.0.0",
+    "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

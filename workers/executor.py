@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from results import VERSION
 from results.environment import Layer, LayerKind
 from results.errors import AgentError, TeitenError, TrialError, UnreachableError, VerifyError
 from results.matrix import TrialSpec
@@ -42,7 +43,6 @@ T = TypeVar("T")
 Progress = Callable[[str, float | None], Awaitable[None]]
 Idle = Callable[[], Awaitable[bool]]
 LOST = "lost"
-VERSION = "1.0.0"
 
 
 @dataclass
