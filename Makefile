@@ -21,8 +21,8 @@ lint:  ## style, types, import directions
 	$(VENV)/lint-imports
 
 bench:  ## Teiten against its limits, as ratios of one run; best on an idle machine
-	@$(PYTHON) -m bootstrap system
-	@$(PYTHON) -m bootstrap venv
+	@$(PYTHON) -m bootstrap system --dev
+	@$(PYTHON) -m bootstrap venv --dev
 	@$(VENV)/python -m bootstrap services -- $(VENV)/python -m bench $(ARGS)
 
 clean:  ## stops what runs and removes the state folder

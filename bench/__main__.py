@@ -1,4 +1,4 @@
-"""python -m bootstrap services -- python -m bench [fidelity overhead ingest fold] [--rounds N] [--seconds S]"""
+"""python -m bootstrap services -- python -m bench [PART …] [--rounds N] [--seconds S]"""
 
 from __future__ import annotations
 
@@ -14,10 +14,38 @@ from rich.table import Table
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
     django.setup()
-    from bench import fidelity, fold, ingest, overhead
+    from bench import (
+        aa,
+        cascade,
+        cascade_load,
+        changepoint,
+        comparison,
+        explorer,
+        fidelity,
+        fold,
+        ingest,
+        overhead,
+        ssb,
+        tpcc_load,
+        verdicts,
+    )
     from bench.figures import Figure
 
-    parts = {"fidelity": fidelity, "overhead": overhead, "ingest": ingest, "fold": fold}
+    parts = {
+        "comparison": comparison,
+        "explorer": explorer,
+        "fidelity": fidelity,
+        "overhead": overhead,
+        "ingest": ingest,
+        "fold": fold,
+        "ssb": ssb,
+        "tpcc_load": tpcc_load,
+        "verdicts": verdicts,
+        "aa": aa,
+        "cascade": cascade,
+        "cascade_load": cascade_load,
+        "changepoint": changepoint,
+    }
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; default: all")
     parser.add_argument("--rounds", type=int, default=21)

@@ -54,7 +54,7 @@ async def _bare(order: Order) -> float:
     spec = replace(order.spec, collectors=())
     async with AsyncExitStack() as stack:
         remote = await stack.enter_async_context(connected(order.addresses[bench_agent.NAME]))
-        stage = Stage(spec, {"client": remote, "primary": remote}, {}, _Unrecorded(), "bare")
+        stage = Stage(spec, {"client": remote, "primary": remote}, {}, Unrecorded(), "bare")
         await registry.topology(spec.topology).build(stage)
         await executor.load(stage)
         await executor.warm(stage)
@@ -74,11 +74,11 @@ async def _silent(phase: str, expected_s: float | None) -> None:
     return None
 
 
-async def _idle() -> bool:
-    return False  # the server is used again
+async def _idle() -> tuple[str, ...]:
+    return ()  # the server is used again
 
 
-class _Unrecorded:
+class Unrecorded:
     """A recorder for what is not kept."""
 
     def add(self, path: str, content: bytes | str) -> None: ...

@@ -11,7 +11,7 @@ from types import FrameType
 from bootstrap import oldpg, services, system
 from bootstrap.errors import BootstrapError, say
 
-OLD_MAJORS = ("12", "17")
+OLD_MAJORS = ("11", "12", "17")
 
 
 def run_inside(command: list[str], state: Path, downloads: Path) -> int:

@@ -52,6 +52,28 @@ NEEDS = (
         units=("redis-server.service",),
     ),
     Need(
+        "pgpool2",
+        (("pgpool",),),
+        "the tests measure servers behind pgpool-II",
+        without="the tests of the topology pgpool cannot run",
+        units=("pgpool2.service",),
+        dev=True,
+    ),
+    Need(
+        "iproute2",
+        (("ip",),),
+        "the tests cut the network of a server",
+        without="the tests of a network that is cut cannot run",
+        dev=True,
+    ),
+    Need(
+        "sudo",
+        (("sudo",),),
+        "the tests let the agent's account set something of the kernel",
+        without="the tests of kernel settings cannot run",
+        dev=True,
+    ),
+    Need(
         "chromium",
         (("chromium", "chromium-browser", "google-chrome"),),
         "the tests look at the pages in a real browser",

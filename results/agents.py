@@ -14,7 +14,7 @@ from results.environment import Layer
 from results.errors import HostKeyError, StateError
 from results.models.agents import AgentState
 
-FIELDS = ("name", "host", "port", "user", "key_path", "jump", "search", "data_dir", "work_dir", "enabled")
+FIELDS = ("name", "host", "port", "user", "key_path", "jump", "search", "data_dir", "work_dir", "places", "enabled")
 _FOUND = [field.name for field in models.Agent._meta.fields if field.name not in FIELDS]
 _KEY_FIELDS = ("host", "port", "jump")
 
@@ -36,7 +36,7 @@ class FoundInstallation:
 
 @dataclass(frozen=True)
 class Contact:
-    """What one contact with an agent found."""
+    """What one contact with an agent found. disk: of the data directory; `places`: folder → bytes free."""
 
     layers: Sequence[Layer]
     installations: Sequence[FoundInstallation]
@@ -62,6 +62,14 @@ def create_agent(fields: Mapping[str, Any], actor: str) -> models.Agent:
 def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> models.Agent:
     """Where the machine behind the name may be another one, its host key must be accepted anew."""
     moved = any(getattr(agent, name) != fields[name] for name in _KEY_FIELDS if name in fields)
+    elsewhere = any(getattr(agent, name) != fields[name] for name in ("user", "work_dir") if name in fields)
+    if (moved or elsewhere) and (change := agent.host_changes.first()):
+        raise StateError(
+            f"Host factor {change.factor!r} of {agent.name} is not back at its own value.",
+            where="agent",
+            why="What it was is noted in the agent's work directory, which Teiten would no longer find.",
+            todo="Contact the agent, which sets it back; then change its address, account or work directory.",
+        )
     for name, value in fields.items():
         setattr(agent, name, value)
     if moved:

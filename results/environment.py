@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 
 class LayerKind(StrEnum):
+    """settings: what differs from the build's defaults; defaults: what the build's defaults are; host: what the plan
+    had set on the machine."""
+
     HARDWARE = "hardware"
     KERNEL = "kernel"
     BUILD = "build"
     SETTINGS = "settings"
+    DEFAULTS = "defaults"
     ACCESS_METHOD = "access_method"
     TOPOLOGY = "topology"
     STORAGE = "storage"
+    HOST = "host"
     CLIENT = "client"
     DATA = "data"
     TOOL = "tool"
@@ -43,6 +48,12 @@ class Layer:
     def hash(self) -> str:
         """SHA-256 of the canonical form, hex."""
         return hashlib.sha256(self.canonical.encode()).hexdigest()
+
+
+def environment_hash(uses: Iterable[tuple[str, str]]) -> str:
+    """One hash of everything that a trial ran in: (role, hash of a layer), in any order. SHA-256, hex."""
+    lines = sorted({f"{node} {layer}" for node, layer in uses})
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,12 @@ class PlanError(TeitenError):
         return super().as_dict() | {"problems": [problem.as_dict() for problem in self.problems]}
 
 
+class DefinitionError(PlanError):
+    """A host factor that cannot be defined so. Holds every problem found."""
+
+    kind = "definition"
+
+
 class Problem:
     """One thing wrong with a plan: the field (dotted, as in the TOML), what is wrong, what to do."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,14 +11,14 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from psycopg.types.json import Jsonb
 
 from results import models, sql
 from results.agents import store_layers
+from results.environment import environment_hash
 from results.errors import IngestError
 from results.parsed import ParsedTrial
 from results.states import AttemptState, TrialState
-
-NUMBERS = ("measurement", "series", "histogram", "layeruse")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def replace(parsed: ParsedTrial, attempt_id: int) -> None:
     """Stores an attempt's numbers anew from its own archived bundle (a better parser). Where the bundle now says
     otherwise whether the attempt succeeded, its trial's state follows."""
     attempt = models.Attempt.objects.select_for_update().select_related("trial").get(pk=attempt_id)
-    for table in (models.Measurement, models.Series, models.Histogram, models.LayerUse):
+    for table in _MODELS.values():
         table.objects.filter(attempt=attempt).delete()
     _store_numbers(parsed, attempt)
     archive = Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
@@ -94,6 +95,7 @@ def _found_good(parsed: ParsedTrial, attempt: models.Attempt) -> bool:
 
 
 def _store_numbers(parsed: ParsedTrial, attempt: models.Attempt) -> None:
+    _require_units(parsed)
     models.Metric.objects.bulk_create(
         [
             models.Metric(
@@ -113,10 +115,24 @@ def _store_numbers(parsed: ParsedTrial, attempt: models.Attempt) -> None:
         sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), ((*owner, *record) for record in records))
 
 
+def _require_units(parsed: ParsedTrial) -> None:
+    """A name has one unit for good: another would make all that is stored under it read wrong. Raises IngestError."""
+    units = {metric.name: metric.unit for metric in parsed.metrics}
+    stored = models.Metric.objects.filter(name__in=units).values_list("name", "unit")
+    for name, unit in stored:
+        if unit != units[name]:
+            raise IngestError(
+                f"{name} is in {units[name]} here, and in {unit} in all trials before.",
+                where=parsed.trial_key,
+                todo="Give the metric another name, or the unit that it had.",
+            )
+
+
 _COLUMNS: dict[str, tuple[str, ...]] = {
     "measurement": ("metric_id", "node", "label", "value"),
     "series": ("name", "node", "label", "unit", "start_s", "step_s", "values", "times_s"),
     "histogram": ("node", "label", "latencies_us", "counts", "heat_seconds", "heat_buckets", "heat_counts"),
+    "document": ("kind", "node", "label", "content"),
     "layeruse": ("node", "layer_id"),
 }
 
@@ -145,6 +161,18 @@ def _histograms(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
         yield item.node, item.label[:200], *(list(column) for column in columns)
 
 
+def _documents(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
+    for document in parsed.documents:
+        where = f"{parsed.trial_key} {document.kind} {document.label}"
+        try:
+            text = json.dumps(document.content, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise IngestError("A document is no JSON.", where=where, why=str(error)) from error
+        # PostgreSQL's text holds every character but NUL
+        content = json.loads(text.replace("\\u0000", "\\ufffd"))
+        yield document.kind, document.node, document.label[:200], Jsonb(content)
+
+
 def _layer_uses(parsed: ParsedTrial) -> Iterable[tuple[Any, ...]]:
     return dict.fromkeys((use.node, use.layer.hash) for use in parsed.layers)
 
@@ -153,6 +181,7 @@ _RECORDS = {
     "measurement": _measurements,
     "series": _series,
     "histogram": _histograms,
+    "document": _documents,
     "layeruse": _layer_uses,
 }
 
@@ -165,6 +194,7 @@ def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive
         bundle_sha256=archive.sha256,
         bundle_bytes=archive.size_bytes,
         ingested_at=timezone.now(),
+        environment=environment_hash((use.node, use.layer.hash) for use in parsed.layers),
         notes=dict(parsed.notes),
         **{name: [asdict(row) for row in getattr(parsed, name)] for name in _RECORD_COLUMNS},
     )
@@ -207,11 +237,12 @@ def _record_differences(parsed: ParsedTrial, attempt: models.Attempt) -> Iterato
         yield Difference("attempt", ("counts",), counted, parsed.succeeded)
 
 
-_KEYS = {"measurement": 3, "series": 3, "histogram": 2, "layeruse": 2}
+_KEYS = {"measurement": 3, "series": 3, "histogram": 2, "document": 3, "layeruse": 2}
 _MODELS: Mapping[str, Any] = {
     "measurement": models.Measurement,
     "series": models.Series,
     "histogram": models.Histogram,
+    "document": models.Document,
     "layeruse": models.LayerUse,
 }
 
@@ -223,7 +254,8 @@ def _stored(table: str, columns: tuple[str, ...], attempt_id: int) -> list[tuple
 
 def _comparable(table: str, record: Sequence[Any]) -> tuple[Any, ...]:
     single = table == "series"
-    return tuple(_bits(value) if single and isinstance(value, (list, tuple)) else value for value in record)
+    plain = (value.obj if isinstance(value, Jsonb) else value for value in record)
+    return tuple(_bits(value) if single and isinstance(value, (list, tuple)) else value for value in plain)
 
 
 def _bits(values: Sequence[float]) -> bytes:

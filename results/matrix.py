@@ -6,13 +6,13 @@ import itertools
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from results.errors import PlanError, Problem
 from results.parameters import Scalar
 from results.plan import Kinds, Plan
-from results.specs import TopologySpec
+from results.specs import Target, WorkloadSpec, role_of
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,32 @@ class InstallationRef:
 
 
 @dataclass(frozen=True)
+class Load:
+    """One set of clients: on the agent of the role client, at the server of a node. name: the node that its numbers are
+    filed under. clients, threads: its own, 0 = as the parameters say. workload: as of `Target`."""
+
+    name: str
+    client: str
+    server: str
+    clients: int = 0
+    threads: int = 0
+    workload: bool = True
+
+
+_OF_SEVERAL = ("loads", "installations", "client_bins", "poolers", "outside")  # written only where they say more
+ONE_LOAD = (Load("client", "client", "primary"),)
+
+
+@dataclass(frozen=True)
 class TrialSpec:
     """One configuration, resolved: all that is needed to run a trial of it. JSON-ready both ways.
 
-    parameters: complete (defaults filled in). agents: role → agent name. threads: pgbench threads, at least 1.
-    access_method: '' = the server's default. initdb: extra initdb options."""
+    parameters: complete (defaults filled in). agents: client, further clients (`client2`), then every server by its
+    node → agent name. threads: pgbench threads, at least 1. access_method: '' = the server's default. initdb: extra
+    initdb options. loads: who drives which server; empty is `ONE_LOAD`. installations, client_bins: of nodes and
+    clients on whose agents they lie elsewhere. poolers: nodes that are no PostgreSQL, but pass load on. outside: nodes
+    on machines that are no agents: theirs in `agents` is the one that they are asked from. host: host factor →
+    level."""
 
     workload: str
     parameters: Mapping[str, Scalar]
@@ -50,15 +71,64 @@ class TrialSpec:
     collectors: tuple[str, ...] = ()
     required_collectors: tuple[str, ...] = ()
     client_bin: str = ""  # psql and pgbench on the client's agent
+    loads: tuple[Load, ...] = ()
+    installations: Mapping[str, InstallationRef] = field(default_factory=dict)
+    client_bins: Mapping[str, str] = field(default_factory=dict)
+    poolers: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    host: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Every server and pooler, in the topology's order: the primary first."""
+        return tuple(role for role in self.agents if not is_client(role))
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """Every PostgreSQL, the primary first."""
+        return tuple(node for node in self.nodes if node not in self.poolers)
+
+    @property
+    def bare(self) -> tuple[str, ...]:
+        """Nodes that are no server of Teiten's: poolers, and servers outside."""
+        return (*self.poolers, *self.outside)
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """Every role that drives load: `client` first."""
+        return tuple(role for role in self.agents if is_client(role))
+
+    def installation_of(self, node: str) -> InstallationRef:
+        return self.installations.get(node, self.installation)
+
+    def client_bin_of(self, client: str) -> str:
+        """Where psql and pgbench are on the agent of this client."""
+        return self.client_bins.get(client) or self.client_bin or self.installation.client_bin
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """Without what only topologies of several servers have. order: of the agents' roles, which jsonb loses."""
+        found = {k: v for k, v in asdict(self).items() if v or k not in _OF_SEVERAL}
+        return found | ({"order": list(self.agents)} if len(self.agents) > 2 else {})
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> TrialSpec:
-        tuples = ("initdb", "collectors", "required_collectors")
+        order = value.get("order", value["agents"])
+        value = {k: v for k, v in value.items() if k != "order"}
+        value["agents"] = {role: value["agents"][role] for role in order}
+        tuples = ("initdb", "collectors", "required_collectors", "poolers", "outside")
         fields: dict[str, Any] = {k: tuple(v) if k in tuples else v for k, v in value.items()}
+        elsewhere = {node: InstallationRef(**ref) for node, ref in value.get("installations", {}).items()}
+        fields |= {"loads": tuple(Load(**load) for load in value.get("loads", ())), "installations": elsewhere}
         return cls(**fields | {"installation": InstallationRef(**value["installation"])})
+
+
+def is_client(role: str) -> bool:
+    return role_of(role) == "client"
+
+
+def _number_of(client: str) -> int:
+    """`client10` → 10."""
+    return int(client.removeprefix("client"))
 
 
 @dataclass(frozen=True)
@@ -97,6 +167,17 @@ def expand(plan: Plan) -> tuple[Configuration, ...]:
             values.update(level.values)
         found.append(Configuration(levels, values))
     return tuple(found)
+
+
+def runs_commands(plan: Plan, kinds: Kinds) -> bool:
+    """Whether a trial of the plan may run a shell command of the plan's own on an agent (`WorkloadSpec.commands`)."""
+    for name, values in kinds.workloads[plan.workload].commands.items():
+        levels = [level.values for factor in plan.factors for level in factor.levels]
+        if any(chosen.get(name) in values for chosen in (plan.parameters, *levels)):
+            return True
+    named = [f"topology.{name}" for spec in kinds.topologies.values() for name in spec.commands]
+    chosen_anywhere = [plan.base_values(), *(level.values for factor in plan.factors for level in factor.levels)]
+    return any(str(chosen.get(name, "")).strip() for name in named for chosen in chosen_anywhere)
 
 
 def order(configurations: int, blocks: Sequence[int], seed: int, first_position: int = 0) -> tuple[Slot, ...]:
@@ -160,14 +241,27 @@ class _Resolver:
     def spec(self) -> TrialSpec:
         values, workload = self.values, self.kinds.workloads[self.plan.workload]
         topology = self.kinds.topologies[str(values["topology"])]
-        agents = self.agents(topology)
-        installation = self.installation(agents[topology.roles[0]])
         parameters = {p.name: values.get(p.name, p.default) for p in workload.parameters}
+        arranged = {p.name: values.get(f"topology.{p.name}", p.default) for p in topology.parameters}
+        nodes = topology.nodes_of(arranged)
+        agents = self.agents(nodes, "client" if topology.outside else nodes[0])
+        installation = self.installation(agents[nodes[0]])
+        if problems := list(topology.problems(arranged, installation.version_num)):
+            raise PlanError([Problem(f"topology.{p.field}", p.what, p.todo) for p in problems])
+        self.check_loss(workload, parameters, topology.loses_until_s(arranged))
+        poolers = tuple(node for node in nodes if role_of(node) in topology.poolers)
+        servers = [node for node in nodes if node not in poolers]
+        clients = int(parameters.get("clients", 0))
+        threads = threads_for(str(values["threads"]), clients or 1)
+        loads = self.loads(workload, topology.targets(arranged), agents, clients, threads)
+        if crowded := list(topology.too_many(arranged, sum(load.clients or clients for load in loads))):
+            raise PlanError([Problem(f"topology.{p.field}", p.what, p.todo) for p in crowded])
+        check_readers(int(parameters.get("transactions", 0)), loads)
         return TrialSpec(
             workload=workload.name,
             parameters=parameters,
             topology=topology.name,
-            topology_parameters={p.name: values.get(f"topology.{p.name}", p.default) for p in topology.parameters},
+            topology_parameters=arranged,
             installation=installation,
             agents=agents,
             settings={k.removeprefix("setting."): str(v) for k, v in values.items() if k.startswith("setting.")},
@@ -177,20 +271,55 @@ class _Resolver:
             cache=str(values["cache"]),
             warmup_s=float(values["warmup_s"]),
             duration_s=float(values["duration_s"]),
-            threads=threads_for(str(values["threads"]), int(parameters.get("clients", 1))),
-            collectors=self.plan.collectors,
+            threads=threads,
+            collectors=tuple(dict.fromkeys([*self.plan.collectors, *topology.collectors_for(arranged)])),
             required_collectors=self.plan.required_collectors,
-            client_bin=self.client_bin(agents, installation),
+            client_bin=self.client_bin("client", agents, agents[nodes[0]], installation),
+            loads=loads,
+            installations={} if topology.outside else self.installations(servers, agents, installation),
+            outside=tuple(node for node in nodes if topology.outside and not self.is_named(node)),
+            client_bins={
+                role: self.client_bin(role, agents, agents[nodes[0]], installation)
+                for role in agents
+                if (is_client(role) or role in poolers) and agents[role] != agents["client"]
+            },
+            poolers=poolers,
+            host={k.removeprefix("host."): str(v) for k, v in values.items() if k.startswith("host.")},
         )
 
-    def agents(self, topology: TopologySpec) -> dict[str, str]:
+    def is_named(self, node: str) -> bool:
+        """Whether the plan names an agent for it, or for its role."""
+        return bool({node, role_of(node)} & self.plan.agents.keys())
+
+    def check_loss(self, workload: WorkloadSpec, parameters: Mapping[str, Scalar], until_s: float | None) -> None:
+        """Whether the workload can go on when a server is lost in mid-run, and has the time to."""
+        if until_s is None:
+            return
+        if not workload.survives:
+            able = ", ".join(sorted(name for name, spec in self.kinds.workloads.items() if spec.survives))
+            what = f"The clients of {workload.title} end with their server: it cannot be measured over a failover."
+            raise PlanError([Problem("workload", what, f"Choose a workload that goes on: {able}.")])
+        length_s = workload.measured_s(parameters, float(self.values["duration_s"]))
+        if length_s is not None and until_s >= length_s:
+            what = f"The measured window is over after {length_s:g} s, the standby is promoted at second {until_s:g}."
+            raise PlanError([Problem("duration_s", what, "Measure for longer, or let the primary fail earlier.")])
+
+    def agents(self, nodes: Sequence[str], first: str) -> dict[str, str]:
+        """client, further clients, every node → the agent that the plan names for it, for its role, or else for the
+        first of all."""
         named = self.plan.agents
-        main = next((role for role in (*topology.roles, "client") if role in named), next(iter(named)))
-        agents = {role: named.get(role, named[main]) for role in ("client", *topology.roles)}
+        wanted = (first, *nodes, "client")
+        known_as = {role: next((name for name in (role, role_of(role)) if name in named), "") for role in wanted}
+        main = next((name for name in known_as.values() if name), next(iter(named)))
+        further = sorted((role for role in named if is_client(role) and role != "client"), key=_number_of)
+        clients = ("client", *further)
+        agents = {role: named[known_as.get(role) or (role if role in named else main)] for role in (*clients, *nodes)}
         for asked, agent in agents.items():
             if agent not in self.installed:
-                role, known = asked if asked in named else main, ", ".join(sorted(self.installed)) or "none yet"
-                raise PlanError([Problem(f"agents.{role}", f"There is no agent {agent!r}.", f"There are: {known}.")])
+                role, known = known_as.get(asked) or asked, ", ".join(sorted(self.installed)) or "none yet"
+                raise PlanError(
+                    [Problem(f"agents.{role or main}", f"There is no agent {agent!r}.", f"There are: {known}.")]
+                )
         return agents
 
     def installation(self, agent: str) -> InstallationRef:
@@ -203,16 +332,80 @@ class _Resolver:
             )
         return found
 
-    def client_bin(self, agents: Mapping[str, str], installation: InstallationRef) -> str:
-        if agents["client"] == agents[self.kinds.topologies[str(self.values["topology"])].roles[0]]:
+    def installations(
+        self, nodes: Sequence[str], agents: Mapping[str, str], first: InstallationRef
+    ) -> dict[str, InstallationRef]:
+        """The same version on the other agents, where it lies elsewhere."""
+        found: dict[str, InstallationRef] = {}
+        for node in nodes:
+            if agents[node] == agents[nodes[0]]:
+                continue
+            same = find_installation(first.version, self.installed[agents[node]])
+            if same is None:
+                raise PlanError(
+                    [
+                        Problem(
+                            f"agents.{role_of(node)}",
+                            f"Agent {agents[node]} has no PostgreSQL {first.version}, which {agents[nodes[0]]} has.",
+                            "All servers of one trial are of one version: install it there.",
+                        )
+                    ]
+                )
+            if same != first:
+                found[node] = same
+        return found
+
+    def client_bin(self, client: str, agents: Mapping[str, str], first: str, installation: InstallationRef) -> str:
+        if agents[client] == first:
             return installation.client_bin
-        candidates = [i for i in self.installed[agents["client"]] if i.client_bin]
+        candidates = [i for i in self.installed[agents[client]] if i.client_bin]
         same = find_installation(installation.version, candidates)
         chosen = same or max(candidates, key=lambda candidate: candidate.version_num, default=None)
         if chosen is None:
-            what = f"Agent {agents['client']} has no psql and pgbench."
-            raise PlanError([Problem("agents.client", what, "Install PostgreSQL's client programs there.")])
+            what = f"Agent {agents[client]} has no psql and pgbench."
+            raise PlanError([Problem(f"agents.{client}", what, "Install PostgreSQL's client programs there.")])
         return chosen.client_bin
+
+    def loads(
+        self, workload: WorkloadSpec, targets: Sequence[Target], agents: Mapping[str, str], clients: int, threads: int
+    ) -> tuple[Load, ...]:
+        """Which client drives which server. As many of one as of the other are paired; else the fewer take turns. A
+        server that several drive gets the parameter `clients` shared out among them, but for sets of clients that have
+        names. Empty: the usual one load."""
+        sources = [role for role in agents if is_client(role)]
+        if len(sources) == 1 and tuple(targets) == (Target("primary"),):
+            return ()
+        elsewhere = workload.survives and len(sources) == len(targets) == 1
+        if not elsewhere and not workload.several(workload.complete(self.values)):
+            what = f"{workload.title} runs from one client at one server."
+            raise PlanError([Problem("workload", what, "Name one client, and let the load go to the primary alone.")])
+        pairs = [(sources[i % len(sources)], targets[i % len(targets)]) for i in range(max(len(sources), len(targets)))]
+        found: list[Load] = []
+        for place, (client, target) in enumerate(pairs):
+            same = [i for i, (_, other) in enumerate(pairs) if (other.node, other.name) == (target.node, target.name)]
+            if len(same) > 1 and clients < len(same):
+                what = f"{clients} clients cannot be shared out among {len(same)} agents."
+                raise PlanError([Problem("parameters.clients", what, f"Take at least {len(same)} clients.")])
+            at = target.name or target.node
+            name = client if len(same) > 1 and len(targets) == 1 else at
+            name = f"{at}-{client}" if len(same) > 1 and len(targets) > 1 else name
+            own = clients // len(same) + (same.index(place) < clients % len(same)) if len(same) > 1 else 0
+            own_threads = min(own, max(1, threads // len(same))) if own else 0
+            found.append(Load(name, client, target.node, own, own_threads, target.workload))
+        return tuple(found)
+
+
+def check_readers(transactions: int, loads: Sequence[Load]) -> None:
+    """Who reads beside the workload must know when to stop. Raises PlanError. transactions: of each client, 0 = by
+    duration."""
+    readers = [load.name for load in loads if not load.workload]
+    if readers and transactions:
+        what = (
+            f"The clients of the primary end after {transactions} transactions each, at a moment that nobody knows "
+            f"before; those who only read ({', '.join(readers)}) could not stop with them."
+        )
+        todo = "Set transactions to 0 and give a duration, or let the load go to the primary alone."
+        raise PlanError([Problem("parameters.transactions", what, todo)])
 
 
 def dimensions(spec: TrialSpec) -> dict[str, Scalar]:
@@ -223,6 +416,7 @@ def dimensions(spec: TrialSpec) -> dict[str, Scalar]:
     return {
         "workload": spec.workload,
         "topology": spec.topology,
+        "nodes": len(spec.servers),
         "installation": spec.installation.name,
         "version": spec.installation.version,
         "major": major,
@@ -238,4 +432,5 @@ def dimensions(spec: TrialSpec) -> dict[str, Scalar]:
         **spec.parameters,
         **{f"topology.{name}": value for name, value in spec.topology_parameters.items()},
         **{f"setting.{name}": value for name, value in spec.settings.items()},
+        **{f"host.{name}": level for name, level in spec.host.items()},
     }

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 Scalar = str | int | float | bool
+_LONGEST_BITS = 1023  # what a float can hold
 
 
 class Kind(StrEnum):
@@ -37,6 +39,7 @@ class Parameter:
     unit: str = ""
     loads: bool = False
     pattern: str = ""
+    only_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def check(self, value: object) -> Scalar:
         """The value as this parameter's type. Raises ValueError with a sentence for the user."""
@@ -71,6 +74,8 @@ class Parameter:
         wanted = "a whole number" if whole else "a number"
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ValueError(f"{value!r} is not {wanted}")
+        if isinstance(value, int) and value.bit_length() > _LONGEST_BITS:
+            raise ValueError(f"a number of more than {_LONGEST_BITS} bits is too large")
         if not math.isfinite(value) or (whole and value % 1):
             raise ValueError(f"{value!r} is not {wanted}")
         if self.minimum is not None and value < self.minimum:
@@ -88,4 +93,6 @@ class Parameter:
             raise ValueError(f"{value!r} does not have the form {self.pattern}")
         if "\x00" in value:
             raise ValueError("a NUL byte is not allowed")
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise ValueError("half a character (a lone surrogate) is not allowed")
         return value

@@ -57,6 +57,17 @@ class Gap:
 
 
 @dataclass(frozen=True)
+class Document:
+    """Something structured that is no number: a query's plan, an answer to a check, sampled stacks. kind is short and
+    stable (`plan`, `capability`, `stacks`), label says which (`q1.1`), content is JSON."""
+
+    kind: str
+    label: str
+    content: Any
+    node: str = ""
+
+
+@dataclass(frozen=True)
 class LayerUse:
     """A layer of the environment and the role it describes."""
 
@@ -66,7 +77,8 @@ class LayerUse:
 
 @dataclass(frozen=True)
 class Part:
-    """What one workload or collector read from its own files; its spec declares the metrics.
+    """What one workload or collector read from its own files; its spec declares the metrics, but those that only the
+    output can name (metrics).
 
     failure: set when the files themselves say that the trial failed (an aborted pgbench): the numbers are kept,
     shown, and stay out of every aggregate."""
@@ -77,6 +89,8 @@ class Part:
     events: tuple[Event, ...] = ()
     layers: tuple[LayerUse, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    documents: tuple[Document, ...] = ()
+    metrics: tuple[Metric, ...] = ()
     failure: str = ""
 
 
@@ -144,4 +158,5 @@ class ParsedTrial:
     events: tuple[Event, ...] = ()
     layers: tuple[LayerUse, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    documents: tuple[Document, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)

@@ -6,6 +6,7 @@ A *target* names one thing that a plan sets or a factor varies:
     <workload parameter>            clients, scale, script, …
     setting.<name>                  any PostgreSQL setting
     topology.<parameter>            a parameter of the topology
+    host.<name>                     a host factor of the agents, by the name of its level (`results.host`)
 
 The TOML file and the form make the same mapping; `from_mapping` is the only validation.
 """
@@ -13,6 +14,7 @@ The TOML file and the form make the same mapping; `from_mapping` is the only val
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 import tomllib
@@ -22,51 +24,21 @@ from typing import Any
 
 import tomli_w
 
+from results.conditions import CONDITIONS, NAME, TEXTS
 from results.errors import PlanError, Problem
-from results.parameters import Kind, Parameter, Scalar
+from results.host import level_text
+from results.parameters import Parameter, Scalar
 from results.reserved import initdb_problem, setting_is_reserved
 from results.specs import CollectorSpec, TopologySpec, WorkloadSpec
 
-NAME = r"[^\x00-\x1f\"'`$\\<>;|&]{1,120}"
 AGENT = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?")
 MAXIMUM_TRIALS = 100_000
+_MOST_COMBINATIONS = 1000
 
-TEXTS = (
-    Parameter("name", Kind.TEXT, "", "What the plan is called on every page.", pattern=NAME),
-    Parameter("description", Kind.SCRIPT, "", "What the plan is to find out."),
-    Parameter("workload", Kind.TEXT, "pgbench", "What is run."),
-    Parameter("replicates", Kind.INTEGER, 3, "Blocks: how often every configuration is measured.", 1, 1000),
-    Parameter("seed", Kind.INTEGER, 1, "Decides the random order within each block.", 0, 2**31 - 1),
-)
-CONDITIONS = (
-    Parameter("topology", Kind.TEXT, "single", "How the servers are arranged."),
-    Parameter(
-        "installation", Kind.TEXT, "", "Which PostgreSQL: a version ('16', '16.9') or the name of an installation.",
-        pattern=r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,80}",
-    ),
-    Parameter(
-        "access_method", Kind.TEXT, "", "Table access method; empty is the server's default.",
-        pattern=r"([a-z_][a-z0-9_]*)?",
-    ),
-    Parameter("duration_s", Kind.NUMBER, 60, "Length of the measured window.", 1, 7 * 86400, unit="s"),
-    Parameter("warmup_s", Kind.NUMBER, 0, "The load runs this long before the clock starts.", 0, 86400, unit="s"),
-    Parameter(
-        "threads", Kind.TEXT, "clients/2", "pgbench threads: 'clients', 'clients/2' (at least 1) or a number.",
-        pattern=r"clients(/[1-9][0-9]*)?|[1-9][0-9]*",
-    ),
-    Parameter(
-        "data", Kind.CHOICE, "reuse", "fresh: loaded for every trial; template: copied from a loaded database; "
-        "reuse: loaded once and used by all trials with the same data.", choices=("fresh", "template", "reuse"),
-    ),
-    Parameter(
-        "cache", Kind.CHOICE, "prewarm", "prewarm: tables read into shared buffers; cold: server restarted and the "
-        "system's caches dropped; as-found: nothing is done.", choices=("prewarm", "cold", "as-found"),
-    ),
-)  # fmt: skip
 _FIELDS = {parameter.name: parameter for parameter in (*TEXTS, *CONDITIONS)}
 _CONDITIONS = {parameter.name: parameter for parameter in CONDITIONS}
-_TABLES = ("agents", "parameters", "topology_parameters", "settings", "factors")
+_TABLES = ("agents", "parameters", "topology_parameters", "settings", "host", "factors")
 _LISTS = ("initdb", "collectors", "required_collectors", "exclude")
 DEFAULT_COLLECTORS = ("latency_log", "sar", "pg_stat")
 
@@ -82,7 +54,7 @@ class Kinds:
 
 @dataclass(frozen=True)
 class Level:
-    """One value of a factor. A composite level sets several targets at once."""
+    """One value of a factor. A composite level sets several targets at once, or none (`results.twins`)."""
 
     label: str
     values: Mapping[str, Scalar]
@@ -109,6 +81,7 @@ class Plan:
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
     topology_parameters: Mapping[str, Scalar] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    host: Mapping[str, str] = field(default_factory=dict)
     initdb: tuple[str, ...] = ()
     collectors: tuple[str, ...] = DEFAULT_COLLECTORS
     required_collectors: tuple[str, ...] = ()
@@ -122,6 +95,7 @@ class Plan:
             **self.parameters,
             **{f"setting.{name}": value for name, value in self.settings.items()},
             **{f"topology.{name}": value for name, value in self.topology_parameters.items()},
+            **{f"host.{name}": level for name, level in self.host.items()},
         }
 
     def to_mapping(self) -> dict[str, Any]:
@@ -140,6 +114,7 @@ class Plan:
             "parameters": dict(self.parameters),
             "topology_parameters": dict(self.topology_parameters),
             "settings": dict(self.settings),
+            "host": dict(self.host),
             "factors": {
                 factor.name: [_level_out(factor.name, level) for level in factor.levels] for factor in self.factors
             },
@@ -250,6 +225,7 @@ class _Reader:
             parameters=self.table("parameters", workload.parameters if workload else ()),
             topology_parameters=self.table("topology_parameters", topology.parameters if topology else ()),
             settings=self.settings(),
+            host={n: self.host_level(f"host.{n}", n, level) for n, level in self.mapping_at("host").items()},
             initdb=self.initdb(),
             collectors=self.collectors("collectors", DEFAULT_COLLECTORS),
             required_collectors=self.collectors("required_collectors", ()),
@@ -258,6 +234,8 @@ class _Reader:
         )
         self.whole(plan)
         self.cold_stays_cold(plan, varied)
+        if workload is not None and not self.problems:
+            self.together(plan, workload)
         return plan
 
     def value(self, name: str, parameter: Parameter, mapping: Mapping[str, Any]) -> Scalar:
@@ -296,10 +274,21 @@ class _Reader:
 
     def agents(self) -> dict[str, str]:
         roles = {"client", *(role for topology in self.kinds.topologies.values() for role in topology.roles)}
+        numbered = re.compile(rf"({'|'.join(sorted(roles))})[1-9][0-9]?")
         found: dict[str, str] = {}
         for role, agent in self.mapping_at("agents").items():
-            if role not in roles:
-                self.problem(f"agents.{role}", f"There is no role {role!r}.", f"Roles are {', '.join(sorted(roles))}.")
+            if role not in roles and not numbered.fullmatch(role):
+                self.problem(
+                    f"agents.{role}",
+                    f"There is no role {role!r}.",
+                    f"Roles are {', '.join(sorted(roles))}; with a number, one of several (client2).",
+                )
+            elif role == "client1":
+                self.problem(
+                    f"agents.{role}",
+                    "The first client is called client, the others client2, client3 and so on.",
+                    "Write client instead of client1.",
+                )
             elif not isinstance(agent, str) or not re.fullmatch(AGENT, agent):
                 self.problem(
                     f"agents.{role}",
@@ -344,6 +333,12 @@ class _Reader:
                 found[name] = self.setting(f"settings.{name}", name, value)
         return found
 
+    def host_level(self, where: str, name: str, value: object) -> str:
+        label, wrong = level_text(name, value)
+        if wrong:
+            self.problem(where, wrong, "The agents' pages name host factors and their levels.")
+        return label
+
     def initdb(self) -> tuple[str, ...]:
         options = self.list_at("initdb")
         for option in options:
@@ -363,7 +358,7 @@ class _Reader:
     def factors(self, workload: WorkloadSpec | None) -> tuple[Factor, ...]:
         if workload is None:
             return ()
-        known = targets(workload, self.kinds.topologies.values())
+        known = self.known(workload, str(self.mapping.get("topology", _FIELDS["topology"].default)))
         found: list[Factor] = []
         for name, levels in self.mapping_at("factors").items():
             where = f"factors.{name}"
@@ -373,7 +368,7 @@ class _Reader:
             if not isinstance(levels, list) or not levels:
                 self.problem(where, "A factor needs a list of levels.", "Write it as [ …, … ].")
                 continue
-            read = tuple(level for level in (self.level(where, name, level, known) for level in levels) if level)
+            read = tuple(level for level in (self.level(where, name, one, known, workload) for one in levels) if level)
             labels = [level.label for level in read]
             if len(set(labels)) < len(labels):
                 self.problem(where, "Two levels are the same.", "Each level once.")
@@ -381,21 +376,24 @@ class _Reader:
         self.overlaps(found)
         return tuple(found)
 
-    def level(self, where: str, factor: str, level: object, known: Mapping[str, Parameter]) -> Level | None:
+    def known(self, workload: WorkloadSpec, topology: str) -> dict[str, Parameter]:
+        """What may be varied; where topologies share the name of a parameter, it is this one's."""
+        return targets(workload, sorted(self.kinds.topologies.values(), key=lambda spec: spec.name == topology))
+
+    def level(
+        self, where: str, factor: str, level: object, known: Mapping[str, Parameter], workload: WorkloadSpec
+    ) -> Level | None:
         if isinstance(level, Mapping):
             label, values = level.get("label"), level.get("values")
-            if (
-                not isinstance(label, str)
-                or not re.fullmatch(NAME, label)
-                or not isinstance(values, Mapping)
-                or not values
-            ):
+            if not isinstance(label, str) or not re.fullmatch(NAME, label) or not isinstance(values, Mapping):
                 self.problem(
                     where,
                     f"{dict(level)!r} is not a level.",
                     "Write { label = '…', values = { target = … } }.",
                 )
                 return None
+            if "topology" in values:
+                known = self.known(workload, str(values["topology"]))
             return Level(label, {target: self.target(where, target, value, known) for target, value in _flat(values)})
         value = self.target(where, factor, level, known)
         return Level(label_of(value), {factor: value})
@@ -403,8 +401,11 @@ class _Reader:
     def target(self, where: str, target: str, value: object, known: Mapping[str, Parameter]) -> Scalar:
         if target.startswith("setting."):
             return self.setting(where, target.removeprefix("setting."), value)
+        if target.startswith("host."):
+            return self.host_level(where, target.removeprefix("host."), value)
         if target not in known:
-            self.problem(where, f"{target!r} is nothing that can be varied.", f"{', '.join(known)}, or setting.<name>.")
+            todo = f"{', '.join(known)}, setting.<name> or host.<name>."
+            self.problem(where, f"{target!r} is nothing that can be varied.", todo)
             return ""
         checked = self.checked(where, known[target], value)
         if target == "topology":
@@ -461,6 +462,19 @@ class _Reader:
                 f"{', '.join(sorted(missing))} is required but not collected.",
                 "Add it to collectors.",
             )
+
+    def together(self, plan: Plan, workload: WorkloadSpec) -> None:
+        """What the workload finds wrong with its parameters together, in the first combinations of the factors."""
+        names = {parameter.name for parameter in workload.parameters}
+        owner = {t: factor.name for factor in plan.factors for level in factor.levels for t in level.values}
+        touching = [factor.levels for factor in plan.factors if factor.name in {owner.get(name) for name in names}]
+        found: dict[tuple[str, str], Problem] = {}
+        for levels in itertools.islice(itertools.product(*touching), _MOST_COMBINATIONS):
+            varied = {name: value for level in levels for name, value in level.values.items() if name in names}
+            for one in workload.problems(workload.complete({**plan.parameters, **varied})):
+                where = f"factors.{owner[one.field]}" if one.field in owner else f"parameters.{one.field}"
+                found[where, one.what] = Problem(where, one.what, one.todo)
+        self.problems += found.values()
 
     def cold_stays_cold(self, plan: Plan, varied: set[str]) -> None:
         """Only where both are the same in every trial: what a factor varies is for each trial to see to."""

@@ -6,14 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from results import models
+from results.disk import Need, needs
+from results.hostfactors import known_hosts
 from results.matrix import TrialSpec
 from results.plan import Kinds, Plan
-from results.queries.estimates import past_seconds
+from results.queries.estimates import past_seconds, past_window, past_windows
+from results.queries.noise import Expected, expected_noise
 from results.runs import resolved
+from results.specs import WorkloadSpec
+from results.statistics.power import FEWEST, detectable
 from results.units import format_quantity
 
 LOAD_BYTES_A_SECOND = 30e6  # a modest machine; only until there are past trials
-FEWEST_REPLICATES = 4  # three can never be significant under a rank test
+ADVISED_REPLICATES = 5
 
 
 @dataclass(frozen=True)
@@ -27,90 +32,141 @@ class Warning:
 
 @dataclass(frozen=True)
 class Preview:
-    """configurations: (name, factor → level label). seconds_from: what the estimate rests on."""
+    """configurations: (name, factor → level label). seconds, disk_bytes: None where nobody can know before.
+    disk: the same by agent and storage place.
+    seconds_from: what the estimate rests on, or why there is none. noise: what an A/A run on the same agents lets
+    expect of the run's first metric; shown: the smallest difference that the plan's blocks then show in four of five
+    cases. Both None where there was no such run."""
 
     configurations: tuple[tuple[str, Mapping[str, str]], ...]
     trials: int
-    seconds: float
+    seconds: float | None
     seconds_from: str
-    disk_bytes: int
+    disk_bytes: int | None
+    disk: tuple[Need, ...]
     warnings: tuple[Warning, ...]
+    noise: Expected | None = None
+    shown: float | None = None
 
 
 def preview(plan: Plan, kinds: Kinds) -> Preview:
     """Raises PlanError when the plan cannot run on the agents as known."""
     configurations, specs = resolved(plan, kinds)
-    sizes = [kinds.workloads[plan.workload].disk_bytes(spec.parameters) for spec in specs]
-    disk = _disk(plan, specs, sizes, kinds)
-    seconds, seconds_from = _seconds(plan, specs, disk)
+    workload = kinds.workloads[plan.workload]
+    sizes = [workload.disk_bytes(spec.parameters) for spec in specs]
+    disk = _disk(specs, sizes, kinds)
+    disk_bytes = None if disk is None else sum(need.size_bytes for need in disk)
+    seconds, seconds_from = _seconds(plan, specs, disk_bytes, workload)
+    noise = expected_noise(plan.workload, workload.headline_for(plan.parameters), specs[0].agents)
     return Preview(
         tuple((configuration.name, configuration.levels) for configuration in configurations),
         len(specs) * plan.replicates,
         seconds,
         seconds_from,
-        disk,
-        tuple(dict.fromkeys(_warnings(plan, specs, sizes, disk))),
+        disk_bytes,
+        disk or (),
+        tuple(dict.fromkeys(_warnings(plan, specs, sizes, disk or ()))),
+        noise,
+        noise.detectable(plan.replicates) if noise else None,
     )
 
 
-def _disk(plan: Plan, specs: Sequence[TrialSpec], sizes: Sequence[int], kinds: Kinds) -> int:
-    """Reused and template data stay, one copy for each (installation, data); a copy or a load needs one more."""
-    workload = kinds.workloads[plan.workload]
-    kept: dict[tuple[object, ...], int] = {}
-    for spec, size in zip(specs, sizes, strict=True):
-        key = (
-            spec.installation.name,
-            spec.access_method,
-            *sorted(workload.data_key(spec.parameters).items()),
-        )
-        kept[key] = size if spec.data != "fresh" else 0
-    extra = [size for spec, size in zip(specs, sizes, strict=True) if spec.data != "reuse"]
-    return sum(kept.values()) + max(extra, default=0)
+def _disk(specs: Sequence[TrialSpec], sizes: Sequence[int | None], kinds: Kinds) -> tuple[Need, ...] | None:
+    """None where the workload does not know its size before."""
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
+        return None
+    hosts = known_hosts() if any(spec.host for spec in specs) else {}
+    return needs(specs, known, kinds, hosts)
 
 
-def _seconds(plan: Plan, specs: Sequence[TrialSpec], disk: int) -> tuple[float, str]:
-    measured = sum(spec.warmup_s + spec.duration_s for spec in specs) * plan.replicates
+def _seconds(
+    plan: Plan, specs: Sequence[TrialSpec], disk: int | None, workload: WorkloadSpec
+) -> tuple[float | None, str]:
+    """(how long the run takes, what that rests on). What nobody can know is None, and never a number made up."""
+    windows, rest = _windows(specs, workload)
+    if windows is None:
+        return None, rest
+    measured = (sum(windows) + sum(spec.warmup_s for spec in specs)) * plan.replicates
     past = past_seconds(plan.workload)
+    count = len(specs) * plan.replicates
     if past.trials:
-        overhead = past.seconds * len(specs) * plan.replicates
-        return measured + overhead, f"the median overhead of {past.trials} past trials"
-    return measured + disk / LOAD_BYTES_A_SECOND + len(specs) * plan.replicates, "durations alone: no trial has run yet"
+        overhead = f"the median overhead of {past.trials} past trial{'s' if past.trials > 1 else ''}"
+        return measured + past.seconds * count, f"{rest} and {overhead}" if rest else overhead
+    if disk is None:
+        return None, "how long the data takes to load is known when a trial has run"
+    return measured + disk / LOAD_BYTES_A_SECOND + count, "durations alone: no trial has run yet"
 
 
-def _warnings(plan: Plan, specs: Sequence[TrialSpec], sizes: Sequence[int], disk: int) -> Iterator[Warning]:
-    agents = {agent.name: agent for agent in models.Agent.objects.prefetch_related("installations")}
-    if plan.replicates < FEWEST_REPLICATES:
-        yield Warning(
-            "replicates",
-            f"{plan.replicates} replicates are too few for a verdict: every value is shown, but no difference can be "
-            "called significant.",
-            f"Use {FEWEST_REPLICATES} or more.",
-        )
+def _windows(specs: Sequence[TrialSpec], workload: WorkloadSpec) -> tuple[list[float] | None, str]:
+    """(length of each configuration's measured window, what they rest on besides the plan's durations); None where one
+    lasts until its work is done and no trial has done that work yet."""
+    planned = [workload.measured_s(spec.parameters, spec.duration_s) for spec in specs]
+    known = [window for window in planned if window is not None]
+    if len(known) == len(specs):
+        return known, ""
+    past = past_windows(workload.name)
+    found = [
+        window if window is not None else past_window(past, spec.parameters)
+        for spec, window in zip(specs, planned, strict=True)
+    ]
+    unknown = sum(window is None for window in found)
+    if unknown:
+        some = "" if unknown == len(specs) else f", as {len(specs) - unknown} of {len(specs)} configurations have"
+        why = f"no trial with these parameters has ended yet{some}"
+        return None, f"it measures until the work is done, and {why}"
+    return [
+        window for window in found if window is not None
+    ], "the measured windows of past trials with the same parameters"
+
+
+def _warnings(
+    plan: Plan, specs: Sequence[TrialSpec], sizes: Sequence[int | None], disk: Sequence[Need]
+) -> Iterator[Warning]:
+    agents = {agent.name: agent for agent in models.Agent.objects.prefetch_related("installations", "host_changes")}
+    if plan.replicates < ADVISED_REPLICATES:
+        yield Warning("replicates", _too_few(plan.replicates), f"Use {ADVISED_REPLICATES} or more.")
+    for need in disk:
+        yield from _too_large(need, agents[need.agent])
     for spec, size in zip(specs, sizes, strict=True):
-        server = agents[next(agent for role, agent in spec.agents.items() if role != "client")]
+        server = agents[spec.agents[spec.nodes[0]]]
         yield from _one(spec, size, server)
-        free = server.disk.get("free_bytes")
-        if free is not None and disk > free:
-            todo = "Use a smaller scale, or another agent."
-            yield Warning(
-                "parameters.scale",
-                f"{format_quantity(disk, 'B')} of data, {format_quantity(free, 'B')} free on {server.name}.",
-                todo,
-            )
         for name in set(spec.agents.values()):
             if agents[name].state != "ready" or not agents[name].enabled:
                 what = agents[name].state if agents[name].enabled else "not enabled"
                 yield Warning("agents", f"Agent {name} is {what}: its trials wait.", "See the agents page.")
+            for change in agents[name].host_changes.all():
+                if change.error:
+                    text = f"{change.factor} of agent {name} could not be set back: its trials fail until it is."
+                    yield Warning("agents", text, "See the agent's page.")
 
 
-def _one(spec: TrialSpec, size: int, server: models.Agent) -> Iterator[Warning]:
+def _too_large(need: Need, agent: models.Agent) -> Iterator[Warning]:
+    free = agent.disk.get("free_bytes")
+    if need.place:
+        free = agent.disk.get("places", {}).get(agent.places.get(need.place))
+    if free is not None and need.size_bytes > free:
+        where = f"in place {need.place} of {need.agent}" if need.place else f"on {need.agent}"
+        text = f"{format_quantity(need.size_bytes, 'B')} of data and WAL, {format_quantity(free, 'B')} free {where}."
+        yield Warning("parameters.scale", text, "Use a smaller scale, another agent or another place.")
+
+
+def _too_few(replicates: int) -> str:
+    some = f"{replicates} replicate{'' if replicates == 1 else 's'}"
+    if replicates < FEWEST:
+        return f"{some} are too few for a verdict: every value is shown, but no difference can be called significant."
+    widths = [100 * (detectable(0.01, count) or 0) for count in (replicates, ADVISED_REPLICATES)]
+    return f"{some} show only differences of {widths[0]:.1f} times the noise, {ADVISED_REPLICATES} of {widths[1]:.1f}."
+
+
+def _one(spec: TrialSpec, size: int | None, server: models.Agent) -> Iterator[Warning]:
     clients = int(spec.parameters.get("clients", 1))
     stated = spec.settings.get("max_connections", "100")
     limit = int(stated) if stated.isdecimal() else 100
     if clients > limit - 3:
         todo = f"Set max_connections to {clients + 10} or more."
         yield Warning("parameters.clients", f"{clients} clients, but max_connections is {limit}.", todo)
-    if server.memory_bytes and size > server.memory_bytes:
+    if server.memory_bytes and size is not None and size > server.memory_bytes:
         yield Warning(
             "parameters.scale",
             f"{format_quantity(size, 'B')} of data, {format_quantity(server.memory_bytes, 'B')} of memory on "
@@ -121,6 +177,10 @@ def _one(spec: TrialSpec, size: int, server: models.Agent) -> Iterator[Warning]:
         if known and spec.access_method not in known:
             text = f"{spec.installation.name} has no access method {spec.access_method!r}."
             yield Warning("access_method", text, f"It has {', '.join(known)}.")
-    if len(set(spec.agents.values())) < len(spec.agents):
+    servers = [spec.agents[node] for node in spec.servers]
+    if {spec.agents[client] for client in spec.clients} & set(servers):
         text = "Client and server share a machine: the client's CPU is taken from the server."
         yield Warning("agents.client", text, "Use a second agent where there is one.")
+    if len(set(servers)) < len(servers):
+        text = f"{len(servers)} servers on {len(set(servers))} machine{'s' if len(set(servers)) > 1 else ''}: "
+        yield Warning("agents", f"{text}each takes processors from the others.", "Name an agent for each.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,11 +14,14 @@ from django.db.models import Max
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
-from results import models
+from results import models, noise
 from results import plan as plans
 from results.errors import PlanError, Problem, StateError
+from results.hostfactors import require_known
 from results.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
+from results.parameters import Kind
 from results.plan import Kinds, Plan
+from results.specs import role_of
 from results.states import RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 
 START_PLAN = "workers.tasks.start_plan"
@@ -28,6 +32,16 @@ def lock(run_id: int) -> models.Run:
     """The run's row, held to the transaction's end. Whatever changes states of its trials takes it first, so that two
     of them never miss each other. Not held against new rows that refer to the run."""
     return models.Run.objects.select_for_update(no_key=True).get(pk=run_id)
+
+
+def require_measured(run: models.Run) -> None:
+    """Raises StateError for a run of published figures."""
+    if run.publication_id is not None:
+        raise StateError(
+            f"Run {run.pk} holds published figures.",
+            why="They were measured elsewhere: Teiten has neither their plan nor their servers.",
+            todo="Take a ready plan to measure the same on servers of your own.",
+        )
 
 
 def audit(actor: str, verb: str, subject: str, **detail: Any) -> None:
@@ -48,7 +62,53 @@ def resolved(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], tuple
     configurations = expand(plan)
     if not configurations:
         raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
-    return configurations, resolve(plan, configurations, installed(), kinds)
+    specs = resolve(plan, configurations, installed(), kinds)
+    require_known(specs, kinds)
+    _require_extensions(specs, kinds)
+    if problems := list(_missing_programs(specs, kinds)):
+        raise PlanError(problems)
+    return configurations, specs
+
+
+def _require_extensions(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
+    """Raises PlanError for an installation that is known to lack an extension that a topology needs."""
+    wanted = {
+        (spec.agents[spec.nodes[0]], spec.installation.name, extension): spec.topology
+        for spec in specs
+        for extension in kinds.topologies[spec.topology].extensions
+    }
+    if not wanted:
+        return
+    rows = models.Installation.objects.filter(present=True, agent__name__in={agent for agent, _, _ in wanted})
+    known = {(row.agent.name, row.name): row.extensions for row in rows.select_related("agent")}
+    problems = [
+        Problem(
+            "installation",
+            f"PostgreSQL {installation} on {agent} has no {extension}, which the topology {topology} needs.",
+            "Choose an installation with PostgreSQL's contrib modules.",
+        )
+        for (agent, installation, extension), topology in wanted.items()
+        if (has := known.get((agent, installation))) and extension not in has
+    ]
+    if problems:
+        raise PlanError(problems)
+
+
+def _missing_programs(specs: Sequence[TrialSpec], kinds: Kinds) -> Iterator[Problem]:
+    """What agents that have been contacted lack for the roles that they are to play."""
+    wanted = {
+        (role_of(node), agent, program)
+        for spec in specs
+        for node, agent in spec.agents.items()
+        for program in kinds.topologies[spec.topology].programs.get(role_of(node), ())
+    }
+    if not wanted:
+        return
+    known = {agent.name: agent for agent in models.Agent.objects.filter(facts_at__isnull=False)}
+    for role, agent, program in sorted(wanted):
+        if agent in known and not known[agent].tools.get(program):
+            todo = "Install it there and contact the agent again, or name another agent."
+            yield Problem(f"agents.{role}", f"Agent {agent} has no program {program}.", todo)
 
 
 @transaction.atomic
@@ -63,6 +123,13 @@ def save_plan(plan: Plan, *, user: User | None, actor: str, stored: models.Plan 
     row.save()
     audit(actor, "change plan" if stored else "create plan", f"plan {row.pk}", hash=plan.hash)
     return row
+
+
+def plan_of_run(run_id: int, kinds: Kinds) -> Plan:
+    """The plan that the run was made of. Raises StateError where it was made of none."""
+    run = models.Run.objects.only("toml", "publication_id").get(pk=run_id)
+    require_measured(run)
+    return plans.read(run.toml, kinds)
 
 
 def load_plan(stored: models.Plan, kinds: Kinds) -> Plan:
@@ -137,7 +204,7 @@ def create_run(
         plan=stored,
         name=plan.name,
         workload=plan.workload,
-        headline=kinds.workloads[plan.workload].headline,
+        headline=kinds.workloads[plan.workload].headline_for(plan.parameters),
         toml=plans.to_toml(plan),
         factors=[{"name": f.name, "levels": [level.label for level in f.levels]} for f in plan.factors],
         plan_hash=plan.hash,
@@ -155,13 +222,27 @@ def create_run(
             name=configuration.name[:500],
             levels=dict(configuration.levels),
             spec=spec.to_json(),
-            dimensions=dimensions(spec),
+            dimensions=_dimensions(spec, kinds),
         )
         for index, (configuration, spec) in enumerate(zip(configurations, specs, strict=True))
     )
     _create_trials(run, rows, range(1, plan.replicates + 1))
     audit(actor, "create run", f"run {run.pk}", plan=plan.name, trials=len(rows) * plan.replicates)
     return run
+
+
+def _dimensions(spec: TrialSpec, kinds: Kinds) -> dict[str, Any]:
+    """The plan's duration_s is no dimension of a trial that lasts until its work is done; a script is one by its hash,
+    for pages to name and choose it by."""
+    found: dict[str, Any] = dimensions(spec)
+    workload = kinds.workloads[spec.workload]
+    if workload.measured_s(spec.parameters, spec.duration_s) is None:
+        del found["duration_s"]
+    for parameter in workload.parameters:
+        text = found.get(parameter.name)
+        if parameter.kind is Kind.SCRIPT and text:
+            found[parameter.name] = f"SHA-256 {hashlib.sha256(str(text).encode()).hexdigest()[:12]}"
+    return found
 
 
 def _create_trials(run: models.Run, rows: Sequence[models.Configuration], blocks: range) -> None:
@@ -183,6 +264,7 @@ def add_blocks(run_id: int, blocks: int, actor: str) -> None:
     if not 1 <= blocks <= 1000:
         raise PlanError([Problem("blocks", f"{blocks} is not between 1 and 1000.")])
     run = lock(run_id)
+    require_measured(run)
     if run.state == RunState.SCHEDULED:
         raise StateError(f"Run {run_id} has not started.", todo="Change its plan and schedule it anew.")
     first = run.blocks + 1
@@ -196,6 +278,7 @@ def add_blocks(run_id: int, blocks: int, actor: str) -> None:
 def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str) -> models.Run:
     """The same plan again, on the installations as they are now."""
     run = models.Run.objects.select_related("plan").get(pk=run_id)
+    require_measured(run)
     return create_run(plans.read(run.toml, kinds), kinds, actor=actor, stored=run.plan, user=user)
 
 
@@ -203,6 +286,7 @@ def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str) -> m
 def cancel_run(run_id: int, actor: str) -> None:
     """Cancels what waits and what runs; what is done stays. Raises StateError."""
     run = lock(run_id)
+    require_measured(run)
     if RunState.CANCELLED not in RUN_TRANSITIONS[RunState(run.state)]:
         raise StateError(f"Run {run_id} is {run.state}: nothing is left to cancel.")
     _set_trials(models.Trial.objects.filter(run_id=run_id), TrialState.CANCELLED)
@@ -214,6 +298,7 @@ def cancel_run(run_id: int, actor: str) -> None:
 def cancel_trial(trial_id: int, actor: str) -> None:
     """A running attempt is stopped by its worker within a heartbeat. Raises StateError."""
     run = lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
+    require_measured(run)
     if not _set_trials(models.Trial.objects.filter(pk=trial_id), TrialState.CANCELLED):
         raise StateError(f"Trial {trial_id} has already ended.")
     close_finished(run.pk)
@@ -223,7 +308,7 @@ def cancel_trial(trial_id: int, actor: str) -> None:
 @transaction.atomic
 def retry_trial(trial_id: int, actor: str) -> None:
     """Queues a failed or cancelled trial once more. Raises StateError."""
-    lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
+    require_measured(lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id)))
     trial = models.Trial.objects.get(pk=trial_id)
     if trial.state == TrialState.RUNNING or not _requeue(models.Trial.objects.filter(pk=trial_id)):
         raise StateError(f"Trial {trial_id} is {trial.state}: only a failed or cancelled one can be retried.")
@@ -233,8 +318,8 @@ def retry_trial(trial_id: int, actor: str) -> None:
 
 @transaction.atomic
 def retry_failed(run_id: int, actor: str) -> int:
-    """Queues every failed trial of the run once more; how many."""
-    lock(run_id)
+    """Queues every failed trial of the run once more; how many. Raises StateError for published figures."""
+    require_measured(lock(run_id))
     count = _requeue(models.Trial.objects.filter(run_id=run_id, state=TrialState.FAILED))
     if count:
         _reopen(run_id)
@@ -277,11 +362,14 @@ def start_due(now: datetime) -> int:
 
 
 def close_finished(run_id: int) -> bool:
-    """Ends a running run of which every trial has ended; whether it did."""
+    """Ends a running run of which every trial has ended, and keeps what it says of noise; whether it did."""
     open_states = [TrialState.WAITING, TrialState.RUNNING]
     left = models.Trial.objects.filter(run_id=run_id, state__in=open_states)
-    return bool(
+    closed = (
         models.Run.objects.filter(pk=run_id, state=RunState.RUNNING)
         .exclude(pk__in=left.values("run_id"))
         .update(state=RunState.FINISHED, ended_at=timezone.now())
     )
+    if closed:
+        noise.keep(run_id)
+    return bool(closed)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from results.errors import Problem
+from results.host import MidRun
 from results.metrics import Metric
 from results.parameters import Parameter, Scalar
 from results.parsed import Part
@@ -15,18 +17,75 @@ _MARGIN_S = 3600.0
 _LATE_S, _LATE_SHARE = 3.0, 0.02  # how long before the window's end the last sample may lie
 
 
+def by_duration(parameters: Mapping[str, Scalar], duration_s: float) -> float | None:
+    """The plan's duration, unless the parameter `transactions` ends the run."""
+    return None if parameters.get("transactions") else duration_s
+
+
+def as_the_plan_says(parameters: Mapping[str, Scalar]) -> Mapping[str, str]:
+    """No table is stored otherwise than by the plan's access method."""
+    return {}
+
+
+def nothing_wrong(parameters: Mapping[str, Scalar]) -> Iterable[Problem]:
+    """Each parameter is right by itself: that is all."""
+    return ()
+
+
+def nothing_brought(parameters: Mapping[str, Scalar]) -> Mapping[str, str]:
+    """The plan brings no program of its own."""
+    return {}
+
+
+def never(parameters: Mapping[str, Scalar]) -> bool:
+    """One client drives one server."""
+    return False
+
+
+def by_pgbench(parameters: Mapping[str, Scalar]) -> bool:
+    """All load is `workers.pgbench.run`'s: any number of clients may drive any number of servers."""
+    return True
+
+
 @dataclass(frozen=True)
 class WorkloadSpec:
-    """disk_bytes: parameters → estimated size of the loaded data. headline: the metric that pages show first."""
+    """What a workload declares.
+
+    disk_bytes: parameters → estimated size of the loaded data; None where nobody can know before.
+    headline: the metric that pages show first; headline_of: the same where it hangs on the parameters.
+    measured_s: (parameters, the plan's duration_s) → expected length of the measured window; None = until the work is
+    done. stored_by: parameters → table → access method, for tables whose access method they decide and not the plan.
+    problems: complete parameters → what is wrong with them together; a problem's field is a parameter's name.
+    brought: what the parameters bring that is run, by name → its hash, for the trial's tool layer.
+    several: complete parameters → whether several clients may drive it together, or one each of several servers.
+    commands: parameter → values with which a shell command of the plan's own runs on the client's agent: such a plan
+    needs a higher right. survives: whether its clients go on, against whichever server takes writes, after one is lost
+    in mid-run; then they reach it through a pooler as well."""
 
     name: str
     title: str
     help: str
     parameters: tuple[Parameter, ...]
     metrics: tuple[Metric, ...]
-    disk_bytes: Callable[[Mapping[str, Scalar]], int]
+    disk_bytes: Callable[[Mapping[str, Scalar]], int | None]
     headline: str = "tps"
     minimum_version: int = 90500
+    measured_s: Callable[[Mapping[str, Scalar], float], float | None] = by_duration
+    stored_by: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = as_the_plan_says
+    headline_of: Callable[[Mapping[str, Scalar]], str] | None = None
+    problems: Callable[[Mapping[str, Scalar]], Iterable[Problem]] = nothing_wrong
+    brought: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = nothing_brought
+    several: Callable[[Mapping[str, Scalar]], bool] = never
+    commands: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    survives: bool = False
+
+    def complete(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """Every parameter, those that are not given at their defaults."""
+        return {p.name: parameters.get(p.name, p.default) for p in self.parameters}
+
+    def headline_for(self, parameters: Mapping[str, Scalar]) -> str:
+        """The metric that pages show first with these parameters."""
+        return self.headline_of(self.complete(parameters)) if self.headline_of else self.headline
 
     def data_key(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
         """The parameters that decide the loaded data: trials with equal keys may share it."""
@@ -34,19 +93,110 @@ class WorkloadSpec:
 
 
 @dataclass(frozen=True)
+class Target:
+    """A server that takes load of its own. workload False: beside the workload it is read by pgbench's select-only
+    script, whose numbers stay the node's own and are in no total. name: of one of several sets of clients at the same
+    server, each as large as the plan says."""
+
+    node: str
+    workload: bool = True
+    name: str = ""
+
+
+def one_primary(parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
+    """All load goes to the primary."""
+    return (Target("primary"),)
+
+
+def any_version(parameters: Mapping[str, Scalar], version_num: int) -> Iterable[Problem]:
+    """Every PostgreSQL can do it."""
+    return ()
+
+
+def any_number(parameters: Mapping[str, Scalar], clients: int) -> Iterable[Problem]:
+    """However many clients there are is the servers' affair."""
+    return ()
+
+
+def nothing_in_mid_run(parameters: Mapping[str, Scalar]) -> float | None:
+    """Every server stays to the end."""
+    return None
+
+
+def no_host_factor(parameters: Mapping[str, Scalar]) -> MidRun | None:
+    """No machine is changed while it is measured."""
+    return None
+
+
+@dataclass(frozen=True)
 class TopologySpec:
-    """roles: every role a node plays, the server that takes the load first; `client` is always there besides."""
+    """What a topology declares.
+
+    roles: every role a node plays, the server that takes the load first; `client` is always there besides. A plan names
+    an agent for a role (`standby`), or for one of its nodes (`standby2`).
+    nodes: complete parameters → the servers of one arrangement: roles, with a number where a role is played several
+    times; None: each role once. targets: which of them take the load. problems: what is wrong with the parameters
+    together or with this version of PostgreSQL; a problem's field is a parameter's name. too_many: what is wrong
+    with so many clients at once. collectors: what must watch such an arrangement besides the plan's own; collectors_of:
+    complete parameters → what must, where it hangs on them. poolers:
+    roles that are no PostgreSQL, but take load and pass it on to those that are. programs: role → what its agent
+    must have besides PostgreSQL. holders: roles whose servers hold data that the load needs, whose caches and
+    autovacuum therefore count; those that take load always do. shares: roles whose servers have the data shared out
+    among them, where all others have a copy each. extensions: what the primary's installation must
+    offer. outside: its servers are not Teiten's, and lie on machines that are no agents unless the plan names one.
+    commands: parameters that, where they are not empty, run shell commands of the plan's own on the client's agent:
+    such a plan needs a higher right. loses_until_s: complete parameters → the second of the measured window by
+    which a server was lost and another is to take its place; None: none is lost. in_mid_run: complete parameters →
+    the host factor that is set while the load runs; None: none is."""
 
     name: str
     title: str
     help: str
     roles: tuple[str, ...] = ("primary",)
     parameters: tuple[Parameter, ...] = ()
+    nodes: Callable[[Mapping[str, Scalar]], tuple[str, ...]] | None = None
+    targets: Callable[[Mapping[str, Scalar]], tuple[Target, ...]] = one_primary
+    problems: Callable[[Mapping[str, Scalar], int], Iterable[Problem]] = any_version
+    too_many: Callable[[Mapping[str, Scalar], int], Iterable[Problem]] = any_number
+    collectors: tuple[str, ...] = ()
+    collectors_of: Callable[[Mapping[str, Scalar]], tuple[str, ...]] | None = None
+    holders: tuple[str, ...] = ("primary",)
+    shares: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    poolers: tuple[str, ...] = ()
+    programs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    outside: bool = False
+    commands: tuple[str, ...] = ()
+    loses_until_s: Callable[[Mapping[str, Scalar]], float | None] = nothing_in_mid_run
+    in_mid_run: Callable[[Mapping[str, Scalar]], MidRun | None] = no_host_factor
+
+    def complete(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """Every parameter, those that are not given at their defaults. parameters: may hold others as well."""
+        return {p.name: parameters.get(p.name, p.default) for p in self.parameters}
+
+    def nodes_of(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+        """Every server of the arrangement with these parameters."""
+        return self.nodes(self.complete(parameters)) if self.nodes else self.roles
+
+    def collectors_for(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+        """What must watch an arrangement with these parameters."""
+        return self.collectors_of(self.complete(parameters)) if self.collectors_of else self.collectors
+
+    def data_key(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        """The parameters that decide how loaded data lie: trials that keep a database may share it where these are
+        equal."""
+        return {f"topology.{p.name}": parameters.get(p.name, p.default) for p in self.parameters if p.loads}
+
+
+def role_of(node: str) -> str:
+    """`standby2` → `standby`."""
+    return node.rstrip("0123456789")
 
 
 @dataclass(frozen=True)
 class CollectorSpec:
-    """on: which nodes it watches: `agents` (each machine once), `servers` (each PostgreSQL), `client`.
+    """on: which nodes it watches: `agents` (each machine once), `servers` (each PostgreSQL), or one role (`client`,
+    `primary`) where there is one.
     needs: programs that must be on the agent."""
 
     name: str
@@ -79,11 +229,10 @@ class Reading:
         return f"the last sample lies {last_s:.1f} s into a window of {length_s:.1f} s"
 
 
-def watch_limit_s(duration_s: float, warmup_s: float, parameters: Mapping[str, Scalar]) -> float:
-    """When a collector may be taken for forgotten, seconds after its start: never within a run. A run by transactions
-    (the parameter `transactions`) has no duration known before; a week is the longest that a plan allows."""
-    by_transactions = bool(parameters.get("transactions"))
-    return (LONGEST_RUN_S if by_transactions else duration_s + warmup_s) + _MARGIN_S
+def watch_limit_s(measured_s: float | None, warmup_s: float) -> float:
+    """When a collector may be taken for forgotten, seconds after its start: never within a run. measured_s: None where
+    the length is not known before; a week is the longest that a plan allows."""
+    return (LONGEST_RUN_S if measured_s is None else measured_s + warmup_s) + _MARGIN_S
 
 
 class Parse(Protocol):

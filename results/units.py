@@ -11,6 +11,7 @@ import re
 
 _BYTES = {"B": 1, "kB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_TIMES = _SECONDS | {"ns": 1e-9, "µs": 1e-6, "μs": 1e-6}  # both of Unicode's signs for micro
 _QUANTITY = re.compile(r"^\s*([-+]?\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$")
 
 
@@ -29,6 +30,20 @@ def _parse(text: str, table: dict[str, float] | dict[str, int], default: str) ->
     if match is None or (match[2] or default) not in table:
         raise ValueError(f"{text!r} is not a quantity in {', '.join(table)}")
     return float(match[1]) * table[match[2] or default]
+
+
+def to_base(value: float, unit: str) -> tuple[float, str]:
+    """A value in a unit of time or size → in the base unit: (1.5, 'ms') → (0.0015, 's'), (2, 'MB') → (2097152.0, 'B').
+    Times all become seconds, so that a program may print the same metric now in ms and now in s. Sizes are 1024 based
+    as PostgreSQL's, 'MiB' being another way to write 'MB'; 'MB/s' becomes 'B/s'. A count has no unit or '1'. Any other
+    unit stays."""
+    if unit in _TIMES:
+        return value * _TIMES[unit], "s"
+    plain = unit.removesuffix("/s")
+    size = _BYTES.get("kB" if plain == "KiB" else plain.replace("iB", "B"))
+    if size is not None:
+        return float(value * size), "B/s" if plain != unit else "B"
+    return value, unit or "1"
 
 
 def setting_in_base_units(value: str, unit: str | None) -> str:
@@ -72,6 +87,7 @@ def format_number(value: float, digits: int = 4) -> str:
 _SCALES: dict[str, list[tuple[float, str]]] = {
     "us": [(1e6, "s"), (1e3, "ms"), (1, "µs")],
     "B": [(1024**4, "TB"), (1024**3, "GB"), (1024**2, "MB"), (1024, "kB"), (1, "B")],
+    "B/s": [(1024**3, "GB/s"), (1024**2, "MB/s"), (1024, "kB/s"), (1, "B/s")],
     "s": [(86400, "d"), (3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs")],
 }
 

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import math
+import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from results import ingest, models, plan, runs
+from results import ingest, models, plan, runs, snapshots
 from results.agents import Contact, FoundInstallation, record_contact
 from results.environment import Layer, LayerKind
 from results.histogram import HeatMap, Histogram
+from results.host import Change, HostFactor
+from results.host import read as read_host_factors
+from results.hostfactors import define, note_changes
 from results.metrics import Better, Metric
 from results.models.audit import Scope
 from results.parsed import (
     Check,
     CommandRun,
+    Document,
     Event,
     Gap,
     Latencies,
@@ -33,10 +40,26 @@ from results.parsed import (
 from results.plan import Plan
 from results.runs import create_run, save_plan
 from results.series import Series
+from webapp import citations
 from webapp.access import new_token
 from workers.bundle.writer import packed
 from workers.registry import kinds
 
+HOST_FACTOR = """
+[cpu_governor]
+help = "How the kernel sets the clock of the processors."
+show = "cat /sys/governor"
+revert = 'echo "$1" >/sys/governor'
+needs_stopped_servers = true
+[cpu_governor.levels.performance]
+apply = "echo performance >/sys/governor"
+check = "cat /sys/governor"
+expected = "performance"
+[cpu_governor.levels.powersave]
+apply = "echo powersave >/sys/governor"
+check = "grep -qx powersave /sys/governor"
+"""
+TWINS: list[dict[str, Any]] = [{"label": label, "values": {}} for label in ("A", "A again")]
 STARTED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 RAW_FILES = {"workload/stdout.txt": b"tps = 1000.0 (without initial connection time)\n", "server/log.txt": b"ready\n"}
 METRICS = (
@@ -59,6 +82,22 @@ def agent(name: str = "db1", versions: Mapping[str, int] | None = None) -> model
     record_contact(made.pk, contact(found), timezone.now())
     made.refresh_from_db()
     return made
+
+
+def host_factor() -> HostFactor:
+    return read_host_factors(HOST_FACTOR)[0]
+
+
+def define_host_factor(name: str = "db1") -> None:
+    """`cpu_governor`, with levels performance and powersave."""
+    define(models.Agent.objects.get(name=name), [host_factor()], "tests")
+
+
+def not_back(name: str, trial: models.Trial | None = None, error: str = "") -> None:
+    """The agent's governor is at performance, and was powersave."""
+    key = f"{trial.run_id}/{trial.pk}" if trial else "1/999999"
+    change = Change("cpu_governor", "performance", "powersave", "cat", "echo", key, STARTED.timestamp(), error=error)
+    note_changes(name, [change], STARTED + timedelta(minutes=1))
 
 
 def contact(versions: Mapping[str, int], kernel: str = "6.1.0") -> Contact:
@@ -122,6 +161,22 @@ def finished_run(user: User | None = None, **changes: Any) -> models.Run:
     return made
 
 
+def aa_run(noise: float, *, blocks: int = 5, seed: int = 1) -> models.Run:
+    """A finished run of 1 and 4 clients, each configuration twice."""
+    made = run(factors={"installation": ["16"], "clients": [1, 4], "twin": TWINS}, replicates=blocks, seed=seed)
+    finish_noisily(made, noise)
+    made.refresh_from_db()
+    return made
+
+
+def finish_noisily(made: models.Run, noise: float) -> None:
+    """Every trial that waits; tps has this coefficient of variation."""
+    chance = random.Random(made.seed)
+    for trial in made.trials.filter(state="waiting").select_related("configuration").order_by("position"):
+        finish(trial, usual_tps(trial) * math.exp(chance.gauss(0, noise)))
+    runs.close_finished(made.pk)
+
+
 def usual_tps(trial: models.Trial) -> float:
     dimensions = trial.configuration.dimensions
     return float(1000 * dimensions["clients"] * float(dimensions["major"]) / 16 + trial.block)
@@ -146,9 +201,12 @@ def begin(trial: models.Trial, phase: str = "prepare", expected_s: float | None 
     return attempt
 
 
-def finish(trial: models.Trial, tps: float | None = None, *, bundles: Path | None = None) -> models.Attempt:
-    """The trial done, its numbers stored. bundles: also write the archive of raw files below this folder."""
-    return _end(trial, usual_tps(trial) if tps is None else tps, None, bundles)
+def finish(
+    trial: models.Trial, tps: float | None = None, *, bundles: Path | None = None, **changes: Any
+) -> models.Attempt:
+    """The trial done, its numbers stored. bundles: also write the archive of raw files below this folder. changes: of
+    what `parsed` says."""
+    return _end(trial, usual_tps(trial) if tps is None else tps, None, bundles, changes)
 
 
 def fail(trial: models.Trial, what: str = "pgbench was aborted.", tps: float = 1.0, **rest: Any) -> models.Attempt:
@@ -187,9 +245,27 @@ def parsed(trial: models.Trial, number: int, tps: float, error: Mapping[str, Any
             Latencies("client", "", Histogram((400, 500, 900), (5, 90, 5)), HeatMap((0, 1), (35, 36), (50, 50))),
         ),
         events=(Event(2.5, "primary", "checkpoint", "checkpoint starting: time"),),
-        layers=(LayerUse("primary", Layer(LayerKind.SETTINGS, {"shared_buffers": "128MB"})),),
+        layers=(
+            LayerUse("primary", Layer(LayerKind.SETTINGS, {"shared_buffers": "128MB"})),
+            LayerUse("primary", Layer(LayerKind.DATA, {"items": 200, "workload": "tpcc"})),
+        ),
         gaps=(Gap("sar", "client", "sar is not installed"),),
+        documents=(
+            Document("plan", "q1", [{"Plan": {"Node Type": "Seq Scan"}}]),
+            Document("stacks", "cpu-clock:u dwarf", stacks(trial), "primary"),
+        ),
     )
+
+
+def stacks(trial: models.Trial) -> dict[str, int]:
+    """Sampled in 16: a quarter of the time in heap_getnext, an eighth in hash_search. In others: three eighths in
+    heap_getnext, below a new caller, and nothing in hash_search."""
+    below_main = "client backend;_start;main;PostmasterMain;ServerLoop;PostgresMain;exec_simple_query"
+    if trial.configuration.dimensions["major"] == "16":
+        counts = {f"{below_main};ExecScan;heap_getnext": 200, f"{below_main};ExecScan;hash_search": 100}
+    else:
+        counts = {f"{below_main};ExecScan;table_scan;heap_getnext": 300, f"{below_main};ExecScan": 1}
+    return counts | {f"{below_main};raw_parser <x>": 500 - trial.block, "checkpointer;main;[unknown]": trial.block}
 
 
 def write_bundle(folder: Path, trial: models.Trial, number: int) -> ingest.Archive:
@@ -202,10 +278,16 @@ def write_bundle(folder: Path, trial: models.Trial, number: int) -> ingest.Archi
     return ingest.Archive(path, hashlib.sha256(data).hexdigest(), len(data))
 
 
-def _end(trial: models.Trial, tps: float, error: Mapping[str, Any] | None, bundles: Path | None) -> models.Attempt:
+def _end(
+    trial: models.Trial,
+    tps: float,
+    error: Mapping[str, Any] | None,
+    bundles: Path | None,
+    changes: Mapping[str, Any] = MappingProxyType({}),
+) -> models.Attempt:
     attempt = trial.attempts.filter(state="running").first() or begin(trial)
     archive = ingest.Archive("", "", 0) if bundles is None else write_bundle(bundles, trial, attempt.number)
-    value = parsed(trial, attempt.number, tps, error)
+    value = replace(parsed(trial, attempt.number, tps, error), **changes)
     ingest.store(value, attempt.pk, archive)
     state = "failed" if error else "done"
     ended = value.started_at + timedelta(seconds=9)
@@ -221,6 +303,45 @@ def _end(trial: models.Trial, tps: float, error: Mapping[str, Any] | None, bundl
     return attempt
 
 
+def citation(run: models.Run, query: str = "") -> models.Snapshot:
+    """The run's first comparison, or that of a query, as it is now."""
+    asked, found = citations.asked(query or f"run={run.pk}")
+    return snapshots.cite(asked, found, user=None, actor="tests")
+
+
 def tokens(user: User, scopes: Sequence[str] = ("read", "run", "admin")) -> dict[str, str]:
     """Scope → the secret of a fresh token of that scope."""
     return {scope: new_token(user, f"{scope} token", Scope(scope))[1] for scope in scopes}
+
+
+def capability_run(
+    outcomes: Mapping[str, str], *, access_method: str = "heap", installation: str = "16", **words: str
+) -> models.Trial:
+    """A finished trial of the capability checks with these answers: capability → outcome. words: message, compared."""
+    if not models.Agent.objects.filter(name="db1").exists():
+        agent()
+    models.Installation.objects.update(access_methods=["heap", "zheap"])
+    changes = {"workload": "capabilities", "parameters": {}, "factors": {}, "replicates": 1}
+    trial = run(**changes, installation=installation, access_method=access_method).trials.get()
+    attempt = finish(trial, 1.0)
+    models.Document.objects.bulk_create(
+        models.Document(
+            run_id=trial.run_id,
+            attempt=attempt,
+            kind="capability",
+            node="primary",
+            label=name,
+            content={
+                "access_method": access_method,
+                "title": name.upper(),
+                "group": "Storage" if name == "toast" else "Maintenance",
+                "order": order,
+                "outcome": outcome,
+                "message": words.get("message", ""),
+                "compared": words.get("compared", "items: 2000 rows"),
+                "seconds": 0.5,
+            },
+        )
+        for order, (name, outcome) in enumerate(outcomes.items())
+    )
+    return trial

@@ -3,7 +3,8 @@
     scope   may
     read    GET everything (also anonymous visitors where TEITEN_OPEN_READING is on)
     run     create and cancel runs, retry trials, edit plans
-    admin   agents, host keys, tokens, users
+    admin   agents, host keys, host factors, tokens, users; plans that run a shell command of their own on an agent: to
+            store, run, repeat, extend or schedule one
 
 A signed-in member has scope `run`; a member of staff has `admin`.
 """
@@ -29,11 +30,14 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
+from results.matrix import runs_commands
 from results.models import ApiToken, AuditEntry
 from results.models.audit import Scope
+from results.plan import Kinds, Plan
 
 ORDER = [Scope.READ, Scope.RUN, Scope.ADMIN]
 OPEN_PATHS = ("/account/", "/static/", "/health")
+NO_COMMANDS = "This plan runs a shell command on an agent: that takes an administrator."
 View = Callable[..., HttpResponseBase]
 
 
@@ -151,6 +155,20 @@ class ScopePermission(BasePermission):
         needed = Scope.READ if request.method in SAFE_METHODS else getattr(view, "write_scope", Scope.RUN)
         self.message = f"This needs the scope {needed.value!r}."
         return allows(scope_of(request.user, token), needed)
+
+
+def may_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> bool:
+    """Whether the visitor may have this plan run: one with a shell command needs more than another."""
+    token = getattr(request, "auth", None)
+    needed = Scope.ADMIN if runs_commands(plan, kinds) else Scope.RUN
+    return allows(scope_of(request.user, token if isinstance(token, ApiToken) else None), needed)
+
+
+def require_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> Plan:
+    """The plan, where `may_plan`. Raises PermissionDenied."""
+    if not may_plan(request, plan, kinds):
+        raise PermissionDenied(NO_COMMANDS)
+    return plan
 
 
 def person(request: HttpRequest | Request) -> User | None:

@@ -25,6 +25,9 @@ class Environment:
     open_reading: bool
     https: bool
     log_level: str
+    address: str
+    email_url: str
+    email_from: str
 
 
 def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environment:
@@ -49,6 +52,45 @@ def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environmen
         open_reading=_flag(values, "TEITEN_OPEN_READING", False),
         https=_flag(values, "TEITEN_HTTPS", False),
         log_level=values.get("TEITEN_LOG_LEVEL", "INFO"),
+        address=values.get("TEITEN_ADDRESS", "").rstrip("/"),
+        email_url=values.get("TEITEN_EMAIL_URL", ""),
+        email_from=values.get("TEITEN_EMAIL_FROM", "teiten@localhost"),
+    )
+
+
+@dataclass(frozen=True)
+class Mail:
+    """The mail server. host: '' for none. starttls: TLS after the greeting; tls: from the start."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    starttls: bool
+    tls: bool
+
+
+def mail(url: str) -> Mail:
+    """smtp://user:password@host:port; smtp+tls:// for STARTTLS, smtps:// for TLS from the start. Raises TeitenError."""
+    parts = urlsplit(url)
+    usual = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+    try:
+        port = parts.port or usual.get(parts.scheme, 0)
+    except ValueError:
+        port = 0
+    if url and not (port and parts.hostname):
+        raise TeitenError(
+            "The mail server's URL is not smtp://user:password@host:port.",
+            where="TEITEN_EMAIL_URL",
+            todo="Set it as docs/operations.md says.",
+        )
+    return Mail(
+        host=parts.hostname or "",
+        port=port,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        starttls=parts.scheme == "smtp+tls",
+        tls=parts.scheme == "smtps",
     )
 
 

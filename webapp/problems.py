@@ -60,7 +60,7 @@ def api_exception(exception: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(exception, Http404):
         exception = exceptions.NotFound(str(exception) or None)
     if isinstance(exception, PermissionDenied):
-        exception = exceptions.PermissionDenied()
+        exception = exceptions.PermissionDenied(str(exception) or None)
     if isinstance(exception, ModelInvalid):
         exception = exceptions.ValidationError(exception.message_dict)
     if not isinstance(exception, exceptions.APIException):

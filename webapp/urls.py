@@ -4,7 +4,27 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from webapp.pages import account, agents, comparison, overview, plans, runs, trials
+from webapp.pages import (
+    access_methods,
+    account,
+    agents,
+    capabilities,
+    citations,
+    comparison,
+    diff,
+    flame,
+    host,
+    overview,
+    plans,
+    published,
+    ready,
+    runs,
+    topologies,
+    trends,
+    trials,
+    versions,
+    why,
+)
 
 agent_pages = [
     path("", agents.index, name="list"),
@@ -13,18 +33,28 @@ agent_pages = [
     path("<str:name>/edit/", agents.edit, name="edit"),
     path("<str:name>/accept/", agents.accept, name="accept"),
     path("<str:name>/contact/", agents.contact, name="contact"),
+    path("<str:name>/host-factors.toml", host.export, name="host-toml"),
+    path("<str:name>/host/add/", host.edit, name="host-add"),
+    path("<str:name>/host/import/", host.import_toml, name="host-import"),
+    path("<str:name>/host/<str:factor>/edit/", host.edit, name="host-edit"),
+    path("<str:name>/host/<str:factor>/remove/", host.remove, name="host-remove"),
 ]
 plan_pages = [
     path("", plans.index, name="list"),
     path("add/", plans.add, name="add"),
     path("preview/", plans.preview, name="preview"),
     path("import/", plans.import_toml, name="import"),
+    path("ready/", ready.index, name="ready"),
+    path("ready/<slug:slug>/", ready.detail, name="ready-detail"),
+    path("ready/<slug:slug>/form/", ready.use, name="ready-form"),
     path("<int:plan_id>/", plans.detail, name="detail"),
     path("<int:plan_id>/edit/", plans.edit, name="edit"),
     path("<int:plan_id>/plan.toml", plans.export, name="export"),
     path("<int:plan_id>/run/", plans.run, name="run"),
     path("<int:plan_id>/schedule/", plans.schedule, name="schedule"),
     path("<int:plan_id>/archive/", plans.archive, name="archive"),
+    path("<int:plan_id>/watches/", plans.watch, name="watch"),
+    path("<int:plan_id>/watches/<int:watch_id>/remove/", plans.unwatch, name="unwatch"),
 ]
 run_pages = [
     path("", runs.index, name="list"),
@@ -40,8 +70,21 @@ trial_pages = [
     path("<int:trial_id>/", trials.detail, name="detail"),
     path("<int:trial_id>/cancel/", trials.cancel, name="cancel"),
     path("<int:trial_id>/retry/", trials.retry, name="retry"),
+    path("<int:trial_id>/flame/", flame.trial, name="flame"),
     path("<int:trial_id>/<int:attempt_number>/bundle/", trials.bundle, name="bundle"),
+    path("<int:trial_id>/<int:attempt_number>/plan/<path:label>/", trials.plan, name="plan"),
     path("<int:trial_id>/<int:attempt_number>/file/<path:name>", trials.file, name="file"),
+]
+citation_pages = [
+    path("c/", citations.index, name="list"),
+    path("c/<str:hash_>/", citations.detail, name="detail"),
+    path("c/<str:hash_>/reference/", citations.refer, name="refer"),
+    path("compare/cite/", citations.cite, name="cite"),
+]
+published_pages = [
+    path("", published.index, name="list"),
+    path("<str:slug>/", published.detail, name="detail"),
+    path("<str:slug>/file.csv", published.file, name="file"),
 ]
 account_pages = [
     path("sign-in/", account.sign_in, name="sign-in"),
@@ -55,6 +98,19 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/", include((run_pages, "runs"))),
     path("trials/", include((trial_pages, "trials"))),
     path("compare/", comparison.index, name="comparison"),
+    path("compare/cell/", comparison.cell, name="comparison-cell"),
+    path("trends/", trends.index, name="trends"),
+    path("trends/annotations/", trends.annotate, name="annotate"),
+    path("trends/annotations/<int:annotation_id>/remove/", trends.remove_annotation, name="remove-annotation"),
+    path("diff/", diff.index, name="diff"),
+    path("compare/why/", why.index, name="why"),
+    path("", include((citation_pages, "citations"))),
+    path("versions/", versions.index, name="versions"),
+    path("access-methods/", access_methods.index, name="access-methods"),
+    path("topologies/", topologies.index, name="topologies"),
+    path("capabilities/", capabilities.index, name="capabilities"),
+    path("published/", include((published_pages, "published"))),
+    path("flame/", flame.index, name="flame"),
     path("plans/", include((plan_pages, "plans"))),
     path("agents/", include((agent_pages, "agents"))),
     path("account/", include((account_pages, "account"))),

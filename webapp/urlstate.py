@@ -8,43 +8,77 @@ behind each other with commas, or the parameter is repeated; a comma that belong
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from urllib.parse import quote_plus, unquote_plus
 
 from results.errors import TeitenError
-from results.queries.comparison import Selection
+from results.queries.selection import Selection
 
 FILTER = "filter."
-TEXTS = ("x", "metric", "node", "label", "baseline")
+TEXTS = ("x", "panel", "metric", "statistic", "node", "label", "per", "baseline")
+DIMENSIONS = ("x", "series", "panel")  # one or several
 NO_SERIES = "none"
+_DRAWN = {"axes": ("log", "linear"), "view": ("ratio", "speedup")}
 _SAFE = "/:@"
+
+
+@dataclass(frozen=True)
+class View:
+    """How a page draws what was selected; says nothing about the data. axes: log or linear, '' for the page's choice.
+    view: ratio (to the baseline), speedup (to the first x), '' for the values themselves."""
+
+    axes: str = ""
+    view: str = ""
+
+
+NO_VIEW = View()
 
 
 def read(query: str) -> Selection:
     """The query string (without '?', as sent) → Selection. Unknown parameters are left alone; raises TeitenError for
-    a run that is no number."""
+    a run that is no number, and for a NUL byte."""
     values = _parse(query)
-    texts = {name: values[name][-1] for name in TEXTS if name in values}
-    series = values["series"][-1] if "series" in values else None
+    texts = {
+        name: ",".join(values[name]) if name in DIMENSIONS else values[name][-1] for name in TEXTS if name in values
+    }
+    series = ",".join(values["series"]) if "series" in values else None
+    without = tuple(dict.fromkeys(values.get("without", ())))
     filters = {
         name.removeprefix(FILTER): tuple(dict.fromkeys(chosen))
         for name, chosen in sorted(values.items())
         if name.startswith(FILTER) and len(name) > len(FILTER)
     }
     runs = _runs(values.get("run", []))
-    return Selection(runs=runs, filters=filters, series="" if series == NO_SERIES else series, **texts)
+    return Selection(runs=runs, filters=filters, series="" if series == NO_SERIES else series, without=without, **texts)
 
 
-def write(selection: Selection) -> str:
-    """Selection → the shortest query string that `read` makes the same Selection of."""
+def read_view(query: str) -> View:
+    """The query string → View. Raises TeitenError for what is no way to draw."""
+    values = _parse(query)
+    chosen = {name: values[name][-1] for name in _DRAWN if name in values}
+    for name, text in chosen.items():
+        if text not in _DRAWN[name]:
+            raise TeitenError(f"There is no {name} {text!r}.", where=name, todo=f"There are {', '.join(_DRAWN[name])}.")
+    return View(**chosen)
+
+
+def write(selection: Selection, view: View = NO_VIEW) -> str:
+    """Selection and View → the shortest query string that `read` and `read_view` make the same of."""
     parts = ["run=" + ",".join(map(str, selection.runs))] if selection.runs else []
     if selection.series is not None:
-        parts.append(f"series={_quote(selection.series or NO_SERIES)}")
-    parts += [f"{name}={_quote(value)}" for name in TEXTS if (value := getattr(selection, name))]
+        parts.append(f"series={_several(selection.series or NO_SERIES)}")
+    parts += [
+        f"{name}={_several(value) if name in DIMENSIONS else _quote(value)}"
+        for name in TEXTS
+        if (value := getattr(selection, name))
+    ]
+    parts += [f"without={','.join(map(_quote, selection.without))}"] if selection.without else []
     parts += [
         f"{_quote(FILTER + name)}={','.join(map(_quote, chosen))}"
         for name, chosen in sorted(selection.filters.items())
         if chosen
     ]
+    parts += [f"{name}={value}" for name in _DRAWN if (value := getattr(view, name))]
     return "&".join(parts)
 
 
@@ -52,8 +86,10 @@ def _parse(query: str) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     for part in query.split("&"):
         name, _, text = part.partition("=")
-        items = [unquote_plus(item) for item in text.split(",")]
-        values.setdefault(unquote_plus(name), []).extend(item for item in items if item)
+        name, items = unquote_plus(name), [unquote_plus(item) for item in text.split(",")]
+        if "\x00" in name + "".join(items):
+            raise TeitenError("A NUL byte is nothing that can be chosen.", where="query", todo="Leave %00 out.")
+        values.setdefault(name, []).extend(item for item in items if item)
     return {name: items for name, items in values.items() if items}
 
 
@@ -63,6 +99,10 @@ def _runs(items: list[str]) -> tuple[int, ...]:
         if not (number.isascii() and number.isdigit() and len(number) < 19):
             raise TeitenError(f"{number!r} is not the number of a run.", where="run", todo="Write run=41,42.")
     return tuple(dict.fromkeys(int(number) for number in numbers))
+
+
+def _several(names: str) -> str:
+    return ",".join(map(_quote, names.split(",")))
 
 
 def _quote(text: str) -> str:

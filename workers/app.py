@@ -23,6 +23,7 @@ app.conf.update(
     beat_schedule={
         "dispatch": {"task": "workers.tasks.dispatch", "schedule": 2.0, "options": {"expires": 2.0}},
         "reap": {"task": "workers.tasks.reap", "schedule": 5.0, "options": {"expires": 5.0}},
+        "alert": {"task": "workers.tasks.alert", "schedule": 20.0, "options": {"expires": 20.0}},
         "contact agents": {
             "task": "workers.tasks.contact_all",
             "schedule": 30.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,15 +14,16 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.utils import timezone
 
-from results import ingest
+from results import hostfactors, ingest
 from results.errors import TeitenError
+from results.host import Change
 from results.models import Attempt, Trial
 from results.states import AttemptState, TrialState
 from workers import dispatch, executor, lease
 from workers.bundle import reader
 from workers.bundle.writer import Archived
 from workers.lease import Beat
-from workers.orders import Order, agents_wanted, order_of
+from workers.orders import Order, agents_idle, order_of
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -71,10 +72,13 @@ async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | Non
             cleaning = cleaning or phase == "clean"
             await asked(_note_phase, phase, expected_s)
 
-        async def idle() -> bool:
+        async def idle() -> frozenset[str]:
             return await asked(_idle)
 
-        execution = asyncio.ensure_future(executor.run(order, bundles, progress, idle))
+        async def noted(agent: str, changes: Sequence[Change]) -> None:
+            await asked(_note_changes, agent, changes)
+
+        execution = asyncio.ensure_future(executor.run(order, bundles, progress, idle, noted))
         last_s = loop.time()
         while not execution.done():
             await asyncio.wait([execution], timeout=lease.HEARTBEAT_S)
@@ -116,6 +120,15 @@ def _note_phase(attempt_id: int, phase: str, expected_s: float | None) -> None:
         connection.close()
 
 
+def _note_changes(attempt_id: int, agent: str, changes: Sequence[Change]) -> None:
+    """What the agents' pages show. The agent's own files hold it too: a warehouse that is away costs the display."""
+    try:
+        hostfactors.note_changes(agent, changes, timezone.now())
+    except DatabaseError as error:
+        log.warning("attempt %s, agent %s: %s", attempt_id, agent, error)
+        connection.close()
+
+
 def _beat(attempt_id: int) -> Beat | None:
     """None when the warehouse did not answer: the lease allows for some silence."""
     try:
@@ -126,14 +139,15 @@ def _beat(attempt_id: int) -> Beat | None:
         return None
 
 
-def _idle(attempt_id: int) -> bool:
-    """Whether the attempt's agents are its own to leave idle."""
+def _idle(attempt_id: int) -> frozenset[str]:
+    """The agents that are the attempt's own to leave idle."""
     try:
-        return lease.heartbeat(attempt_id, timezone.now()) is not Beat.LOST and not agents_wanted(attempt_id)
+        lost = lease.heartbeat(attempt_id, timezone.now()) is Beat.LOST
+        return frozenset() if lost else agents_idle(attempt_id)
     except DatabaseError as error:
         log.warning("attempt %s: %s", attempt_id, error)
         connection.close()
-        return False
+        return frozenset()
 
 
 def _hang_up(attempt_id: int) -> None:

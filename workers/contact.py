@@ -6,15 +6,19 @@ import asyncio
 
 from django.utils import timezone
 
-from results import agents
+from results import agents, hostfactors
 from results.agents import Contact, FoundInstallation
-from results.errors import HostKeyError, TeitenError
+from results.errors import AgentError, HostKeyError, TeitenError
+from results.host import Change
 from results.models import Agent
+from workers.host.factors import revert
 from workers.orders import address_of
 from workers.postgres.installation import discover_installations
 from workers.remote.address import Address
 from workers.remote.connection import HostKey, connected, host_key_of
-from workers.remote.facts import discover
+from workers.remote.facts import discover, free_bytes
+
+_SETTLE_LIMIT_S = 200.0  # within the lease of a contact
 
 
 def contact(agent_id: int) -> None:
@@ -26,6 +30,7 @@ def contact(agent_id: int) -> None:
         agents.record_offer(agent_id, key.line, key.fingerprint, timezone.now())
         _check_key(agent, key)
         agent.refresh_from_db()
+        settle(agent)
         found = asyncio.run(discovered(address_of(agent)))
     except TeitenError as error:
         agents.record_failure(agent_id, error.as_dict())
@@ -54,10 +59,34 @@ def _check_key(agent: Agent, key: HostKey) -> None:
     )
 
 
+def settle(agent: Agent, limit_s: float = _SETTLE_LIMIT_S) -> None:
+    """Reverts what is changed on the agent and was left by trials that vanished; what cannot be is on its page. Nothing
+    else may use the agent meanwhile. limit_s: for all of it. Raises AgentError."""
+
+    async def reverted() -> list[Change]:
+        try:
+            async with asyncio.timeout(limit_s), connected(address_of(agent)) as remote:
+                return await revert(remote)
+        except TimeoutError as error:
+            raise AgentError(
+                f"Setting back what trials left on {agent.name} took longer than {limit_s:g} s.",
+                where=agent.place,
+                todo="Try the commands 'revert' and 'show' of its host factors on the agent.",
+            ) from error
+
+    try:
+        left = asyncio.run(reverted())
+    except AgentError as error:
+        hostfactors.note_failure(agent.name, str(error), timezone.now())
+        raise
+    hostfactors.note_changes(agent.name, left, timezone.now())
+
+
 async def discovered(address: Address) -> Contact:
     """Facts and installations of an agent whose host key is accepted. Raises AgentError."""
     async with connected(address) as remote:
         facts = await discover(remote, address.data_dir)
+        places = await free_bytes(remote, address.places)
         installations = await discover_installations(remote)
     return Contact(
         layers=facts.layers,
@@ -69,7 +98,7 @@ async def discovered(address: Address) -> Contact:
             for i in installations
         ],
         tools=facts.tools,
-        disk=facts.disk,
+        disk=facts.disk | ({"places": places} if places else {}),
         cores=facts.cores,
         memory_bytes=facts.memory_bytes,
         clock_offset_s=facts.clock_offset_s,

@@ -1,13 +1,15 @@
 """One attempt as a list of named phases. Values in, an archived bundle out; knows no database.
 
-prepare  connect, clear away what dead attempts left, build the topology
+prepare  connect, clear away what dead attempts left, set the host factors, build the topology
 load     the data, by the plan's policy
+arrange  the other servers, where they need the data first
 warm     the caches, by the plan's policy; the workload's own warm-up; a checkpoint
 verify   what must hold before the clock starts (DESIGN decision 9)
 watch    start the collectors
 measure  the workload, for its duration
 collect  stop the collectors, fetch what they wrote
-clean    remove the attempt's files; stop servers that nothing waits for
+audit    what must hold of the data afterwards, where the workload has something to ask
+clean    remove the attempt's files; revert the host factors; stop servers that nothing waits for
 """
 
 from __future__ import annotations
@@ -18,21 +20,25 @@ import json
 import logging
 import time
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from results import VERSION
 from results.environment import Layer, LayerKind
-from results.errors import AgentError, TeitenError, TrialError, UnreachableError, VerifyError
+from results.errors import AgentError, CommandError, TeitenError, TrialError, UnreachableError, VerifyError
+from results.host import Change
 from results.matrix import TrialSpec
 from results.parsed import CommandRun, LayerUse, PhaseTiming
+from results.specs import role_of
 from workers import registry
 from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
-from workers.interfaces import Stage
+from workers.host.factors import Noted
+from workers.host.use import HostUse
+from workers.interfaces import Arranged, Audited, Released, Stage
 from workers.orders import Order
 from workers.postgres import database, settings, verify
 from workers.remote import job
@@ -41,8 +47,10 @@ from workers.remote.connection import Remote, connected
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 Progress = Callable[[str, float | None], Awaitable[None]]
-Idle = Callable[[], Awaitable[bool]]
+Idle = Callable[[], Awaitable[Collection[str]]]
 LOST = "lost"
+# Settings that decide what a load leaves behind: data loaded under others are others.
+_SHAPING = ("default_statistics_target", "default_toast_compression")
 
 
 @dataclass
@@ -54,6 +62,7 @@ class _Attempt:
     progress: Progress
     started_s: float
     stage: Stage
+    host: HostUse
     phases: list[PhaseTiming] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     layers: list[LayerUse] = field(default_factory=list)
@@ -78,16 +87,27 @@ class _Attempt:
         return list({remote.address.name: remote for remote in self.stage.agents.values()}.values())
 
 
-async def run(order: Order, bundles: Path, progress: Progress, idle: Idle) -> tuple[Archived, dict[str, Any] | None]:
+async def noted_nowhere(agent: str, changes: Sequence[Change]) -> None:
+    """For attempts beside a warehouse: the agent's own files know what is changed there."""
+
+
+async def run(
+    order: Order, bundles: Path, progress: Progress, idle: Idle, noted: Noted = noted_nowhere
+) -> tuple[Archived, dict[str, Any] | None]:
     """Runs the attempt and archives its bundle under `bundles`: (where, error). Never raises for what an agent or a
-    server did: that is in the error and in the manifest. idle: asked at the end whether the agents are still this
-    attempt's and no other trial waits for them; only then are running servers stopped.
+    server did: that is in the error and in the manifest. idle: asked at the end for the names of the agents that are
+    still this attempt's and that no other trial waits for; there running servers are stopped. noted: told what of an
+    agent is not at its own value, whenever that changes.
 
     Cancelled with the message LOST, it has lost its agents to another attempt: it touches nothing there but its own
     files. Cancelled otherwise, it cleans up as ever. It must not be cancelled once it is in the phase `clean`."""
     writer = BundleWriter(bundles, order.trial_key, order.attempt)
     stage = Stage(order.spec, {}, {}, writer, job_name=f"{order.trial_key.replace('/', '-')}-{order.attempt}")
-    attempt = _Attempt(order, writer, progress, time.time(), stage)
+    if workload := registry.kinds().workloads.get(order.spec.workload):
+        stage.measured_s = workload.measured_s(order.spec.parameters, order.spec.duration_s)
+        stage.stored_by = workload.stored_by(order.spec.parameters)
+    host = HostUse(stage, order.hosts, order.trial_key, noted)
+    attempt = _Attempt(order, writer, progress, time.time(), stage, host)
     lost = False
     async with AsyncExitStack() as connections:
         try:
@@ -110,20 +130,29 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
     workload, topology = registry.workload(spec.workload), registry.topology(spec.topology)
     async with attempt.phase("prepare"):
         await _connect(attempt, connections)
+        await attempt.host.prepare(registry.kinds().topologies[spec.topology].in_mid_run(spec.topology_parameters))
         await topology.build(stage)
+        await attempt.host.built()
     async with attempt.phase("load"):
         attempt.layers.append(await load(stage))
+    if isinstance(topology, Arranged):
+        async with attempt.phase("arrange"):
+            await topology.arrange(stage)
     async with attempt.phase("warm", spec.warmup_s):
         await warm(stage)
     async with attempt.phase("verify"):
         await _all([topology.verify(stage), workload.verify(stage), _describe(attempt)])
+        attempt.layers += await attempt.host.verify()
         _require(attempt.writer)
     async with attempt.phase("watch"):
         await _watch(attempt)
-    async with attempt.phase("measure", spec.duration_s):
+    async with attempt.phase("measure", stage.measured_s):
         await workload.measure(stage)
     async with attempt.phase("collect"):
         await _collect(attempt)
+    if isinstance(workload, Audited):
+        async with attempt.phase("audit"):
+            await workload.audit(stage)
 
 
 async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
@@ -144,7 +173,7 @@ async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
     await _all(job.sweep(remote) for remote in attempt.remotes)
     clocks = dict(zip(names, await _all(remote.clock_offset() for remote in opened), strict=True))
     attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
-    stage.facts["clock_offset_s"] = clocks[order.spec.agents["client"]][0]
+    stage.facts["clock_offsets_s"] = {role: clocks[name][0] for role, name in order.spec.agents.items()}
     for role, remote in _nodes(stage).items():
         attempt.layers += [LayerUse(role, layer) for layer in order.layers[remote.address.name]]
 
@@ -152,7 +181,7 @@ async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
 def _nodes(stage: Stage) -> dict[str, Remote]:
     """Each machine once, under the first server role that it plays, else 'client'."""
     found: dict[str, tuple[str, Remote]] = {}
-    for role in (*registry.kinds().topologies[stage.spec.topology].roles, "client"):
+    for role in (*(node for node in stage.spec.nodes if node not in stage.spec.outside), *stage.spec.clients):
         remote = stage.agents[role]
         found.setdefault(remote.address.name, (role, remote))
     return dict(found.values())
@@ -162,8 +191,11 @@ def _data_key(spec: TrialSpec) -> tuple[dict[str, Any], str]:
     key = {
         "workload": spec.workload,
         "access_method": spec.access_method,
+        **{f"setting.{name}": spec.settings[name] for name in _SHAPING if name in spec.settings},
         **registry.kinds().workloads[spec.workload].data_key(spec.parameters),
     }
+    if spec.data == "reuse":  # what an arrangement does to the data stays in them; the other policies begin anew
+        key |= registry.kinds().topologies[spec.topology].data_key(spec.topology_parameters)
     return key, hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -186,13 +218,41 @@ async def warm(stage: Stage) -> None:
     """Caches by the plan's policy, the workload's own warm-up, a checkpoint, and autovacuum come to rest, so that none
     of them falls into the measured window."""
     if stage.spec.cache == "prewarm":
-        stage.recorder.note("cache", await database.prewarm(stage.primary, stage.database))
+        warmed = {node: await database.prewarm(stage.servers[node], stage.database) for node in _read(stage)}
+        for node, said in warmed.items():
+            if said["how"] == "nothing":
+                stage.recorder.gap("prewarm", node, said["why"])
+        stage.recorder.note("cache", warmed if len(warmed) > 1 else next(iter(warmed.values())))
     await registry.workload(stage.spec.workload).warm_up(stage)
     if stage.spec.cache == "cold":  # last of all: whatever ran before has warmed it
-        await database.cold(stage.primary)
-    state = await verify.settle(stage.primary, stage.database)
-    if state.busy:
-        stage.recorder.gap("autovacuum", "primary", f"still at work when the clock started: {'; '.join(state.busy)}")
+        for node in _read(stage):
+            await database.cold(stage.servers[node])
+    nodes = _read(stage)
+    states = await _all(_settled(stage, node) for node in nodes)
+    for node, state in zip(nodes, states, strict=True):
+        if state and state.busy:
+            stage.recorder.gap("autovacuum", node, f"still at work when the clock started: {'; '.join(state.busy)}")
+
+
+async def _settled(stage: Stage, node: str) -> verify.State | None:
+    """None where a server that is not Teiten's refuses to be asked."""
+    server = stage.servers[node]
+    try:
+        return await verify.settle(server, stage.database)
+    except CommandError as error:
+        if not server.outside:
+            raise
+        stage.recorder.gap("checkpoint", node, error.why or str(error))
+        return None
+
+
+def _read(stage: Stage) -> list[str]:
+    """The nodes whose caches count: those that hold the data, the primary first, and those that take load; behind a
+    pooler all."""
+    holders = registry.kinds().topologies[stage.spec.topology].holders
+    holding = [node for node in stage.spec.servers if role_of(node) in holders]
+    taking = [[load.server] if load.server in stage.servers else stage.servers for load in stage.loads]
+    return list(dict.fromkeys([*holding, *(node for nodes in taking for node in nodes)]))
 
 
 async def _describe(attempt: _Attempt) -> None:
@@ -201,15 +261,26 @@ async def _describe(attempt: _Attempt) -> None:
     effective = await settings.effective(server, attempt.stage.database)
     build = dict(attempt.order.build)
     topology = {"name": spec.topology, **spec.topology_parameters}
-    client = {"threads_rule": spec.threads, "bin": spec.client_bin, "agents": len(set(spec.agents.values()))}
+    client = {
+        "threads_rule": spec.threads,
+        "bin": spec.client_bin,
+        "version": attempt.order.client_version,
+        "agents": len(set(spec.agents.values())),
+    }
     attempt.layers += [
         LayerUse("primary", settings.layer(effective)),
+        LayerUse("primary", settings.defaults_layer(effective)),
         LayerUse("primary", Layer(LayerKind.BUILD, {**build, "initdb": list(spec.initdb)})),
         LayerUse("primary", Layer(LayerKind.ACCESS_METHOD, {"access_method": spec.access_method or "heap"})),
         LayerUse("primary", Layer(LayerKind.TOPOLOGY, topology)),
         LayerUse("client", Layer(LayerKind.CLIENT, client)),
-        LayerUse("client", Layer(LayerKind.TOOL, {"teiten": VERSION})),
+        LayerUse("client", Layer(LayerKind.TOOL, {"teiten": VERSION, **_brought(spec)})),
     ]
+
+
+def _brought(spec: TrialSpec) -> dict[str, str]:
+    found = registry.kinds().workloads[spec.workload].brought(spec.parameters)
+    return {f"{name} SHA-256": digest for name, digest in found.items()}
 
 
 def _require(writer: BundleWriter) -> None:
@@ -229,7 +300,9 @@ def _require(writer: BundleWriter) -> None:
 def _targets(stage: Stage, on: str) -> Sequence[str]:
     if on == "agents":
         return list(_nodes(stage))
-    return list(stage.servers) if on == "servers" else ["client"]
+    if on == "servers":
+        return list(stage.servers)
+    return [on] if on in stage.agents else []
 
 
 async def _watch(attempt: _Attempt) -> None:
@@ -292,10 +365,26 @@ async def _clean(attempt: _Attempt, lost: bool, idle: Idle) -> None:
     try:
         async with attempt.phase("clean"):
             if attempt.error is not None and not lost:
-                await _salvage(attempt)
-            await _all(job.sweep(remote, only=stage.job_name) for remote in attempt.remotes)
-            if not lost and await idle():
-                await registry.topology(attempt.order.spec.topology).tear_down(stage)
+                await _as_far_as_it_goes(attempt, _salvage(attempt))
+            for remote in attempt.remotes:
+                await _as_far_as_it_goes(attempt, job.sweep(remote, only=stage.job_name))
+            topology = registry.topology(attempt.order.spec.topology)
+            if not lost and isinstance(topology, Released):
+                await _as_far_as_it_goes(attempt, topology.release(stage))
+                await _as_far_as_it_goes(attempt, job.sweep(stage.client, only=stage.job_name))
+            if not lost:
+                await _as_far_as_it_goes(attempt, attempt.host.revert())
+            left = () if lost else await idle()
+            if unwanted := {role: remote for role, remote in stage.agents.items() if remote.address.name in left}:
+                await topology.tear_down(replace(stage, agents=unwanted))
+    except TeitenError as error:
+        attempt.writer.gap("clean", "", str(error))
+
+
+async def _as_far_as_it_goes(attempt: _Attempt, work: Awaitable[object]) -> None:
+    """What fails is written down, and the cleaning goes on."""
+    try:
+        await work
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
 
@@ -315,8 +404,8 @@ async def _all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 async def _salvage(attempt: _Attempt) -> None:
     """After a failure: what collectors had gathered, and the end of each server's log."""
     if _where(attempt) == "measure" and not any(phase.name == "collect" for phase in attempt.phases):
-        await _collect(attempt)
-    for role, server in attempt.stage.servers.items():
+        await _as_far_as_it_goes(attempt, _collect(attempt))
+    for role, server in (attempt.stage.servers | attempt.stage.poolers).items():
         try:
             attempt.writer.add(f"server/{role}.log", await server.log_tail())
         except TeitenError as error:

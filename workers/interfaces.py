@@ -10,10 +10,11 @@ What is declared (`spec`) and read back (`parse(Reading) -> Part`) uses the pure
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from results.matrix import TrialSpec
+from results.matrix import ONE_LOAD, InstallationRef, Load, TrialSpec, is_client
 from results.parsed import Check
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
@@ -28,11 +29,31 @@ class Recorder(Protocol):
     def gap(self, source: str, node: str, reason: str) -> None: ...
 
 
+class HostEvent(Protocol):
+    """A host factor that is set on one agent while the load runs, and not before."""
+
+    async def keep(self) -> None:
+        """The value as found is on the agent's disk: from here on whoever comes next reverts it. Raises TrialError."""
+
+    async def begin(self, *words: str) -> tuple[float, float]:
+        """Sets the level: when its command began and ended, epoch seconds of the agent. words: what the operator's
+        commands get. Raises VerifyError where the check does not find it in force."""
+
+    async def require(self, *words: str) -> None:
+        """Raises VerifyError where it is not in force any more."""
+
+    async def revert(self) -> None:
+        """Sets back all of the agent that is not at its own value. Raises AgentError where that cannot be."""
+
+
 @dataclass
 class Stage:
     """Everything a kind may use while one attempt runs. Roles map to connections and servers; two roles on one
     machine share one connection. job_name: the directory under each agent's `<work_dir>/jobs` that is this attempt's
-    own: whatever is left in it is ended and removed."""
+    own: whatever is left in it is ended and removed. poolers: what takes load for the servers, as a server looks to its
+    clients. measured_s: expected length of the measured window, None = until the work is done. stored_by: tables whose
+    access method is not the plan's (`WorkloadSpec.stored_by`). event: what the topology sets on a machine in mid-run,
+    if anything (`TopologySpec.in_mid_run`)."""
 
     spec: TrialSpec
     agents: dict[str, Remote]
@@ -40,10 +61,62 @@ class Stage:
     recorder: Recorder
     job_name: str
     database: str = "bench"
+    measured_s: float | None = None
+    stored_by: Mapping[str, str] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
+    poolers: dict[str, Server] = field(default_factory=dict)
+    event: HostEvent | None = None
 
     def job_dir(self, remote: Remote) -> str:
         return f"{remote.address.work_dir}/jobs/{self.job_name}"
+
+    @property
+    def client_bin(self) -> str:
+        """Where psql and pgbench are on the client's agent."""
+        return self.spec.client_bin_of("client")
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """Who drives which server, at least one."""
+        return self.spec.loads or ONE_LOAD
+
+    @property
+    def clients(self) -> list[Remote]:
+        """Each agent that puts load on, once."""
+        return list({agent.address.name: agent for role, agent in self.agents.items() if is_client(role)}.values())
+
+    def installation(self, node: str) -> InstallationRef:
+        """What the server of this node is, or is to be, made of."""
+        return self.spec.installation_of(node)
+
+    def clock_offset_s(self, role: str) -> float:
+        """The clock of the role's agent minus the worker's."""
+        return float(self.facts.get("clock_offsets_s", {}).get(role, 0.0))
+
+    def environment(self, load: Load) -> dict[str, str]:
+        """How the clients of a load reach their server, for libpq."""
+        server = self.poolers.get(load.server) or self.servers[load.server]
+        found = server.environment()
+        if server.password_file:
+            found["PGPASSFILE"] = self.password_file(self.agents[load.client], load.server)
+        return found
+
+    def password_file(self, client: Remote, node: str) -> str:
+        """Where on a client's agent the password of a node's server lies, if one is needed."""
+        return f"{self.job_dir(client)}/pgpass-{node}"
+
+    async def put_on_clients(self, path: str, text: str) -> str:
+        """Puts a file below the attempt's directory of every client's agent. Where it is on the first client's."""
+        for client in self.clients:
+            await client.put(f"{self.job_dir(client)}/{path}", text)
+        return f"{self.job_dir(self.client)}/{path}"
+
+    def measured(self, started_s: float, ended_s: float, client: str = "client") -> None:
+        """Notes the measured window, given by the clock of a client's agent (a job's `started_s` and `ended_s`)."""
+        offset_s = self.clock_offset_s(client)
+        window = [started_s - offset_s, ended_s - offset_s]
+        self.facts["window"] = window
+        self.recorder.note("window", window)
 
     @property
     def client(self) -> Remote:
@@ -56,13 +129,32 @@ class Stage:
 
 class Topology(Protocol):
     async def build(self, stage: Stage) -> None:
-        """Arrange running servers and put them into `stage.servers` by role. Reuses what fits."""
+        """Arrange running servers and put them into `stage.servers` by node. Reuses what fits. Those that need the data
+        first may follow in `Arranged.arrange`."""
 
     async def verify(self, stage: Stage) -> None:
         """Record a Check for everything that must hold before the clock starts."""
 
     async def tear_down(self, stage: Stage) -> None:
-        """Stop every server this topology started. Idempotent."""
+        """Stop every server of Teiten on `stage.agents`, here only those that no other trial waits for; `stage.servers`
+        are all of the trial's. Idempotent."""
+
+
+@runtime_checkable
+class Arranged(Protocol):
+    """A topology whose other servers come to the data after it was loaded. Optional."""
+
+    async def arrange(self, stage: Stage) -> None:
+        """After the data was loaded on the primary, before anything is warmed: every other server has it, or reaches
+        it. Raises TrialError with the server's own words when that cannot be."""
+
+
+@runtime_checkable
+class Released(Protocol):
+    """A topology that has something to do after every trial, whatever became of it. Optional."""
+
+    async def release(self, stage: Stage) -> None:
+        """Once the trial is over and its jobs are ended. What fails is a gap."""
 
 
 class Workload(Protocol):
@@ -76,7 +168,17 @@ class Workload(Protocol):
         """Run the load for the spec's `warmup_s`, unwatched and uncounted. 0: do nothing."""
 
     async def measure(self, stage: Stage) -> None:
-        """Run the load for the spec's duration and add its raw output to the recorder under `workload/`."""
+        """Run the load for the spec's duration, or until its work is done; note the window (`stage.measured`) and add
+        the raw output to the recorder under `workload/`. What breaks off is no exception: `parse` says so."""
+
+
+@runtime_checkable
+class Audited(Protocol):
+    """A workload that asks its data something after the run. Optional: who has no such method has no such phase."""
+
+    async def audit(self, stage: Stage) -> None:
+        """After the collectors stopped, so that what it costs is in no number: ask what must hold of the data now and
+        add the answers under `workload/`. `parse` judges them; a server that no longer answers costs a gap here."""
 
 
 class Collector(Protocol):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from results.environment import Layer, LayerKind
+from results.host import KnownHost
+from results.hostfactors import known_host
 from results.matrix import TrialSpec
 from results.models import Agent, Attempt, HostFacts, Installation, Trial
 from results.states import RunState, TrialState
@@ -16,7 +18,7 @@ from workers.remote.address import Address
 @dataclass(frozen=True)
 class Order:
     """All that the executor is told. layers: agent name → the layers last found on it. build: what is known of the
-    installation."""
+    installation. client_version: of psql and pgbench, '' where it is not known. hosts: agent name → what it allows."""
 
     trial_key: str
     attempt: int
@@ -24,6 +26,8 @@ class Order:
     addresses: Mapping[str, Address]
     layers: Mapping[str, tuple[Layer, ...]]
     build: Mapping[str, Any]
+    client_version: str = ""
+    hosts: Mapping[str, KnownHost] = field(default_factory=dict)
 
 
 def address_of(agent: Agent) -> Address:
@@ -38,13 +42,14 @@ def address_of(agent: Agent) -> Address:
         data_dir=agent.data_dir,
         work_dir=agent.work_dir,
         search=tuple(agent.search),
+        places=tuple(agent.places.values()),
     )
 
 
 def order_of(attempt_id: int) -> Order:
     attempt = Attempt.objects.select_related("trial__configuration").get(pk=attempt_id)
     trial = attempt.trial
-    agents = list(Agent.objects.filter(pk__in=trial.agents).select_related("jump"))
+    agents = list(Agent.objects.filter(pk__in=trial.agents).select_related("jump").prefetch_related("host_factors"))
     spec = TrialSpec.from_json(trial.configuration.spec)
     return Order(
         trial_key=f"{trial.run_id}/{trial.pk}",
@@ -53,14 +58,17 @@ def order_of(attempt_id: int) -> Order:
         addresses={agent.name: address_of(agent) for agent in agents},
         layers={agent.name: _layers(agent) for agent in agents},
         build=_build(spec, trial.agents),
+        client_version=_client_version(spec, trial.agents),
+        hosts={agent.name: known_host(agent) for agent in agents},
     )
 
 
-def agents_wanted(attempt_id: int) -> bool:
-    """Whether a trial of a running run waits for one of the attempt's agents."""
+def agents_idle(attempt_id: int) -> frozenset[str]:
+    """The names of those of the attempt's agents that no trial of a running run waits for."""
     trial = Trial.objects.get(attempts=attempt_id)
     waiting = Trial.objects.filter(state=TrialState.WAITING, run__state=RunState.RUNNING, agents__overlap=trial.agents)
-    return waiting.exclude(pk=trial.pk).exists()
+    wanted = {agent for agents in waiting.exclude(pk=trial.pk).values_list("agents", flat=True) for agent in agents}
+    return frozenset(Agent.objects.filter(pk__in={*trial.agents} - wanted).values_list("name", flat=True))
 
 
 def _build(spec: TrialSpec, agents: list[int]) -> dict[str, Any]:
@@ -69,6 +77,11 @@ def _build(spec: TrialSpec, agents: list[int]) -> dict[str, Any]:
     row = Installation.objects.filter(agent__in=agents, bin_dir=spec.installation.bin_dir).first()
     found = {"configure": row.configure, "jit": row.has_jit} if row else {}
     return known | {"version_num": spec.installation.version_num} | found
+
+
+def _client_version(spec: TrialSpec, agents: list[int]) -> str:
+    found = Installation.objects.filter(agent__in=agents, agent__name=spec.agents["client"], bin_dir=spec.client_bin)
+    return found.values_list("version", flat=True).first() or ""
 
 
 def _layers(agent: Agent) -> tuple[Layer, ...]:

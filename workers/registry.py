@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from results.errors import TeitenError
+from results.metrics import Metric
 from results.plan import Kinds
 from results.specs import Parse
 
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 def kinds() -> Kinds:
     """The specs of every kind, by name."""
     return Kinds(workloads=_specs("workloads"), topologies=_specs("topologies"), collectors=_specs("collectors"))
+
+
+def known_metrics() -> list[Metric]:
+    """Every metric that a workload or collector measures. Two may share a name: they then mean the same."""
+    found = kinds()
+    groups = [spec.metrics for spec in found.collectors.values()] + [spec.metrics for spec in found.workloads.values()]
+    return [metric for group in groups for metric in group]
 
 
 def workload(name: str) -> Workload:

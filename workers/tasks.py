@@ -16,14 +16,14 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from results import models, runs
+from results import alerts, hostfactors, models, runs
 from results.errors import PlanError, TeitenError
 from results.models.agents import AgentState
+from workers import alerting, registry
 from workers import attempt as attempts
 from workers import contact as contacts
 from workers import dispatch as dispatching
 from workers import lease as leasing
-from workers import registry
 from workers.app import app
 from workers.reingest import Reread
 from workers.reingest import reread as read_again
@@ -84,7 +84,22 @@ def execute(attempt_id: int) -> None:
 
 @app.task
 def reap() -> None:
-    dispatching.reap(timezone.now())
+    """Requeues what vanished workers ran, and reverts what they left changed on agents that nothing uses."""
+    now = timezone.now()
+    dispatching.reap(now)
+    for agent_id in hostfactors.forgotten(now):
+        _send(settle, agent_id)
+
+
+@app.task
+def settle(agent_id: int) -> None:
+    """Reverts what is changed on an agent that nothing uses; what keeps it from that is in the worker's log."""
+    try:
+        with leasing.contact(agent_id, timezone.now):
+            contacts.settle(models.Agent.objects.select_related("jump").get(pk=agent_id))
+    except TeitenError as error:
+        log.warning("agent %s: %s", agent_id, error)
+    ring()
 
 
 @app.task
@@ -117,6 +132,15 @@ def start_plan(plan_id: int) -> None:
         log.error("plan %s: %s", plan_id, error)
         runs.audit("schedule", "could not run plan", f"plan {plan_id}", error=error.as_dict())
     ring()
+
+
+@app.task
+def alert() -> None:
+    """Judges the runs that have ended since, and tells whom it concerns: what is due is sent even if judging fails."""
+    try:
+        alerts.decide(timezone.now())
+    finally:
+        alerting.send_due(timezone.now())
 
 
 def _send(task: Any, *args: Any) -> bool:

@@ -2,18 +2,25 @@
 
 from results.models.agents import Agent, HostFacts, Installation
 from results.models.audit import ApiToken, AuditEntry
+from results.models.comparisons import Alert, Annotation, Noise, Publication, Reference, Snapshot, Watch
 from results.models.environment import Layer, LayerUse
-from results.models.measurements import Histogram, Measurement, Metric, Series
+from results.models.host import HostChange, HostFactor
+from results.models.measurements import Document, Histogram, Measurement, Metric, Series
 from results.models.plans import Plan
 from results.models.runs import Attempt, Configuration, Lease, Run, Trial
 
 __all__ = [
     "Agent",
+    "Alert",
+    "Annotation",
     "ApiToken",
     "Attempt",
     "AuditEntry",
     "Configuration",
+    "Document",
     "Histogram",
+    "HostChange",
+    "HostFactor",
     "HostFacts",
     "Installation",
     "Layer",
@@ -21,8 +28,13 @@ __all__ = [
     "Lease",
     "Measurement",
     "Metric",
+    "Noise",
     "Plan",
+    "Publication",
+    "Reference",
     "Run",
     "Series",
+    "Snapshot",
     "Trial",
+    "Watch",
 ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
+from results.host import PLACE
 from results.plan import AGENT
 
 HOST = r"[A-Za-z0-9.:_-]+"
@@ -70,6 +73,11 @@ class Agent(models.Model):
         validators=[matching(ABSOLUTE, "An absolute path.")],
         help_text="Where trials keep their files while they run.",
     )
+    places = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Storage places, name → folder: where plans may have data, WAL and tablespaces put.",
+    )
     enabled = models.BooleanField(default=True, help_text="Give it trials.")
 
     host_key = models.TextField(blank=True)
@@ -99,7 +107,8 @@ class Agent(models.Model):
         return f"agent {self.name} ({self.host}:{self.port})"
 
     def clean(self) -> None:
-        """Raises ValidationError when the way through jump hosts comes back to where it was."""
+        """Raises ValidationError when the way through jump hosts comes back to where it was, or for wrong places."""
+        self._check_places()
         passed = {self.pk} if self.pk else set()
         jump = self.jump
         while jump is not None:
@@ -107,6 +116,15 @@ class Agent(models.Model):
                 raise ValidationError({"jump": "The way to this agent leads in a circle."})
             passed.add(jump.pk)
             jump = jump.jump
+
+    def _check_places(self) -> None:
+        if not isinstance(self.places, dict):
+            raise ValidationError({"places": "Names and folders."})
+        for name, path in self.places.items():
+            if not PLACE.fullmatch(name):
+                raise ValidationError({"places": f"{name!r} is no name for a place: letters, digits, '.', '_', '-'."})
+            if not isinstance(path, str) or not re.fullmatch(ABSOLUTE, path) or ".." in path.split("/"):
+                raise ValidationError({"places": f"{name}: {path!r} is not an absolute path."})
 
 
 class Installation(models.Model):

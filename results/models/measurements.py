@@ -43,7 +43,11 @@ class Measurement(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["attempt", "metric", "node", "label"], name="one_value_a_measurement")
         ]
-        indexes = [models.Index(fields=["run", "metric"], name="measurement_by_run")]
+        indexes = [
+            models.Index(
+                fields=["run", "metric", "node", "label"], include=["attempt", "value"], name="measurement_by_metric"
+            )
+        ]
 
 
 class Series(models.Model):
@@ -63,6 +67,23 @@ class Series(models.Model):
     class Meta:
         ordering = ["attempt", "name", "node", "label"]
         constraints = [models.UniqueConstraint(fields=["attempt", "name", "node", "label"], name="one_series_a_name")]
+
+
+class Document(models.Model):
+    """Something structured that is no number; see `results.parsed.Document`."""
+
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="documents")
+    kind = models.CharField(max_length=63)
+    node = models.CharField(max_length=63)
+    label = models.CharField(max_length=200)
+    content = models.JSONField()
+
+    class Meta:
+        ordering = ["attempt", "kind", "node", "label"]
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "kind", "node", "label"], name="one_document_a_label")
+        ]
 
 
 class Histogram(models.Model):

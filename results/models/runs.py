@@ -12,7 +12,7 @@ from results.states import AttemptState, RunState, TrialState
 
 class Run(models.Model):
     """One execution of a plan. toml: the plan at that moment. factors: [{name, levels: [label]}] in the plan's order.
-    start_at: not before."""
+    start_at: not before. publication: whose figures these are, where they were not measured by Teiten."""
 
     plan = models.ForeignKey("results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs")
     name = models.CharField(max_length=120)
@@ -29,6 +29,7 @@ class Run(models.Model):
     start_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+    publication = models.ForeignKey("results.Publication", null=True, on_delete=models.PROTECT, related_name="runs")
 
     class Meta:
         ordering = ["-id"]
@@ -79,6 +80,7 @@ class Trial(models.Model):
         indexes = [
             models.Index(fields=["state", "run", "position"], name="trial_by_state"),
             models.Index(fields=["configuration", "block"], name="trial_by_configuration"),
+            models.Index(fields=["run", "state_at"], name="trial_by_change"),
         ]
 
     def __str__(self) -> str:
@@ -88,7 +90,8 @@ class Trial(models.Model):
 class Attempt(models.Model):
     """One try at a trial. The JSON columns hold what `ParsedTrial` says of phases, commands, checks, files, events,
     gaps and notes, as lists of objects with the dataclasses' field names. Times of events: seconds from
-    measured_from. bundle: archive, relative to the bundle folder."""
+    measured_from. bundle: archive, relative to the bundle folder. environment: one hash of all its layers and the roles
+    that they describe; attempts with the same ran in the same."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="attempts")
@@ -104,6 +107,7 @@ class Attempt(models.Model):
     bundle_sha256 = models.CharField(max_length=64, blank=True)
     bundle_bytes = models.BigIntegerField(null=True)
     ingested_at = models.DateTimeField(null=True)
+    environment = models.CharField(max_length=64, blank=True)
     phases = models.JSONField(default=list)
     commands = models.JSONField(default=list)
     checks = models.JSONField(default=list)
@@ -115,6 +119,10 @@ class Attempt(models.Model):
     class Meta:
         ordering = ["trial", "number"]
         constraints = [models.UniqueConstraint(fields=["trial", "number"], name="one_attempt_a_number")]
+        indexes = [
+            models.Index(fields=["run", "ingested_at"], name="attempt_by_change"),
+            models.Index(fields=["id"], include=["environment"], name="attempt_environment"),
+        ]
 
     def __str__(self) -> str:
         return f"attempt {self.pk}"

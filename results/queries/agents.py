@@ -9,6 +9,7 @@ from typing import Any
 
 from results import models
 from results.environment import difference
+from results.host import HostFactor, read
 from results.queries import NotFound
 
 _RECENT = 20
@@ -45,8 +46,24 @@ class InstallationRow:
 
 
 @dataclass(frozen=True)
+class NotBack:
+    """Something on the agent that a trial set and that is not at its own value yet. own: the value as found. running:
+    the trial still runs, and will revert it. tried_at, error: the last time that reverting it failed."""
+
+    factor: str
+    level: str
+    own: str
+    trial_id: int | None
+    since: datetime
+    running: bool
+    tried_at: datetime | None
+    error: str
+
+
+@dataclass(frozen=True)
 class AgentRow:
-    """One agent; the fields of `results.models.Agent`, `jump` being the other agent's name. Never a key."""
+    """One agent; the fields of `results.models.Agent`, `jump` being the other agent's name. Never a key. places:
+    storage places, name → folder. host_factors: what its operator lets plans change there besides."""
 
     id: int
     name: str
@@ -73,6 +90,9 @@ class AgentRow:
     created_at: datetime
     busy: Busy | None
     installations: tuple[InstallationRow, ...]
+    places: Mapping[str, str]
+    host_factors: tuple[HostFactor, ...]
+    not_back: tuple[NotBack, ...]
 
 
 @dataclass(frozen=True)
@@ -115,18 +135,18 @@ class AgentDetail:
 
 
 def list_agents(ids: Sequence[int] | None = None) -> list[AgentRow]:
-    """By name; ids: only these. Two queries."""
+    """By name; ids: only these. Four queries."""
     found = _agents() if ids is None else _agents().filter(pk__in=ids)
     return [_agent(agent) for agent in found]
 
 
 def agent_row(name: str) -> AgentRow:
-    """Raises NotFound. Two queries."""
+    """Raises NotFound. Four queries."""
     return _agent(_stored(name))
 
 
 def agent_detail(name: str) -> AgentDetail:
-    """Raises NotFound. Five queries."""
+    """Raises NotFound. Seven queries."""
     agent = _stored(name)
     history = list(models.HostFacts.objects.filter(agent=agent).order_by("-at", "-pk").values_list("pk", "at"))
     layers = _layers([pk for pk, _ in history[:2]])
@@ -150,7 +170,8 @@ def list_installations(agent: str = "", ids: Sequence[int] | None = None) -> lis
 
 
 def _agents() -> Any:
-    return models.Agent.objects.select_related("jump", "lease__attempt__trial").prefetch_related("installations")
+    found = models.Agent.objects.select_related("jump", "lease__attempt__trial")
+    return found.prefetch_related("installations", "host_factors", "host_changes")
 
 
 def _stored(name: str) -> models.Agent:
@@ -174,6 +195,9 @@ def _agent(agent: models.Agent) -> AgentRow:
         search=tuple(agent.search),
         busy=_busy(agent),
         installations=tuple(_installation(row, agent.name) for row in agent.installations.all()),
+        places=agent.places,
+        host_factors=tuple(factor for row in agent.host_factors.all() for factor in read(row.toml)),
+        not_back=tuple(_not_back(row, agent) for row in agent.host_changes.all()),
     )
 
 
@@ -183,6 +207,15 @@ def _busy(agent: models.Agent) -> Busy | None:
         return None
     trial = lease.attempt.trial
     return Busy(trial.run_id, trial.pk, trial.phase, trial.phase_at, trial.expected_s)
+
+
+def _not_back(row: models.HostChange, agent: models.Agent) -> NotBack:
+    busy = _busy(agent)
+    return NotBack(
+        factor=row.factor, level=row.level, own=row.own, trial_id=row.trial_id, since=row.since,
+        running=busy is not None and busy.trial_id == row.trial_id and not row.error, tried_at=row.tried_at,
+        error=row.error,
+    )  # fmt: skip
 
 
 def _installation(row: models.Installation, agent: str) -> InstallationRow:

@@ -1,244 +1,273 @@
-"""The comparison: one metric over one dimension, a series for each value of another."""
+"""The comparison: one metric over one dimension, a series for each value of another, a panel for each of a third."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import chain
+from typing import Any
 
-from results import sql
-from results.errors import TeitenError
-from results.queries.facets import Facet, MetricChoice, facets, metrics_of
+import numpy as np
+
+from results.confounders import EnvironmentDifference
+from results.confounders.rules import BUILDS
+from results.metrics import Better
+from results.queries.baselines import REFERENCE, matched, unmatched, wanted_bases
+from results.queries.cells import Comparison, Key, Point, Replicate, Summary, Unmatched, Warned
+from results.queries.configurations import STATES, Bools, Configurations, Ints, configurations
+from results.queries.environments import Judged, Pair, Side, series_environments
+from results.queries.facets import facets, let_through, metrics_of, percentile_choice
+from results.queries.freshness import Freshness, freshness
 from results.queries.metrics import MetricRow, unknown
 from results.queries.ordering import in_order
+from results.queries.points import NOWHERE, Points
+from results.queries.references import ReferenceRow, reference
+from results.queries.replicates import OWN, Cells, Replicates, in_cells, replicates
+from results.queries.selection import JOINT, PUBLISHED, Selection, complete, dimensions, first_choice
+from results.statistics.difference import Sample
+from results.statistics.drift import drift
+from results.statistics.outliers import outliers
+from results.statistics.summary import Source, geometric_mean
+from results.statistics.verdict import DIRECTIONS, Asked, Verdicts, judge_columns
 
-# follow from other dimensions, or are no subject of an experiment: never a first choice
-_DERIVED = ("run", "threads", "version", "major", "initdb", "collectors")
-_FIRST_SERIES = ("installation", "version", "access_method", "topology")
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What to compare. filters: dimension → the values let through, as text. x, metric: '' for the default choice.
-    series: None for the default choice, '' for a single line. node, label: which of the metric's, '' for its first.
-    baseline: the series that ratios refer to, '' for the first."""
-
-    runs: tuple[int, ...]
-    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    x: str = ""
-    series: str | None = None
-    metric: str = ""
-    node: str = ""
-    label: str = ""
-    baseline: str = ""
+__all__ = ["Comparison", "Point", "Replicate", "Summary", "Unmatched", "Warned", "compare"]
 
 
-@dataclass(frozen=True)
-class Replicate:
-    trial_id: int
-    run_id: int
-    block: int
-    value: float
-
-
-@dataclass(frozen=True)
-class Point:
-    """One cell. ratio: its median to the baseline series' at the same x. configurations: how many different
-    ones fell into it: more than one means that something else varies."""
-
-    x: str
-    series: str
-    median: float
-    mean: float
-    minimum: float
-    maximum: float
-    n: int
-    values: tuple[Replicate, ...]
-    ratio: float | None
-    configurations: int
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """selection: complete, with the default choices filled in. first: the default choices themselves, for a URL
-    that holds only what differs. mixed: dimensions that vary within a cell. excluded: trials of the selection that
-    are in no cell: failed, cancelled, waiting, running, and `without` (done, but without this metric)."""
-
-    selection: Selection
-    first: Selection
-    metric: MetricRow
-    xs: tuple[str, ...]
-    series: tuple[str, ...]
-    points: tuple[Point, ...]
-    mixed: tuple[str, ...]
-    excluded: Mapping[str, int]
-    facets: tuple[Facet, ...]
-    metrics: tuple[MetricChoice, ...]
-
-
-def compare(selection: Selection) -> Comparison:
-    """Five queries whatever the number of trials. Raises TeitenError that names an unknown x, series, metric,
-    filter or baseline."""
-    known = facets(selection.runs)
+def compare(selection: Selection, known: Freshness | None = None) -> Comparison:
+    """Five queries whatever the number of trials, one less where `freshness` of the runs is known already and where
+    nothing has a baseline, three more for a reference as the baseline. Raises TeitenError that names an unknown x,
+    series, metric, filter or baseline, or several nodes or labels in one cell."""
+    known = known or freshness(selection.runs)
+    rows = configurations(selection.runs)
+    filters = {name: texts for name, texts in selection.filters.items() if name not in OWN}
+    found = facets(rows, filters)
     choices = metrics_of(selection.runs)
-    first = _first(selection.runs, known, choices)
-    chosen = _complete(selection, first, known, choices)
-    parameters = _parameters(chosen)
-    cells = sql.rows(_Cell, _query("comparison"), parameters)
-    states = sql.rows(_State, _query("comparison_states"), parameters)
-    mixed = sql.rows(_Name, _query("comparison_mixed"), parameters)
-    series = in_order([cell.series for cell in cells], chosen.series or "")
-    chosen = replace(chosen, baseline=_baseline(chosen, series))
+    computed = percentile_choice(selection.metric, choices) if choices else None
+    choices += [computed] if computed else []
+    first = first_choice(selection.runs, found, choices)
+    chosen = complete(selection, first, found, choices)
+    chosen_rows = let_through(rows, filters)
+    measured = replicates(chosen, chosen_rows, bool(computed), all_of_runs=len(chosen_rows) == len(rows))
+    lost: tuple[int, ...] = ()
+    if chosen.baseline.startswith(REFERENCE):
+        line = reference(chosen.baseline.removeprefix(REFERENCE), known.references)
+        measured, lost = measured + _referred(chosen, line, bool(computed)), line.lost
     metric = next((choice.row() for choice in choices if choice.name == chosen.metric), unknown(chosen.metric))
-    xs = in_order([cell.x for cell in cells], chosen.x)
+    panels, xs, series = (
+        in_order([key[place] for key in measured.keys], name)
+        for place, name in enumerate((chosen.panel, chosen.x, chosen.series or ""))
+    )
+    chosen = replace(chosen, baseline=chosen.baseline or next(iter(series), ""))
+    cells = in_cells(measured, panels, series, xs)
+    wanted = wanted_bases(cells.keys, chosen, series)
+    bases = matched(wanted)
+    base = _places(cells.keys, bases)
+    asked = np.flatnonzero((base != NOWHERE) & (base != np.arange(len(base))))
+    pairs, side = _environments(cells, asked, base, chosen)
+    verdicts = _verdicts(cells, asked, base, metric, [pair.difference.comparable for pair in pairs])
+    points = _points(cells, asked, base, verdicts, chosen.statistic)
     return Comparison(
         selection=chosen,
-        first=replace(first, baseline=series[0] if series else ""),
+        first=replace(first, baseline=next((name for name in series if not name.startswith(REFERENCE)), "")),
         metric=metric,
         xs=xs,
         series=series,
-        points=_points(cells, chosen, xs, series),
-        mixed=tuple(row.name for row in mixed),
-        excluded=_excluded(states, cells),
-        facets=tuple(known),
+        panels=panels,
+        points=points,
+        summaries=tuple(_summaries(points, chosen, xs)),
+        mixed=measured.mixed,
+        excluded=_excluded(chosen_rows, cells),
+        facets=tuple(found),
         metrics=tuple(choices),
+        unmatched=unmatched(wanted, series),
+        warnings=tuple(_warnings(cells, rows.runs_with(PUBLISHED))),
+        references=known.references,
+        environment=series_environments(pairs, side),
+        lost=lost,
     )
 
 
-def _query(name: str) -> str:
-    return sql.load(__file__, "dimensions") + sql.load(__file__, "chosen") + sql.load(__file__, name)
+def _referred(chosen: Selection, line: ReferenceRow, computed: bool) -> Replicates:
+    """The saved reference that is the baseline, as one more series: those of its pinned attempts that the filters let
+    through, at the levels of the present x and panel; and the dimensions that vary within its cells. Filters by what
+    it differs in from the other series are not for it."""
+    names = dimensions(line.dimensions)
+    parts = line.series.split(JOINT)
+    levels = dict(zip(names, parts, strict=True)) if len(parts) == len(names) else {}
+    its_own = {"run", *names, *(BUILDS if BUILDS & set(names) else ())}
+    filters = {name: texts for name, texts in chosen.filters.items() if name not in its_own}
+    rows = configurations(line.runs)
+    passed = let_through(rows, {name: texts for name, texts in filters.items() if name not in OWN})
+    filters |= {name: (levels[name],) for name in OWN if name in levels}
+    own = replace(chosen, series="", filters=filters)
+    everything = len(passed) == len(rows)
+    return replicates(own, passed, computed, all_of_runs=everything, attempts=line.attempts).of_series(chosen.baseline)
 
 
-def _parameters(chosen: Selection) -> dict[str, object]:
-    return {
-        "runs": list(chosen.runs),
-        "filters": json.dumps({name: list(values) for name, values in chosen.filters.items()}),
-        "x": chosen.x,
-        "series": chosen.series,
-        "metric": chosen.metric,
-        "node": chosen.node,
-        "label": chosen.label,
-    }
+def _places(keys: Sequence[Key], bases: Mapping[Key, Key]) -> Ints:
+    """Of each cell the place of its base; NOWHERE without."""
+    place = {key: number for number, key in enumerate(keys)}
+    return np.array([place[bases[key]] if key in bases else NOWHERE for key in keys], dtype=np.int64)
 
 
-def _first(runs: tuple[int, ...], known: Sequence[Facet], choices: Sequence[MetricChoice]) -> Selection:
-    """x: the factor with the most numbers; series: the installation, or else a factor that is not x."""
-    varying = [facet for facet in known if facet.varies and facet.name not in _DERIVED]
-    factors = [facet for facet in varying if facet.factor] or varying
-    by_name = {facet.name: facet for facet in varying}
-    numeric = sorted((f for f in factors if f.numeric), key=lambda facet: (-len(facet.values), facet.name))
-    preferred = [by_name[name] for name in _FIRST_SERIES if name in by_name]
-    series = next(iter([*preferred, *(f for f in factors if not numeric or f != numeric[0])]), None)
-    rest = [facet for facet in factors if facet != series]
-    x = next(iter([*numeric, *rest, *([series] if series else [])]), None)
-    if x == series:
-        series = None
-    if x is None and known:
-        x = next((facet for facet in known if facet.name == "installation"), known[0])
-    return Selection(
-        runs=runs,
-        x=x.name if x else "",
-        series=series.name if series else "",
-        metric=choices[0].name if choices else "",
-    )
+def _environments(cells: Cells, asked: Ints, base: Ints, chosen: Selection) -> tuple[list[Pair], Callable[[Key], Side]]:
+    """Of each cell that has a base, what else differs between the two; and what a cell of either ran in."""
+    sides = np.union1d(asked, base[asked])
+    ran = [tuple(dict.fromkeys(own)) for own in cells.split(_examples(cells, np.isin(cells.columns.cell, sides)))]
+    judged = Judged(chain.from_iterable(ran[place] for place in sides.tolist()))
+    levels = _Levels(cells.keys, chosen)
+    place = {key: number for number, key in enumerate(cells.keys)}
+
+    def side(key: Key) -> Side:
+        start, end = cells.bounds[place[key] : place[key] + 2].tolist()
+        return Side(ran[place[key]], tuple(cells.columns.trial[start:end].tolist()), levels.of(key))
+
+    known: dict[Any, EnvironmentDifference] = {}
+    pairs = []
+    for other, of in zip(asked.tolist(), base[asked].tolist(), strict=True):
+        key, its = cells.keys[other], cells.keys[of]
+        question = (ran[of], ran[other], levels.between(its, key))
+        if question not in known:
+            known[question] = judged.difference(side(its), side(key))
+        pairs.append(Pair(key, its, known[question]))
+    return pairs, side
 
 
-def _complete(
-    selection: Selection, first: Selection, known: Sequence[Facet], choices: Sequence[MetricChoice]
-) -> Selection:
-    dimensions = {facet.name for facet in known}
-    for where, text in _texts(selection):
-        if "\x00" in text:
-            raise TeitenError("A NUL byte is nothing that can be chosen.", where=where, todo="Leave it out.")
-    chosen = replace(
-        selection,
-        x=selection.x or first.x,
-        series=first.series if selection.series is None else selection.series,
-        metric=selection.metric or first.metric,
-    )
-    if not dimensions:
-        return chosen
-    for where, name in (
-        ("x", chosen.x),
-        ("series", chosen.series or ""),
-        *((f"filter.{name}", name) for name in chosen.filters),
-    ):
-        if name not in dimensions and (where, name) != ("series", ""):
-            raise _unknown(where, "dimension", name, sorted(dimensions))
-    metrics = {choice.name: choice for choice in choices}
-    if chosen.metric and metrics and chosen.metric not in metrics:
-        raise _unknown("metric", "metric", chosen.metric, sorted(metrics))
-    return _which(chosen, metrics.get(chosen.metric))
+def _examples(cells: Cells, compared: Bools) -> list[int]:
+    """Of each replicate that is compared the first attempt that ran in the same environment."""
+    attempt, environment = cells.columns.attempt.copy(), cells.columns.environment
+    order = np.lexsort((attempt, environment, ~compared))[: compared.sum()]
+    _, first, of = np.unique(environment[order], return_index=True, return_inverse=True)
+    attempt[order] = attempt[order][first][of]
+    found: list[int] = attempt.tolist()
+    return found
 
 
-def _texts(selection: Selection) -> Iterator[tuple[str, str]]:
-    yield from (("node", selection.node), ("label", selection.label))
-    yield from ((f"filter.{name}", text) for name, texts in selection.filters.items() for text in texts)
+class _Levels:
+    """Of each cell the levels of what tells it from others."""
+
+    def __init__(self, keys: Iterable[Key], chosen: Selection) -> None:
+        axes = (chosen.panel, chosen.x, chosen.series or "")
+        self._known = [{text: _parts(axis, text) for text in {key[i] for key in keys}} for i, axis in enumerate(axes)]
+        self._names = [{text: tuple(parts) for text, parts in of.items()} for of in self._known]
+
+    def of(self, key: Key) -> dict[str, str]:
+        panel, x, series = (known[text] for known, text in zip(self._known, key, strict=True))
+        return x | series | panel
+
+    def between(self, base: Key, key: Key) -> tuple[Any, ...]:
+        """The same for all pairs of which the same levels differ."""
+        if base[:2] != key[:2]:
+            return base, key
+        return base[2], key[2], self._names[0][key[0]], self._names[1][key[1]]
 
 
-def _which(chosen: Selection, metric: MetricChoice | None) -> Selection:
-    """Node and label that the metric has, where the selection leaves them open."""
-    if metric is None:
-        return chosen
-    return replace(
-        chosen,
-        node=chosen.node if chosen.node in metric.nodes or chosen.node else metric.nodes[0],
-        label=chosen.label if chosen.label in metric.labels or chosen.label else metric.labels[0],
-    )
+def _parts(axis: str, text: str) -> dict[str, str]:
+    names, parts = dimensions(axis), text.split(JOINT)
+    return dict(zip(names, parts, strict=True)) if len(parts) == len(names) else {axis: text}
 
 
-def _baseline(chosen: Selection, series: Sequence[str]) -> str:
-    if not series:
-        return chosen.baseline
-    if chosen.baseline and chosen.baseline not in series:
-        raise _unknown("baseline", "series", chosen.baseline, series)
-    return chosen.baseline or series[0]
-
-
-def _unknown(where: str, kind: str, name: str, known: Sequence[str]) -> TeitenError:
-    return TeitenError(
-        f"There is no {kind} {name!r} in these runs.", where=where, todo=f"There are {', '.join(known)}."
-    )
-
-
-def _points(cells: Sequence[_Cell], chosen: Selection, xs: Sequence[str], series: Sequence[str]) -> tuple[Point, ...]:
-    base = {cell.x: cell.median for cell in cells if cell.series == chosen.baseline}
-    ordered = sorted(cells, key=lambda cell: (series.index(cell.series), xs.index(cell.x)))
-    return tuple(cell.point(base.get(cell.x) if chosen.series else None) for cell in ordered)
-
-
-def _excluded(states: Sequence[_State], cells: Sequence[_Cell]) -> dict[str, int]:
-    counts = {row.state: row.trials for row in states}
-    excluded = {state: counts.get(state, 0) for state in ("failed", "cancelled", "waiting", "running")}
-    return excluded | {"without": counts.get("done", 0) - sum(cell.n for cell in cells)}
-
-
-@dataclass(frozen=True)
-class _Cell:
-    x: str
-    series: str
-    median: float
-    mean: float
-    minimum: float
-    maximum: float
-    n: int
-    values: tuple[Mapping[str, float], ...]
-    configurations: int
-
-    def point(self, base: float | None) -> Point:
-        replicates = tuple(
-            Replicate(int(v["trial_id"]), int(v["run_id"]), int(v["block"]), float(v["value"])) for v in self.values
+def _verdicts(cells: Cells, asked: Ints, base: Ints, metric: MetricRow, comparable: Sequence[bool]) -> Verdicts:
+    """Of each cell that has a base."""
+    n = np.diff(cells.bounds)
+    return judge_columns(
+        Asked(
+            sides=cells.matched(base[asked], asked),
+            direction=np.full(len(asked), DIRECTIONS.index(Better(metric.better))),
+            minimum_effect=np.full(len(asked), metric.minimum_effect),
+            comparable=np.array(comparable, dtype=bool),
+            n=n[asked],
+            n_base=n[base[asked]],
         )
-        fields = vars(self) | {"values": replicates}
-        return Point(**fields, ratio=self.median / base if base else None)
+    )
 
 
-@dataclass(frozen=True)
-class _State:
-    state: str
-    trials: int
+def _points(cells: Cells, asked: Ints, base: Ints, verdicts: Verdicts, statistic: str) -> Points:
+    value = cells.statistic(statistic)
+    has = (base != NOWHERE) & (value[base] != 0)
+    judged = np.full(len(base), NOWHERE)
+    judged[asked] = np.arange(len(asked))
+    return Points(
+        cells=cells,
+        value=value,
+        base=base,
+        ratio=np.divide(value, value[base], out=np.full(len(base), np.nan), where=has),
+        verdicts=verdicts,
+        judged=judged,
+        apart=outliers(cells.columns.value, cells.bounds),
+    )
 
 
-@dataclass(frozen=True)
-class _Name:
-    name: str
+def _summaries(points: Points, chosen: Selection, xs: Sequence[str]) -> list[Summary]:
+    """In the order of the points."""
+    base, ratio = points.base.tolist(), points.ratio.tolist()
+    positive = points.cells.statistic("min") > 0
+    counts = (positive & positive[points.base]).tolist()
+    shown = [x for x in xs if x not in chosen.without]
+    lines: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for place, (panel, x, series) in enumerate(points.cells.keys):
+        if ratio[place] > 0 and x not in chosen.without:
+            lines[panel, series][x] = place
+    samples = points.cells.samples()
+    summaries = []
+    for (panel, name), line in lines.items():
+        others = {place for place in line.values() if base[place] != place}
+        counted = [place for place in line.values() if place in others and counts[place]]
+        lost = others.difference(counted)
+        missing = tuple(x for x in shown if x not in line or line[x] in lost)
+        if not others:
+            summaries.append(Summary(name, panel, 1.0, len(line), missing))
+        elif counted:
+            ratios = [ratio[place] for place in counted]
+            sides = [(samples[base[place]], samples[place]) for place in counted]
+            alone = len({base[place] for place in counted}) == len(counted)
+            summaries.append(_summary(name, panel, ratios, sides, alone, missing))
+    return summaries
+
+
+def _summary(
+    name: str,
+    panel: str,
+    ratios: Sequence[float],
+    sides: Sequence[tuple[Sample, Sample]],
+    alone: bool,
+    missing: tuple[str, ...],
+) -> Summary:
+    """alone: no two cells share a base."""
+    ratio = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+    among = geometric_mean(sides)
+    if not alone and among.source is not Source.BLOCKS:
+        # cells that share a base are not independent
+        among = replace(among, low=None, high=None, source=Source.NOTHING)
+    return Summary(
+        name, panel, ratio, len(ratios), missing, among.low, among.high, among.source.value, estimate=among.ratio
+    )
+
+
+def _warnings(cells: Cells, published: Set[int]) -> list[Warned]:
+    """Runs that drift, or in which the place within a block matters. published: runs that have no order."""
+    # of a shown run a reference's trials are the same again
+    own = np.array([not series.startswith(REFERENCE) for _, _, series in cells.keys], dtype=bool)
+    columns = cells.columns.take(own[cells.columns.cell])
+    ids, configuration = np.unique(columns.configuration, return_inverse=True)
+    lines = columns.cell * len(ids) + configuration
+    warned = []
+    for run_id in sorted(set(columns.run.tolist()) - published):
+        of = columns.run == run_id
+        seen = drift(lines[of], columns.block[of], columns.position[of], columns.value[of])
+        for kind, matters, change, p in (
+            ("drift", seen.drifts, seen.change, seen.p),
+            ("order", seen.order_matters, seen.order_change, seen.order_p),
+        ):
+            if matters and change is not None and p is not None:
+                warned.append(Warned(run_id, kind, change, p, seen.trials))
+    return warned
+
+
+def _excluded(rows: Configurations, cells: Cells) -> dict[str, int]:
+    counts = {state: int(rows.trials[state].sum()) for state in STATES}
+    columns = cells.columns
+    measured = np.unique(columns.trial[np.isin(columns.configuration, rows.id)])
+    return {state: counts[state] for state in STATES[1:]} | {"without": counts["done"] - len(measured)}

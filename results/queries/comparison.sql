@@ -1,20 +1,54 @@
--- One row a cell (x, series): the summary of one metric over the trials that count, and every one of them.
-SELECT
-    chosen.x, chosen.series,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY measurement.value) AS median,
-    avg(measurement.value) AS mean,
-    min(measurement.value) AS minimum,
-    max(measurement.value) AS maximum,
-    count(*) AS n,
-    json_agg(
-        json_build_object(
-            'trial_id', trial.id, 'run_id', trial.run_id, 'block', trial.block, 'value', measurement.value
-        ) ORDER BY trial.run_id, trial.block, trial.position
-    ) AS values,
-    count(DISTINCT chosen.rest) AS configurations
-FROM chosen
-JOIN results_trial AS trial ON trial.configuration_id = chosen.id AND trial.state = 'done'
-JOIN results_measurement AS measurement
-    ON measurement.attempt_id = trial.attempt_id AND measurement.metric_id = %(metric)s
-        AND measurement.node = %(node)s AND measurement.label = %(label)s
-GROUP BY chosen.x, chosen.series
+-- Every value of the runs' trials that count, as arrays: `value` of `measured`, node and label where they are asked for;
+-- then the trials that count, by their `attempt`; then all attempts, with a number that is the same for those that ran in
+-- the same environment. Whoever asks puts them together: that takes a fraction of the time that a join takes here, where
+-- nobody knows how many there will be. Values are divided by what `per` names; a trial of which that is not known has none.
+, divided AS (
+    SELECT
+        attempt_id, node, label,
+        value / CASE %(per)s
+            WHEN 'core' THEN (
+                SELECT nullif((layer.content #>> '{cpu,usable}')::double precision, 0)
+                FROM results_layeruse AS used
+                JOIN results_layer AS layer ON layer.hash = used.layer_id AND layer.kind = 'hardware'
+                WHERE used.attempt_id = measured.attempt_id AND used.node = 'primary'
+            )
+            WHEN 'transaction' THEN (
+                SELECT nullif(sum(counted.value), 0)
+                FROM results_measurement AS counted
+                WHERE counted.attempt_id = measured.attempt_id
+                    AND counted.metric_id = 'transactions' AND counted.label = ''
+            )
+            ELSE 1
+        END AS value
+    FROM measured
+    WHERE %(configurations)s::bigint[] IS NULL OR attempt_id IN (
+        SELECT attempt_id FROM results_trial
+        WHERE run_id = ANY(%(runs)s) AND configuration_id = ANY(%(configurations)s) AND attempt_id IS NOT NULL
+    )
+), measured_values AS (
+    SELECT
+        array_send(array_agg(attempt_id)) AS measured,
+        array_send(array_agg(value)) AS value,
+        CASE WHEN 'node' = ANY(%(own)s) THEN array_agg(node) END AS node,
+        CASE WHEN 'label' = ANY(%(own)s) THEN array_agg(label) END AS label
+    FROM divided
+    WHERE value IS NOT NULL
+), trials AS (
+    SELECT
+        array_send(array_agg(configuration_id)) AS configuration,
+        array_send(array_agg(id)) AS trial,
+        array_send(array_agg(attempt_id)) AS attempt,
+        array_send(array_agg(block)) AS block,
+        array_send(array_agg(position)) AS position
+    FROM results_trial
+    WHERE run_id = ANY(%(runs)s) AND state = 'done' AND attempt_id IS NOT NULL
+        AND (%(configurations)s::bigint[] IS NULL OR configuration_id = ANY(%(configurations)s))
+        AND (%(attempts)s::bigint[] IS NULL OR attempt_id = ANY(%(attempts)s))
+), ran AS (
+    SELECT
+        array_send(array_agg(id)) AS ran,
+        array_send(array_agg(hashtextextended(environment, 0))) AS environment
+    FROM results_attempt
+    WHERE run_id = ANY(%(runs)s)
+)
+SELECT * FROM measured_values CROSS JOIN trials CROSS JOIN ran

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from results import sql
 
@@ -21,3 +22,22 @@ class PastTimings:
 def past_seconds(workload: str) -> PastTimings:
     """Zero trials and seconds where none has been done. One query."""
     return sql.rows(PastTimings, sql.load(__file__), {"workload": workload})[0]
+
+
+@dataclass(frozen=True)
+class PastWindow:
+    """seconds: median length of the measured window of the latest trials that had these parameters."""
+
+    parameters: Mapping[str, Any]
+    trials: int
+    seconds: float
+
+
+def past_windows(workload: str) -> list[PastWindow]:
+    """How long the work took in the workload's latest 500 trials that count, by what the work was. One query."""
+    return sql.rows(PastWindow, sql.load(__file__, "windows"), {"workload": workload})
+
+
+def past_window(past: Sequence[PastWindow], parameters: Mapping[str, Any]) -> float | None:
+    """The window of trials that did exactly this work; None where there is none."""
+    return next((window.seconds for window in past if window.parameters == dict(parameters)), None)

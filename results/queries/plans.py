@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,7 @@ from results import models
 from results.queries import NotFound
 from results.queries.runs import RunRow, list_runs
 
+_LONGEST_NAME = 120
 COULD_NOT_RUN = "could not run plan"  # the verb of `workers.tasks.start_plan`
 
 
@@ -60,6 +62,13 @@ def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
     if plan is None:
         raise NotFound(f"There is no plan {plan_id}.")
     return PlanDetail(_rows([plan])[0], plan.toml, plan.hash, tuple(list_runs(plan_id=plan_id, limit=runs)))
+
+
+def free_name(wanted: str) -> str:
+    """The name, or where a plan has it already 'name (2)', 'name (3)', … One query."""
+    taken = set(models.Plan.objects.filter(name__startswith=wanted[:100]).values_list("name", flat=True))
+    numbered = (f"{wanted[: _LONGEST_NAME - 8]} ({number})" for number in itertools.count(2))
+    return next(name for name in itertools.chain([wanted[:_LONGEST_NAME]], numbered) if name not in taken)
 
 
 def _plans() -> QuerySet[models.Plan, Any]:

@@ -17,7 +17,9 @@ from results.states import RunState
 
 @dataclass(frozen=True)
 class RunRow:
-    """One run in a list. agents: names. configurations: how many. headline: name of its first metric."""
+    """One run in a list. agents: names. configurations: how many. headline: name of its first metric. publication:
+    slug, title, publisher, year, place and caption of the table its figures were published in; None where they were
+    measured."""
 
     id: int
     name: str
@@ -40,6 +42,7 @@ class RunRow:
     trials_waiting: int
     trials_cancelled: int
     agents: tuple[str, ...]
+    publication: Mapping[str, Any] | None
 
     @property
     def trials_ended(self) -> int:
@@ -86,7 +89,8 @@ class ConfigurationRow:
 
 @dataclass(frozen=True)
 class RunDetail:
-    """factors: [{name, levels: [label]}] in the plan's order. left_s: estimated rest; None when nothing is left.
+    """factors: [{name, levels: [label]}] in the plan's order. left_s: estimated rest; None when nothing is left or
+    nobody can know.
     waits: why waiting trials do not go on, of a run that is running."""
 
     run: RunRow
@@ -124,11 +128,21 @@ def list_runs(
     plan_id: int | None = None,
     before_id: int | None = None,
     ids: Sequence[int] | None = None,
+    published: bool | None = None,
     limit: int | None = 50,
 ) -> list[RunRow]:
-    """Newest first; before_id: the last id of the page before; ids: only these; limit None: all. One query."""
+    """Newest first; before_id: the last id of the page before; ids: only these; published: only published figures, or
+    only measured ones; limit None: all. One query."""
     chosen = None if ids is None else list(ids)
-    return _run_rows(state=state, workload=workload, plan_id=plan_id, before_id=before_id, ids=chosen, limit=limit)
+    return _run_rows(
+        state=state,
+        workload=workload,
+        plan_id=plan_id,
+        before_id=before_id,
+        ids=chosen,
+        published=published,
+        limit=limit,
+    )
 
 
 def count_runs(state: str) -> int:
@@ -171,7 +185,9 @@ def run_medians(run_id: int, metrics: Sequence[str] = ()) -> list[MedianRow]:
 
 
 def _run_rows(**filters: Any) -> list[RunRow]:
-    nothing = {"ids": None, "state": "", "workload": "", "plan_id": None, "before_id": None, "limit": 1}
+    nothing = {"ids": None, "state": "", "workload": "", "plan_id": None, "before_id": None, "limit": 1} | {
+        "published": None
+    }
     return sql.rows(RunRow, sql.load(__file__), nothing | filters)
 
 
@@ -250,28 +266,40 @@ class _Summary:
     spread: float | None
 
     @property
-    def planned_s(self) -> float:
-        return float(self.dimensions.get("warmup_s", 0)) + float(self.dimensions.get("duration_s", 0))
+    def planned_s(self) -> float | None:
+        """None where the trials last until their work is done."""
+        duration_s = self.dimensions.get("duration_s")
+        return None if duration_s is None else float(self.dimensions.get("warmup_s", 0)) + float(duration_s)
 
     def row(self, cells: Sequence[Cell]) -> ConfigurationRow:
         return ConfigurationRow(**vars(self), cells=tuple(cells))
 
 
-def _left(trials: Sequence[_Trial], planned_s: Mapping[int, float], now: datetime) -> float | None:
-    """Seconds until the busiest agent has done its trials. A trial is taken to last what its configuration's done
-    trials lasted, else what was planned and the run's median overhead."""
+def _left(trials: Sequence[_Trial], planned_s: Mapping[int, float | None], now: datetime) -> float | None:
+    """Seconds until the busiest agent has done its trials; None when there is none left, or nobody can know. A trial is
+    taken to last what its configuration's done trials lasted, else what was planned and the run's median overhead."""
     lasted: dict[int, list[float]] = {}
     for trial in trials:
         if (seconds := trial.seconds) is not None:
             lasted.setdefault(trial.configuration, []).append(seconds)
-    overheads = [seconds - planned_s.get(index, 0) for index, several in lasted.items() for seconds in several]
+    overheads = [
+        seconds - planned
+        for index, several in lasted.items()
+        for seconds in several
+        if (planned := planned_s.get(index)) is not None
+    ]
     overhead = max(0.0, median(overheads)) if overheads else 0.0
     busy: dict[int, float] = {}
     for trial in trials:
         if trial.state not in ("waiting", "running"):
             continue
-        known = lasted.get(trial.configuration)
-        rest = median(known) if known else planned_s.get(trial.configuration, 0) + overhead
+        known, planned = lasted.get(trial.configuration), planned_s.get(trial.configuration)
+        if known:
+            rest = median(known)
+        elif planned is not None:
+            rest = planned + overhead
+        else:
+            return None
         if trial.state == "running" and trial.started_at is not None:
             rest = max(0.0, rest - (now - trial.started_at).total_seconds())
         _add(busy, trial.agents, rest)

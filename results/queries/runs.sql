@@ -9,8 +9,13 @@ SELECT
         SELECT name FROM results_agent
         WHERE id IN (SELECT unnest(agents) FROM results_trial WHERE run_id = run.id AND block = 1)
         ORDER BY name
-    ) AS agents
+    ) AS agents,
+    CASE WHEN publication.id IS NOT NULL THEN json_build_object(
+        'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
+        'year', publication.year, 'place', publication.place, 'caption', publication.caption
+    ) END AS publication
 FROM results_run AS run
+LEFT JOIN results_publication AS publication ON publication.id = run.publication_id
 LEFT JOIN auth_user AS author ON author.id = run.created_by_id
 CROSS JOIN LATERAL (
     SELECT
@@ -27,6 +32,7 @@ WHERE (%(ids)s::bigint[] IS NULL OR run.id = ANY(%(ids)s))
     AND (%(state)s = '' OR run.state = %(state)s)
     AND (%(workload)s = '' OR run.workload = %(workload)s)
     AND (%(plan_id)s::bigint IS NULL OR run.plan_id = %(plan_id)s)
+    AND (%(published)s::boolean IS NULL OR (run.publication_id IS NOT NULL) = %(published)s)
     AND (%(before_id)s::bigint IS NULL OR run.id < %(before_id)s)
 ORDER BY run.id DESC
 LIMIT %(limit)s

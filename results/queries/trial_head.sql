@@ -17,9 +17,14 @@ SELECT
     (
         SELECT id FROM results_trial
         WHERE run_id = trial.run_id AND position > trial.position ORDER BY position LIMIT 1
-    ) AS next
+    ) AS next,
+    CASE WHEN publication.id IS NOT NULL THEN json_build_object(
+        'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
+        'year', publication.year, 'place', publication.place, 'caption', publication.caption
+    ) END AS publication
 FROM results_trial AS trial
 JOIN results_run AS run ON run.id = trial.run_id
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
+LEFT JOIN results_publication AS publication ON publication.id = run.publication_id
 LEFT JOIN results_metric AS metric ON metric.name = run.headline
 WHERE trial.id = %(trial_id)s

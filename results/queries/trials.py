@@ -89,7 +89,7 @@ class Sibling:
 class TrialDetail:
     """attempt: the one shown: the chosen one, else the counted one, else the latest. counted: its numbers count.
     measurements, series, layers are that attempt's. previous, next: trials of the run by position. headline_unit: '' as
-    long as no trial has measured that metric."""
+    long as no trial has measured that metric. publication: as of `results.queries.runs.RunRow`."""
 
     id: int
     run_id: int
@@ -117,11 +117,13 @@ class TrialDetail:
     siblings: tuple[Sibling, ...]
     previous: int | None
     next: int | None
+    publication: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
 class TrialRow:
-    """One trial in a list. attempt_id: the attempt whose numbers count. bundle: of the latest attempt is stored."""
+    """One trial in a list. attempt_id: the attempt whose numbers count. bundle: of the latest attempt is stored.
+    publication: as of `results.queries.runs.RunRow`."""
 
     id: int
     run_id: int
@@ -143,6 +145,7 @@ class TrialRow:
     started_at: datetime | None
     ended_at: datetime | None
     bundle: bool
+    publication: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -260,6 +263,7 @@ class _Head:
     attempt_id: int | None
     previous: int | None
     next: int | None
+    publication: Mapping[str, Any] | None
 
 
 def _shown(head: _Head, attempts: Sequence[AttemptRow], number: int | None) -> AttemptRow | None:

@@ -9,10 +9,15 @@ SELECT
     coalesce(latest.number, 0) AS attempts, trial.attempt_id,
     run.headline AS metric, coalesce(metric.unit, '') AS unit, headline.value,
     CASE WHEN trial.state = 'done' THEN '' ELSE coalesce(trial.error ->> 'what', '') END AS error,
-    latest.started_at, latest.ended_at, coalesce(latest.bundle, '') <> '' AS bundle
+    latest.started_at, latest.ended_at, coalesce(latest.bundle, '') <> '' AS bundle,
+    CASE WHEN publication.id IS NOT NULL THEN json_build_object(
+        'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
+        'year', publication.year, 'place', publication.place, 'caption', publication.caption
+    ) END AS publication
 FROM results_trial AS trial
 JOIN results_run AS run ON run.id = trial.run_id
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
+LEFT JOIN results_publication AS publication ON publication.id = run.publication_id
 LEFT JOIN results_metric AS metric ON metric.name = run.headline
 LEFT JOIN LATERAL (
     SELECT number, started_at, ended_at, bundle FROM results_attempt

@@ -2,9 +2,12 @@
 // A figure names colours as the style sheet does: "var(--s1)", or "var(--s1) 20%" for a transparent one.
 (() => {
   const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: "reset" };
+  const CROWD = 16; // dots
   const COLOUR = /^var\(--[\w-]+\)(?: (\d+)%)?$/;
   const probe = document.createElement("i");
   const drawn = new WeakMap();
+  let palette = new Map(); // of the theme
+  let waiting = [];
 
   function colour(text) {
     const share = text.match(COLOUR)[1];
@@ -18,47 +21,141 @@
     return `rgba(${red},${green},${blue},${(alpha / 255).toFixed(3)})`;
   }
 
-  function themed(value, known) {
+  function themed(value) {
     if (typeof value === "string") {
       if (!COLOUR.test(value)) return value;
-      if (!known.has(value)) known.set(value, colour(value));
-      return known.get(value);
+      if (!palette.has(value)) palette.set(value, colour(value));
+      return palette.get(value);
     }
-    if (Array.isArray(value)) return typeof value.at(-1) === "number" ? value : value.map((item) => themed(item, known));
+    if (Array.isArray(value)) return typeof value.at(-1) === "number" ? value : value.map(themed);
     if (value && typeof value === "object")
-      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, themed(item, known)]));
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, themed(item)]));
     return value;
   }
 
-  function draw(box, again) {
+  // what is still to be drawn has its place, so that nothing moves when it comes
+  function prepare(box, again) {
     const source = document.getElementById(box.dataset.figure);
-    if (!source || (!again && drawn.get(box) === source.textContent)) return;
+    if (!source || (!again && drawn.get(box) === source.textContent)) return false;
+    const { height } = JSON.parse(source.textContent).layout;
+    if (height) box.style.minHeight = `${height}px`;
+    return true;
+  }
+
+  function draw(box) {
+    const source = document.getElementById(box.dataset.figure);
+    if (!source) return;
     drawn.set(box, source.textContent);
-    const figure = themed(JSON.parse(source.textContent), new Map());
+    const figure = themed(JSON.parse(source.textContent));
     figure.layout.font.family = getComputedStyle(document.body).fontFamily;
     if (box.clientWidth < 520) narrow(figure.layout);
-    if (figure.layout.height) box.style.minHeight = `${figure.layout.height}px`;
+    align(box, figure.layout);
+    thin(figure.layout.xaxis, box.clientWidth - figure.layout.margin.l - figure.layout.margin.r);
+    figure.data.filter(crowded).forEach((trace) => { trace.marker.maxdisplayed = 1; });
     const first = !box.classList.contains("js-plotly-plot");
     Plotly.react(box, figure.data, figure.layout, CONFIG).then(() => {
+      known(box, figure.data);
+      if (first) {
+        dots(box);
+        box.on("plotly_afterplot", () => dots(box));
+        box.on("plotly_click", (event) => follow(event, box));
+      }
       box.dataset.drawn = figure.data.length;
-      if (first) box.on("plotly_click", follow);
     });
+  }
+
+  // of two bundles the small one draws what it does not know as something else (docs/architecture.md)
+  function known(box, traces) {
+    const unknown = traces.find((trace, place) => trace.type !== box._fullData[place].type);
+    if (unknown) throw new Error(`The Plotly of this page draws no ${unknown.type}.`);
+  }
+
+  // Plotly takes an element and some thousand steps for every dot: of a crowd that looks alike it draws one, and the
+  // others are copies of it along one path. It still knows all of them: hovering and clicking are its own.
+  function crowded({ type, mode, x, marker, error_y }) {
+    return type === "scatter" && ["markers", "lines+markers"].includes(mode) && x.length >= CROWD && !error_y
+      && ![marker.symbol, marker.size, marker.color].some(Array.isArray);
+  }
+
+  function dots(box) {
+    box.querySelectorAll(".scatterlayer .trace").forEach((group, place) => {
+      const points = group.__data__;
+      const { trace } = points[0];
+      const old = group.querySelector(".crowd");
+      const one = group.querySelector(".point");
+      if (!one || trace.marker.maxdisplayed !== 1) return old?.remove();
+      const crowd = old ?? svg("g", { class: "crowd" }, group.querySelector(".points"));
+      const id = `${box.dataset.figure}-dot-${place}`;
+      const [xaxis, yaxis] = [trace.xaxis, trace.yaxis].map((name) => box._fullLayout[`${name[0]}axis${name.slice(1)}`]);
+      const at = points.filter(({ x, y }) => isFinite(x) && isFinite(y))
+        .map(({ x, y }) => `${xaxis.c2p(x).toFixed(2)} ${yaxis.c2p(y).toFixed(2)}`);
+      crowd.replaceChildren();
+      svg("path", { d: one.getAttribute("d"), style: one.getAttribute("style") },
+        svg("marker", { id, markerUnits: "userSpaceOnUse", overflow: "visible" }, crowd));
+      svg("path", { d: `M${at.join("L")}`, style: `fill:none;stroke:none;marker:url(#${id})` }, crowd);
+    });
+  }
+
+  function svg(name, attributes, parent) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return parent.appendChild(made);
   }
 
   function narrow(layout) {
     layout.margin = { ...layout.margin, l: Math.min(layout.margin.l, 46), r: 6 };
     layout.font.size = 11;
-    layout.annotations = layout.annotations?.filter((note) => note.xref !== "x");
+    if (layout.xaxis?.nticks) layout.xaxis = { ...layout.xaxis, nticks: 4, tickangle: 0 };
     for (const [name, axis] of Object.entries(layout)) if (name.startsWith("yaxis")) delete axis.title;
   }
 
-  function follow(event) {
-    const target = event.points[0] && event.points[0].customdata;
+  // panels are on one scale: with the margins that the one before needed in the end, none is drawn twice
+  function align(box, layout) {
+    const before = box.closest(".panels > div")?.previousElementSibling?.querySelector(".js-plotly-plot");
+    if (before?.clientWidth !== box.clientWidth) return;
+    const { l, b } = before._fullLayout._size;
+    layout.margin = { ...layout.margin, l: Math.max(l, layout.margin.l), b: Math.max(b, layout.margin.b) };
+  }
+
+  // names of levels that are numbers, and would stand on each other, are left out
+  function thin(axis, width) {
+    if (!axis || axis.tickangle !== 0 || !axis.ticktext || axis.ticktext.length < 2) return;
+    const at = axis.tickvals.map((value) => (axis.type === "log" ? Math.log10(value) : value));
+    const px = width / ((at.at(-1) - at[0]) * 1.1 || 1);
+    const kept = [];
+    for (let i = at.length - 1; i >= 0; i--) {
+      const next = kept.at(-1);
+      const room = next === undefined ? Infinity : (at[next] - at[i]) * px;
+      if (room > 4 + 3.6 * (axis.ticktext[i].length + (axis.ticktext[next] || "").length)) kept.push(i);
+    }
+    axis.tickvals = kept.map((i) => axis.tickvals[i]);
+    axis.ticktext = kept.map((i) => axis.ticktext[i]);
+  }
+
+  function follow(event, box) {
+    const point = event.points[0];
+    const number = point && point.customdata;
+    const target = typeof number === "number" ? box.layout.meta.link.replace("{}", number) : number;
     if (typeof target === "string" && target.startsWith("/")) location.assign(target);
   }
 
+  // those in view at once, the others one by one while the page is at rest
   function drawAll(again) {
-    document.querySelectorAll("[data-figure]").forEach((box) => draw(box, again));
+    const boxes = [...document.querySelectorAll("[data-figure]")].filter((box) => prepare(box, again));
+    const near = new Set(boxes.filter((box) => box.getBoundingClientRect().top < innerHeight));
+    near.forEach(draw);
+    const idle = waiting.length === 0;
+    waiting = boxes.filter((box) => !near.has(box));
+    if (idle) later();
+  }
+
+  function later() {
+    const box = waiting.shift();
+    if (!box) return;
+    (window.requestIdleCallback || setTimeout)(() => {
+      if (box.isConnected) draw(box);
+      later();
+    });
   }
 
   document.addEventListener("DOMContentLoaded", () => {
@@ -66,6 +163,19 @@
     document.body.append(probe);
     drawAll(true);
   });
-  document.addEventListener("themechange", () => drawAll(true));
+  document.addEventListener("themechange", () => {
+    palette = new Map();
+    drawAll(true);
+  });
+
+  // names of levels that fitted another width
+  let width = window.innerWidth;
+  let resized;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth === width) return;
+    width = window.innerWidth;
+    clearTimeout(resized);
+    resized = setTimeout(() => drawAll(true), 200);
+  });
   document.addEventListener("htmx:afterSettle", () => drawAll(false));
 })();

@@ -31,9 +31,9 @@ class Bootstrap:
         return [sys.executable, "-m", "bootstrap", *words]
 
     def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Runs it to its end; at most two minutes."""
+        """Runs it to its end; at most ten minutes."""
         return subprocess.run(
-            self.words(*words), cwd=CHECKOUT, env=self.environment, capture_output=True, text=True, timeout=120
+            self.words(*words), cwd=CHECKOUT, env=self.environment, capture_output=True, text=True, timeout=600
         )
 
 

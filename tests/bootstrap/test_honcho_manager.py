@@ -31,7 +31,8 @@ def start(logs: Path, *commands: str) -> subprocess.Popen[str]:
 
 
 def test_the_process_that_ends_by_itself_is_named_and_ends_the_others(tmp_path: Path) -> None:
-    said, _ = start(tmp_path, "exec sleep 60", "echo shown; exit 3", "echo hidden; exec sleep 60").communicate()
+    once_all_have_spoken = f"until grep -qs hidden {tmp_path}/p2.log; do sleep 0.05; done; echo shown; exit 3"
+    said, _ = start(tmp_path, "exec sleep 60", once_all_have_spoken, "echo hidden; exec sleep 60").communicate()
     lines = said.splitlines()
     assert lines[0] == "shown"
     assert json.loads(lines[-1]) == {"first": "p1", "code": 3}

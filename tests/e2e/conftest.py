@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Condition
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from django.core.signals import request_finished, request_started
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from results import models
 from tests import factories
@@ -24,6 +26,8 @@ ARGUMENTS = [
 # htmx says so of a request that a newer one replaces, or that a navigation cuts off: meant, not a failure
 ABORTED = ("htmx:afterRequest", "htmx:sendAbort")
 PASSWORD = "a long password of the tests"
+PATIENCE_MS = 90_000  # of every wait: how fast a page is, is measured elsewhere
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(autouse=True)
@@ -38,9 +42,44 @@ def _plain_static(settings: Any, tmp_path: Path) -> None:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=PATIENCE_MS)
         yield browser
         browser.close()
+
+
+class Served:
+    """The requests that the live server is at: those of a page that was left go on, and read the tables that the test's
+    end empties."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._changed = Condition()
+
+    def begun(self, **_: Any) -> None:
+        self._count(1)
+
+    def ended(self, **_: Any) -> None:
+        self._count(-1)
+
+    def _count(self, more: int) -> None:
+        with self._changed:
+            self._open += more
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Until there is none."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: self._open == 0, PATIENCE_MS / 1000), f"{self._open} requests go on"
+
+
+@pytest.fixture(scope="session")
+def served() -> Iterator[Served]:
+    counted = Served()
+    request_started.connect(counted.begun)
+    request_finished.connect(counted.ended)
+    yield counted
+    request_started.disconnect(counted.begun)
+    request_finished.disconnect(counted.ended)
 
 
 class Watched:
@@ -80,17 +119,23 @@ class Watched:
 
 LOOKS: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1440, "height": 900}},
+    "dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True},
 }
 
 
 @pytest.fixture
-def watched(chromium: Browser, live_server: Any, transactional_db: None, request: Any) -> Iterator[Watched]:
+def watched(
+    chromium: Browser, live_server: Any, transactional_db: None, served: Served, request: Any
+) -> Iterator[Watched]:
     """Fails the test when anything went wrong in the browser."""
-    context = chromium.new_context(**LOOKS[getattr(request, "param", "desktop")])
+    # colours that glide into each other would be looked at half way
+    context = chromium.new_context(**LOOKS[getattr(request, "param", "desktop")], reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
     page = Watched(context, live_server.url)
     yield page
     context.close()
+    served.wait()
     assert page.troubles == []
 
 

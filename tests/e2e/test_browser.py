@@ -118,13 +118,13 @@ def test_the_comparison_follows_its_controls_and_its_address_reproduces_it(
     page = watched.open(f"/compare/?run={run.pk}")
     page.wait_for_selector(DRAWN)
     page.select_option("#metric", "latency.p99")
-    expect(page.locator("h1")).to_contain_text("Latency, 99th percentile")
+    expect(page.locator("#figure-title")).to_contain_text("Latency, 99th percentile")
     page.select_option("#baseline", "postgresql-18.1")
-    expect(page.locator("table.compare thead")).to_contain_text("baseline")
+    expect(page.locator("table.compare thead th").last).to_contain_text("baseline")
     page.locator("label.chip", has=page.locator('[name="filter.clients"][value="4"]')).click()
     address = f"/compare/?run={run.pk}&metric=latency.p99&baseline=postgresql-18.1&filter.clients=4"
     page.wait_for_url("**" + address)
-    page.wait_for_function("document.querySelectorAll('table.compare tbody tr').length === 1")
+    page.wait_for_function("document.querySelectorAll('table.compare tr[data-x]').length === 1")
     table = page.locator("table.compare").inner_text()
     assert watched.open(address).locator("table.compare").inner_text() == table
     expect(page.locator("#baseline")).to_have_value("postgresql-18.1")
@@ -136,7 +136,7 @@ def test_going_back_restores_the_choice_before(watched: Watched, agent: models.A
     page.select_option("#metric", "latency.p99")
     page.wait_for_url("**metric=latency.p99")
     page.go_back()
-    expect(page.locator("h1")).to_contain_text("Transactions per second")
+    expect(page.locator("#figure-title")).to_contain_text("Transactions per second")
     page.wait_for_selector(DRAWN)
 
 
@@ -146,8 +146,7 @@ def test_a_trial_draws_its_window_and_a_click_on_a_mark_leads_there(watched: Wat
     page.wait_for_selector(DRAWN)
     page.locator(".chart .points path").last.click(force=True)
     page.wait_for_url("**/trials/*/")
-    page.wait_for_selector(DRAWN)
-    assert page.locator(".chart .heatmaplayer image").count() == 1
+    expect(page.locator(".chart .heatmaplayer image")).to_have_count(1)
 
 
 def test_the_theme_is_chosen_kept_and_taken_over_by_figures(watched: Watched, agent: models.Agent) -> None:
@@ -180,7 +179,8 @@ def pages_of(run: models.Run) -> list[str]:
     plan = factories.stored_plan(name="A plan with a name that goes on and on " + "x" * 70)
     return [
         "/", "/runs/", f"/runs/{run.pk}/", f"/trials/{trial.pk}/", f"/compare/?run={run.pk}", "/compare/", "/plans/",
-        f"/plans/{plan.pk}/", "/plans/add/", "/plans/import/", "/agents/", "/agents/db1/", "/account/tokens/",
+        f"/plans/{plan.pk}/", "/plans/add/", "/plans/import/", "/plans/ready/", "/capabilities/",
+        "/plans/ready/own-queries/", "/agents/", "/agents/db1/", "/account/tokens/",
     ]  # fmt: skip
 
 

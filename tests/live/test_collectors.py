@@ -17,7 +17,7 @@ from workers.remote.connection import Remote
 DAY_S = 86400.0
 
 
-@pytest.mark.parametrize("name", ["sar", "pg_stat"])
+@pytest.mark.parametrize("name", ["sar", "pg_stat", "replication"])
 @pytest.mark.parametrize(("duration_s", "transactions"), [(7 * DAY_S, 0), (60.0, 1000)])
 async def test_a_collector_outlives_a_run_of_a_week(
     tmp_path: Path, remote: Remote, postgres_16: InstallationRef, name: str, duration_s: float, transactions: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import posixpath
 
 import pytest
@@ -11,7 +12,8 @@ from results.errors import CommandError, TrialError
 from results.matrix import InstallationRef
 from workers.postgres import cluster
 from workers.postgres.server import Server
-from workers.remote.connection import Remote
+from workers.remote.address import Address
+from workers.remote.connection import Remote, connected
 
 
 async def running(server: Server) -> bool:
@@ -112,7 +114,7 @@ async def test_a_half_made_cluster_is_made_anew(remote: Remote, postgres_16: Ins
 async def test_a_killed_server_is_started_again(remote: Remote, postgres_16: InstallationRef):
     server = await cluster.ensure(remote, postgres_16)
     await remote.script('kill -s KILL $(head -n 1 "$1/postmaster.pid")', server.data_dir)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while await running(server):
             await asyncio.sleep(0.02)
     with pytest.raises(CommandError, match="connection to PostgreSQL failed"):
@@ -166,3 +168,16 @@ async def test_a_stopped_server_starts_again_as_it_was(remote: Remote, postgres_
     await server.stop()
     await server.start()
     assert await server.query("SELECT current_setting('work_mem') AS it") == [{"it": "7MB"}]
+
+
+async def test_a_server_is_kept_on_its_own_machine_alone(
+    remote: Remote, address: Address, postgres_16: InstallationRef
+) -> None:
+    kept = await cluster.ensure(remote, postgres_16, name="kept")
+    async with connected(dataclasses.replace(address, name="live2")) as same:
+        await cluster.stop_but([remote, same], [(remote, kept.data_dir)])
+        assert await running(kept)
+        same.address = dataclasses.replace(address, name="other", host_key="another machine's")
+        await cluster.stop_but([same], [(remote, kept.data_dir)])
+        assert not await running(kept)
+    await cluster.drop(remote, kept)

@@ -84,7 +84,7 @@ async def test_a_session_left_open_does_not_stop_the_next_trial(server: Server):
     load = Loader(server)
     await database.ensure_database(server, "fresh", "abc", load)
     idle = asyncio.create_task(server.execute("SELECT pg_sleep(60)", database="bench"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await server.query("SELECT pid FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'"):
             await asyncio.sleep(0.02)
     await database.ensure_database(server, "fresh", "abc", load)

@@ -66,7 +66,7 @@ async def test_a_command_that_takes_too_long_is_ended(remote: Remote):
     mark = f"86{os.getpid()}"
     with pytest.raises(AgentError, match=r"within 0\.2 s"):
         await remote.run("sleep", mark, timeout_s=0.2)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (await remote.run("pgrep", "-f", f"^sleep {mark}$", check=False)).exit_status == 0:
             await asyncio.sleep(0.05)
 

@@ -114,7 +114,7 @@ async def test_tcp_asks_for_a_password_that_only_the_two_accounts_can_read(
     assert (status, "no password supplied" in said) == (2, True)
 
     directory = cluster.directory_of(remote, installation, ())
-    files = ((remote, f"{directory}/password"), (client, f"{stage.job_dir(client)}/pgpass"))
+    files = ((remote, f"{directory}/password"), (client, f"{stage.job_dir(client)}/pgpass-primary"))
     for agent, path in files:
         assert (await agent.run("stat", "-c", "%a", path)).stdout.strip() == "600"
     password = (await remote.get(files[0][1])).decode().strip()
@@ -132,3 +132,18 @@ async def test_tcp_asks_for_a_password_that_only_the_two_accounts_can_read(
     await job.sweep(client)
     assert (await client.run("test", "-e", files[1][1], check=False)).exit_status == 1
     await TOPOLOGY.tear_down(again)
+
+
+async def test_a_server_left_on_the_clients_machine_is_stopped(
+    tmp_path: Path, remote: Remote, address: Address, postgres_16: InstallationRef
+) -> None:
+    other = dataclasses.replace(
+        address, name="live2", work_dir=f"{address.work_dir}-2", data_dir=f"{address.data_dir}-2"
+    )
+    async with connected(other) as client:
+        left = await cluster.ensure(client, postgres_16)
+        stage = stage_of(tmp_path, postgres_16, client, remote, "tcp")
+        await TOPOLOGY.build(stage)
+        assert (await client.run("test", "-e", f"{left.data_dir}/postmaster.pid", check=False)).exit_status == 1
+        assert await stage.primary.query("SELECT 1 AS one") == [{"one": 1}]
+        await job.sweep(client)

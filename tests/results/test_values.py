@@ -11,16 +11,18 @@ from results.environment import KeyDifference, Layer, LayerKind, difference
 from results.histogram import Histogram, bucket_bounds_us, bucket_of, merge
 from results.parameters import Kind, Parameter
 from results.series import Series
-from results.specs import watch_limit_s
+from results.specs import by_duration, watch_limit_s
 from results.states import RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
-from results.units import format_number, format_quantity, parse_bytes, parse_seconds, setting_in_base_units
+from results.units import format_number, format_quantity, parse_bytes, parse_seconds, setting_in_base_units, to_base
+from webapp.forms.levels import typed
 
 
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
     [
         (8123.4, "us", "8.123 ms"), (0.42, "us", "0.42 µs"), (1536, "B", "1.5 kB"), (99.5, "%", "99.50 %"),
-        (7200, "s", "2 h"), (12345.678, "tps", "12,346 tps"), (3, "1", "3"), (None, "s", "–"), (math.nan, "s", "–"),
+        (7200, "s", "2 h"), (3145728, "B/s", "3 MB/s"),
+        (12345.678, "tps", "12,346 tps"), (3, "1", "3"), (None, "s", "–"), (math.nan, "s", "–"),
     ],
 )  # fmt: skip
 def test_quantities_are_shown_with_a_fitting_unit(value: float | None, unit: str, text: str) -> None:
@@ -70,7 +72,7 @@ def test_the_rank_of_a_percentile_is_exact(total: int, percent: float) -> None:
 def test_collectors_outlive_the_longest_run(
     duration_s: float, warmup_s: float, parameters: dict[str, int], at_least_s: float
 ) -> None:
-    assert watch_limit_s(duration_s, warmup_s, parameters) == at_least_s + 3600
+    assert watch_limit_s(by_duration(parameters, duration_s), warmup_s) == at_least_s + 3600
 
 
 def test_histograms_agree_with_the_raw_latencies() -> None:
@@ -124,3 +126,26 @@ def test_parameters_refuse_what_is_not_of_their_kind() -> None:
         with pytest.raises(ValueError):
             clients.check(bad)
     assert clients.read("7") == 7
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "base"),
+    [
+        (1.5, "ms", (0.0015, "s")), (250, "us", (0.00025, "s")), (250, "µs", (0.00025, "s")), (3, "ns", (3e-9, "s")),
+        (2, "min", (120, "s")), (2, "MB", (2 * 1024**2, "B")), (2, "MiB", (2 * 1024**2, "B")), (1, "KiB", (1024, "B")),
+        (3, "kB/s", (3072, "B/s")), (7, "rows/s", (7, "rows/s")), (7, "", (7, "1")), (7, "1", (7, "1")),
+        (7, "m", (7, "m")), (7, "KB", (7, "KB")), (7, "s/s", (7, "s/s")), (40, "%", (40, "%")),
+    ],
+)  # fmt: skip
+def test_a_known_unit_becomes_its_base_unit_and_another_stays(value: float, unit: str, base: tuple[float, str]) -> None:
+    found, name = to_base(value, unit)
+    assert (pytest.approx(found), name) == base
+
+
+@pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.NUMBER])
+def test_a_number_that_no_machine_holds_is_refused_in_words(kind: Kind) -> None:
+    parameter = Parameter("size", kind, 1, "")
+    for digits in (310, 5000):
+        with pytest.raises(ValueError, match="too large"):
+            parameter.check(10**digits)
+        assert typed(parameter, "9" * digits) == "9" * digits

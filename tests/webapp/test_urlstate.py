@@ -7,8 +7,8 @@ import random
 import pytest
 
 from results.errors import TeitenError
-from results.queries.comparison import Selection
-from webapp.urlstate import read, write
+from results.queries.selection import Selection
+from webapp.urlstate import View, read, read_view, write
 
 NASTY = [
     "10",
@@ -32,7 +32,11 @@ def a_selection(rnd: random.Random) -> Selection:
         filters={name: tuple(rnd.sample(NASTY, rnd.randint(1, 3))) for name in sorted(names)},
         x=rnd.choice(["", "clients", "setting.work_mem", "a&b"]),
         series=rnd.choice([None, "", "version", "a b"]),
+        panel=rnd.choice(["", "scale", "a b,scale"]),
         metric=rnd.choice(["", "latency.p99.9"]),
+        statistic=rnd.choice(["", "min"]),
+        per=rnd.choice(["", "client"]),
+        without=tuple(rnd.sample(NASTY, rnd.randint(0, 3))),
         node=rnd.choice(["", "primary"]),
         label=rnd.choice(["", *NASTY]),
         baseline=rnd.choice(["", *NASTY]),
@@ -40,9 +44,11 @@ def a_selection(rnd: random.Random) -> Selection:
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_what_is_written_reads_back_as_the_same_selection(seed: int) -> None:
-    selection = a_selection(random.Random(seed))
-    assert read(write(selection)) == selection
+def test_what_is_written_reads_back_as_the_same_selection_and_view(seed: int) -> None:
+    rnd = random.Random(seed)
+    selection, view = a_selection(rnd), View(rnd.choice(["", "log"]), rnd.choice(["", "ratio", "speedup"]))
+    query = write(selection, view)
+    assert (read(query), read_view(query)) == (selection, view)
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -73,3 +79,15 @@ def test_no_series_is_not_the_default_series() -> None:
 def test_a_run_that_is_no_number_is_named() -> None:
     with pytest.raises(TeitenError, match="'seven' is not the number of a run"):
         read("run=1,seven")
+
+
+def test_a_way_to_draw_that_there_is_not_is_named() -> None:
+    with pytest.raises(TeitenError, match="no axes 'cubic'"):
+        read_view("run=1&axes=cubic")
+
+
+@pytest.mark.parametrize("query", ["x=a%00b", "filter.a%00=b", "other=%00", "without=1,\x00"])
+def test_a_nul_byte_is_refused(query: str) -> None:
+    for reader in (read, read_view):
+        with pytest.raises(TeitenError, match="NUL byte"):
+            reader(query)

@@ -22,7 +22,8 @@ from workers.tasks import contact_now
 
 class AgentSerializer(ValueSerializer):
     """A machine that Teiten reaches over SSH. `key_path` refers to the key; the key itself is nowhere here.
-    `busy`: the trial that holds its lease."""
+    `busy`: the trial that holds its lease. `host_factors`: what plans may change there, and `not_back`: what is changed
+    now."""
 
     value = AgentRow
     links = Links(self=("api:agent", "name"), page=("agents:detail", "name"))
@@ -37,7 +38,8 @@ class AgentDetailSerializer(ValueSerializer):
 
 
 class AgentFieldsSerializer(serializers.ModelSerializer[models.Agent]):
-    """What can be set of an agent. `jump`: name of the agent through which this one is reached."""
+    """What can be set of an agent. `jump`: name of the agent through which this one is reached. `places`: storage
+    places, name → folder."""
 
     jump = serializers.SlugRelatedField(
         slug_field="name", queryset=models.Agent.objects.all(), allow_null=True, required=False

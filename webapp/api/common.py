@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import orjson
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import exceptions, serializers, viewsets
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.pagination import CursorPagination
-from rest_framework.renderers import BaseRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -18,6 +19,16 @@ from rest_framework.reverse import reverse
 from webapp.api.schema import Schema
 
 Value = TypeVar("Value")
+
+
+class Numbers(JSONRenderer):
+    """The JSON of answers with thousands of numbers, in a tenth of the time."""
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        if data is None or self.get_indent(accepted_media_type or "", renderer_context or {}):
+            return bytes(super().render(data, accepted_media_type, renderer_context))
+        found = orjson.dumps(data, default=self.encoder_class().default)
+        return found.replace(b"\xe2\x80\xa8", b"\\u2028").replace(b"\xe2\x80\xa9", b"\\u2029")  # as JSONRenderer does
 
 
 class Pages(CursorPagination):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.decorators import method_decorator
+from django.views.decorators.gzip import gzip_page
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -11,11 +15,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.comparison import Comparison, Point, Replicate, Selection, compare
+from results.queries.comparison import Comparison, Summary, compare
 from results.queries.facets import Facet
+from results.queries.freshness import freshness
+from results.queries.points import Points
+from results.queries.selection import Selection
 from webapp import urlstate
-from webapp.api.common import Endpoint, Links, address
-from webapp.api.values import ValueSerializer
+from webapp.api.columns import as_csv, chosen_columns, columns, short
+from webapp.api.common import AnyAccept, Endpoint, Numbers, address
+from webapp.api.diff import SeriesEnvironmentSerializer
+from webapp.api.values import Gapless, ValueSerializer, plain
+from webapp.conditional import answer
+from webapp.explorer.state import shortest
+
+_APART = ("first", "points")  # fields of a comparison that are not shown, or in another form
 
 
 class SelectionSerializer(ValueSerializer):
@@ -25,78 +38,186 @@ class SelectionSerializer(ValueSerializer):
     filters = serializers.DictField(child=serializers.ListField(child=serializers.CharField()), read_only=True)
 
 
-class ReplicateSerializer(ValueSerializer):
-    """One trial's value."""
-
-    value = Replicate
-    links = Links(
-        trial=("api:trial", "trial_id"), bundle=("api:bundle", "trial_id"), page=("trials:detail", "trial_id")
-    )
-
-
-class PointSerializer(ValueSerializer):
-    """One cell, in the unit of `metric`. `ratio`: its median to the baseline's at the same x. `configurations` > 1:
-    something else varies within the cell."""
-
-    value = Point
-    unit = serializers.SerializerMethodField()
-    values = ReplicateSerializer(many=True, read_only=True)
-
-    def get_unit(self, point: Point) -> str:
-        return str(self.context["unit"])
-
-
 class FacetSerializer(ValueSerializer):
-    """A dimension of the runs, with the number of trials of each value."""
+    """A dimension of the runs. Of each value the number of trials that have it and pass the filters of all other
+    dimensions."""
 
     value = Facet
     values = serializers.SerializerMethodField()
 
     def get_values(self, facet: Facet) -> list[dict[str, Any]]:
-        return [{"value": text, "trials": trials} for text, trials in facet.values]
+        return _counts(facet)
 
 
-class ComparisonSerializer(ValueSerializer):
-    """A median and every replicate for each cell (x, series). `mixed`: dimensions that vary within a cell.
-    `excluded`: trials that are in no cell."""
+class SummarySerializer(ValueSerializer):
+    """A series over its cells of a panel: the geometric mean of their ratios, and its 95 % interval."""
+
+    value = Summary
+
+    def to_representation(self, summary: Summary) -> dict[str, Any]:
+        return {name: short(value) for name, value in super().to_representation(summary).items()}
+
+
+def _column(child: Any, description: str, **options: Any) -> Any:
+    return serializers.ListField(child=child, read_only=True, help_text=description, **options)
+
+
+def _number(description: str, **options: Any) -> Any:
+    return _column(Gapless(allow_null=True), description, **options)
+
+
+def _whole(description: str, **options: Any) -> Any:
+    return _column(serializers.IntegerField(allow_null=True), description, **options)
+
+
+class PointColumnsSerializer(serializers.Serializer[Any]):
+    """The cells, as columns: the n-th entry of each array is of the n-th cell. Derived numbers have 6 digits, measured
+    `values` 8; whole numbers, and with `columns=all` every measured value, have all of theirs. The columns from `base`
+    on are there where `columns` asks for them."""
+
+    panel = _whole("Place of its panel in `panels`.")
+    x = _whole("Place of its x in `xs`.")
+    series = _whole("Place of its series in `series`.")
+    values = _column(serializers.ListField(child=Gapless()), "What each trial measured, in the unit of `metric`.")
+    configurations = _column(serializers.ListField(child=serializers.IntegerField()), "Ids of its configurations.")
+    replicates = _whole("Place in `replicates`: which trial each of `values` is of.")
+    value = _number("The statistic that was chosen, of `values`.")
+    ratio = _number("Of `value` to the base's.")
+    low = _number("Of the ratio of geometric means, the 95 % interval: from")
+    high = _number("to.")
+    verdict = _whole("Place of its verdict in `verdicts`.")
+    base = _whole("Place of the cell that it is compared with; null where there is none.", required=False)
+    verdict_ratio = _number("Ratio of geometric means, whose interval `low` and `high` are.", required=False)
+    median = _number("Of `values`.", required=False)
+    mean = _number("Of `values`.", required=False)
+    minimum = _number("Of `values`.", required=False)
+    maximum = _number("Of `values`.", required=False)
+    n = _whole("How many `values`.", required=False)
+    pairs = _whole("Pairs by block that the verdict rests on; 0 for unpaired.", required=False)
+    p = _number("Two-sided.", required=False)
+    adjusted = _number("p, adjusted for the number of cells compared (Benjamini-Hochberg).", required=False)
+    margin = _number("Smallest relative change worth a verdict.", required=False)
+    detectable = _number("The smallest relative difference that so many replicates would show.", required=False)
+    more = _whole("How many more replicates a side would resolve `margin`.", required=False)
+    mixed = _whole("How many different configurations fell into it; 1 where nothing else varies.", required=False)
+    trials = _column(serializers.ListField(child=serializers.IntegerField()), "Ids of the trials.", required=False)
+    attempts = _column(serializers.ListField(child=serializers.IntegerField()), "Their attempts.", required=False)
+
+
+class AroundSerializer(ValueSerializer):
+    """All but the cells, which are many."""
 
     value = Comparison
-    leave_out = ("first",)
+    leave_out = _APART
     selection = SelectionSerializer(read_only=True)
-    points = PointSerializer(many=True, read_only=True)
     facets = FacetSerializer(many=True, read_only=True)
-    links = serializers.SerializerMethodField()
+    summaries = SummarySerializer(many=True, read_only=True)
+    outliers = serializers.ListField(child=serializers.IntegerField(), read_only=True)
+    environment = SeriesEnvironmentSerializer(many=True, read_only=True)
 
-    def get_links(self, found: Comparison) -> dict[str, str]:
-        query = urlstate.write(found.selection)
-        request = self.context["request"]
-        names = {"self": "api:comparison", "page": "comparison"}
-        return {name: f"{address(request, route)}?{query}" for name, route in names.items()}
+
+class ComparisonSerializer(AroundSerializer):
+    """Cells of a statistic and every replicate. `replicates`: patterns, each with [place in the cell's
+    `configurations`, block] for each of its values; `links.trial` leads from both to the trial. `mixed`: dimensions
+    that vary within a cell. `excluded`: trials that are in no cell. `unmatched`: cells without a counterpart.
+    `environment`: of each series against its base, what else differs.
+    `outliers`: trials whose values stand apart; they count like the others."""
+
+    points = PointColumnsSerializer(read_only=True)
+    replicates = _column(serializers.ListField(child=serializers.ListField(child=serializers.IntegerField())), "")
+    verdicts = _column(serializers.CharField(allow_null=True), "What the places in `verdict` stand for.")
+    links = serializers.DictField(child=serializers.CharField(), read_only=True)
 
 
 def _text(name: str, description: str) -> OpenApiParameter:
     return OpenApiParameter(name, OpenApiTypes.STR, description=description)
 
 
+QUESTION = [
+    _text("run", "Ids of runs, with commas between them."),
+    _text("x", "A dimension, or several with commas; without it the factor with the most numbers."),
+    _text("series", "Likewise; 'none' for a single line; without it the installation, where it varies."),
+    _text("panel", "Likewise; a figure for each of its values."),
+    _text("metric", "Name of a metric, or latency.pNN for any percentile; without it the first of the runs."),
+    _text("statistic", "Of each cell: median, mean, min or max; without it the median."),
+    _text("node", "Role; without it the metric's first."),
+    _text("label", "Which of the metric's values; without it the total."),
+    _text("per", "client, core or transaction: by what values are divided."),
+    _text("baseline", "What ratios refer to: a series, one of its levels, 'SERIES at X', or '@NAME' of a reference."),
+    _text("without", "Values of x that summaries leave out, with commas between them."),
+    _text("filter.<dimension>", "Values let through, with commas between them."),
+]
+
+
+def shown(request: Request, found: Comparison, names: tuple[str, ...], linked: Selection) -> dict[str, Any]:
+    """A comparison as the API says it. linked: what its own links ask for."""
+    query = urlstate.write(linked)
+    links = {name: f"{address(request, route)}?{query}" for name, route in _ROUTES.items()}
+    trials = address(request, "api:trials")
+    links["trial"] = f"{trials}?configuration={{configuration}}&block={{block}}"
+    return {**around(request, found), **columns(found, names), "links": links}
+
+
+def around(request: Request, found: Comparison) -> dict[str, Any]:
+    """What AroundSerializer says."""
+    environment = SeriesEnvironmentSerializer(found.environment, many=True, context={"request": request}).data
+    own = {
+        "facets": [{**vars(facet), "values": _counts(facet)} for facet in found.facets],
+        "summaries": [{name: short(plain(value)) for name, value in vars(one).items()} for one in found.summaries],
+        "environment": environment,
+    }
+    rest = {field.name: getattr(found, field.name) for field in fields(found) if field.name not in _APART}
+    return {name: own[name] if name in own else plain(value) for name, value in rest.items()} | {
+        "outliers": Points.of(found.points).outliers()
+    }
+
+
+def _counts(facet: Facet) -> list[dict[str, Any]]:
+    return [{"value": text, "trials": trials} for text, trials in facet.values]
+
+
+_ROUTES = {"self": "api:comparison", "page": "comparison", "csv": "api:comparison-csv"}
+
+
+@method_decorator(gzip_page, name="dispatch")
 class Comparisons(Endpoint):
     queryset = models.Run.objects.all()
+    renderer_classes = [Numbers]
     serializer_class = ComparisonSerializer
 
     @extend_schema(
         summary="One metric over one dimension, a series for each value of another",
         operation_id="comparison",
-        parameters=[
-            _text("run", "Ids of runs, with commas between them."),
-            _text("x", "A dimension; without it the factor with the most numbers."),
-            _text("series", "A dimension; 'none' for a single line; without it the installation, where it varies."),
-            _text("metric", "Name of a metric; without it the first of the runs."),
-            _text("node", "Role; without it the metric's first."),
-            _text("label", "Which of the metric's values; without it the total."),
-            _text("baseline", "The series that ratios refer to; without it the first."),
-            _text("filter.<dimension>", "Values let through, with commas between them."),
-        ],
+        parameters=[*QUESTION, _text("columns", "More columns of `points`, with commas between them, or 'all'.")],
     )
-    def retrieve(self, request: Request) -> Response:
+    def retrieve(self, request: Request) -> HttpResponseBase:
+        selection = urlstate.read(request.META.get("QUERY_STRING", ""))
+        names = chosen_columns(request.query_params.get("columns", ""))
+        known = freshness(selection.runs)
+
+        def made() -> Response:
+            found = compare(selection, known)
+            return Response(shown(request, found, names, shortest(found.selection, found)))
+
+        return answer(request, known, made)
+
+
+@method_decorator(gzip_page, name="dispatch")
+class ComparisonCsv(Endpoint):
+    queryset = models.Run.objects.all()
+    content_negotiation_class = AnyAccept
+
+    @extend_schema(
+        summary="Every replicate of a comparison, as CSV",
+        operation_id="comparison_csv",
+        parameters=QUESTION,
+        responses={(200, "text/csv"): OpenApiTypes.STR},
+    )
+    def retrieve(self, request: Request) -> HttpResponse:
         found = compare(urlstate.read(request.META.get("QUERY_STRING", "")))
-        context = {**self.get_serializer_context(), "unit": found.metric.unit}
-        return Response(ComparisonSerializer(found, context=context).data)
+        disposition = 'attachment; filename="comparison.csv"'
+        return HttpResponse(
+            as_csv(found),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": disposition},
+        )

@@ -10,8 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
+from results.conditions import CONDITIONS
 from results.parameters import Parameter
-from results.plan import CONDITIONS, Kinds
+from results.plan import Kinds
 from results.queries.metrics import MetricRow
 from results.specs import CollectorSpec, TopologySpec, WorkloadSpec
 from webapp.api.common import Endpoint
@@ -20,11 +21,17 @@ from workers.registry import kinds
 
 
 class WorkloadSerializer(ValueSerializer):
-    """`headline`: the metric that is shown first. `minimum_version`: as PostgreSQL's server_version_num."""
+    """`headline`: the metric that is shown first. `minimum_version`: as PostgreSQL's server_version_num. `commands`:
+    parameter → values with which a plan needs the scope `admin`."""
 
     value = WorkloadSpec
-    leave_out = ("disk_bytes",)
     metrics = serializer_of(MetricRow)(many=True, read_only=True)
+
+
+class TopologySerializer(ValueSerializer):
+    """`roles`: whom an agent can play. `extensions`: what the primary's installation must offer."""
+
+    value = TopologySpec
 
 
 class CollectorSerializer(ValueSerializer):
@@ -39,7 +46,7 @@ class KindsSerializer(serializers.Serializer[Any]):
 
     conditions = serializer_of(Parameter)(many=True, read_only=True)
     workloads = WorkloadSerializer(many=True, read_only=True)
-    topologies = serializer_of(TopologySpec)(many=True, read_only=True)
+    topologies = TopologySerializer(many=True, read_only=True)
     collectors = CollectorSerializer(many=True, read_only=True)
 
 

@@ -12,12 +12,14 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results import models, plan, runs
+from results import models, runs
+from results import plan as plans
+from results.conditions import CONDITIONS, TEXTS
 from results.parameters import Kind, Parameter
-from results.plan import CONDITIONS, TEXTS, Plan
+from results.plan import Plan
 from results.preview import Preview, preview
 from results.queries.plans import PlanDetail, PlanRow, list_plans, plan_detail
-from webapp.access import actor, person
+from webapp.access import actor, person, require_plan
 from webapp.api.common import AnyAccept, Endpoint, Links, fields_of, pages_by
 from webapp.api.values import Field, ValueSerializer
 from webapp.problems import missing_is_404
@@ -92,10 +94,10 @@ def _field(parameter: Parameter) -> Field:
 def plan_in(fields: dict[str, Any]) -> Plan:
     """The plan that was sent. Raises PlanError with every problem."""
     if "toml" not in fields:
-        return plan.from_mapping(fields, kinds())
+        return plans.from_mapping(fields, kinds())
     if set(fields) != {"toml"} or not isinstance(fields["toml"], str):
         raise exceptions.ValidationError({"toml": "Send the TOML as text, and no other key beside it."})
-    return plan.read(fields["toml"], kinds())
+    return plans.read(fields["toml"], kinds())
 
 
 def stored_plan(plan_id: int) -> models.Plan:
@@ -125,13 +127,15 @@ class Plans(Endpoint):
 
     @extend_schema(summary="Store a plan", request=PlanFieldsSerializer, responses={201: PlanDetailSerializer})
     def create(self, request: Request) -> Response:
-        made = runs.save_plan(plan_in(fields_of(request)), user=person(request), actor=actor(request))
+        plan = require_plan(request, plan_in(fields_of(request)), kinds())
+        made = runs.save_plan(plan, user=person(request), actor=actor(request))
         return self._detail(made.pk, 201)
 
     @extend_schema(summary="Replace a plan", request=PlanFieldsSerializer, responses=PlanDetailSerializer)
     def update(self, request: Request, pk: int) -> Response:
         stored = stored_plan(pk)
-        runs.save_plan(plan_in(fields_of(request)), user=person(request), actor=actor(request), stored=stored)
+        plan = require_plan(request, plan_in(fields_of(request)), kinds())
+        runs.save_plan(plan, user=person(request), actor=actor(request), stored=stored)
         return self._detail(pk)
 
     @extend_schema(summary="What a plan would do", request=PlanFieldsSerializer, responses=PreviewSerializer)

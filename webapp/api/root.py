@@ -16,8 +16,9 @@ from results import models
 from webapp.api.common import Endpoint, address
 
 RESOURCES = (
-    "agents", "installations", "plans", "runs", "trials", "measurements", "metrics", "kinds", "comparison", "tokens",
-    "schema", "docs",
+    "agents", "installations", "plans", "ready-plans", "runs", "trials", "measurements", "metrics", "noise",
+    "kinds", "comparison", "versions", "access-methods", "topologies", "publications", "citations", "references",
+    "trends", "annotations", "capabilities", "tokens", "schema", "docs",
 )  # fmt: skip
 
 

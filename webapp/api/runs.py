@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from results import models, runs
 from results.queries.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
-from webapp.access import actor, person
+from webapp.access import actor, person, require_plan
 from webapp.api.common import Endpoint, Links, Whole, address, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_in, stored_plan
 from webapp.api.values import ValueSerializer
@@ -97,8 +97,9 @@ class Runs(Endpoint):
         fields = fields_of(request)
         start_at = _start_at(fields.pop("start_at", None))
         stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
+        plan = runs.load_plan(stored, kinds()) if stored else plan_in(fields)
         made = runs.create_run(
-            runs.load_plan(stored, kinds()) if stored else plan_in(fields),
+            require_plan(request, plan, kinds()),
             kinds(),
             actor=actor(request),
             stored=stored,
@@ -126,6 +127,7 @@ class Runs(Endpoint):
     @extend_schema(summary="The same plan again", request=None, responses={201: RunSerializer})
     def repeat(self, request: Request, pk: int) -> Response:
         with missing_is_404():
+            require_plan(request, runs.plan_of_run(pk, kinds()), kinds())
             made = runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request))
         ring()
         return self.shown(run_row(made.pk), 201)
@@ -135,6 +137,7 @@ class Runs(Endpoint):
         body = BlocksSerializer(data=fields_of(request))
         body.is_valid(raise_exception=True)
         with missing_is_404():
+            require_plan(request, runs.plan_of_run(pk, kinds()), kinds())
             runs.add_blocks(pk, body.validated_data["blocks"], actor(request))
         return self._after(pk)
 

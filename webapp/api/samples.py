@@ -1,4 +1,4 @@
-"""What a trial holds besides single values: series over its time, and exact latency histograms."""
+"""What a trial holds besides single values: series over its time, exact latency histograms, documents."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from results import models
 from results.parsed import Latencies
+from results.queries.documents import DocumentRow, documents_of
 from results.queries.trials import histograms_of, series_of, shown_attempt
 from results.series import Series
 from webapp.api.common import Endpoint, Whole, attempt_number
@@ -77,6 +78,28 @@ class TrialHistograms(Endpoint):
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
         return self.whole([_counts(latencies) for latencies in histograms_of(attempt.id)])
+
+
+class DocumentSerializer(ValueSerializer):
+    """Something structured that is no number. kind: `plan` (EXPLAIN of a query), `capability`, `stacks`, …"""
+
+    value = DocumentRow
+
+
+class TrialDocuments(Endpoint):
+    queryset = models.Trial.objects.all()
+    serializer_class = DocumentSerializer
+    pagination_class = Whole
+
+    @extend_schema(
+        summary="The documents of a trial",
+        operation_id="trials_documents",
+        parameters=[ATTEMPT, OpenApiParameter("kind", OpenApiTypes.STR, description="Only these; all without it.")],
+    )
+    def list(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            attempt = shown_attempt(pk, attempt_number(request))
+        return self.whole(documents_of(attempt.id, request.query_params.get("kind", "")))
 
 
 def _counts(latencies: Latencies) -> LatencyCounts:

@@ -31,6 +31,7 @@ class TrialSerializer(ValueSerializer):
         run=("api:run", "run_id"),
         series=("api:series", "id"),
         histograms=("api:histograms", "id"),
+        documents=("api:documents", "id"),
         bundle=("api:bundle", "id"),
         page=("trials:detail", "id"),
     )
@@ -45,6 +46,8 @@ class TrialDetailSerializer(ValueSerializer):
 
 class TrialFilter(filters.FilterSet):
     run = filters.NumberFilter("run_id", label="Id of a run.")
+    configuration = filters.NumberFilter("configuration_id", label="Id of a configuration.")
+    block = filters.NumberFilter(label="Number of a block.")
     state = filters.CharFilter(label="waiting, running, done, failed or cancelled.")
 
 

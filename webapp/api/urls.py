@@ -8,18 +8,29 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from webapp.access import ScopePermission
 from webapp.api.agents import Agents
+from webapp.api.annotations import Annotations
 from webapp.api.bundles import Bundle, BundleFile
-from webapp.api.comparison import Comparisons
+from webapp.api.capabilities import Capabilities
+from webapp.api.citations import Citation, CitationCsv, Citations, References
+from webapp.api.comparison import ComparisonCsv, Comparisons
+from webapp.api.diff import Differences
+from webapp.api.flame import Flames
+from webapp.api.host import HostFactors
 from webapp.api.installations import Installations
 from webapp.api.kinds import AllKinds
 from webapp.api.measurements import Measurements
 from webapp.api.metrics import Metrics
+from webapp.api.noise import Noise
 from webapp.api.plans import Plans, PlanToml
+from webapp.api.ready import ReadyPlans
+from webapp.api.ready_views import AccessMethodsView, Publications, TopologiesView, VersionsView
 from webapp.api.root import Nowhere, Root
 from webapp.api.runs import Medians, Runs
-from webapp.api.samples import TrialHistograms, TrialSeries
+from webapp.api.samples import TrialDocuments, TrialHistograms, TrialSeries
 from webapp.api.tokens import Tokens
+from webapp.api.trends import Trends
 from webapp.api.trials import Trials
+from webapp.api.why import Whys
 
 app_name = "api"
 schema = SpectacularAPIView.as_view(permission_classes=[ScopePermission])
@@ -34,11 +45,24 @@ urlpatterns = [
         name="agent-accept-host-key",
     ),
     path("agents/<str:name>/contact/", Agents.as_view({"post": "contact"}), name="agent-contact"),
+    path(
+        "agents/<str:name>/host-factors/",
+        HostFactors.as_view({"get": "list", "post": "create"}),
+        name="agent-host-factors",
+    ),
+    path(
+        "agents/<str:name>/host-factors/<str:factor>/",
+        HostFactors.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+        name="agent-host-factor",
+    ),
     path("installations/", Installations.as_view({"get": "list"}), name="installations"),
     path("plans/", Plans.as_view({"get": "list", "post": "create"}), name="plans"),
     path("plans/preview/", Plans.as_view({"post": "preview"}), name="plan-preview"),
     path("plans/<int:pk>.toml", PlanToml.as_view({"get": "retrieve"}), name="plan-toml"),
     path("plans/<int:pk>/", Plans.as_view({"get": "retrieve", "put": "update"}), name="plan"),
+    path("ready-plans/", ReadyPlans.as_view({"get": "list"}), name="ready-plans"),
+    path("ready-plans/<str:slug>/", ReadyPlans.as_view({"get": "retrieve"}), name="ready-plan"),
+    path("ready-plans/<str:slug>/plan/", ReadyPlans.as_view({"post": "plan"}), name="ready-plan-plan"),
     path("runs/", Runs.as_view({"get": "list", "post": "create"}), name="runs"),
     path("runs/<int:pk>/", Runs.as_view({"get": "retrieve"}), name="run"),
     path("runs/<int:pk>/medians/", Medians.as_view({"get": "list"}), name="run-medians"),
@@ -51,13 +75,31 @@ urlpatterns = [
     path("trials/<int:pk>/cancel/", Trials.as_view({"post": "cancel"}), name="trial-cancel"),
     path("trials/<int:pk>/retry/", Trials.as_view({"post": "retry"}), name="trial-retry"),
     path("trials/<int:pk>/series/", TrialSeries.as_view({"get": "list"}), name="series"),
+    path("trials/<int:pk>/documents/", TrialDocuments.as_view({"get": "list"}), name="documents"),
     path("trials/<int:pk>/histograms/", TrialHistograms.as_view({"get": "list"}), name="histograms"),
     path("trials/<int:pk>/bundle/", Bundle.as_view({"get": "retrieve"}), name="bundle"),
     path("trials/<int:pk>/files/<path:path>", BundleFile.as_view({"get": "retrieve"}), name="file"),
     path("measurements/", Measurements.as_view({"get": "list"}), name="measurements"),
     path("metrics/", Metrics.as_view({"get": "list"}), name="metrics"),
+    path("noise/", Noise.as_view({"get": "list"}), name="noise"),
     path("kinds/", AllKinds.as_view({"get": "retrieve"}), name="kinds"),
     path("comparison/", Comparisons.as_view({"get": "retrieve"}), name="comparison"),
+    path("comparison.csv", ComparisonCsv.as_view({"get": "retrieve"}), name="comparison-csv"),
+    path("comparison/why/", Whys.as_view({"get": "retrieve"}), name="why"),
+    path("trends/", Trends.as_view({"get": "retrieve"}), name="trends"),
+    path("annotations/", Annotations.as_view({"get": "list", "post": "create"}), name="annotations"),
+    path("annotations/<int:pk>/", Annotations.as_view({"get": "retrieve", "delete": "destroy"}), name="annotation"),
+    path("diff/", Differences.as_view({"get": "retrieve"}), name="diff"),
+    path("citations/", Citations.as_view({"get": "list", "post": "create"}), name="citations"),
+    path("citations/<str:pk>.csv", CitationCsv.as_view({"get": "retrieve"}), name="citation-csv"),
+    path("citations/<str:pk>/", Citation.as_view({"get": "retrieve"}), name="citation"),
+    path("references/", References.as_view({"get": "list", "post": "create"}), name="references"),
+    path("versions/", VersionsView.as_view({"get": "retrieve"}), name="versions"),
+    path("access-methods/", AccessMethodsView.as_view({"get": "retrieve"}), name="access-methods"),
+    path("topologies/", TopologiesView.as_view({"get": "retrieve"}), name="topologies"),
+    path("publications/", Publications.as_view({"get": "list"}), name="publications"),
+    path("capabilities/", Capabilities.as_view({"get": "list"}), name="capabilities"),
+    path("flame/", Flames.as_view({"get": "retrieve"}), name="flame"),
     path("tokens/", Tokens.as_view({"get": "list", "post": "create"}), name="tokens"),
     path("tokens/<int:pk>/", Tokens.as_view({"delete": "destroy"}), name="token"),
     path("schema/", require_safe(schema), name="schema"),

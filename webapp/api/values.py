@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -23,19 +23,27 @@ class Gapless(serializers.FloatField):
         return None if value is None or not math.isfinite(value) else float(value)
 
 
+_hints = cache(get_type_hints)
+
+
 class ValueSerializer(serializers.Serializer[Any]):
-    """Shows a frozen dataclass. `value`: the dataclass; `leave_out`: names of its fields that are not shown.
-    Fields declared on the serializer replace or follow those of the dataclass."""
+    """Shows a frozen dataclass without its functions. `value`: the dataclass; `leave_out`: names of further fields that
+    are not shown. Fields declared on the serializer replace or follow those of the dataclass."""
 
     value: type
     leave_out: tuple[str, ...] = ()
 
     def get_fields(self) -> dict[str, Field]:
         declared = super().get_fields()
-        hints = get_type_hints(self.value)
-        shown = [field.name for field in fields(self.value) if field.name not in self.leave_out]
+        hints = _hints(self.value)
+        names = [field.name for field in fields(self.value) if field.name not in self.leave_out]
+        shown = [name for name in names if not _is_function(hints[name])]
         own = {name: declared.pop(name) if name in declared else field_of(hints[name]) for name in shown}
         return own | declared
+
+
+def _is_function(hint: Any) -> bool:
+    return Callable in (get_origin(hint), *map(get_origin, get_args(hint)))
 
 
 _PLAIN: dict[type, type[Field]] = {
@@ -82,3 +90,19 @@ def serializer_of(value: type) -> type[ValueSerializer]:
     """The plain serializer of a dataclass that needs nothing more."""
     name = value.__name__.removesuffix("Row") + "Serializer"
     return type(name, (ValueSerializer,), {"value": value, "__doc__": value.__doc__})
+
+
+def plain(value: Any) -> Any:
+    """What the serializers make of a value of plain ones, in a tenth of their time: a dataclass as an object of its
+    fields, null for a number that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, StrEnum):
+        return value.value
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if is_dataclass(value):
+        return {name: plain(item) for name, item in vars(value).items()}
+    return [plain(item) for item in value]

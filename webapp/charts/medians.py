@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from results.queries.ordering import all_numbers
-from results.units import format_quantity, scale_for
+from results.units import scale_for
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
 LOG_FROM = 16  # a factor whose levels span more than this reads better on a logarithmic axis
+MOST_TICKS = 30  # of levels that are no numbers
+CROWDED_FROM = 9  # levels beside each other that leave less room for strokes
+LINES_FROM = 40  # levels that are too many to tell marks apart
+SMALL_FROM = 300  # replicates of a line
 
 
-@dataclass(frozen=True)
-class Replicate:
+class Replicate(NamedTuple):
     value: float
     trial_id: int
     block: int
+    outlier: bool = False
 
 
 @dataclass(frozen=True)
 class Spot:
-    """One configuration (or cell) on the figure. x: index into the x levels."""
+    """One configuration (or cell) on the figure. x: index into the x levels. median: where the mark stands. low, high:
+    ends of the interval around it, drawn where there is one."""
 
     x: int
     median: float
     replicates: tuple[Replicate, ...]
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
 class Line:
-    """index: which colour and mark. banded: shade from the smallest to the largest replicate."""
+    """index: which colour and mark. banded: shade from the smallest to the largest replicate. bare: a dashed line
+    without marks, for what was not measured."""
 
     name: str
     index: int
     spots: tuple[Spot, ...]
     banded: bool = True
+    bare: bool = False
 
 
 def medians_figure(
@@ -46,69 +56,139 @@ def medians_figure(
     x_title: str,
     unit: str,
     y_title: str,
-    trial_url: Callable[[int], str],
+    trial_url: Callable[[int], str | int],
     height: int = 360,
+    largest: float | None = None,
+    axes: str = "",
+    y_axis: Mapping[str, Any] | None = None,
+    shapes: Sequence[Mapping[str, Any]] = (),
+    link: str = "",
 ) -> Figure:
     """xs: the levels in order, of the dimension x_title. Lines join medians only where the levels are numbers; versions
-    are none."""
-    positions, x_axis = _x_axis(xs, x_title)
+    are none. largest: value by which the unit is chosen, of this figure without. axes: log or linear for both, '' for
+    a logarithmic x where its levels lie far apart. link: into which
+    what trial_url makes is put in place of {}. layout.meta.at: where each level stands."""
+    positions, x_axis = _x_axis(xs, x_title, axes)
     joined = positions is not None
-    largest = max((r.value for line in lines for s in line.spots for r in s.replicates), default=1.0)
+    if largest is None:
+        largest = max((r.value for line in lines for s in line.spots for r in s.replicates), default=1.0)
     divisor, shown = scale_for(largest, unit)
+    at = positions or [float(index) for index in range(len(xs))]
     data: list[dict[str, Any]] = []
     for place, line in enumerate(lines):
-        shift = 0.0 if joined else _dodge(place, len(lines))
-        at = positions or [float(index) for index in range(len(xs))]
-        data += _traces(line, [at[spot.x] + shift for spot in line.spots], divisor, unit, joined, trial_url)
+        shift = 0.0 if joined or len(xs) > LINES_FROM else _dodge(place, len(lines))
+        data += _traces(line, [at[spot.x] + shift for spot in line.spots], divisor, shown, joined, trial_url)
     label = f"{y_title} ({shown})" if shown and shown != y_title else y_title
-    y_axis = axis(label, rangemode="tozero", nticks=7, tickformat=",~r")
-    return {"data": data, "layout": layout(height, xaxis=x_axis, yaxis=y_axis, hovermode="closest")}
+    default: dict[str, Any] = {"type": "log", "dtick": 1} if axes == "log" else {"rangemode": "tozero", "nticks": 7}
+    vertical = axis(label, tickformat=",~r", automargin=True, **(default | dict(y_axis or {})))
+    if vertical.get("range"):
+        vertical["range"] = [end / divisor for end in vertical["range"]]
+    if vertical.get("type") == "log":
+        vertical |= _decades(vertical.pop("range", None))
+    return {
+        "data": data,
+        "layout": layout(
+            height,
+            xaxis=x_axis,
+            yaxis=vertical,
+            hovermode="closest",
+            meta={"at": at, "link": link},
+            shapes=list(shapes),
+        ),
+    }
 
 
-def _x_axis(xs: Sequence[str], title: str) -> tuple[list[float] | None, dict[str, Any]]:
+def _decades(values: Sequence[float] | None) -> dict[str, Any]:
+    """A logarithmic axis from one value to another; less than two decades have more than their powers of ten named."""
+    if not values:
+        return {}
+    low, high = (math.log10(value) for value in values)
+    return {"range": [low, high], "dtick": 1 if high - low > 2 else "D2"}
+
+
+def _x_axis(xs: Sequence[str], title: str, axes: str) -> tuple[list[float] | None, dict[str, Any]]:
     values = [float(x) for x in xs] if all_numbers(xs, title) else []
     text = [escape(x) for x in xs]
     if not values or len(set(values)) < 2:
-        ticks = list(range(len(xs)))
-        return None, axis(title, tickvals=ticks, ticktext=text, range=[-0.5, max(len(xs), 1) - 0.5], showgrid=False)
-    log = min(values) > 0 and max(values) / min(values) >= LOG_FROM
-    return values, axis(title, tickvals=values, ticktext=text, type="log" if log else "linear", showgrid=False)
+        step = -(-len(xs) // MOST_TICKS) or 1
+        ticks = list(range(0, len(xs), step))
+        return None, axis(
+            title, tickvals=ticks, ticktext=text[::step], range=[-0.5, max(len(xs), 1) - 0.5], showgrid=False,
+            zeroline=False, automargin=True,
+        )  # fmt: skip
+    far = min(values) > 0 and (max(values) / min(values) >= LOG_FROM or axes == "log")
+    kind = "log" if far and axes != "linear" else "linear"
+    return values, axis(title, tickvals=values, ticktext=text, tickangle=0, type=kind, showgrid=False)
 
 
 def _dodge(place: int, count: int) -> float:
     return (place - (count - 1) / 2) * min(0.16, 0.7 / max(count, 1))
 
 
+def _stroke(joined: bool, levels: int) -> int:
+    if joined or levels > LINES_FROM:
+        return 8
+    return 14 if levels >= CROWDED_FROM else 22
+
+
 def _traces(
-    line: Line, at: Sequence[float], divisor: float, unit: str, joined: bool, trial_url: Callable[[int], str]
+    line: Line, at: Sequence[float], divisor: float, shown: str, joined: bool, trial_url: Callable[[int], str | int]
 ) -> list[dict[str, Any]]:
     name = escape(line.name)
-    medians = {
+    medians: dict[str, Any] = {
         "type": "scatter",
         "name": name,
-        "mode": "lines+markers" if joined else "markers",
+        "mode": "markers" if not joined else "lines+markers" if len(at) <= LINES_FROM else "lines",
         "x": list(at),
         "y": numbers([spot.median / divisor for spot in line.spots]),
         "line": {"color": colour(line.index), "width": 2},
         "marker": {
-            "symbol": "line-ew-open", "size": 8 if joined else 22, "color": colour(line.index),
+            "symbol": "line-ew-open", "size": _stroke(joined, len(at)), "color": colour(line.index),
             "line": {"width": 2.4, "color": colour(line.index)},
         },
         "hoverinfo": "skip",
     }  # fmt: skip
+    if line.bare:
+        return [medians | {"mode": "lines", "line": {"color": "var(--faint)", "width": 1.5, "dash": "dash"}}]
+    medians["meta"] = {"series": line.index}
+    if any(spot.low is not None for spot in line.spots):
+        medians["error_y"] = _intervals(line, divisor)
+    return [*_band(line, at, divisor, joined), medians, *_replicates(line, at, divisor, shown, trial_url)]
+
+
+def _intervals(line: Line, divisor: float) -> dict[str, Any]:
+    above = [0.0 if s.high is None else (s.high - s.median) / divisor for s in line.spots]
+    below = [0.0 if s.low is None else (s.median - s.low) / divisor for s in line.spots]
+    return {
+        "type": "data", "symmetric": False, "array": numbers(above), "arrayminus": numbers(below),
+        "color": colour(line.index), "thickness": 1.6, "width": 4,
+    }  # fmt: skip
+
+
+def _replicates(
+    line: Line, at: Sequence[float], divisor: float, shown: str, trial_url: Callable[[int], str | int]
+) -> list[dict[str, Any]]:
+    """A trace of those that look alike, and one of the outliers, where there are any."""
     flat = [(x, replicate) for x, spot in zip(at, line.spots, strict=True) for replicate in spot.replicates]
-    replicates = {
-        "type": "scatter",
-        "name": name,
-        "mode": "markers",
-        "x": [x for x, _ in flat],
-        "y": numbers([replicate.value / divisor for _, replicate in flat]),
-        "text": [f"{name}<br><b>{format_quantity(r.value, unit)}</b> · block {r.block}" for _, r in flat],
-        "customdata": [trial_url(replicate.trial_id) for _, replicate in flat],
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"symbol": mark(line.index), "size": 8, "color": colour(line.index, 62)},
-    }
-    return [*_band(line, at, divisor, joined), medians, replicates]
+    symbol = mark(line.index)
+    several = [(symbol, 8 if len(flat) < SMALL_FROM else 5, [(x, r) for x, r in flat if not r.outlier])]
+    if outliers := [(x, r) for x, r in flat if r.outlier]:
+        several.append((f"{symbol}-open-dot", 13, outliers))
+    return [
+        {
+            "type": "scatter",
+            "name": escape(line.name),
+            "meta": {"series": line.index},
+            "mode": "markers",
+            "x": [x for x, _ in alike],
+            "y": numbers([replicate.value / divisor for _, replicate in alike]),
+            "text": [f"{r.block}, an outlier" if r.outlier else r.block for _, r in alike],
+            "customdata": [trial_url(replicate.trial_id) for _, replicate in alike],
+            "hovertemplate": f"{escape(line.name)}<br><b>%{{y:,.4~r}} {shown}</b> · block %{{text}}<extra></extra>",
+            "marker": {"symbol": symbol, "size": size, "color": colour(line.index, 62)},
+        }
+        for symbol, size, alike in several
+    ]
 
 
 def _band(line: Line, at: Sequence[float], divisor: float, joined: bool) -> list[dict[str, Any]]:
@@ -120,5 +200,6 @@ def _band(line: Line, at: Sequence[float], divisor: float, joined: bool) -> list
         {
             "type": "scatter", "mode": "none", "fill": "toself", "fillcolor": colour(line.index, 14),
             "x": [*at, *reversed(at)], "y": numbers([*high, *reversed(low)]), "hoverinfo": "skip",
+            "meta": {"series": line.index},
         }
     ]  # fmt: skip

@@ -9,16 +9,17 @@ from typing import Any
 from results.histogram import BUCKETS_PER_OCTAVE
 from results.parsed import Latencies
 from results.series import Series
-from webapp.charts.style import Figure, axis, escape, layout, numbers
+from webapp.charts import waits
+from webapp.charts.events import drawn
+from webapp.charts.lines import MOST_POINTS, line, thin
+from webapp.charts.style import Figure, axis, colour, escape, layout, numbers
 
-MOST_POINTS = 1500  # more than the pixels of a screen
 CPU = (
     ("cpu.user", "var(--s2)"), ("cpu.system", "var(--s5)"), ("cpu.iowait", "var(--s1)"), ("cpu.steal", "var(--s7)"),
 )  # fmt: skip
 RATE, MEAN = "tps", "latency.mean"
-NAMES = (RATE, MEAN, *(name for name, _ in CPU))
+NAMES = (RATE, MEAN, *(name for name, _ in CPU), waits.NAME)
 ROW, GAP, BOTTOM, TOP = 150, 44, 44, 26
-MOST_NAMED_EVENTS = 12
 
 
 def timeline(
@@ -28,27 +29,40 @@ def timeline(
     duration_s: float | None,
     nodes: Mapping[str, str] | None = None,
 ) -> Figure | None:
-    """series: any; those of NAMES without a label are drawn. events: {at_s, kind, node, text}. nodes: role → agent.
-    None when there is nothing to draw."""
+    """series: any; those of NAMES without a label are drawn, and all waits. events: {at_s, kind, node, text}.
+    nodes: role → agent. None when there is nothing to draw."""
     plain = [one for one in series if not one.label]
     rows: list[tuple[str, list[dict[str, Any]], dict[str, Any]]] = []
     rates = [one for one in plain if one.name == RATE]
     if rates:
-        rows.append(("transactions per second", [_line(one, "var(--s2)", "tps") for one in rates], {}))
+        rows.append((_rates_title(rates), _rates(rates), {}))
     means = [one for one in plain if one.name == MEAN]
     total = next((one for one in latencies if not one.label), next(iter(latencies), None))
     if total is not None and total.heat.seconds:
         rows.append(_latency_row(total, means))
     elif means:
-        scaled = [_line(one, "var(--s2)", "ms", 1e3) for one in means]
+        scaled = [line(one, "var(--s2)", "ms", 1e3) for one in means]
         rows.append(("mean latency, ms", scaled, {}))
-    for node in sorted({one.node for one in plain if one.name.startswith("cpu.")}):
-        traces = _cpu(plain, node)
-        if traces:
-            agent = (nodes or {}).get(node, "")
-            title = f"CPU of {node}" + (f" ({agent})" if agent else "") + ", %"
-            rows.append((title, traces, {"range": [0, 100], "tickvals": [0, 50, 100]}))
+    for node in sorted({one.node for one in series if one.name.startswith(("cpu.", waits.NAME))}):
+        agent = (nodes or {}).get(node, "")
+        where = node + (f" ({agent})" if agent else "")
+        if traces := _cpu(plain, node):
+            rows.append((f"CPU of {where}, %", traces, {"range": [0, 100], "tickvals": [0, 50, 100]}))
+        if traces := waits.traces(series, node):
+            rows.append((f"sessions of {where} by what they wait for", traces, {}))
     return _stack(rows, events, duration_s) if rows else None
+
+
+def _rates_title(rates: Sequence[Series]) -> str:
+    several = f" of {len(rates)} nodes" if len(rates) > 1 else ""
+    return f"transactions per second{several}"
+
+
+def _rates(rates: Sequence[Series]) -> list[dict[str, Any]]:
+    """A line each; several are told apart by colour, and by name where they are pointed at."""
+    if len(rates) == 1:
+        return [line(rates[0], "var(--s2)", "tps")]
+    return [line(one, colour(place + 1), "tps") | {"name": escape(one.node)} for place, one in enumerate(rates)]
 
 
 def _stack(
@@ -57,7 +71,8 @@ def _stack(
     duration_s: float | None,
 ) -> Figure:
     inner = len(rows) * ROW + (len(rows) - 1) * GAP
-    height = inner + TOP + BOTTOM
+    shapes, marks, marks_px = drawn(events)
+    height = inner + TOP + marks_px + BOTTOM
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     notes: list[dict[str, Any]] = []
@@ -72,9 +87,11 @@ def _stack(
     span = {"range": [0, duration_s]} if duration_s else {}
     last = "" if len(rows) == 1 else str(len(rows))
     axes["xaxis"] = axis("seconds since the start of the measured window", anchor=f"y{last}", showgrid=False) | span
-    shapes, marks = _events(events)
     more_layout = {"hovermode": "x unified", "shapes": shapes, "annotations": [*notes, *marks], **axes}
-    return {"data": data, "layout": layout(height, margin={"l": 64, "r": 14, "t": TOP, "b": BOTTOM}, **more_layout)}
+    return {
+        "data": data,
+        "layout": layout(height, margin={"l": 64, "r": 14, "t": TOP + marks_px, "b": BOTTOM}, **more_layout),
+    }
 
 
 def _note(text: str, x: float, y: float, anchor: str, **more: Any) -> dict[str, Any]:
@@ -84,42 +101,10 @@ def _note(text: str, x: float, y: float, anchor: str, **more: Any) -> dict[str, 
     } | more  # fmt: skip
 
 
-def _events(events: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    shapes = [
-        {"type": "line", "x0": e["at_s"], "x1": e["at_s"], "yref": "paper", "y0": 0, "y1": 1,
-         "line": {"color": "var(--faint)", "width": 1, "dash": "dot"}}
-        for e in events
-    ]  # fmt: skip
-    named = events if len(events) <= MOST_NAMED_EVENTS else ()
-    marks = [_note(escape(str(e["kind"])), e["at_s"], 1, "left", xref="x", xshift=2) for e in named]
-    return shapes, marks
-
-
-def thin(times: Sequence[float], values: Sequence[float]) -> tuple[list[float], list[float]]:
-    """At most MOST_POINTS points: means of equal stretches. Gaps (NaN) stay gaps only where a stretch has no value."""
-    size = math.ceil(len(values) / MOST_POINTS)
-    if size <= 1:
-        return list(times), list(values)
-    thinned: list[float] = []
-    for start in range(0, len(values), size):
-        known = [value for value in values[start : start + size] if value == value]
-        thinned.append(sum(known) / len(known) if known else math.nan)
-    return list(times[::size]), thinned
-
-
-def _line(series: Series, paint: str, unit: str, divisor: float = 1.0) -> dict[str, Any]:
-    times, values = thin(series.times(), series.values)
-    return {
-        "type": "scatter", "mode": "lines", "name": f"{escape(series.name)}",
-        "x": numbers(times), "y": numbers([value / divisor for value in values]),
-        "line": {"color": paint, "width": 1.6}, "hovertemplate": f"%{{y:,.4~g}} {unit}",
-    }  # fmt: skip
-
-
 def _cpu(series: Sequence[Series], node: str) -> list[dict[str, Any]]:
     mine = {one.name: one for one in series if one.node == node}
     return [
-        _line(mine[name], paint, "%") | {
+        line(mine[name], paint, "%") | {
             "stackgroup": node, "name": name.removeprefix("cpu."), "fillcolor": f"{paint} 72%",
             "line": {"color": paint, "width": 0.5},
         }

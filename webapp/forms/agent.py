@@ -29,10 +29,31 @@ class Lines(forms.CharField):
         return [line.strip() for line in (super().to_python(value) or "").splitlines() if line.strip()]
 
 
+class Places(forms.CharField):
+    """Lines 'name = /folder' ↔ mapping."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "placeholder": "ssd = /mnt/ssd/teiten"})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(f"{name} = {path}" for name, path in value.items()) if isinstance(value, dict) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = [line.partition("=") for line in (super().to_python(value) or "").splitlines() if line.strip()]
+        names = [name.strip() for name, _, _ in lines]
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise ValidationError(f"{', '.join(repeated)} stands in several lines.")
+        return {name.strip(): path.strip() for name, _, path in lines}
+
+
 class AgentForm(forms.ModelForm[Agent]):
     search = Lines(
         required=False, label="Look for PostgreSQL in",
         help_text="Folders, one a line, besides the usual ones.",
+    )  # fmt: skip
+    places = Places(
+        required=False, label="Storage places",
+        help_text="One a line, name = folder. A plan may have data, WAL or tablespaces put there by the name, as "
+        "host.wal = \"ssd\". The account must own the folder.",
     )  # fmt: skip
 
     class Meta:

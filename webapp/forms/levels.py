@@ -13,6 +13,7 @@ from typing import Any
 
 from results.parameters import Kind, Parameter
 
+_LONGEST_NUMBER = 300
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
 _BOOLEANS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
@@ -24,7 +25,7 @@ def typed(parameter: Parameter | None, text: str) -> Any:
         return text
     if parameter.kind is Kind.BOOLEAN:
         return _BOOLEANS.get(plain.lower(), text)
-    if not _NUMBER.fullmatch(plain):
+    if len(plain) > _LONGEST_NUMBER or not _NUMBER.fullmatch(plain):
         return text
     return int(plain) if re.fullmatch(r"[-+]?\d+", plain) else float(plain)
 
@@ -50,7 +51,7 @@ def write_levels(levels: Any) -> str:
     if not isinstance(levels, Sequence) or isinstance(levels, str):
         return text_of(levels)
     if any(isinstance(level, (Mapping, list)) for level in levels):
-        return "[" + ", ".join(_toml(level) for level in levels) + "]"
+        return "[\n" + "".join(f"  {_toml(level)},\n" for level in levels) + "]"
     return ", ".join(_quoted(text_of(level)) for level in levels)
 
 

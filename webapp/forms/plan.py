@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from results.conditions import CONDITIONS, TEXTS
 from results.errors import PlanError, Problem
-from results.parameters import Kind, Parameter
-from results.plan import CONDITIONS, DEFAULT_COLLECTORS, TEXTS, Kinds, Plan, from_mapping, targets
-from results.specs import TopologySpec, WorkloadSpec
+from results.matrix import is_client
+from results.parameters import Kind, Parameter, Scalar
+from results.plan import DEFAULT_COLLECTORS, Kinds, Plan, from_mapping, targets
+from results.specs import TopologySpec, WorkloadSpec, role_of
 from webapp.forms.levels import read_exclude, read_levels, text_of, typed, write_exclude, write_levels
 
 SPARE_ROWS = 2
+_MOST_NODES = 9  # that each have a chooser of their own
 _GENERAL = ("workload", "topology")
 
 
@@ -25,13 +29,15 @@ class Posted(Protocol):
     """What a QueryDict offers."""
 
     def get(self, name: str, /) -> Any: ...
+    def __iter__(self) -> Iterator[str]: ...
     def getlist(self, name: str, /) -> Sequence[str]: ...
     def __contains__(self, name: object, /) -> bool: ...
 
 
 @dataclass(frozen=True)
 class Input:
-    """name: dotted. control: text, number, select, textarea. choices: (value, text). list: id of a datalist."""
+    """name: dotted. control: text, number, select, textarea. choices: (value, text). list: id of a datalist.
+    refreshes: other inputs hang on its value. upload: its text can be read from files."""
 
     name: str
     label: str
@@ -45,6 +51,7 @@ class Input:
     minimum: float | None = None
     maximum: float | None = None
     refreshes: bool = False
+    upload: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,10 +77,14 @@ class PlanForm:
     parameters: tuple[Input, ...]
     topology_parameters: tuple[Input, ...]
     settings: tuple[Row, ...]
+    host: tuple[Row, ...]
+    host_names: tuple[tuple[str, str], ...]
     factors: tuple[Row, ...]
     exclude: str
     initdb: str
     collectors: tuple[Collector, ...]
+    workload: str
+    until_done: bool
     workload_help: str
     topology_help: str
     targets: tuple[tuple[str, str], ...]
@@ -86,14 +97,18 @@ def describe(
     agents: Sequence[str] = (),
     installations: Sequence[str] = (),
     posted: Posted | None = None,
+    host: Mapping[str, str] | None = None,
 ) -> PlanForm:
     """A plan's mapping, right or wrong → what the form shows. agents, installations: names to choose from. posted: what
-    the mapping was made of: shown as typed where the mapping does not hold it all."""
+    the mapping was made of: shown as typed where the mapping does not hold it all. host: host factors that the agents
+    have → what they are."""
     settings = [(name, text_of(value)) for name, value in _flat(_table(mapping, "settings"))]
+    levels_of_host = [(name, text_of(value)) for name, value in _table(mapping, "host").items()]
     factors = [(name, write_levels(levels)) for name, levels in _table(mapping, "factors").items()]
     initdb = shlex.join(map(str, _list(mapping, "initdb", ())))
     if posted is not None:
         settings, factors = list(_pairs(posted, "setting")), list(_pairs(posted, "factor"))
+        levels_of_host = list(_pairs(posted, "host"))
         initdb = posted.get("initdb") or ""
     workload, topology = _kinds(mapping, kinds)
     known = {p.name: p for p in (*TEXTS, *CONDITIONS)}
@@ -104,17 +119,21 @@ def describe(
     return PlanForm(
         general=(*general[:1], *choosers, *general[1:]),
         conditions=tuple(conditions),
-        agents=tuple(_agents(_table(mapping, "agents"), topology, agents)),
+        agents=tuple(agent_inputs(_table(mapping, "agents"), _roles(topology, mapping), agents)),
         parameters=_inputs("parameters", workload.parameters if workload else (), mapping),
         topology_parameters=_inputs("topology_parameters", topology.parameters if topology else (), mapping),
         settings=_rows(settings),
+        host=_rows(levels_of_host),
+        host_names=tuple((host or {}).items()),
         factors=_rows(factors),
         exclude=write_exclude(mapping.get("exclude")),
         initdb=initdb,
         collectors=_collectors(mapping, kinds),
+        workload=workload.name if workload else "",
+        until_done=_until_done(workload, _table(mapping, "parameters")),
         workload_help=workload.help if workload else "",
         topology_help=topology.help if topology else "",
-        targets=_targets(workload, kinds),
+        targets=_targets(workload, kinds, host or {}),
         installations=tuple(installations),
     )
 
@@ -122,7 +141,8 @@ def describe(
 def plan_of(posted: Posted, kinds: Kinds) -> Plan:
     """What was posted → the plan. Raises PlanError with what is wrong with the plan and what no mapping can hold: two
     rows of one name, a quote that is not closed."""
-    problems = [*_repeated(posted, "factor", "factors"), *_repeated(posted, "setting", "settings")]
+    rows = {"factor": "factors", "setting": "settings", "host": "host"}
+    problems = [problem for prefix, table in rows.items() for problem in _repeated(posted, prefix, table)]
     try:
         shlex.split(posted.get("initdb") or "")
     except ValueError as error:
@@ -155,9 +175,10 @@ def mapping_of(posted: Posted, kinds: Kinds) -> dict[str, Any]:
         for parameter in spec.parameters if spec else ():
             _put(values, parameter.name, parameter, posted.get(f"{table}.{parameter.name}"))
         mapping[table] = values
-    roles = sorted({"client", *(role for spec in kinds.topologies.values() for role in spec.roles)})
+    roles = sorted(name.removeprefix("agents.") for name in posted if name.startswith("agents."))
     mapping["agents"] = {role: agent for role in roles if (agent := posted.get(f"agents.{role}"))}
     mapping["settings"] = dict(_pairs(posted, "setting"))
+    mapping["host"] = dict(_pairs(posted, "host"))
     known = targets(workload, kinds.topologies.values()) if workload else {}
     mapping["factors"] = {name: read_levels(known.get(name), text) for name, text in _pairs(posted, "factor")}
     mapping["exclude"] = read_exclude(posted.get("exclude") or "")
@@ -166,6 +187,24 @@ def mapping_of(posted: Posted, kinds: Kinds) -> dict[str, Any]:
     mapping["required_collectors"] = list(posted.getlist("required_collectors"))
     kept = ("collectors",)  # none chosen is not the same as not said
     return {key: value for key, value in mapping.items() if value not in ({}, []) or key in kept}
+
+
+def switched(posted: Posted, kinds: Kinds) -> dict[str, Any]:
+    """The mapping after another workload, or another value that others hang on, was chosen: what has no meaning there
+    is left out, and so is what decides the data of another workload, though it has the same name."""
+    mapping = mapping_of(posted, kinds)
+    workload, _ = _kinds(mapping, kinds)
+    before = kinds.workloads.get(posted.get("workload-was") or "", workload)
+    known = before.parameters if before else ()
+    values, varied = _table(mapping, "parameters"), _varied(mapping)
+    mapping["parameters"] = {
+        parameter.name: values[parameter.name]
+        for parameter in (workload.parameters if workload else ())
+        if parameter.name in values
+        and (before is workload or (not parameter.loads and any(p.name == parameter.name for p in known)))
+        and _means_something(parameter, workload.parameters if workload else (), values, varied)
+    }
+    return mapping
 
 
 def _words(text: str) -> list[str]:
@@ -194,10 +233,50 @@ def _kinds(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[WorkloadSpec | Non
     return workload, kinds.topologies.get(str(mapping.get("topology", "single")))
 
 
-def _inputs(table: str, parameters: Iterable[Parameter], mapping: Mapping[str, Any]) -> tuple[Input, ...]:
+def _inputs(table: str, parameters: Sequence[Parameter], mapping: Mapping[str, Any]) -> tuple[Input, ...]:
+    """Those that mean something with the others' values, and those that have a value nevertheless."""
     values = _table(mapping, table)
-    found = [_input(p, f"{table}.{p.name}", values.get(p.name), optional=True) for p in parameters]
-    return tuple(sorted(found, key=lambda one: one.control == "textarea"))
+    varied = {
+        target.removeprefix("topology.") if table == "topology_parameters" else target for target in _varied(mapping)
+    }
+    shown = [p for p in parameters if p.name in values or _means_something(p, parameters, values, varied)]
+    asked = {name for parameter in parameters for name in parameter.only_with}
+    found = [
+        replace(
+            _input(p, f"{table}.{p.name}", values.get(p.name), optional=True),
+            refreshes=p.name in asked,
+            upload=p.kind is Kind.SCRIPT,
+        )
+        for p in shown
+    ]
+    return tuple(sorted(found, key=lambda one: (not one.refreshes, one.control == "textarea")))
+
+
+def _means_something(
+    parameter: Parameter, others: Iterable[Parameter], values: Mapping[str, Any], varied: Collection[str]
+) -> bool:
+    chosen = {other.name: text_of(values.get(other.name, other.default)) for other in others}
+    return all(name in varied or chosen.get(name) in wanted for name, wanted in parameter.only_with.items())
+
+
+def _until_done(workload: WorkloadSpec | None, values: Mapping[str, Any]) -> bool:
+    """Whether the plan's duration is of no use with these values; what is wrong among them counts for its default."""
+    if workload is None:
+        return False
+    right: dict[str, Scalar] = {}
+    for parameter in workload.parameters:
+        with suppress(ValueError):
+            right[parameter.name] = parameter.check(values.get(parameter.name, parameter.default))
+    return workload.measured_s(workload.complete(right), 1.0) is None
+
+
+def _varied(mapping: Mapping[str, Any]) -> set[str]:
+    """Every target that a factor sets, as far as the factors are well-formed."""
+    found = set(_table(mapping, "factors"))
+    for levels in _table(mapping, "factors").values():
+        for level in levels if isinstance(levels, list) else ():
+            found |= set(_table(level, "values")) if isinstance(level, Mapping) else set()
+    return found
 
 
 def _input(parameter: Parameter, name: str, value: Any, *, optional: bool = False) -> Input:
@@ -241,14 +320,31 @@ def _chooser(parameter: Parameter, value: Any, kinds: Mapping[str, Any]) -> Inpu
     )
 
 
-def _agents(values: Mapping[str, Any], topology: TopologySpec | None, known: Sequence[str]) -> Iterable[Input]:
-    roles = [*(topology.roles if topology else ()), "client"]
+def agent_inputs(values: Mapping[str, Any], roles: Sequence[str], known: Sequence[str]) -> Iterable[Input]:
+    """A chooser for each role, the server that takes the load first. known: names of agents."""
     for role in dict.fromkeys([*roles, *values]):
         value = text_of(values.get(role, ""))
         names = [*known, *([value] if value and value not in known else [])]
-        choices = (("", "choose one" if role == roles[0] else f"as {roles[0]}"), *((name, name) for name in names))
-        text = "It puts the load on." if role == "client" else f"It plays the {role}."
+        main = role_of(role) if role_of(role) != role and role_of(role) in roles else roles[0]
+        otherwise = "none" if is_client(role) and role != "client" else f"as {main}"
+        choices = (("", "choose one" if role == roles[0] else otherwise), *((name, name) for name in names))
+        text = "It puts load on." if is_client(role) else f"It plays the {role}."
         yield Input(f"agents.{role}", role, "select", value, "", text, choices=choices)
+
+
+def _roles(topology: TopologySpec | None, mapping: Mapping[str, Any]) -> tuple[str, ...]:
+    """Every role, each of a few nodes that play the same one, and a place for one client more."""
+    clients = sum(is_client(role) for role in _table(mapping, "agents"))
+    more = ("client", *(f"client{number}" for number in range(2, max(1, clients) + 2)))
+    if topology is None:
+        return more
+    values = _table(mapping, "topology_parameters")
+    try:
+        nodes = topology.nodes_of({p.name: p.check(values[p.name]) for p in topology.parameters if p.name in values})
+    except ValueError:  # what was typed is no sensible number: the plan's problems say so
+        nodes = ()
+    several = [node for node in nodes if node not in topology.roles] if len(nodes) <= _MOST_NODES else []
+    return (*topology.roles, *several, *more)
 
 
 def _collectors(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Collector, ...]:
@@ -267,9 +363,10 @@ def _collectors(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Collector, ..
     )
 
 
-def _targets(workload: WorkloadSpec | None, kinds: Kinds) -> tuple[tuple[str, str], ...]:
+def _targets(workload: WorkloadSpec | None, kinds: Kinds, host: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     known = targets(workload, kinds.topologies.values()) if workload else {}
-    return (*((name, parameter.help) for name, parameter in known.items()), ("setting.", "any PostgreSQL setting"))
+    found = [(name, parameter.help) for name, parameter in known.items()] + [("setting.", "any PostgreSQL setting")]
+    return (*found, *((f"host.{name}", text) for name, text in host.items()))
 
 
 def _rows(values: Sequence[tuple[str, str]]) -> tuple[Row, ...]:

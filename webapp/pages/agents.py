@@ -17,6 +17,7 @@ from results.models import Agent
 from results.models.agents import AgentState
 from results.models.audit import Scope
 from results.queries.agents import agent_detail, list_agents
+from results.queries.noise import agent_noise
 from webapp.access import actor, allows, needs, scope_of
 from webapp.forms.agent import AgentForm
 from webapp.problems import missing_is_404
@@ -40,6 +41,7 @@ def detail(request: HttpRequest, name: str) -> HttpResponse:
         "detail": found,
         "agent": found.row,
         "tools": TOOLS,
+        "noise": agent_noise(name),
         "layers": [(layer, flatten(layer.content)) for layer in found.layers],
         "may_admin": _may_admin(request),
     }

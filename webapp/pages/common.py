@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from django.http import HttpResponse
 from django.urls import reverse
+
+from results.errors import TeitenError
 
 
 def number(text: str) -> int | None:
@@ -13,6 +17,20 @@ def number(text: str) -> int | None:
 
 def trial_url(trial_id: int) -> str:
     return reverse("trials:detail", args=[trial_id])
+
+
+def difference_url(left: int, right: int) -> str:
+    """The page of what differs between the environments of two trials."""
+    return f"{reverse('diff')}?left=trial:{left}&right=trial:{right}"
+
+
+def moment(text: str, where: str) -> datetime:
+    """What a field for a time sends; without a zone it is UTC."""
+    try:
+        found = datetime.fromisoformat(text)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise TeitenError(f"{text!r} is not a time.", where=where, todo="As 2026-01-31T02:00, in UTC.") from error
 
 
 def toml_file(text: str, name: str) -> HttpResponse:

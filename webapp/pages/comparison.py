@@ -1,75 +1,183 @@
-"""The comparison: one metric over one factor, a line for each level of another, ratios to a baseline."""
+"""The comparison's page, and the trials behind one of its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.metrics import Better
-from results.queries.comparison import Comparison, Point, Selection, compare
-from results.queries.facets import Facet
+from results import plan
+from results.errors import PlanError, TeitenError
+from results.models import Run
+from results.models.audit import Scope
+from results.queries.blocks import KeptNoise, by_noise
+from results.queries.comparison import Comparison, compare
+from results.queries.freshness import Freshness
+from results.queries.ordering import all_numbers
 from results.queries.runs import RunRow, list_runs
-from results.units import format_number, format_quantity, scale_for
+from results.queries.selection import Selection
+from results.statistics.power import FEWEST
 from webapp import urlstate
-from webapp.charts.comparison import comparison_figure
+from webapp.access import allows, may_plan, scope_of
+from webapp.charts.comparison import RATIO, SPEEDUP, possible_views
 from webapp.charts.style import key
-from webapp.pages.common import trial_url
+from webapp.conditional import unless_known
+from webapp.explorer import words
+from webapp.explorer.controls import MOST_CHIPS, PERCENTILE, controls, title
+from webapp.explorer.markup import Rows
+from webapp.explorer.state import WAS, settled, shortest
+from webapp.explorer.table import asked_runs, needs_more, place_of, table, wanted_runs
+from webapp.pages.drawn import drawn
 from webapp.problems import missing_is_404
+from webapp.urlstate import View
+from workers.registry import kinds
 
-MOST_CHIPS = 40
+LISTED = 30  # runs to choose from
+SUGGESTED = 5
+AXES = ("log", "linear")
 
 
 @require_safe
 @missing_is_404()
-def index(request: HttpRequest) -> HttpResponse:
+@unless_known(LISTED)
+def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     query = request.META["QUERY_STRING"]
-    selection = urlstate.read(query)
-    short = urlstate.write(selection)
+    selection, view, was = _asked(request)
+    found = _found(selection, known, bool(was)) if selection.runs else None
+    if found:
+        selection = shortest(_unmixed(found, selection) or selection, found)
+    short = urlstate.write(selection, view)
     fragment = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
     address = reverse("comparison") + (f"?{short}" if short else "")
     if not fragment and short != query:
         return redirect(address)
-    context = _context(selection, short)
-    if "comparison" in context and (unmixed := _unmixed(context["comparison"], selection)):
-        return redirect(f"{reverse('comparison')}?{urlstate.write(unmixed)}")
+    runs = list_runs(limit=LISTED)
+    noise: Sequence[KeptNoise] = ()
+    if found:
+        found, noise = by_noise(found)
+    context = {"selection": selection, "runs": runs, "chosen_runs": set(selection.runs), "noise": noise}
+    context |= _context(found, selection, view, short, runs) if found else {"suggestions": _suggestions(runs)}
+    context |= _table(request, found, short) if found else {}
     template = "comparison/_comparison.html" if fragment else "comparison/index.html"
     response = render(request, template, context)
     response["HX-Push-Url"] = address
     return response
 
 
-def _context(selection: Selection, short: str) -> dict[str, Any]:
-    runs = list_runs(limit=30)
-    context: dict[str, Any] = {"selection": selection, "runs": runs, "chosen_runs": set(selection.runs)}
-    if not selection.runs:
-        return context
-    found = compare(selection)
-    old = [run_id for run_id in selection.runs if run_id not in {run.id for run in runs}]
-    return context | {
+@require_safe
+@missing_is_404()
+def cell(request: HttpRequest) -> HttpResponseBase:
+    """The trials behind one cell: the comparison's query and at (x), of (series), in (panel)."""
+    query = request.META["QUERY_STRING"]
+    found, noise = by_noise(compare(urlstate.read(query)))
+    key_of = tuple(request.GET.get(name, "") for name in ("in", "at", "of"))
+    point = next((point for point in found.points if point.key == key_of), None)
+    if point is None:
+        raise Http404("The comparison has no such cell.")
+    short = urlstate.write(shortest(urlstate.read(query), found))
+    base = next((base for base in found.points if base.key == point.base and base is not point), None)
+    wanted = wanted_runs(point, base)
+    measured, mine = _extendable(request, wanted)
+    context = {
+        "comparison": found,
+        "point": point,
+        "base": base,
+        "wanted": [run for run in wanted if run in measured],
+        "noise": [one for one in noise if one.run_id in wanted],
+        "needs": FEWEST if point.verdict and needs_more(point.verdict) else None,
+        "may_extend": mine,
+        "place": place_of(point),
+        "query": short,
+    }
+    template = "comparison/_cell.html" if "HX-Request" in request.headers else "comparison/cell.html"
+    return render(request, template, context)
+
+
+def _asked(request: HttpRequest) -> tuple[Selection, View, dict[str, str]]:
+    """What the address, or the form, asks for. Of a form also what it was before the change."""
+    query = request.META["QUERY_STRING"]
+    selection = urlstate.read(query)
+    was = {name.removeprefix(WAS): str(text) for name, text in request.GET.items() if name.startswith(WAS)}
+    if percent := request.GET.get("percentile", "").strip():
+        selection = replace(selection, metric=PERCENTILE + percent)
+    return settled(selection, was), urlstate.read_view(query), was
+
+
+def _found(selection: Selection, known: Freshness, changed: bool) -> Comparison:
+    """A baseline that a change of the form took away becomes the default one."""
+    try:
+        return compare(selection, known)
+    except TeitenError as error:
+        if not changed or error.where != "baseline":
+            raise
+    return compare(replace(selection, baseline=""), known)
+
+
+def _context(
+    found: Comparison, selection: Selection, view: View, short: str, runs: Sequence[RunRow]
+) -> Mapping[str, Any]:
+    listed = {run.id for run in runs}
+    names = words.names_of(found)
+    return {
         "comparison": found,
         "chosen": found.selection,
-        "table": table(found),
-        "sentence": () if found.mixed else sentence(found),
-        "better": direction(found.metric.better),
-        "key": key([name or found.metric.label for name in found.series]),
-        "figure": comparison_figure(found, trial_url) if found.points else None,
-        "titles": _titles(runs, selection.runs),
-        "old_runs": old,
-        "facets": [facet for facet in found.facets if _is_first(facet, found)],
-        "more_facets": [
-            f for f in found.facets if f.varies and len(f.values) <= MOST_CHIPS and not _is_first(f, found)
+        "controls": controls(found),
+        "view": view,
+        "views": _views(found, selection, view),
+        "was": [(WAS + name, getattr(found.selection, name) or "") for name in ("x", "series", "panel", "metric")],
+        "heading": words.heading(found),
+        "constants": _constants(found),
+        "lead": () if found.mixed else words.lead(found),
+        "missing": words.missing(found),
+        "unmatched": words.unmatched(found),
+        "warnings": words.warnings(found),
+        "better": words.direction(found.metric.better),
+        "rule": words.rule(found),
+        "x_title": title(found.selection.x),
+        "key": list(zip(key([name or found.metric.label for name in names.values()]), names, strict=True)),
+        "panels": drawn(found, view),
+        "joined": all_numbers(found.xs, found.selection.x),
+        "titles": list(dict.fromkeys(run.name for run in runs if run.id in selection.runs)),
+        "old_runs": [run_id for run_id in selection.runs if run_id not in listed],
+        "mixed": [
+            (title(facet.name), [(text, _only(selection, facet.name, text)) for text in facet.texts[:MOST_CHIPS]])
+            for facet in found.facets
+            if facet.name in found.mixed
         ],
-        "mixed": [(f.name, _only(selection, f)) for f in found.facets if f.name in found.mixed],
         "excluded": {state: count for state, count in found.excluded.items() if count},
-        "metric_choice": next((m for m in found.metrics if m.name == found.metric.name), None),
-        "json": f"{reverse('api:comparison')}?{short}",
+        "query": short,
     }
+
+
+def _table(request: HttpRequest, found: Comparison, query: str) -> Mapping[str, Any]:
+    asked = asked_runs(found)
+    measured, mine = _extendable(request, {run for runs in asked.values() for run in runs})
+    asked = {key: runs for key, runs in asked.items() if measured.issuperset(runs)}
+    made = table(found, asked)
+    rows = Rows(made, query, mine).of_sections
+    return {"table": made, "sections": list(zip(made.sections, rows, strict=True)), "may_extend": mine}
+
+
+def _extendable(request: HttpRequest, runs: Collection[int]) -> tuple[set[int], set[int]]:
+    """Of the runs those that can have more blocks, being no published figures; and of those the ones to which this
+    visitor may add some. One query at most."""
+    stored = Run.objects.filter(pk__in=runs, publication=None).values_list("pk", "toml") if runs else ()
+    plans = dict(stored)
+    if not allows(scope_of(request.user), Scope.RUN):
+        return set(plans), set()
+    return set(plans), {run for run, toml in plans.items() if _may_extend(request, toml)}
+
+
+def _may_extend(request: HttpRequest, toml: str) -> bool:
+    try:
+        return may_plan(request, plan.read(toml, kinds()), kinds())
+    except PlanError:  # of kinds that are gone: nobody can add to it
+        return False
 
 
 def _unmixed(found: Comparison, selection: Selection) -> Selection | None:
@@ -81,96 +189,38 @@ def _unmixed(found: Comparison, selection: Selection) -> Selection | None:
     return replace(selection, filters=firsts) if firsts else None
 
 
-def _is_first(facet: Facet, found: Comparison) -> bool:
-    """Factors, and what is or should be filtered, before dimensions that follow from them."""
-    if facet.name in found.selection.filters or facet.name in found.mixed:
-        return True
-    return facet.factor and facet.varies and len(facet.values) <= MOST_CHIPS
+def _only(selection: Selection, name: str, text: str) -> str:
+    """The query that lets only this value through."""
+    return urlstate.write(replace(selection, filters={**selection.filters, name: (text,)}))
 
 
-def _only(selection: Selection, facet: Facet) -> list[tuple[str, str]]:
-    """For each value the query that lets only it through."""
-    return [
-        (text, urlstate.write(replace(selection, filters={**selection.filters, facet.name: (text,)})))
-        for text in facet.texts[:MOST_CHIPS]
+def _views(found: Comparison, selection: Selection, view: View) -> list[tuple[str, str, bool]]:
+    """(text, query, chosen) of each way to draw the figure."""
+    names = {RATIO: "ratio", SPEEDUP: "speed-up"}
+    possible = possible_views(found)
+    drawn = [("", "values"), *((name, names[name]) for name in possible)] if possible else []
+    current = view.view if view.view in possible else ""
+    ways = [
+        *((name, replace(view, axes="" if view.axes == name else name), view.axes == name) for name in AXES),
+        *((text, replace(view, view=name), current == name) for name, text in drawn),
     ]
+    return [(text, urlstate.write(selection, way), chosen) for text, way, chosen in ways]
 
 
-def _titles(runs: Sequence[RunRow], chosen: Sequence[int]) -> list[str]:
-    return list(dict.fromkeys(run.name for run in runs if run.id in chosen))
+def _constants(found: Comparison) -> list[str]:
+    """What all cells have in common, of the factors: filtered to one value."""
+    filters = found.selection.filters
+    varied = {name for name in found.selection.axes if name}
+    return [f"{title(name)} {texts[0]}" for name, texts in filters.items() if len(texts) == 1 and name not in varied]
 
 
-@dataclass(frozen=True)
-class TableCell:
-    """dots: every replicate's place between the row's smallest and largest value, in percent, and its trial; middle:
-    the median's place. title: the replicates' values."""
-
-    value: str
-    ratio: float | None
-    n: int
-    mixed: bool
-    dots: tuple[tuple[float, int], ...]
-    middle: float
-    trial_id: int
-    title: str
-
-
-@dataclass(frozen=True)
-class Table:
-    unit: str
-    series: tuple[str, ...]
-    baseline: str
-    rows: tuple[tuple[str, tuple[TableCell | None, ...]], ...]
-
-
-def table(found: Comparison) -> Table:
-    """One row an x, one cell a series; None where there is no trial."""
-    divisor, unit = scale_for(max((point.maximum for point in found.points), default=1.0), found.metric.unit)
-    points = {(point.x, point.series): point for point in found.points}
-    rows = []
-    for x in found.xs:
-        present = [points[x, series] for series in found.series if (x, series) in points]
-        low, high = min(p.minimum for p in present), max(p.maximum for p in present)
-        cells = tuple(
-            _cell(points[x, series], found, divisor, low, high) if (x, series) in points else None
-            for series in found.series
-        )
-        rows.append((x, cells))
-    return Table(unit, found.series, found.selection.baseline, tuple(rows))
-
-
-def _cell(point: Point, found: Comparison, divisor: float, low: float, high: float) -> TableCell:
-    def place(value: float) -> float:
-        return round(100 * (value - low) / (high - low), 1) if high > low else 50.0
-
-    return TableCell(
-        value=format_number(point.median / divisor),
-        ratio=point.ratio if point.series != found.selection.baseline else None,
-        n=point.n,
-        mixed=point.configurations > 1,
-        dots=tuple((place(replicate.value), replicate.trial_id) for replicate in point.values),
-        middle=place(point.median),
-        trial_id=point.values[0].trial_id,
-        title=", ".join(format_quantity(replicate.value, found.metric.unit) for replicate in point.values),
-    )
-
-
-def sentence(found: Comparison) -> list[tuple[str, str]]:
-    """The answer in words: (series, what its medians are relative to the baseline's). No verdicts: those need more
-    than a ratio."""
-    base = found.selection.baseline
-    said = []
-    for series in found.series:
-        ratios = [p.ratio for p in found.points if p.series == series and p.ratio is not None]
-        if series == base or not ratios:
-            continue
-        low, high = min(ratios), max(ratios)
-        span = f"×{low:.3f}" if f"{low:.3f}" == f"{high:.3f}" else f"×{low:.3f} to ×{high:.3f}"
-        higher = sum(ratio > 1 for ratio in ratios)
-        levels = f"{len(ratios)} level{'' if len(ratios) == 1 else 's'} of {found.selection.x}"
-        said.append((series, f"{span} of {base}; above it at {higher} of {levels}"))
-    return said
-
-
-def direction(better: str) -> str:
-    return {Better.HIGHER: "Higher is better.", Better.LOWER: "Lower is better."}.get(Better(better), "")
+def _suggestions(runs: Sequence[RunRow]) -> list[tuple[str, str]]:
+    """(query, text): newest runs that have something to compare, and the newest two of a plan."""
+    ended = [run for run in runs if run.trials_done]
+    found = [(f"run={run.id}", f"Run {run.id}, {run.name}") for run in ended if run.configurations > 1]
+    seen: dict[str, RunRow] = {}
+    pairs = []
+    for run in ended:
+        if (newer := seen.setdefault(run.name, run)) is not run:
+            pairs.append((f"run={run.id},{newer.id}&series=run", f"{run.name}: run {newer.id} against run {run.id}"))
+    return [*found[:SUGGESTED], *pairs[:SUGGESTED]]

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from results.queries.agents import list_agents
+from results.queries.publications import any_published
 from results.queries.runs import count_runs, list_runs, run_detail
 from results.states import RunState, TrialState
 
@@ -17,7 +18,7 @@ MOST_RUNNING = 3
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    latest = list_runs(limit=12)
+    latest = list_runs(published=False, limit=12)
     agents = list_agents()
     running = list_runs(state=RunState.RUNNING, limit=None)
     details = [run_detail(run.id, timezone.now()) for run in running[:MOST_RUNNING]]
@@ -31,6 +32,7 @@ def index(request: HttpRequest) -> HttpResponse:
     context = {
         "latest": latest,
         "agents": agents,
+        "published": any_published(),
         "count": len(running),
         "running": now_running,
         "more": len(running) - len(details),

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from results import models, runs
-from results.errors import PlanError, Problem
+from results import alerts, models, runs
+from results.errors import PlanError, Problem, TeitenError
+from results.host import BUILT_IN
 from results.models.agents import AgentState
 from results.models.audit import Scope
 from results.plan import Plan, read
 from results.preview import preview as preview_of
 from results.queries.agents import list_agents
-from results.queries.plans import list_plans, plan_detail
-from webapp.access import actor, allows, needs, person, scope_of
-from webapp.forms.plan import PlanForm, Posted, describe, mapping_of, plan_of
-from webapp.pages.common import number, toml_file
+from results.queries.plans import free_name, list_plans, plan_detail
+from results.queries.watches import plan_watches
+from results.twins import twinned
+from webapp.access import NO_COMMANDS, actor, allows, may_plan, needs, person, require_plan, scope_of
+from webapp.forms.plan import PlanForm, Posted, describe, mapping_of, plan_of, switched
+from webapp.pages.common import moment, number, toml_file
 from webapp.problems import missing_is_404
 from workers.registry import kinds
 from workers.tasks import ring
@@ -39,21 +43,41 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, plan_id: int) -> HttpResponse:
-    return render(request, "plans/detail.html", {"detail": plan_detail(plan_id), "may_run": _may_run(request)})
+    found = plan_detail(plan_id)
+    watches, newest = plan_watches(plan_id)
+    context = {
+        "detail": found,
+        "watches": watches,
+        "newest": newest,
+        "may_run": _may_run(request),
+        "may_webhook": allows(scope_of(request.user), Scope.ADMIN),
+    }
+    return render(request, "plans/detail.html", context)
 
 
 @require_http_methods(["GET", "POST"])
 @needs(Scope.RUN)
 @missing_is_404()
 def add(request: HttpRequest) -> HttpResponse:
-    """An empty form, or with ?from=ID a copy of that plan; a POST stores the plan."""
+    """An empty form, or with ?from=ID a copy of that plan, with ?aa-plan=ID or ?aa-run=ID the A/A plan of a plan or a
+    run; a POST stores the plan."""
     if request.method == "POST":
         return _saved(request, None)
     source = request.GET.get("from", "")
     if source:
         copy = runs.load_plan(models.Plan.objects.get(pk=number(source) or 0), kinds()).to_mapping()
-        return _form(request, copy | {"name": f"{copy['name']} (copy)"[:120]})
-    return _form(request, _suggested())
+        return show_form(request, copy | {"name": f"{copy['name']} (copy)"[:120]})
+    if "aa-plan" in request.GET or "aa-run" in request.GET:
+        plan = twinned(_named(request))
+        return show_form(request, plan.to_mapping() | {"name": free_name(plan.name)})
+    return show_form(request, _suggested())
+
+
+def _named(request: HttpRequest) -> Plan:
+    """The plan of `aa-plan`, or of the run of `aa-run`."""
+    if "aa-run" in request.GET:
+        return runs.plan_of_run(number(request.GET["aa-run"]) or 0, kinds())
+    return runs.load_plan(models.Plan.objects.get(pk=number(request.GET["aa-plan"]) or 0), kinds())
 
 
 @require_http_methods(["GET", "POST"])
@@ -63,7 +87,7 @@ def edit(request: HttpRequest, plan_id: int) -> HttpResponse:
     stored = models.Plan.objects.get(pk=plan_id)
     if request.method == "POST":
         return _saved(request, stored)
-    return _form(request, tomllib.loads(stored.toml), stored=stored)
+    return show_form(request, tomllib.loads(stored.toml), stored=stored)
 
 
 @require_POST
@@ -72,9 +96,11 @@ def preview(request: HttpRequest) -> HttpResponse:
     """What the plan in the form would do, and what is wrong with it. With the form's fields as target: the fields
     anew, for the workload and topology chosen now."""
     if request.headers.get("HX-Target") == "plan-fields":
-        form = _described(mapping_of(request.POST, kinds()), request.POST)
-        return render(request, "plans/_fields.html", {"form": form})
-    return render(request, "plans/_preview.html", _previewed(request.POST))
+        form = _described(switched(request.POST, kinds()), request.POST)
+        answer = render(request, "plans/_fields.html", {"form": form})
+        answer["HX-Trigger-After-Settle"] = "fields-changed"  # the preview is of what stands in them now
+        return answer
+    return render(request, "plans/_preview.html", _previewed(request))
 
 
 @require_http_methods(["GET", "POST"])
@@ -86,8 +112,9 @@ def import_toml(request: HttpRequest) -> HttpResponse:
     text = _posted_toml(request)
     try:
         if "open" in request.POST:
-            return _form(request, _parsed(text))
-        stored = runs.save_plan(read(text, kinds()), user=person(request), actor=actor(request))
+            return show_form(request, _parsed(text))
+        plan = require_plan(request, read(text, kinds()), kinds())
+        stored = runs.save_plan(plan, user=person(request), actor=actor(request))
     except PlanError as error:
         return render(request, "plans/import.html", {"toml": text, "problem": error.as_dict()}, status=422)
     messages.success(request, f"Imported {stored.name}.")
@@ -109,7 +136,7 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
     stored = models.Plan.objects.get(pk=plan_id)
     start_at = _moment(request.POST.get("start_at", ""))
     made = runs.create_run(
-        runs.load_plan(stored, kinds()),
+        require_plan(request, runs.load_plan(stored, kinds()), kinds()),
         kinds(),
         actor=actor(request),
         stored=stored,
@@ -125,7 +152,10 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
 @missing_is_404()
 def schedule(request: HttpRequest, plan_id: int) -> HttpResponse:
     cron = request.POST.get("cron", "").strip()
-    runs.schedule_plan(models.Plan.objects.get(pk=plan_id), cron, actor(request))
+    stored = models.Plan.objects.get(pk=plan_id)
+    if cron:
+        require_plan(request, runs.load_plan(stored, kinds()), kinds())
+    runs.schedule_plan(stored, cron, actor(request))
     messages.success(request, f"It runs at “{cron}” (UTC)." if cron else "It runs by itself no longer.")
     return redirect("plans:detail", plan_id)
 
@@ -139,29 +169,60 @@ def archive(request: HttpRequest, plan_id: int) -> HttpResponse:
     return redirect("plans:list")
 
 
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404()
+def watch(request: HttpRequest, plan_id: int) -> HttpResponse:
+    """Tells an address of runs that are worse. A webhook takes an administrator: the worker calls it from inside."""
+    channel, target = request.POST.get("channel", ""), request.POST.get("target", "")
+    if channel == alerts.WEBHOOK and not allows(scope_of(request.user), Scope.ADMIN):
+        raise PermissionDenied("A webhook is set by an administrator.")
+    stored = models.Plan.objects.get(pk=plan_id)
+    alerts.watch(stored, channel, target, user=person(request), actor=actor(request))
+    messages.success(request, f"{target} is told of runs that end from now on.")
+    return redirect("plans:detail", plan_id)
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404()
+def unwatch(request: HttpRequest, plan_id: int, watch_id: int) -> HttpResponse:
+    alerts.unwatch(models.Watch.objects.get(pk=watch_id, plan_id=plan_id), actor(request))
+    messages.success(request, "Removed.")
+    return redirect("plans:detail", plan_id)
+
+
 def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
     try:
-        plan = plan_of(request.POST, kinds())
+        plan = _allowed(request, plan_of(request.POST, kinds()))
         row = runs.save_plan(plan, user=person(request), actor=actor(request), stored=stored)
     except PlanError as error:
         mapping = mapping_of(request.POST, kinds())
-        return _form(request, mapping, stored=stored, problems=error.problems, posted=request.POST)
+        return show_form(request, mapping, stored=stored, problems=error.problems, posted=request.POST)
     if "run" not in request.POST:
         messages.success(request, f"Stored {row.name}.")
         return redirect("plans:detail", row.pk)
     return _run_stored(request, plan, row)
 
 
+def _allowed(request: HttpRequest, plan: Plan) -> Plan:
+    """The plan, where the visitor may have it run. Raises PlanError, to be shown beside the field."""
+    if not may_plan(request, plan, kinds()):
+        field = next(iter(kinds().workloads[plan.workload].commands))
+        raise PlanError([Problem(f"parameters.{field}", NO_COMMANDS, "Choose another value, or ask one to store it.")])
+    return plan
+
+
 def _run_stored(request: HttpRequest, plan: Plan, row: models.Plan) -> HttpResponse:
     try:
         made = runs.create_run(plan, kinds(), actor=actor(request), stored=row, user=person(request))
     except PlanError as error:
-        return _form(request, plan.to_mapping(), stored=row, problems=error.problems)
+        return show_form(request, plan.to_mapping(), stored=row, problems=error.problems)
     ring()
     return redirect("runs:detail", made.pk)
 
 
-def _form(
+def show_form(
     request: HttpRequest,
     mapping: Mapping[str, Any],
     *,
@@ -169,6 +230,7 @@ def _form(
     problems: Sequence[Problem] = (),
     posted: Posted | None = None,
 ) -> HttpResponse:
+    """The plan form, filled with a mapping, right or wrong."""
     context = {
         "form": _described(mapping, posted),
         "stored": stored,
@@ -180,12 +242,16 @@ def _form(
 def _described(mapping: Mapping[str, Any], posted: Posted | None = None) -> PlanForm:
     agents = list_agents()
     names = {one.name for agent in agents for one in agent.installations if one.present}
-    return describe(mapping, kinds(), [agent.name for agent in agents], sorted(names), posted)
+    host = dict(BUILT_IN)
+    for factor in (factor for agent in agents for factor in agent.host_factors):
+        host[factor.name] = f"{', '.join(level.label for level in factor.levels)}. {factor.help}"
+    return describe(mapping, kinds(), [agent.name for agent in agents], sorted(names), posted, host)
 
 
-def _previewed(posted: Posted) -> dict[str, Any]:
+def _previewed(request: HttpRequest) -> dict[str, Any]:
     try:
-        return {"preview": preview_of(plan_of(posted, kinds()), kinds()), "problems": []}
+        plan = _allowed(request, plan_of(request.POST, kinds()))
+        return {"preview": preview_of(plan, kinds()), "problems": []}
     except PlanError as error:
         return {"problems": [problem.as_dict() for problem in error.problems]}
 
@@ -217,9 +283,9 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def _moment(text: str) -> datetime | None:
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
-    except ValueError as error:
-        raise PlanError([Problem("start_at", f"{text!r} is not a time.", "As 2026-01-31T02:00, in UTC.")]) from error
+        return moment(text, "start_at") if text else None
+    except TeitenError as error:
+        raise PlanError([Problem(error.where, error.what, error.todo)]) from error
 
 
 def _may_run(request: HttpRequest) -> bool:

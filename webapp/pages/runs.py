@@ -14,11 +14,12 @@ from django.views.decorators.http import require_POST, require_safe
 from results import runs
 from results.models import Run
 from results.models.audit import Scope
-from results.queries.comparison import Selection
 from results.queries.runs import RunDetail, list_runs, run_detail
+from results.queries.selection import Selection
+from results.queries.stacks import choices
 from results.states import RunState, TrialState
 from webapp import urlstate
-from webapp.access import actor, allows, needs, person, scope_of
+from webapp.access import actor, allows, needs, person, require_plan, scope_of
 from webapp.charts.run import run_panels
 from webapp.charts.style import key
 from webapp.pages.common import number, toml_file, trial_url
@@ -43,7 +44,8 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, run_id: int) -> HttpResponse:
-    return render(request, "runs/detail.html", _context(request, run_detail(run_id, timezone.now())))
+    context = _context(request, run_detail(run_id, timezone.now()))
+    return render(request, "runs/detail.html", context | {"stacks": bool(choices([run_id], limit=1))})
 
 
 @require_safe
@@ -82,7 +84,8 @@ def _context(request: HttpRequest, found: RunDetail) -> dict[str, Any]:
 @require_safe
 @missing_is_404()
 def toml(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = Run.objects.only("toml", "name").get(pk=run_id)
+    run = Run.objects.only("toml", "name", "publication_id").get(pk=run_id)
+    runs.require_measured(run)
     return toml_file(run.toml, run.name)
 
 
@@ -109,6 +112,7 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
 @needs(Scope.RUN)
 @missing_is_404()
 def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
+    require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     run = runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request))
     ring()
     messages.success(request, f"This is run {run.pk}: run {run_id} again, on the installations as they are now.")
@@ -119,6 +123,7 @@ def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
 @needs(Scope.RUN)
 @missing_is_404()
 def blocks(request: HttpRequest, run_id: int) -> HttpResponse:
+    require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     text = request.POST.get("blocks", "")
     runs.add_blocks(run_id, number(text) or 0, actor(request))
     ring()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,26 +13,48 @@ from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
 from results.environment import LayerKind, flatten
+from results.explain import read_plan
 from results.models import Attempt
 from results.models.audit import Scope
-from results.queries.trials import AttemptRow, LayerRow, TrialDetail, histograms_of, series_of, trial_detail
+from results.queries.capabilities import answers_of
+from results.queries.documents import document, document_heads
+from results.queries.trials import (
+    AttemptRow,
+    LayerRow,
+    TrialDetail,
+    histograms_of,
+    series_of,
+    shown_attempt,
+    trial_detail,
+)
+from results.series import Series
 from results.states import TrialState
 from webapp import bundles
 from webapp.access import actor, allows, needs, scope_of
+from webapp.charts import topology, waits
+from webapp.charts.events import event_key
 from webapp.charts.trial import NAMES, timeline
 from webapp.pages.common import number
-from webapp.pages.numbers import facts, groups, headline_row
+from webapp.pages.numbers import by_load, facts, groups, headline_row, tables
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
 from workers.tasks import ring
 
 TEXT_LIMIT = 2_000_000
+WIRES = (
+    ("load", "load"), ("sync", "replication, waited for"), ("async", "replication"), ("broken", "broken"),
+)  # fmt: skip
+_ELSEWHERE = (LayerKind.SETTINGS, LayerKind.DEFAULTS)  # a table of their own, and the page that compares environments
 
 
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
     found = trial_detail(trial_id, number(request.GET.get("attempt", "")))
+    heads = document_heads(found.attempt.id if found.attempt else None)
+    series = series_of(found.attempt.id, (*NAMES, *topology.NAMES)) if found.attempt else []
+    loads, others = by_load(found.measurements, found.spec.get("loads", ()))
+    labelled, rest = tables(others)
     attempt, ended = found.attempt, found.state not in (TrialState.WAITING, TrialState.RUNNING)
     context = {
         "trial": found,
@@ -40,11 +62,19 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
         "name": configuration(found.levels),
         "headline": headline_row(found.measurements, found.headline),
         "facts": facts(found.measurements),
-        "groups": groups(found.measurements, found.headline),
+        "by_load": loads,
+        "tables": labelled,
+        "groups": groups(rest, found.headline),
         "phases": phases(attempt) if attempt else (),
-        "figure": _figure(found) if attempt else None,
+        "figure": _figure(found, series) if attempt else None,
+        "event_key": event_key(attempt.events) if attempt else (),
+        "waits": waits.key(series),
+        **_drawn(found, series),
+        "stacks": any(head.kind == "stacks" for head in heads),
+        "answers": answers_of(attempt.id) if attempt and any(head.kind == "capability" for head in heads) else (),
         "settings": _content(found.layers, LayerKind.SETTINGS),
-        "layers": [(layer, flatten(layer.content)) for layer in found.layers if layer.kind != LayerKind.SETTINGS],
+        "layers": [(layer, flatten(layer.content)) for layer in found.layers if layer.kind not in _ELSEWHERE],
+        "plans": [head.label for head in heads if head.kind == "plan"],
         "problem": (attempt.error if attempt else None) or found.error,
         "checks_passed": _all_passed(attempt),
         "ended": ended,
@@ -58,14 +88,32 @@ def _all_passed(attempt: AttemptRow | None) -> bool:
     return attempt is not None and bool(attempt.checks) and all(check["passed"] for check in attempt.checks)
 
 
-def _figure(found: TrialDetail) -> dict[str, Any] | None:
+def _figure(found: TrialDetail, series: Sequence[Series]) -> dict[str, Any] | None:
     attempt = found.attempt
     assert attempt is not None
-    duration = None
-    if attempt.measured_from and attempt.measured_to:
-        duration = (attempt.measured_to - attempt.measured_from).total_seconds()
     nodes = found.spec.get("agents", {})
-    return timeline(series_of(attempt.id, NAMES), histograms_of(attempt.id), attempt.events, duration, nodes)
+    return timeline(series, histograms_of(attempt.id), attempt.events, _duration_s(attempt), nodes)
+
+
+def _drawn(found: TrialDetail, series: Sequence[Series]) -> dict[str, Any]:
+    """The arrangement as it stood in the attempt, or as it will."""
+    attempt = found.attempt
+    drawing = topology.draw(
+        found.spec,
+        attempt.checks if attempt else (),
+        series,
+        attempt.events if attempt else (),
+        _duration_s(attempt) if attempt else None,
+    )
+    looks = drawing.looks if drawing else ()
+    wires = [(look, words) for look, words in WIRES if look in looks]
+    return {"drawing": drawing, "wire_key": wires, "width": topology.WIDTH, "height": topology.HEIGHT}
+
+
+def _duration_s(attempt: AttemptRow) -> float | None:
+    if attempt.measured_from and attempt.measured_to:
+        return (attempt.measured_to - attempt.measured_from).total_seconds()
+    return None
 
 
 def _content(layers: tuple[LayerRow, ...], kind: LayerKind) -> list[tuple[str, Mapping[str, Any]]]:
@@ -94,6 +142,16 @@ def phases(attempt: AttemptRow) -> tuple[Phase, ...]:
         )
         x += width
     return tuple(found)
+
+
+@require_safe
+@missing_is_404()
+def plan(request: HttpRequest, trial_id: int, attempt_number: int, label: str) -> HttpResponse:
+    """How the server ran one query."""
+    attempt = shown_attempt(trial_id, attempt_number)
+    found = document(attempt.id, "plan", label)
+    context = {"trial_id": trial_id, "number": attempt.number, "label": label, "plan": read_plan(found.content)}
+    return render(request, "trials/plan.html", context)
 
 
 @require_safe

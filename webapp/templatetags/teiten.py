@@ -16,13 +16,17 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from results.queries.ordering import DEFAULT, VERSIONS
+from results.statistics.verdict import Kind, Verdict
 from results.units import format_quantity
 
 register = template.Library()
 
 NAVIGATION = (
     ("Runs", "runs:list", ("/runs/", "/trials/")),
-    ("Compare", "comparison", ("/compare/",)),
+    ("Compare", "comparison", ("/compare/", "/diff/", "/c/")),
+    ("Versions", "versions", ("/versions/",)),
+    ("Trends", "trends", ("/trends/",)),
+    ("Capabilities", "capabilities", ("/capabilities/",)),
     ("Plans", "plans:list", ("/plans/",)),
     ("Agents", "agents:list", ("/agents/",)),
 )
@@ -59,14 +63,51 @@ def ratio(value: float | None) -> str:
 
 
 @register.filter
+def decimals(value: float) -> str:
+    """Three, as ratios have; small numbers keep two digits."""
+    return f"{value:.3f}" if value >= 0.01 else f"{value:.2g}"
+
+
+@register.filter
+def verdict_words(kind: Kind) -> str:
+    return kind.replace("-", " ")
+
+
+@register.filter
+def interval(verdict: Verdict) -> str:
+    """What a verdict rests on, in words: 'ratio of geometric means ×0.928, 95 % interval 0.915 … 0.941, n = 5
+    and 5'."""
+    counts = f"n = {verdict.n} and {verdict.n_base}"
+    if verdict.ratio is None:
+        return counts
+    if verdict.low is None or verdict.high is None:
+        return f"ratio {verdict.ratio:.4g}, {counts}"
+    reach = f"{verdict.low:.4g} … {verdict.high:.4g}"
+    return f"ratio of geometric means ×{verdict.ratio:.4g}, 95 % interval {reach}, {counts}"
+
+
+@register.filter
 def percent(share: float | None) -> str:
     return "–" if share is None else f"{share * 100:.1f} %"
+
+
+@register.filter
+def points(difference: float) -> str:
+    """A difference of two percentages: '+1.2', '−0.3'."""
+    return f"{difference:+.1f}".replace("-", "−")
 
 
 @register.filter
 def at(mapping: Mapping[Any, Any], key: Any) -> Any:
     """The value of a key that is only known while rendering; '' where there is none."""
     return mapping.get(key, "")
+
+
+@register.filter
+def pairs(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """A mapping's keys and values. A template's own `.items` would be the value of a key of that name, such as the
+    number of a workload's items."""
+    return list(mapping.items())
 
 
 @register.filter

@@ -24,6 +24,13 @@ METRICS = (
         "The whole attempt without the measured window and the warm-up.",
         0.1,
     ),
+    Metric(
+        "tps.per_node",
+        "tps",
+        Better.HIGHER,
+        "Transactions per second, mean of the nodes",
+        "The total divided by the servers that took load, where there are several.",
+    ),
     Metric("cpu.per_transaction", "us", Better.LOWER, "CPU per transaction", f"Busy processors of the agent. {_PER}"),
     Metric("context_switches.per_transaction", "1", Better.LOWER, "Context switches per transaction", _PER, 0.05),
     Metric("wal.per_transaction", "B", Better.LOWER, "WAL per transaction", _PER),
@@ -53,6 +60,8 @@ def merged(parts: Sequence[Part]) -> Part:
         events=tuple(e for part in parts for e in part.events),
         layers=tuple(use for part in parts for use in part.layers),
         gaps=tuple(g for part in parts for g in part.gaps),
+        documents=tuple(d for part in parts for d in part.documents),
+        metrics=tuple(m for part in parts for m in part.metrics),
         failure=next((part.failure for part in parts if part.failure), ""),
     )
 
@@ -60,12 +69,13 @@ def merged(parts: Sequence[Part]) -> Part:
 def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:
     """The whole with what follows from it."""
     agreed = _without_incomplete_log(whole)
-    return replace(agreed, measurements=(*agreed.measurements, *_phases(manifest, spec), *_costs(agreed, manifest)))
+    derived = (*_phases(manifest, spec), *_costs(agreed, manifest), *_per_node(agreed, spec))
+    return replace(agreed, measurements=(*agreed.measurements, *derived))
 
 
 def total(measurements: Iterable[Measurement], metric: str) -> float | None:
     """The trial's own value of a metric: without node's or label's parts."""
-    return next((m.value for m in measurements if m.metric == metric and not m.label), None)
+    return next((m.value for m in measurements if m.metric == metric and not m.label and not m.node), None)
 
 
 def _phases(manifest: Manifest, spec: TrialSpec) -> Iterator[Measurement]:
@@ -74,6 +84,13 @@ def _phases(manifest: Manifest, spec: TrialSpec) -> Iterator[Measurement]:
     if manifest.window is not None and manifest.error is None:
         measured = manifest.window[1] - manifest.window[0] + spec.warmup_s
         yield Measurement("overhead.seconds", manifest.ended_s - manifest.started_s - measured)
+
+
+def _per_node(whole: Part, spec: TrialSpec) -> Iterator[Measurement]:
+    servers = {load.server for load in spec.loads if load.workload}
+    tps = total(whole.measurements, "tps")
+    if len(servers) > 1 and tps is not None:
+        yield Measurement("tps.per_node", tps / len(servers))
 
 
 def _costs(whole: Part, manifest: Manifest) -> Iterator[Measurement]:
@@ -104,8 +121,9 @@ def _without_incomplete_log(whole: Part) -> Part:
     """A latency log that does not hold every transaction that pgbench counted would give wrong percentiles: left out,
     with the reason."""
     counted = total(whole.measurements, "transactions")
-    logged = next((item.histogram.total for item in whole.latencies if not item.label), None)
-    if counted is None or logged is None or logged == counted:
+    logs = [item.histogram.total for item in whole.latencies if not item.label]
+    logged = sum(logs)
+    if counted is None or not logs or logged == counted:
         return whole
     reason = f"pgbench counted {counted:.0f} transactions, its log holds {logged}: percentiles are left out"
     return replace(

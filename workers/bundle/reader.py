@@ -85,6 +85,7 @@ def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
         events=tuple(sorted(whole.events, key=lambda event: event.at_s)),
         layers=(*manifest.layers, *whole.layers),
         gaps=tuple(gaps),
+        documents=whole.documents,
         notes=manifest.notes,
     )
 
@@ -126,6 +127,9 @@ def _declared(spec: TrialSpec, whole: Part) -> tuple[Metric, ...]:
     specs += [kinds.collectors[name] for name in spec.collectors]
     known = {metric.name: metric for declared in specs for metric in declared.metrics}
     known |= {metric.name: metric for metric in derive.METRICS}
+    if taken := sorted({metric.name for metric in whole.metrics} & known.keys()):
+        raise IngestError(f"The output declares {', '.join(taken)}, which a spec declares already.", where="bundle")
+    known |= {metric.name: metric for metric in whole.metrics}
     used = sorted({m.metric for m in whole.measurements})
     if unknown := [name for name in used if name not in known]:
         what = f"No spec declares {', '.join(unknown)}."

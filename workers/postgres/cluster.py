@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from results.errors import AgentError, CommandError, TrialError
 from results.matrix import InstallationRef
 from workers.postgres.configuration import configuration, digest, host_based_access
-from workers.postgres.server import Server, did_not_start
+from workers.postgres.server import Server, did_not_start, name_of
 from workers.remote.command import CommandResult
 from workers.remote.connection import Remote
 
 _HERE = Path(__file__).parent
-_ENSURE = (_HERE / "cluster_ensure.sh").read_text()
+FREE_PORT = (_HERE / "free_port.sh").read_text()
+_ENSURE = FREE_PORT + (_HERE / "cluster_ensure.sh").read_text()
 _STOP = (_HERE / "cluster_stop.sh").read_text()
 _LONGEST_SOCKET = 100  # bytes; the kernel's limit is 107
 _SOCKET_FILE = "/.s.PGSQL.65535"
@@ -41,10 +42,12 @@ async def ensure(
 
     Raises TrialError with the tool's own words when initdb fails or the server does not start; none is left running."""
     directory = directory_of(remote, installation, initdb, name)
-    sockets = _socket_dir(directory)
+    sockets = socket_dir(directory)
     conf = configuration(settings or {}, socket_dir=sockets, listen=listen)
     access = host_based_access(hba)
-    words = (installation.bin_dir, directory, sockets, digest(conf, access), conf, access, *initdb)
+    cpus = remote.address.layout.cpus
+    hashed = digest(conf, access, cpus) if cpus else digest(conf, access)
+    words = (installation.bin_dir, directory, sockets, hashed, conf, access, wal_dir(remote, directory), cpus, *initdb)
     result = await remote.script(_ENSURE, *words, check=False, timeout_s=900)
     if result.exit_status != 0:
         raise _failure(remote, installation, result)
@@ -61,13 +64,24 @@ async def ensure(
 
 
 async def stop_others(remote: Remote, keep: Server | Sequence[Server] | None = None) -> list[str]:
-    """Stops every server below the agent's data directory but those kept. Returns the data directories of those
-    stopped. Raises CommandError."""
-    kept = [keep] if isinstance(keep, Server) else list(keep or ())
-    clusters = f"{remote.address.data_dir}/clusters"
-    return (
-        await remote.script(_STOP, clusters, *(server.data_dir for server in kept), timeout_s=600)
-    ).stdout.splitlines()
+    """Stops every server below the agent's data directory and storage places but those kept. Returns the data
+    directories of those stopped. Raises CommandError."""
+    words = [server.data_dir for server in ([keep] if isinstance(keep, Server) else keep or ())]
+    stopped: list[str] = []
+    for home in remote.address.homes:
+        stopped += (await remote.script(_STOP, f"{home}/clusters", *words, timeout_s=600)).stdout.splitlines()
+    return stopped
+
+
+async def stop_but(remotes: Iterable[Remote], kept: Iterable[tuple[Remote, str]] = ()) -> None:
+    """Stops every server of Teiten on these agents but those kept, each an agent and a data directory there: what an
+    earlier trial left would take processors and memory from the load. Two agents may be one machine. Raises
+    CommandError."""
+    pairs = [(agent.address.machine, data_dir) for agent, data_dir in kept]
+    for remote in {remote.address.name: remote for remote in remotes}.values():
+        words = [data_dir for machine, data_dir in pairs if machine == remote.address.machine]
+        for home in remote.address.homes:
+            await remote.script(_STOP, f"{home}/clusters", *words, timeout_s=600)
 
 
 async def drop(remote: Remote, server: Server) -> None:
@@ -85,10 +99,19 @@ def directory_of(remote: Remote, installation: InstallationRef, initdb: Sequence
             "The agent has no data directory.", where=remote.address.place, todo="Set its data directory in Teiten."
         )
     label = re.sub(r"[^A-Za-z0-9.+-]", "_", f"{installation.name}-{name}" if name else installation.name)
-    return f"{remote.address.data_dir}/clusters/{label}-{digest(installation.bin_dir, name, *initdb, length=8)}"
+    layout = remote.address.layout
+    told_apart = digest(installation.bin_dir, name, *initdb, *layout.variant, length=8)
+    return f"{layout.data or remote.address.data_dir}/clusters/{label}-{told_apart}"
 
 
-def _socket_dir(directory: str) -> str:
+def wal_dir(remote: Remote, directory: str) -> str:
+    """Where the cluster's WAL lies; '' = in its own directory."""
+    wal = remote.address.layout.wal
+    return f"{wal}/wal/{name_of(directory)}" if wal else ""
+
+
+def socket_dir(directory: str) -> str:
+    """Where the sockets of what lives in a directory lie: inside, unless the path would be too long for a socket."""
     inside = f"{directory}/sock"
     fits = len((inside + _SOCKET_FILE).encode()) <= _LONGEST_SOCKET
     return inside if fits else f"/tmp/teiten-{digest(directory, length=12)}"

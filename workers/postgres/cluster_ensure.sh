@@ -1,8 +1,9 @@
 # Makes sure that one cluster exists and its server runs with the wanted settings. Prints what was done and the port.
 # $1 bin directory, $2 the cluster's directory, $3 socket directory, $4 hash of the wanted settings, $5 teiten.conf,
-# $6 pg_hba.conf, $7 … initdb options. Exit status 3: initdb failed; 4: the server did not start.
-bin=$1 cluster=$2 sockets=$3 hash=$4 conf=$5 hba=$6
-shift 6
+# $6 pg_hba.conf, $7 where its WAL lies ('' = in its own directory), $8 the processors it runs on ('' = all), $9 … initdb
+# options. Exit status 3: initdb failed; 4: the server did not start.
+bin=$1 cluster=$2 sockets=$3 hash=$4 conf=$5 hba=$6 wal=$7 cpus=$8
+shift 8
 umask 077
 
 alive() { # The pid file may be of a server long dead: only a process that works in this very directory counts.
@@ -19,6 +20,7 @@ clear_dead() { # A postmaster that was killed leaves its pid file, and its backe
 
 make_cluster() {
     rm -rf data made password
+    [ -z "$wal" ] || { rm -rf -- "$wal" && mkdir -p -- "${wal%/*}" && set -- -X "$wal" "$@"; } || exit
     "$bin/initdb" -D data -U teiten --auth=trust --no-locale --encoding=UTF8 "$@" >initdb.log 2>&1 || {
         status=$?
         cat initdb.log >&2
@@ -27,18 +29,6 @@ make_cluster() {
         exit 3
     }
     echo "include = 'teiten.conf'" >>data/postgresql.conf && : >made
-}
-
-free_port() { # Below the range that the kernel hands out; the same as before where it is free.
-    first=$(cat port 2>/dev/null || printf %s "$cluster" | cksum | awk '{ print 21000 + $1 % 8000 }')
-    cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk -v first="$first" -v skip="$1" '
-        $2 ~ /:/ { parts = split($2, address, ":"); used[address[parts]] = 1 }
-        END {
-            for (i = skip; i < 8000; i++) {
-                port = 21000 + (first - 21000 + i) % 8000
-                if (!(sprintf("%04X", port) in used)) { print port; exit }
-            }
-        }'
 }
 
 stop() {
@@ -64,7 +54,7 @@ start() {
     printf '%s\nport = %s\n' "$conf" "$1" >data/teiten.conf
     printf '%s' "$hba" >data/pg_hba.conf
     : >data/postgresql.auto.conf # what an earlier trial set by ALTER SYSTEM
-    "$bin/pg_ctl" start -D data -l "$cluster/log" -w -t 600 >pg_ctl.log 2>&1
+    ${cpus:+taskset -c "$cpus"} "$bin/pg_ctl" start -D data -l "$cluster/log" -w -t 600 >pg_ctl.log 2>&1
 }
 
 mkdir -p -- "$cluster" "$sockets" && cd -- "$cluster" || exit
@@ -87,7 +77,7 @@ conf="# $hash
 $conf"
 size=$(stat -c %s log 2>/dev/null || echo 0)
 for skip in 0 1 2; do
-    port=$(free_port "$skip")
+    port=$(free_port "$cluster" "$skip")
     if start "$port"; then
         echo "$port" >port
         echo "$how $port"

@@ -55,14 +55,15 @@ def host_based_access(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in (*_LOCAL_HBA, *lines))
 
 
-def access_line(host: str, version_num: int) -> str:
+def access_line(host: str, version_num: int, database: str = "all") -> str:
     """The line of pg_hba.conf that lets one client in by password, by address or by name: an address alone would need a
-    mask. Before version 10 there is no better method than md5."""
+    mask. database: `replication` for standbys, which `all` leaves out. Before version 10 there is no better method than
+    md5."""
     try:
         address: object = ipaddress.ip_network(host)
     except ValueError:
         address = host
-    return f"host all all {address} {'scram-sha-256' if version_num >= FIRST_WITH_SCRAM else 'md5'}"
+    return f"host {database} all {address} {'scram-sha-256' if version_num >= FIRST_WITH_SCRAM else 'md5'}"
 
 
 def digest(*texts: str, length: int = 16) -> str:

@@ -20,6 +20,7 @@ from workers.postgres.server import Server
 
 WORKING = "bench"
 _LOADED = "loaded by Teiten"
+_OWN = "made by Teiten"
 _HERE = Path(__file__).parent
 _PREWARM = (_HERE / "prewarm.sql").read_text()
 _FILES = (_HERE / "prewarm_files.sql").read_text()
@@ -59,7 +60,8 @@ async def ensure_database(server: Server, policy: str, key_hash: str, load: Load
 async def prewarm(server: Server, database: str) -> dict[str, Any]:
     """Brings every user table and index into memory: {'how', 'why', 'bytes', 'relations', 'seconds'}. how:
     pg_prewarm (into shared_buffers, as far as they reach); where the installation has none (`why` is its message),
-    sequential reads of all files, which fill the operating system's cache only. Raises CommandError."""
+    sequential reads of all files, which fill the operating system's cache only; nothing, where those are out of reach.
+    Raises CommandError."""
     began = time.monotonic()
     why = ""
     try:
@@ -68,6 +70,8 @@ async def prewarm(server: Server, database: str) -> dict[str, Any]:
         if error.exit_status != _SCRIPT_FAILED:
             raise
         why = error.why.splitlines()[0]
+        if server.outside:
+            return {"how": "nothing", "why": why, "relations": 0, "bytes": 0, "seconds": 0.0}
         paths = await server.execute(_FILES, database=database)
         said = (await server.remote.script(_READ, server.data_dir, stdin=paths, timeout_s=3600)).stdout.split()
     return {
@@ -82,6 +86,13 @@ async def prewarm(server: Server, database: str) -> dict[str, Any]:
 async def cold(server: Server) -> None:
     """Empties all caches: stops the server, writes back and drops the operating system's caches, starts the server.
     Raises TrialError, before anything is stopped, where the agent's account may not drop caches."""
+    if server.outside:
+        raise TrialError(
+            f"The caches of {server.host} cannot be dropped.",
+            where=server.remote.phase or "warm",
+            why="It is not Teiten's server.",
+            todo="Set the plan's cache to as-found or prewarm.",
+        )
     allowed = await server.remote.script(_MAY_DROP, check=False)
     if allowed.exit_status != 0:
         raise TrialError(
@@ -98,14 +109,20 @@ async def cold(server: Server) -> None:
 
 
 async def _is_loaded(server: Server, name: str) -> bool:
+    return await _said_of(server, name) == _LOADED
+
+
+async def _said_of(server: Server, name: str) -> str | None:
+    """The comment on a database, '' without one; None where there is no such database."""
     sql = "SELECT shobj_description(oid, 'pg_database') AS said FROM pg_database WHERE datname = :'name'"
     rows = await server.query(sql, variables={"name": name})
-    return bool(rows) and rows[0]["said"] == _LOADED
+    return (rows[0]["said"] or "") if rows else None
 
 
 async def _load(server: Server, name: str, load: Load, *, mark: bool) -> None:
+    await _require_own(server, name)
     try:
-        await server.execute(_DROP_DATABASE + _CREATE_DATABASE, variables={"name": name})
+        await server.execute(DROP_DATABASE + _CREATE_DATABASE, variables={"name": name, "said": _OWN})
         await load(name)
         if mark:
             await server.execute("COMMENT ON DATABASE :\"name\" IS :'said';", variables={"name": name, "said": _LOADED})
@@ -121,12 +138,26 @@ async def _load(server: Server, name: str, load: Load, *, mark: bool) -> None:
         raise
 
 
+async def _require_own(server: Server, name: str) -> None:
+    """On a server that is not Teiten's, a database of this name may be somebody's: only one that Teiten has marked is
+    dropped. Raises TrialError."""
+    if server.outside and await _said_of(server, name) not in (None, _OWN, _LOADED):
+        raise TrialError(
+            f"The server has a database {name!r} that Teiten did not make.",
+            where=server.host,
+            why="A trial would drop it.",
+            todo=f"Rename it, or mark it: COMMENT ON DATABASE {name} IS '{_OWN}'.",
+        )
+
+
 async def _copy(server: Server, template: str) -> None:
     # From 15 on, copying files is the choice that writes no WAL for the copy; before, it is the only one.
     strategy = " STRATEGY file_copy" if server.installation.version_num >= 150000 else ""
-    create = f'CREATE DATABASE :"name" TEMPLATE :"template"{strategy};'
+    create = f'CREATE DATABASE :"name" TEMPLATE :"template"{strategy};{_MARK}'
+    await _require_own(server, WORKING)
     try:
-        await server.execute(_DROP_DATABASE + create, variables={"name": WORKING, "template": template})
+        words = {"name": WORKING, "template": template, "said": _OWN}
+        await server.execute(DROP_DATABASE + create, variables=words)
     except CommandError as error:
         if not _FULL.search(_all_words(error)):
             raise
@@ -144,9 +175,9 @@ async def _discard(server: Server, name: str) -> None:
     all of whose data can be loaded again. One that refuses for another reason keeps it: without the comment of a loaded
     one, the next trial makes it anew, or meets the same refusal and says so."""
     try:
-        await server.execute(_DROP_DATABASE, variables={"name": name}, timeout_s=300)
+        await server.execute(DROP_DATABASE, variables={"name": name}, timeout_s=300)
     except CommandError as error:
-        if error.exit_status == _CONNECTION_LOST or _FULL.search(_all_words(error)):
+        if not server.outside and (error.exit_status == _CONNECTION_LOST or _FULL.search(_all_words(error))):
             await cluster.drop(server.remote, server)
 
 
@@ -161,12 +192,15 @@ def _word(key_hash: str) -> str:
     return key_hash.lower()
 
 
-_DROP_DATABASE = """
+DROP_DATABASE = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :'name' \\g /dev/null
 DROP DATABASE IF EXISTS :"name";
 """
 
-_CREATE_DATABASE = 'CREATE DATABASE :"name" TEMPLATE template0;\n'
+_MARK = """
+COMMENT ON DATABASE :"name" IS :'said';
+"""
+_CREATE_DATABASE = f'CREATE DATABASE :"name" TEMPLATE template0;{_MARK}'
 
 # Paths come on stdin, relative to PGDATA; a relation's further gigabytes are path.1, path.2 …
 _READ = """

@@ -1,6 +1,9 @@
 -- How many relations and bytes were brought into shared_buffers: every user table, its TOAST, its indexes.
 SET client_min_messages = error;
-CREATE EXTENSION IF NOT EXISTS pg_prewarm;
+SELECT NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_prewarm') AS missing \gset
+\if :missing
+CREATE EXTENSION pg_prewarm;
+\endif
 SELECT count(*) || ' ' || coalesce(sum(pg_prewarm(c.oid::regclass) * current_setting('block_size')::bigint), 0)
   FROM pg_class AS c
   JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from results.errors import CommandError, TrialError
@@ -18,11 +19,17 @@ SUPERUSER = "teiten"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+def name_of(directory: str) -> str:
+    """A name for the cluster in this directory that no cluster in another one has."""
+    return f"{posixpath.basename(directory)}-{hashlib.sha256(directory.encode()).hexdigest()[:8]}"
+
+
 @dataclass(frozen=True)
 class Server:
     """One running PostgreSQL. data_dir: PGDATA. host: what clients on other machines call it, or the socket directory.
     how: what it took to have it: created, started, restarted, reused. password_file: on the client's agent, where
-    clients must show the password that libpq reads from it."""
+    clients must show the password that libpq reads from it. outside: it is not Teiten's, and remote is the agent that
+    it is asked from: its files, log and settings are out of reach. options: further variables for libpq."""
 
     remote: Remote
     installation: InstallationRef
@@ -32,10 +39,18 @@ class Server:
     host: str
     how: str = "reused"
     password_file: str = ""
+    user: str = SUPERUSER
+    outside: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def log_path(self) -> str:
         return f"{posixpath.dirname(self.data_dir)}/log"
+
+    @property
+    def cluster_name(self) -> str:
+        """What the cluster is called where parts of it lie elsewhere: its folder's name, and which folder it is."""
+        return name_of(posixpath.dirname(self.data_dir))
 
     def psql(self, database: str) -> list[str]:
         """psql's words for a quiet, unaligned session that stops at the first error."""
@@ -49,9 +64,10 @@ class Server:
         return {
             "PGHOST": self.socket_dir if local else self.host,
             "PGPORT": str(self.port),
-            "PGUSER": SUPERUSER,
+            "PGUSER": self.user,
             "PGCLIENTENCODING": "UTF8",
             **password,
+            **self.options,
         }
 
     async def query(
@@ -94,11 +110,15 @@ class Server:
         return result.stdout
 
     async def log_size(self) -> int:
-        """Bytes in the server's log now."""
+        """Bytes in the server's log now; 0 where it is out of reach."""
+        if self.outside:
+            return 0
         return int((await self.remote.run("stat", "-c", "%s", self.log_path)).stdout)
 
     async def log_tail(self, since_bytes: int | None = None) -> str:
-        """The server's log from a size it had before; without one, its last 64 kB."""
+        """The server's log from a size it had before; without one, its last 64 kB. '' where it is out of reach."""
+        if self.outside:
+            return ""
         begin = f"+{since_bytes + 1}" if since_bytes is not None else "65536"
         return (await self.remote.run("tail", "-c", begin, self.log_path)).stdout
 
@@ -110,7 +130,13 @@ class Server:
     async def start(self) -> Server:
         """Starts the stopped server again with the settings it had. Raises TrialError with the server's own words."""
         result = await self.remote.script(
-            _START, self.installation.bin_dir, self.data_dir, self.log_path, check=False, timeout_s=700
+            _START,
+            self.installation.bin_dir,
+            self.data_dir,
+            self.log_path,
+            self.remote.address.layout.cpus,
+            check=False,
+            timeout_s=700,
         )
         if result.exit_status != 0:
             raise did_not_start(self.installation, self.remote, result.stderr)
@@ -152,7 +178,7 @@ _STOP = """
 
 _START = """
 size=$(stat -c %s "$3" || echo 0)
-"$1/pg_ctl" start -D "$2" -l "$3" -w -t 600 >/dev/null && exit
+${4:+taskset -c "$4"} "$1/pg_ctl" start -D "$2" -l "$3" -w -t 600 >/dev/null && exit
 tail -c "+$((size + 1))" "$3" | tail -n 60 >&2
 exit 4
 """

@@ -95,6 +95,17 @@ def layer(settings: Mapping[str, Setting]) -> Layer:
     return Layer(LayerKind.SETTINGS, non_default(settings))
 
 
+def defaults_layer(settings: Mapping[str, Setting]) -> Layer:
+    """The DEFAULTS layer: what every setting is in this build where nobody sets it, name → quantity. Without places,
+    what Teiten sets on every server, the version's own name, and what extensions add."""
+    content = {
+        name: setting_in_base_units(setting.boot or "", setting.unit)
+        for name, setting in sorted(settings.items())
+        if name not in _PLACES | PREFERRED.keys() and not name.startswith("server_version") and "." not in name
+    }
+    return Layer(LayerKind.DEFAULTS, content)
+
+
 def check_settings(wanted: Mapping[str, str], in_force: Mapping[str, Setting], *, node: str = "") -> list[Check]:
     """One Check for each wanted setting, compared as quantities: '128MB' is 16384 blocks of 8kB, 'true' is 'on'."""
     by_name = {name.lower(): setting for name, setting in in_force.items()}

@@ -51,16 +51,18 @@ async def server_checks(
     role: str,
     settings: Mapping[str, str],
     access_method: str = "",
+    stored_by: Mapping[str, str] | None = None,
     standby: bool = False,
 ) -> list[Check]:
     """Every check of one server in one round trip: version, role, settings in force, access method of every user
-    table. role: the node that the checks are filed under. Raises CommandError."""
+    table. role: the node that the checks are filed under; stored_by: tables that are to have another access method.
+    Raises CommandError."""
     state = await state_of(server, database)
     return [
         check_version(state, node=role, expected=server.installation.version_num),
         check_role(state, node=role, standby=standby),
         *server_settings.check_settings(settings, state.settings, node=role),
-        check_access_method(state, node=role, wanted=access_method),
+        check_access_method(state, node=role, wanted=access_method, stored_by=stored_by),
     ]
 
 
@@ -77,13 +79,19 @@ def check_role(state: State, *, node: str, standby: bool = False) -> Check:
     return Check("role", node, names[standby], names[state.standby], state.standby == standby)
 
 
-def check_access_method(state: State, *, node: str, wanted: str = "") -> Check:
-    """Every user table is stored by the wanted access method ('' = the server's default one)."""
+def check_access_method(
+    state: State, *, node: str, wanted: str = "", stored_by: Mapping[str, str] | None = None
+) -> Check:
+    """Every user table is stored by the wanted access method ('' = the server's default one), or by the one that
+    stored_by gives it."""
     default = state.settings.get("default_table_access_method")
     expected = wanted or (default.value if default else "heap")
-    others = [f"{table}: {am}" for table, am in sorted(state.tables.items()) if am != expected]
-    actual = ", ".join(others[:5]) if others else f"{expected} ({len(state.tables)} tables)"
-    return Check("access method of every table", node, expected, actual, not others)
+    special = {table: am for table, am in (stored_by or {}).items() if am and am != expected}
+    others = [f"{table}: {am}" for table, am in sorted(state.tables.items()) if am != special.get(table, expected)]
+    others += [f"{table}: missing" for table in sorted(special.keys() - state.tables.keys())]
+    named = ", ".join([expected, *(f"{table}: {am}" for table, am in sorted(special.items()))])
+    actual = ", ".join(others[:5]) if others else f"{named} ({len(state.tables)} tables)"
+    return Check("access method of every table", node, named, actual, not others)
 
 
 def check_autovacuum(state: State, *, node: str) -> Check:

@@ -121,7 +121,7 @@ class Remote:
     async def remove(self, path: str) -> None:
         """`rm -rf`, inside the agent's own data and work directories only. Raises AgentError for another path."""
         clean = posixpath.normpath(path)
-        homes = [posixpath.normpath(home) for home in (self.address.data_dir, self.address.work_dir) if home]
+        homes = [posixpath.normpath(home) for home in (*self.address.homes, self.address.work_dir) if home]
         if ".." in path.split("/") or not any(clean.startswith(home.rstrip("/") + "/") for home in homes):
             raise AgentError(
                 f"Refused to remove {path!r}.",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from results.errors import AgentError
 from workers.remote.connection import Remote
 from workers.remote.facts_parse import Facts, parse_facts
 
-__all__ = ["Facts", "discover"]
+__all__ = ["Facts", "discover", "free_bytes"]
 
 _SCRIPT = (Path(__file__).parent / "facts.sh").read_text()
 _NEEDED = {
@@ -43,3 +44,18 @@ async def discover(remote: Remote, data_dir: str) -> Facts:
         )
     offset_s, _ = await remote.clock_offset()
     return facts.with_clock(offset_s)
+
+
+async def free_bytes(remote: Remote, folders: Sequence[str]) -> dict[str, int]:
+    """Folder → what is free there, of those that the account can see. Raises AgentError."""
+    if not folders:
+        return {}
+    lines = (await remote.script(_FREE, *folders)).stdout.splitlines()
+    return {folder: int(line) for folder, line in zip(folders, lines, strict=True) if line}
+
+
+_FREE = """
+for folder; do
+    df -P -B 1 -- "$folder" 2>/dev/null | awk 'NR == 2 { free = $4 } END { print free }'
+done
+"""

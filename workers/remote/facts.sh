@@ -56,7 +56,8 @@ fi
 section account
 echo "uid $(id -u)"
 section tools
-for tool in sar sadf perf awk pgbench python3 tar find flock setsid timeout; do
+PATH=$PATH:/usr/sbin:/usr/local/sbin
+for tool in sar sadf perf awk pgbench python3 tar find flock setsid timeout pgpool; do
     path=$(command -v "$tool") || continue
     case $tool in
     sar | sadf) version=$("$tool" -V 2>&1) ;;

@@ -37,6 +37,38 @@ class JobResult:
     ended_s: float
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A job that is over, with all that it printed."""
+
+    job: Job
+    result: JobResult
+    stdout: str
+    stderr: str
+
+    @property
+    def ok(self) -> bool:
+        return self.result.exit_status == 0 and not self.result.timed_out
+
+    def require(self, program: str, argv: Sequence[str] | str, *, where: str, todo: str) -> None:
+        """Raises CommandError with the program's own words unless it ended well. program: what the user knows it by;
+        where: the phase."""
+        if self.ok:
+            return
+        result = self.result
+        ending = "did not end in time" if result.timed_out else f"ended with status {result.exit_status}"
+        raise CommandError(
+            f"{program} {ending}",
+            where=where,
+            command=argv if isinstance(argv, str) else quote(argv),
+            exit_status=result.exit_status,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            host=self.job.remote.address.name,
+            todo=todo,
+        )
+
+
 class Job:
     """A job on an agent, running or over."""
 
@@ -88,6 +120,11 @@ class Job:
             away_since = None
             if answer.stdout:
                 return self._result(answer.stdout)
+
+    async def finished(self, expected_s: float = 0) -> Finished:
+        """Waits as `wait` does, then fetches what the job printed. Raises AgentError."""
+        result = await self.wait(expected_s)
+        return Finished(self, result, *await asyncio.gather(self.stdout(), self.stderr()))
 
     async def signal(self, name: str = "INT") -> None:
         """Sends a signal to the job's process group; nothing when it is over. A program may get it more than once: the

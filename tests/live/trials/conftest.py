@@ -21,11 +21,18 @@ from django.utils import timezone
 from results import agents, models, runs
 from results import plan as plans
 from results.agents import Contact
+from results.matrix import InstallationRef, find_installation
+from tests.live.trials.afterwards import Afterwards
 from workers import attempt, contact, dispatch, registry, tasks
+from workers.arranging import failover
+from workers.arranging.failover_parameters import asked_for
+from workers.interfaces import Stage
+from workers.postgres import cluster
 from workers.remote.address import Address
+from workers.remote.connection import connected
 
 Start = Callable[[], subprocess.Popen[bytes]]
-PATIENCE_S = 60
+PATIENCE_S = 240
 PLAN: dict[str, Any] = {
     "name": "test",
     "workload": "pgbench",
@@ -35,6 +42,12 @@ PLAN: dict[str, Any] = {
     "agents": {"primary": "live"},
     "parameters": {"scale": 1, "script": "select-only"},
 }
+FROZEN = """
+for process in $(pgrep -f 'walsender teiten .*streaming'); do
+    [ "$(readlink "/proc/$process/cwd")" = "$1" ] && kill -s STOP "$process" && frozen=$process
+done
+[ -n "$frozen" ]
+"""
 
 
 @pytest.fixture
@@ -73,9 +86,40 @@ def agent(transactional_db: None, address: Address, bundles: Path, found: Contac
     return row
 
 
+@pytest.fixture
+def further(agent: models.Agent, address: Address, found: Contact) -> Iterator[Callable[[str], Address]]:
+    """Makes further agents by name, which are the same machine, with directories of their own."""
+    made: list[Address] = []
+
+    def one(name: str) -> Address:
+        folders = {folder: f"{getattr(address, folder)}-{name}" for folder in ("data_dir", "work_dir")}
+        made.append(replace(address, name=name, **folders))
+        row = agents.create_agent(agent_fields(made[-1]), "test")
+        models.Agent.objects.filter(pk=row.pk).update(host_key=address.host_key)
+        agents.record_contact(row.pk, found, timezone.now())
+        return made[-1]
+
+    yield one
+    for other in made:
+        asyncio.run(_removed(other))
+
+
+@pytest.fixture
+def far(further: Callable[[str], Address]) -> Address:
+    """A second agent."""
+    return further("far")
+
+
+async def _removed(address: Address) -> None:
+    async with connected(address) as remote:
+        await cluster.stop_others(remote)
+        await remote.run("rm", "-rf", "--", address.data_dir, address.work_dir)
+
+
 def start(**changes: Any) -> models.Run:
-    """A run of the small plan with these changes; `parameters` are merged."""
-    mapping = PLAN | changes | {"parameters": PLAN["parameters"] | changes.get("parameters", {})}
+    """A run of the small plan with these changes; `parameters` of the same workload are merged."""
+    merged = PLAN["parameters"] if changes.get("workload", PLAN["workload"]) == PLAN["workload"] else {}
+    mapping = PLAN | changes | {"parameters": merged | changes.get("parameters", {})}
     kinds = registry.kinds()
     return runs.create_run(plans.from_mapping(mapping, kinds), kinds, actor="test")
 
@@ -86,6 +130,30 @@ def run_next() -> models.Attempt:
     assert attempt_id is not None
     attempt.run(attempt_id, "test")
     return models.Attempt.objects.select_related("trial").get(pk=attempt_id)
+
+
+@pytest.fixture
+def heap2(address: Address, installations: list[InstallationRef]) -> Callable[..., None]:
+    """Gives the trials' cluster of an installation ('16') a second table access method: heap by another name. Made in
+    template0, of which every trial's database is a copy."""
+
+    def made(version: str, initdb: tuple[str, ...] = ()) -> None:
+        asyncio.run(_second_access_method(address, find_installation(version, installations), initdb))
+
+    return made
+
+
+async def _second_access_method(
+    address: Address, installation: InstallationRef | None, initdb: tuple[str, ...]
+) -> None:
+    assert installation is not None
+    async with connected(address) as remote:
+        server = await cluster.ensure(remote, installation, initdb=initdb)
+        await server.execute("ALTER DATABASE template0 ALLOW_CONNECTIONS true;")
+        if not await server.query("SELECT FROM pg_am WHERE amname = 'heap2'", database="template0"):
+            make = "CREATE ACCESS METHOD heap2 TYPE TABLE HANDLER heap_tableam_handler;"
+            await server.execute(make, database="template0")
+        await server.execute("ALTER DATABASE template0 ALLOW_CONNECTIONS false;")
 
 
 @pytest.fixture
@@ -102,6 +170,12 @@ def measure(agent: models.Agent) -> Callable[..., models.Attempt]:
 def value(attempt_row: models.Attempt, metric: str, **where: str) -> float:
     """The attempt's one value of a metric."""
     return float(attempt_row.measurements.get(metric_id=metric, **{"node": "", "label": ""} | where).value)
+
+
+@pytest.fixture
+def afterwards(address: Address, installations: list[InstallationRef]) -> Afterwards:
+    """Asks the servers of trials that are over."""
+    return Afterwards(address, installations)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -137,3 +211,16 @@ def worker(agent: models.Agent, bundles: Path, tmp_path: Path) -> Iterator[Start
     for process in started:
         process.terminate()
         process.wait(PATIENCE_S)
+
+
+@pytest.fixture
+def walsender_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is sent to the standby from the beginning of the measured window on, where the primary is to be lost."""
+    carry_out = failover.carry_out
+
+    async def after_the_freeze(stage: Stage, since: float) -> None:
+        if asked_for(stage.spec.topology_parameters):
+            await stage.primary.remote.script(FROZEN, stage.primary.data_dir)
+        await carry_out(stage, since)
+
+    monkeypatch.setattr(failover, "carry_out", after_the_freeze)

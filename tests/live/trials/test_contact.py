@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 
 from results import agents, models
 from results.agents import Contact
@@ -14,7 +17,10 @@ from results.errors import AgentError, HostKeyError, StateError
 from results.models.agents import AgentState
 from tests.live.trials.conftest import agent_fields
 from workers import tasks
+from workers.contact import discovered
 from workers.remote.address import Address
+from workers.remote.connection import connected
+from workers.remote.facts import free_bytes
 
 pytestmark = pytest.mark.django_db
 
@@ -67,11 +73,18 @@ def test_an_accepted_agent_is_discovered(unknown: models.Agent) -> None:
     assert layers["hardware"]["cpu"]["usable"] == unknown.cores
 
 
+def test_what_is_free_in_storage_places_is_found(address: Address) -> None:
+    async def asked(*folders: str) -> dict[str, int]:
+        async with connected(address) as remote:
+            return await free_bytes(remote, folders)
+
+    free = asyncio.run(asked("/", "/nowhere at all", "/dev/shm"))
+    assert set(free) == {"/", "/dev/shm"} and min(free.values()) > 0
+    found = asyncio.run(discovered(replace(address, places=("/", "/dev/shm"))))
+    assert set(found.disk["places"]) == {"/", "/dev/shm"}
+
+
 def test_the_same_facts_make_no_new_row_and_changed_ones_do(unknown: models.Agent, found: Contact) -> None:
-    from dataclasses import replace
-
-    from django.utils import timezone
-
     for contact in (found, found, replace(found, layers=found.layers[1:])):
         agents.record_contact(unknown.pk, contact, timezone.now())
     assert unknown.facts.count() == 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -15,17 +13,18 @@ from django.db import connection
 from django.utils import timezone
 
 from results import models, runs
-from results.errors import PlanError, StateError
+from results.errors import AgentError, PlanError, StateError
 from results.models.agents import AgentState
 from results.parsed import Gap
 from results.states import AttemptState, RunState, TrialState
-from tests.live.trials.conftest import run_next, start
+from tests.live.trials.conftest import run_next, start, wait_for
+from tests.live.trials.killing import AT_WORK, beside, on_agent, servers_killed_at
 from workers import attempt as attempts
-from workers import dispatch, lease, tasks
+from workers import dispatch, lease, registry, tasks
 from workers.bundle import reader
 from workers.bundle.manifest import Manifest
+from workers.interfaces import Stage
 from workers.remote.address import Address
-from workers.remote.connection import connected
 
 Measure = Callable[..., models.Attempt]
 
@@ -34,15 +33,12 @@ Measure = Callable[..., models.Attempt]
 def agent_stays_clean(agent: models.Agent, address: Address) -> Iterator[None]:
     """No job is left below the work directory, whatever happened."""
     yield
-    assert on_agent(address, "sh", "-c", f"ls {address.work_dir}/jobs 2>/dev/null || true") == ""
+    assert on_agent(address, 'ls "$1/jobs" 2>/dev/null || true', address.work_dir) == ""
 
 
-def on_agent(address: Address, *argv: str) -> str:
-    async def ask() -> str:
-        async with connected(address) as remote:
-            return (await remote.run(*argv)).stdout
-
-    return asyncio.run(ask())
+def measured() -> bool:
+    """Whether the trial is in its measured phase."""
+    return models.Trial.objects.filter(phase="measure").exists()
 
 
 def failed(attempt: models.Attempt, bundles: Path) -> dict[str, Any]:
@@ -65,7 +61,7 @@ def test_a_script_with_a_syntax_error(measure: Measure, bundles: Path) -> None:
 
 
 def test_a_pgbench_that_aborts_keeps_its_numbers(measure: Measure, bundles: Path) -> None:
-    script = "\\set n random(1, 1000)\nSELECT 1 / (:n - 1);\n"
+    script = "\\set n random(1, 50)\nSELECT 1 / (:n - 1);\n"
     attempt = measure(parameters={"script": "custom", "custom_script": script, "clients": 2})
     error = failed(attempt, bundles)
     assert "division by zero" in error["why"]
@@ -89,7 +85,7 @@ def test_shell_words_in_values_are_only_values(measure: Measure, address: Addres
         },
     )
     assert attempt.error is None, attempt.error
-    assert on_agent(address, "sh", "-c", "ls /tmp/teiten-pwned 2>/dev/null || true") == ""
+    assert on_agent(address, "ls /tmp/teiten-pwned 2>/dev/null || true") == ""
     said = {check["name"]: check["actual"] for check in attempt.checks}
     assert nasty in said.values()
 
@@ -128,21 +124,8 @@ def test_a_changed_host_key_stops_everything_on_the_agent(agent: models.Agent) -
 
 
 def test_a_server_killed_while_it_is_measured(measure: Measure, bundles: Path, address: Address) -> None:
-    kill = f"for f in {address.data_dir}/clusters/*/data/postmaster.pid; do kill -9 $(head -1 $f); done"
-    script = "SELECT 1;\n"
-
-    def later() -> None:
-        deadline = timezone.now() + timedelta(seconds=30)
-        while not models.Trial.objects.filter(phase="measure").exists() and timezone.now() < deadline:
-            threading.Event().wait(0.1)
-        connection.close()
-        threading.Event().wait(0.7)
-        on_agent(address, "sh", "-c", kill)
-
-    killer = threading.Thread(target=later)
-    killer.start()
-    attempt = measure(duration_s=4, parameters={"script": "custom", "custom_script": script})
-    killer.join()
+    with servers_killed_at(address, *AT_WORK):
+        attempt = measure(duration_s=60, parameters={"script": "custom", "custom_script": "SELECT 1;\n"})
     error = failed(attempt, bundles)
     assert error["where"] == "measure"
     assert any(
@@ -188,25 +171,20 @@ def test_a_required_collector_with_a_gap_costs_the_trial(measure: Measure, bundl
 
 
 def test_cancelling_a_running_trial_stops_it(agent: models.Agent, bundles: Path) -> None:
-    run = start(duration_s=60)
+    run = start(duration_s=600)
 
     def cancel() -> None:
-        deadline = timezone.now() + timedelta(seconds=30)
-        while not models.Trial.objects.filter(phase="measure").exists() and timezone.now() < deadline:
-            threading.Event().wait(0.1)
+        wait_for(measured)
         runs.cancel_run(run.pk, "test")
-        connection.close()
 
-    canceller = threading.Thread(target=cancel)
-    canceller.start()
-    attempt = run_next()
-    canceller.join()
+    with beside(cancel):
+        attempt = run_next()
     run.refresh_from_db()
     assert (attempt.state, run.state) == (AttemptState.CANCELLED, RunState.CANCELLED)
     assert attempt.error is not None
     assert attempt.error["kind"] == "cancelled"
     assert attempt.ended_at is not None
-    assert attempt.ended_at - attempt.started_at < timedelta(seconds=45)
+    assert attempt.ended_at - attempt.started_at < timedelta(seconds=600)
     assert models.Lease.objects.count() == 0
 
 
@@ -278,24 +256,19 @@ def test_a_warehouse_that_is_away_for_a_moment_costs_nothing(agent: models.Agent
     start(duration_s=7)
 
     def cut() -> None:
-        deadline = timezone.now() + timedelta(seconds=30)
-        while not models.Trial.objects.filter(phase="measure").exists() and timezone.now() < deadline:
-            threading.Event().wait(0.1)
+        wait_for(measured)
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> %s",
                 [main],
             )
-        connection.close()
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         main = cursor.fetchone()[0]
-    cutter = threading.Thread(target=cut)
-    cutter.start()
-    attempt = run_next()
-    cutter.join()
+    with beside(cut):
+        attempt = run_next()
     assert (attempt.error, attempt.state) == (None, AttemptState.DONE)
 
 
@@ -304,19 +277,24 @@ def test_an_attempt_that_lost_its_agents_leaves_its_successor_alone(agent: model
     lost = dispatch.next_attempt(timezone.now())
     assert lost is not None
 
-    def stall() -> None:
-        attempts.run(lost, "stalled")
-        connection.close()
-
-    first = threading.Thread(target=stall)
-    first.start()
-    deadline = timezone.now() + timedelta(seconds=30)
-    while not models.Trial.objects.filter(phase="measure").exists():
-        assert timezone.now() < deadline
-        threading.Event().wait(0.1)
-    assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 1)) == 1
-    models.Trial.objects.update(not_before=None)
-    second = run_next()
-    first.join()
+    with beside(lambda: attempts.run(lost, "stalled")):
+        wait_for(measured)
+        assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 60)) == 1
+        models.Trial.objects.update(not_before=None)
+        second = run_next()
     assert (second.number, second.error, second.state) == (2, None, AttemptState.DONE)
     assert models.Attempt.objects.get(pk=lost).state == AttemptState.LOST
+
+
+def test_a_collector_that_cannot_end_does_not_keep_the_agent_from_being_cleaned(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch, address: Address
+) -> None:
+    async def breaks(self: object, stage: Stage, *node: str) -> None:
+        raise AgentError("It broke off.", where="test")
+
+    monkeypatch.setattr(type(registry.workload("pgbench")), "measure", breaks)
+    monkeypatch.setattr(type(registry.collector("sar")), "stop", breaks)
+    attempt = measure(collectors=["sar"], required_collectors=["sar"], duration_s=1)
+    assert attempt.error["what"] == "It broke off."
+    assert "clean" in {gap["source"] for gap in attempt.gaps}
+    assert on_agent(address, 'ls "$1/jobs" 2>/dev/null || true', address.work_dir) == ""

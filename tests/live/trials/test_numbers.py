@@ -34,8 +34,9 @@ def test_a_trial_ends_with_its_numbers_and_its_run_is_finished(measure: Measure)
     assert models.Run.objects.get().state == RunState.FINISHED
     assert models.Lease.objects.count() == 0
     seconds = (attempt.measured_to - attempt.measured_from).total_seconds()
-    assert 2 <= seconds < 4
-    assert value(attempt, "tps") * 2 == pytest.approx(value(attempt, "transactions"), rel=0.1)
+    at_work_s = value(attempt, "transactions") / value(attempt, "tps")
+    assert at_work_s < seconds
+    assert at_work_s + value(attempt, "connection.time") / 1e6 > 1.99
     assert value(attempt, "latency.p50") <= value(attempt, "latency.p99") <= value(attempt, "latency.max")
     assert value(attempt, "cpu.per_transaction", node="primary") > 0
     assert value(attempt, "overhead.seconds") > 0
@@ -56,11 +57,15 @@ def test_the_environment_is_stored_as_layers_once(measure: Measure) -> None:
         "storage",
         "build",
         "settings",
+        "defaults",
         "access_method",
         "topology",
         "client",
         "data",
     }
+    contents = {use.layer.kind: use.layer.content for use in first.layer_uses.select_related("layer")}
+    assert contents["defaults"]["shared_buffers"] == "128MB"
+    assert contents["client"]["version"].split(".")[0] in ("16", "18")
     assert set(first.layer_uses.values_list("layer", flat=True)) == set(
         second.layer_uses.values_list("layer", flat=True)
     )

@@ -28,7 +28,7 @@ def test_a_run_goes_through_the_queue_to_its_end(worker: Start) -> None:
 
 def test_a_killed_worker_costs_an_attempt_and_never_the_trial(worker: Start) -> None:
     first = worker()
-    run = start(duration_s=3)
+    run = start(duration_s=8)
     tasks.dispatch.delay()
     wait_for(lambda: models.Trial.objects.filter(phase="measure").exists())
     first.kill()

@@ -25,7 +25,7 @@ def test_agents_say_what_they_are_busy_with(django_assert_num_queries: Any) -> N
     assert trial is not None
     factories.agent("db2")
     factories.begin(trial, "measure", 5.0)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(4):
         busy, idle = list_agents()
     assert busy.busy is not None
     assert (busy.busy.trial_id, busy.busy.run_id, busy.busy.phase) == (trial.pk, trial.run_id, "measure")
@@ -47,7 +47,7 @@ def test_an_agents_facts_are_compared_with_those_before(django_assert_num_querie
     trial = factories.run(factors={}, installation="16").trials.first()
     assert trial is not None
     factories.finish(trial)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(7):
         detail = agent_detail("db1")
     assert [layer.kind for layer in detail.layers] == ["hardware", "kernel"]
     assert [(c.kind, c.key, c.left, c.right) for c in detail.changes] == [("kernel", "release", "6.1.0", "6.2.0")]

@@ -47,7 +47,10 @@ def test_a_trial_says_everything(trial: models.Trial, django_assert_num_queries:
         ("latency.p99", "client", "us"),
     }
     assert [(s.name, s.node, s.length) for s in detail.series] == [("cpu.user", "primary", 5), ("tps", "client", 5)]
-    assert [(layer.kind, layer.content) for layer in detail.layers] == [("settings", {"shared_buffers": "128MB"})]
+    assert {layer.kind: layer.content for layer in detail.layers} == {
+        "settings": {"shared_buffers": "128MB"},
+        "data": {"items": 200, "workload": "tpcc"},
+    }
     assert [(s.block, s.value) for s in detail.siblings] == [(2, 1002.0)]
 
 

@@ -62,14 +62,18 @@ def bundles(tmp_path: Path, settings: Any) -> Path:
 
 
 @pytest.fixture
-def world(db: Any, bundles: Path) -> dict[str, int]:
-    """A plan, and a run of it with one trial done, one failed, and the others waiting: ids by word."""
+def world(db: Any, bundles: Path, owner: User) -> dict[str, Any]:
+    """A plan, and a run of it with one trial done, one failed, and the others waiting, and an annotation: ids by word.
+    citation: the hash of the run's comparison."""
     stored = factories.stored_plan()
     run = factories.run(stored=stored)
+    factories.define_host_factor()
     done, failed, waiting = list(run.trials.order_by("position"))[:3]
     factories.finish(done, bundles=bundles)
     factories.fail(failed)
-    return {"plan": stored.pk, "run": run.pk, "done": done.pk, "failed": failed.pk, "waiting": waiting.pk}
+    said = models.Annotation.objects.create(at=owner.date_joined, text="moved", created_by=owner)
+    ids = {"plan": stored.pk, "run": run.pk, "done": done.pk, "failed": failed.pk, "waiting": waiting.pk}
+    return ids | {"annotation": said.pk, "citation": factories.citation(run).pk}
 
 
 def endpoints() -> list[str]:

@@ -16,10 +16,14 @@ READING = (
     "",
     "agents/",
     "agents/db1/",
+    "agents/db1/host-factors/",
+    "agents/db1/host-factors/cpu_governor/",
     "installations/",
     "plans/",
     "plans/{plan}/",
     "plans/{plan}.toml",
+    "ready-plans/",
+    "ready-plans/own-queries/",
     "runs/",
     "runs/{run}/",
     "runs/{run}/medians/",
@@ -27,12 +31,30 @@ READING = (
     "trials/{done}/",
     "trials/{done}/series/",
     "trials/{done}/histograms/",
+    "trials/{done}/documents/",
     "trials/{done}/bundle/",
     "trials/{done}/files/server/log.txt",
     "measurements/",
     "metrics/",
+    "noise/",
     "kinds/",
     "comparison/?run={run}",
+    "comparison.csv?run={run}",
+    "comparison/why/?run={compared}",
+    "citations/",
+    "citations/{citation}/",
+    "citations/{citation}.csv",
+    "references/",
+    "trends/?workload=pgbench",
+    "annotations/",
+    "annotations/{annotation}/",
+    "versions/",
+    "access-methods/",
+    "topologies/",
+    "publications/",
+    "capabilities/",
+    "flame/?a={done}&b={done}",
+    "diff/?left=trial:{done}&right=run:{run}",
     "schema/",
     "docs/",
 )
@@ -41,20 +63,34 @@ WRITING: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
     ("post", "plans/", "run", factories.mapping(name="another"), 201),
     ("put", "plans/{plan}/", "run", factories.mapping(name="renamed"), 200),
     ("post", "plans/preview/", "run", factories.mapping(), 200),
+    ("post", "ready-plans/own-queries/plan/", "run", {"agents": {"primary": "db1"}}, 200),
     ("post", "runs/", "run", factories.mapping(), 201),
     ("post", "runs/{run}/cancel/", "run", {}, 200),
     ("post", "runs/{run}/retry-failed/", "run", {}, 200),
     ("post", "runs/{run}/repeat/", "run", {}, 201),
     ("post", "runs/{run}/blocks/", "run", {"blocks": 1}, 200),
+    ("post", "annotations/", "run", {"at": "2026-01-31T02:00:00Z", "text": "moved"}, 201),
+    ("delete", "annotations/{annotation}/", "run", {}, 204),
     ("post", "trials/{waiting}/cancel/", "run", {}, 200),
     ("post", "trials/{failed}/retry/", "run", {}, 200),
+    ("post", "citations/", "run", {"query": "filter.clients=1,4"}, 400),
+    ("post", "references/", "run", {"name": "a", "citation": "0", "series": "b"}, 404),
     ("post", "agents/", "admin", NEW_AGENT, 201),
     ("patch", "agents/db1/", "admin", {"enabled": False}, 200),
     ("post", "agents/db1/accept-host-key/", "admin", {"fingerprint": "SHA256:wrong"}, 409),
     ("post", "agents/db1/contact/", "admin", {}, 502),
+    ("post", "agents/db1/host-factors/", "admin", {"toml": factories.HOST_FACTOR}, 201),
+    ("put", "agents/db1/host-factors/cpu_governor/", "admin", factories.host_factor().to_mapping(), 200),
+    ("delete", "agents/db1/host-factors/cpu_governor/", "admin", {}, 204),
 )
 BY_SESSION = ("tokens/", "tokens/0/")
 SCOPES = ("anonymous", "revoked", "read", "run", "admin")
+
+
+@pytest.fixture
+def world(world: dict[str, Any]) -> dict[str, Any]:
+    """And a run that is finished: `compared`."""
+    return world | {"compared": factories.finished_run().pk}
 
 
 @pytest.mark.parametrize("path", READING)

@@ -30,8 +30,10 @@ def getvalue(answer: Any) -> bytes:
 @pytest.mark.parametrize(
     ("path", "most"),
     [
-        ("agents/", 3),
-        ("agents/db1/", 5),
+        ("agents/", 5),
+        ("agents/db1/", 7),
+        ("agents/db1/host-factors/", 2),
+        ("agents/db1/host-factors/cpu_governor/", 1),
         ("installations/", 2),
         ("plans/", 3),
         ("plans/{plan}/", 3),
@@ -43,12 +45,20 @@ def getvalue(answer: Any) -> bytes:
         ("trials/{done}/", 6),
         ("trials/{done}/series/", 2),
         ("trials/{done}/histograms/", 2),
+        ("trials/{done}/documents/", 2),
         ("trials/{done}/bundle/", 1),
         ("trials/{done}/files/server/log.txt", 1),
         ("measurements/", 2),
         ("metrics/", 1),
         ("kinds/", 0),
         ("comparison/?run={run}", 5),
+        ("comparison.csv?run={run}", 5),
+        ("citations/", 1),
+        ("citations/{citation}/", 6),
+        ("citations/{citation}.csv", 2),
+        ("references/", 1),
+        ("capabilities/", 2),
+        ("diff/?left=trial:{done}&right=run:{run}", 5),
     ],
 )
 def test_each_takes_few_queries_whatever_there_is(
@@ -126,7 +136,8 @@ def test_a_trial_says_everything(world: dict[str, int], anonymous: APIClient) ->
         ("latency.p99", "us"),
         ("cpu.user", "%"),
     }
-    assert trial["layers"][0]["content"] == {"shared_buffers": "128MB"}
+    contents = {layer["kind"]: layer["content"] for layer in trial["layers"]}
+    assert contents == {"settings": {"shared_buffers": "128MB"}, "data": {"items": 200, "workload": "tpcc"}}
     failed = get(anonymous, f"trials/{world['failed']}/", attempt=1)
     assert (failed["counted"], failed["error"]["what"]) == (False, "pgbench was aborted.")
     assert get(anonymous, f"trials/{world['done']}/", 404, attempt=7)["error"]["kind"] == "not-found"
@@ -140,6 +151,13 @@ def test_a_gap_in_a_series_is_null(world: dict[str, int], anonymous: APIClient) 
     assert [value is None for value in series["values"]] == [False, False, True, False, False]
     assert len(get(anonymous, f"trials/{world['done']}/series/")["results"]) == 2
     assert get(anonymous, f"trials/{world['waiting']}/series/", 404)["error"]["kind"] == "not-found"
+
+
+def test_documents_are_shown_by_kind(world: dict[str, int], anonymous: APIClient) -> None:
+    (found,) = get(anonymous, f"trials/{world['done']}/documents/?kind=plan")["results"]
+    plan = [{"Plan": {"Node Type": "Seq Scan"}}]
+    assert found == {"kind": "plan", "node": "", "label": "q1", "content": plan}
+    assert get(anonymous, f"trials/{world['done']}/documents/?kind=capability")["results"] == []
 
 
 def test_histograms_are_exact(world: dict[str, int], anonymous: APIClient) -> None:
@@ -165,10 +183,11 @@ def test_the_comparison_is_that_of_the_page(anonymous: APIClient) -> None:
     found = get(anonymous, f"comparison/?run={run.pk}&baseline=postgresql-18.1&filter.clients=4")
     assert (found["selection"]["x"], found["selection"]["series"]) == ("clients", "installation")
     assert found["selection"]["filters"] == {"clients": ["4"]}
-    old, new = found["points"]
-    assert (old["median"], old["unit"], old["n"], new["ratio"]) == (4001.5, "tps", 2, 1.0)
-    assert old["ratio"] == pytest.approx(4001.5 / 4501.5)
-    assert {value["block"] for value in old["values"]} == {1, 2}
+    points = found["points"]
+    assert (points["series"], found["series"]) == ([0, 1], ["postgresql-16.9", "postgresql-18.1"])
+    assert (points["value"], found["metric"]["unit"]) == ([4001.5, 4501.5], "tps")
+    assert points["ratio"] == [pytest.approx(4001.5 / 4501.5, rel=1e-5), 1]
+    assert points["values"] == [[4001, 4002], [4501, 4502]]
     assert found["links"]["page"].startswith("http://testserver/compare/?")
     again = get(anonymous, found["links"]["self"])
     assert (again["points"], again["selection"]) == (found["points"], found["selection"])

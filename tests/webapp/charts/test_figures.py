@@ -13,10 +13,11 @@ from plotly import graph_objects
 from results.histogram import HeatMap, Histogram
 from results.parsed import Latencies
 from results.series import Series
+from webapp.charts.lines import MOST_POINTS, thin
 from webapp.charts.medians import Line, Replicate, Spot, medians_figure
 from webapp.charts.run import x_factor
 from webapp.charts.style import key
-from webapp.charts.trial import MOST_POINTS, thin, timeline
+from webapp.charts.trial import timeline
 
 
 def validated(figure: dict[str, Any]) -> graph_objects.Figure:
@@ -44,6 +45,23 @@ def test_every_replicate_is_drawn_and_leads_to_its_trial() -> None:
     drawn = [trace for trace in figure["data"] if "customdata" in trace]
     assert [len(trace["y"]) for trace in drawn] == [6, 6]
     assert drawn[0]["customdata"][:2] == ["/trials/7/", "/trials/8/"]
+
+
+def test_an_outlier_is_marked_and_the_others_look_as_they_do_without_one() -> None:
+    def dots(last: Replicate) -> list[dict[str, Any]]:
+        spots = (Spot(0, 100.0, (Replicate(99.0, 7, 1), Replicate(100.0, 8, 2), last)),)
+        figure = medians_figure(
+            ["1"], [Line("16", 0, spots)], x_title="clients", unit="tps", y_title="tps", trial_url=lambda pk: pk
+        )
+        validated(figure)
+        return [trace for trace in figure["data"] if "customdata" in trace]
+
+    (alike,) = dots(Replicate(101.0, 9, 3))
+    others, outlier = dots(Replicate(300.0, 9, 3, outlier=True))
+    assert others["marker"] == alike["marker"]
+    assert (others["customdata"], outlier["customdata"]) == ([7, 8], [9])
+    assert outlier["marker"]["symbol"] == "circle-open-dot"
+    assert outlier["text"] == ["3, an outlier"]
 
 
 def test_medians_are_joined_where_levels_are_numbers_and_not_where_they_are_names() -> None:

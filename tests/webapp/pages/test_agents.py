@@ -40,7 +40,7 @@ def fields(listens_on: int, **changes: Any) -> dict[str, Any]:
 def test_the_list_says_what_each_is_busy_with(
     going: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(5):
         text = stranger.get("/agents/").content.decode()
     for expected in ("db1", "ready", f"run {going.pk}", "measure", "postgresql-18.1", "50 GB", "8 GB", "sar"):
         assert expected in text
@@ -50,10 +50,28 @@ def test_the_list_says_what_each_is_busy_with(
 def test_the_page_shows_facts_and_what_changed(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
     agent = factories.agent()
     record_contact(agent.pk, factories.contact({"18.1": 180001}, kernel="6.8.0"), timezone.now())
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(8):
         text = stranger.get("/agents/db1/").content.decode()
     for expected in ("Test CPU", "6.1.0", "6.8.0", "postgresql-16.9", "gone", "not there"):
         assert expected in text
+
+
+def test_the_page_shows_the_noise_that_aa_runs_found(
+    db: None, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    run = factories.aa_run(0.02)
+    with django_assert_max_num_queries(8):
+        text = stranger.get("/agents/db1/").content.decode()
+    assert f'<a href="/runs/{run.pk}/">run {run.pk}</a>' in text
+    assert f"/api/v1/noise/?run={run.pk}" in text
+    spread = models.Noise.objects.filter(metric="tps").values_list("spread", flat=True)
+    assert f"{100 * sum(spread) / 2:.1f} %" in text  # the median of two
+    assert "2 more, of which neither direction is better" in text
+
+
+def test_an_agent_without_aa_runs_shows_no_table_of_noise(db: None, stranger: Client) -> None:
+    factories.agent()
+    assert "Noise" not in stranger.get("/agents/db1/").content.decode()
 
 
 def test_an_agent_is_added_contacted_and_its_error_shown(admin: Client, closed_port: int) -> None:

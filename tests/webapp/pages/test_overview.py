@@ -20,7 +20,7 @@ def test_an_empty_warehouse_says_what_to_do(db: None, stranger: Client) -> None:
 def test_it_shows_what_runs_now_with_phase_and_agents(
     going: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(12):
         text = stranger.get("/").content.decode()
     assert "1 run going on" in text
     assert "measure" in text
@@ -31,7 +31,7 @@ def test_it_shows_what_runs_now_with_phase_and_agents(
 def test_many_runs_take_as_few_queries(going: models.Run, stranger: Client, django_assert_max_num_queries: Any) -> None:
     for _ in range(6):
         factories.run()
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(22):
         text = stranger.get("/").content.decode()
     assert "7 runs going on" in text
     assert text.count("<progress") == 3
@@ -51,7 +51,7 @@ def test_the_head_counts_more_than_a_page_of_runs(
         for i in range(60)
     )
     assert "60 running" in stranger.get("/now/").content.decode()
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(20):
         text = stranger.get("/").content.decode()
     assert "60 runs going on" in text
     assert "and 57 more" in text

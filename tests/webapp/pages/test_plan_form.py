@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.test import Client
 from results import models
 from results.plan import from_mapping, read, to_toml
 from tests import factories
+from tests.webapp.pages.test_plans import FORM, problems
 from webapp.forms.levels import read_exclude, read_levels, typed, write_exclude, write_levels
 from webapp.forms.plan import mapping_of
 from workers.registry import kinds
@@ -170,3 +172,99 @@ def test_what_cannot_be_typed_stays_text_for_the_one_validation() -> None:
 def test_left_out_combinations_are_lines() -> None:
     entries = [{"clients": "4", "script": "a, b"}, {"x": "1"}]
     assert read_exclude(write_exclude(entries)) == entries
+
+
+def shown(client: Client, **posted: str) -> set[str]:
+    """Names of the workload's inputs after a select was changed, as htmx asks for them."""
+    answer = client.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
+    return set(re.findall(r'name="parameters\.(\w+)"', answer.content.decode()))
+
+
+def test_another_workload_shows_its_own_parameters_and_no_other(member: Client) -> None:
+    found = kinds().workloads
+    for name, spec in found.items():
+        names = shown(member, **{"workload": name, "workload-was": "pgbench", "parameters.fillfactor": "90"})
+        always = {parameter.name for parameter in spec.parameters if not parameter.only_with}
+        assert always <= names <= {parameter.name for parameter in spec.parameters}
+
+
+def test_a_parameter_is_shown_only_with_the_value_that_gives_it_meaning(member: Client) -> None:
+    queries = shown(member, **{"workload": "script", "workload-was": "script", "parameters.form": "queries"})
+    pgbench = shown(member, workload="script")
+    assert ("passes" in queries, "protocol" in queries, "headline" in queries) == (True, False, False)
+    assert ("passes" in pgbench, "protocol" in pgbench, "headline" in pgbench) == (False, True, False)
+    varied = shown(member, **{"workload": "script", "factor-name": "form", "factor-value": "queries, pgbench"})
+    assert {"passes", "protocol", "headline"} <= varied
+
+
+def test_when_and_how_late_is_asked_only_of_a_topology_that_loses_its_primary(member: Client) -> None:
+    def asked(**changes: str) -> set[str]:
+        posted = {"workload": "ledger", "topology": "streaming", **changes}
+        answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
+        return set(re.findall(r'name="topology_parameters\.(\w+)"', answer.content.decode()))
+
+    later = {"failover_at_s", "promote_after_s"}
+    assert "failover" in asked() and not later & asked()
+    assert later <= asked(**{"topology_parameters.failover": "kill"})
+    assert later <= asked(**{"factor-name": "topology.failover", "factor-value": "none, kill"})
+
+
+def test_what_means_nothing_after_a_change_is_dropped_and_what_is_common_kept(member: Client) -> None:
+    posted = {
+        "workload": "script", "workload-was": "script", "parameters.form": "pgbench", "parameters.passes": "9",
+        "parameters.clients": "8", "parameters.scale": "4", "parameters.text": "SELECT 1;",
+    }  # fmt: skip
+    answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
+    text = answer.content.decode()
+    assert 'name="parameters.passes"' not in text
+    for kept in ('name="parameters.clients" value="8"', 'name="parameters.scale" value="4"', "SELECT 1;</textarea>"):
+        assert kept in text
+    assert 'name="workload-was" value="script"' in text
+
+
+def test_the_size_of_one_workloads_data_is_not_taken_for_anothers(member: Client) -> None:
+    posted = {
+        "workload": "script", "workload-was": "pgbench", "parameters.scale": "5000", "parameters.clients": "8",
+        "parameters.protocol": "prepared",
+    }  # fmt: skip
+    answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
+    text = answer.content.decode()
+    assert "5000" not in text
+    assert 'name="parameters.clients" value="8"' in text
+    assert '<option value="prepared" selected>' in text
+
+
+def test_a_value_that_means_nothing_in_a_stored_plan_is_shown_all_the_same(member: Client) -> None:
+    plan = factories.stored_plan(workload="script", parameters={"text": "SELECT 1;", "passes": 7})
+    assert 'name="parameters.passes" value="7"' in member.get(f"/plans/{plan.pk}/edit/").content.decode()
+
+
+def test_what_is_wrong_with_a_script_stands_beside_its_field(member: Client) -> None:
+    factories.agent()
+    posted = FORM | {
+        "workload": "script",
+        "parameters.scale": "1",
+        "parameters.text": "-- script: a\nSELECT 1;\n-- script: a\nSELECT 2;",
+    }
+    answer = member.post("/plans/add/", posted)
+    assert answer.status_code == 422
+    assert [(p["field"], p["what"]) for p in problems(answer.content.decode())] == [
+        ("parameters.text", "There are two called 'a'.")
+    ]
+
+
+def test_only_scripts_of_a_workload_are_uploaded(member: Client) -> None:
+    text = member.get("/plans/add/").content.decode()
+    assert 'data-upload-into="parameters.setup_script"' in text
+    assert 'data-upload-into="description"' not in text
+
+
+def test_the_form_says_where_the_duration_is_not_used(member: Client) -> None:
+    said = "measures until its work is done"
+    for posted, told in (
+        ({"workload": "pgbench"}, False), ({"workload": "pgbench", "parameters.transactions": "5"}, True),
+        ({"workload": "pgbench", "parameters.transactions": "many"}, False), ({"workload": "script"}, False),
+        ({"workload": "script", "parameters.form": "queries"}, True), ({"workload": "nothing"}, False),
+    ):  # fmt: skip
+        answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
+        assert (said in answer.content.decode()) == told, posted

@@ -43,7 +43,7 @@ def test_without_plans_it_says_what_to_do(db: None, stranger: Client, member: Cl
 def test_a_plan_shows_its_runs_and_its_toml(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
     plan = factories.stored_plan()
     run = factories.run(stored=plan)
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(4):
         text = stranger.get(f"/plans/{plan.pk}/").content.decode()
     assert f"/runs/{run.pk}/" in text
     assert "[factors]" in text
@@ -52,7 +52,7 @@ def test_a_plan_shows_its_runs_and_its_toml(db: None, stranger: Client, django_a
 
 def test_the_form_suggests_the_ready_agent_and_its_versions(member: Client, django_assert_max_num_queries: Any) -> None:
     factories.agent()
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(10):
         text = member.get("/plans/add/").content.decode()
     assert "postgresql-16.9, postgresql-18.1" in text
     assert 'name="parameters.clients"' in text
@@ -101,9 +101,36 @@ def test_the_preview_shows_the_matrix_before_anything_runs(member: Client, djang
         text = member.post("/plans/preview/", FORM).content.decode()
     assert "12 trials" in text
     assert "16 · clients 4" in text
-    assert "too few for a verdict" in text
+    assert "3 replicates show only differences of 4.7 times the noise, 5 of 2.4" in text
     assert not models.Plan.objects.exists()
     assert not models.Run.objects.exists()
+
+
+def test_the_preview_says_what_the_blocks_show_by_the_noise_of_an_aa_run(member: Client) -> None:
+    run = factories.aa_run(0.02)
+    text = member.post("/plans/preview/", FORM | {"replicates": "8"}).content.decode()
+    assert f'<a href="/runs/{run.pk}/">A/A run {run.pk}</a>' in text
+    assert "in four of five cases" in text
+    two = member.post("/plans/preview/", FORM | {"replicates": "2"}).content.decode()
+    assert "in four of five cases" not in two and "the smallest that matters" in two
+
+
+def test_one_click_makes_the_aa_plan_of_a_run_or_a_plan(member: Client) -> None:
+    run = factories.finished_run()
+    stored = factories.stored_plan(name="A/A of 16 against 18")
+    for source in (f"aa-run={run.pk}", f"aa-plan={stored.pk}"):
+        text = member.get(f"/plans/add/?{source}").content.decode()
+        assert "A again" in text
+        assert 'name="replicates" value="5"' in text or 'value="5"' in text
+    assert "A/A of 16 against 18 (2)" in member.get(f"/plans/add/?aa-run={run.pk}").content.decode()
+    assert f"/plans/add/?aa-run={run.pk}" in member.get(f"/runs/{run.pk}/").content.decode()
+    assert f"/plans/add/?aa-plan={stored.pk}" in member.get(f"/plans/{stored.pk}/").content.decode()
+
+
+def test_the_aa_plan_of_nothing_is_not_found_and_a_stranger_signs_in_first(member: Client, stranger: Client) -> None:
+    assert member.get("/plans/add/?aa-run=999").status_code == 404
+    assert member.get("/plans/add/?aa-plan=x").status_code == 404
+    assert stranger.get("/plans/add/?aa-run=1").status_code == 302
 
 
 def test_the_preview_names_an_agent_that_is_not_there(member: Client) -> None:
@@ -162,7 +189,7 @@ def test_it_runs_now_later_and_by_itself(member: Client) -> None:
     plan = factories.stored_plan()
     member.post(f"/plans/{plan.pk}/run/")
     assert models.Run.objects.get().state == "running"
-    member.post(f"/plans/{plan.pk}/run/", {"start_at": "2999-01-31T02:00"})
+    member.post(f"/plans/{plan.pk}/run/", {"start_at": "2999-01-31T04:00+02:00"})
     later = models.Run.objects.latest("pk")
     assert (later.state, f"{later.start_at:%Y-%m-%d %H:%M %Z}") == ("scheduled", "2999-01-31 02:00 UTC")
     answer = member.post(f"/plans/{plan.pk}/schedule/", {"cron": "0 2 * * 6"}, follow=True)

@@ -9,7 +9,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from results import models
+from results.published.catalogue import TABLES
+from results.published.load import load
 from tests import factories
+from workers.registry import known_metrics
 
 Pattern = URLPattern | URLResolver
 
@@ -28,16 +31,20 @@ def names(patterns: list[Pattern], prefix: str = "") -> list[str]:
 
 READING = [
     "overview", "now", "runs:list", "runs:detail", "runs:live", "runs:toml", "trials:detail", "trials:bundle",
-    "trials:file", "comparison", "plans:list", "plans:detail", "plans:export", "agents:list", "agents:detail",
+    "trials:file", "trials:plan", "trials:flame", "comparison", "comparison-cell", "diff", "flame", "plans:list",
+    "plans:detail", "plans:export", "plans:ready", "plans:ready-detail", "capabilities", "agents:list",
+    "agents:detail", "why", "citations:list", "citations:detail", "versions", "access-methods", "topologies",
+    "published:list", "published:detail", "published:file", "trends", "agents:host-toml",
 ]  # fmt: skip
 OPEN = ["account:sign-in", "account:sign-out", "health"]
-MEMBERS = ["plans:add", "plans:edit", "plans:import", "account:tokens"]
-ADMINS = ["agents:add", "agents:edit", "agents:accept"]
+MEMBERS = ["plans:add", "plans:edit", "plans:import", "plans:ready-form", "account:tokens"]
+ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:host-add", "agents:host-edit"]
 VERBS = [
     "runs:cancel", "runs:retry", "runs:repeat", "runs:blocks", "trials:cancel", "trials:retry", "plans:preview",
-    "plans:run", "plans:schedule", "plans:archive",
+    "plans:run", "plans:schedule", "plans:archive", "citations:cite", "citations:refer", "plans:watch",
+    "plans:unwatch", "annotate", "remove-annotation",
 ]  # fmt: skip
-ADMIN_VERBS = ["agents:contact"]
+ADMIN_VERBS = ["agents:contact", "agents:host-import", "agents:host-remove"]
 OWN_VERBS = ["account:revoke"]
 
 
@@ -52,19 +59,33 @@ def address(db: None, tmp_path: Any) -> Any:
     owner = factories.member("owner")
     factories.tokens(owner, ["read"])
     token = models.ApiToken.objects.get()
+    load(TABLES[:1], known_metrics(), "tests")
     arguments: dict[str, list[Any]] = {
         "runs": [run.pk], "trials": [trial.pk], "plans": [plan.pk], "agents": ["db1"], "account": [token.pk],
+        "citations": [factories.citation(run).pk], "published": ["wg1-2012-table-2.2"],
     }  # fmt: skip
     more = {"trials:bundle": [trial.pk, 1], "trials:file": [trial.pk, 1, "workload/stdout.txt"]}
+    factories.define_host_factor()
+    more |= {name: ["db1", "cpu_governor"] for name in ("agents:host-edit", "agents:host-remove")}
+    more |= {"trials:plan": [trial.pk, 1, "q1"]}
+    said = models.Annotation.objects.create(at=owner.date_joined, text="moved", created_by=owner)
+    watch = models.Watch.objects.create(plan=plan, channel="email", target="ada@example.org")
+    more |= {"remove-annotation": [said.pk], "plans:unwatch": [plan.pk, watch.pk]}
     bare = {
-        "runs:list", "plans:list", "plans:add", "plans:preview", "plans:import", "agents:list", "agents:add",
-        "account:sign-in", "account:sign-out", "account:tokens",
+        "runs:list", "plans:list", "plans:add", "plans:preview", "plans:import", "plans:ready", "agents:list",
+        "agents:add", "account:sign-in", "account:sign-out", "account:tokens", "citations:list", "citations:cite",
+        "published:list",
     }  # fmt: skip
 
+    more |= {name: ["own-queries"] for name in ("plans:ready-detail", "plans:ready-form")}
+    its = trial.configuration.dimensions
+    asked = {"plans:ready-form": "?agents.primary=db1&installations=16.9"}
+    asked |= {"comparison-cell": f"?run={run.pk}&at={its['clients']}&of={its['installation']}"}
+
     def of(name: str) -> str:
-        if name in bare or ":" not in name:
-            return reverse(name)
-        return reverse(name, args=more.get(name) or arguments[name.partition(":")[0]])
+        if name in bare or (":" not in name and name not in more):
+            return reverse(name) + asked.get(name, "")
+        return reverse(name, args=more.get(name) or arguments[name.partition(":")[0]]) + asked.get(name, "")
 
     return of
 
@@ -118,8 +139,9 @@ def test_agents_are_an_administrators_affair(name: str, address: Any, member: Cl
     assert admin.get(url).status_code == 200
 
 
-def test_a_member_does_not_contact_agents(address: Any, member: Client) -> None:
-    answer = member.post(address("agents:contact"))
+@pytest.mark.parametrize("name", ADMIN_VERBS)
+def test_a_member_neither_contacts_agents_nor_defines_host_factors(name: str, address: Any, member: Client) -> None:
+    answer = member.post(address(name))
     assert answer.status_code == 403
     assert "Your account may not do this" in answer.content.decode()
 
@@ -217,6 +239,7 @@ def test_the_sign_in_page_asks_for_nothing_that_needs_signing_in(db: None, stran
         (f"/trials/{{trial}}/?attempt={'9' * 20}", 200),
         (f"/trials/{{trial}}/{'9' * 20}/bundle/", 404),
         ("/trials/{trial}/1/file/%00", 404),
+        ("/trials/{trial}/1/plan/%00/", 404),
         (f"/compare/?run={'9' * 20}", 400),
     ],
 )

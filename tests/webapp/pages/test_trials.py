@@ -11,8 +11,8 @@ from django.test import Client
 
 from results import models
 from results.queries.trials import MeasurementRow
-from tests import factories
-from webapp.pages.numbers import facts, groups
+from tests import arrangements, factories
+from webapp.pages.numbers import by_load, facts, groups, tables
 
 
 def first(run: models.Run) -> models.Trial:
@@ -38,7 +38,7 @@ def text_of(client: Client, path: str) -> str:
 def test_the_page_shows_all_that_the_bundle_says(
     trial: models.Trial, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         text = text_of(stranger, f"/trials/{trial.pk}/")
     for expected in (
         "1,235 tps", "1 check before the clock passed", "shared_buffers", "128MB", "checkpoint starting: time",
@@ -46,6 +46,16 @@ def test_the_page_shows_all_that_the_bundle_says(
         'id="timeline"', "CPU in user mode",
     ):  # fmt: skip
         assert expected in text
+
+
+def test_a_plan_of_a_query_is_one_click_away(
+    trial: models.Trial, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    address = f"/trials/{trial.pk}/1/plan/q1/"
+    assert address in text_of(stranger, f"/trials/{trial.pk}/")
+    with django_assert_max_num_queries(2):
+        assert "Seq Scan" in text_of(stranger, address)
+    assert stranger.get(f"/trials/{trial.pk}/1/plan/q2/").status_code == 404
 
 
 def test_a_failed_trial_shows_its_error_unchanged(db: None, stranger: Client) -> None:
@@ -138,11 +148,29 @@ def test_numbers_are_grouped_with_the_headline_first_and_nodes_side_by_side() ->
         row("latency.p99", "client"), row("phase.seconds", label="load"), row("something.new"),
     ]  # fmt: skip
     found = {group.title: group for group in groups(rows, "tps")}
-    assert [line.row.metric for line in found["Throughput"].lines] == ["tps", "tps", "something.new", "transactions"]
+    assert [line.row.metric for line in found["Results"].lines] == ["tps", "tps", "something.new", "transactions"]
     assert found["CPU"].nodes == ("client", "primary")
     assert len(found["CPU"].lines) == 1
     assert found["Latency"].nodes == ()
     assert "Phases" not in found
+
+
+def test_waits_and_functions_come_largest_first() -> None:
+    rows = [row("waits", "primary", label, size) for label, size in (("a", 1.0), ("b", 3.0), ("c", 2.0))]
+    [group] = groups(rows, "tps")
+    assert [line.row.label for line in group.lines] == ["b", "c", "a"]
+
+
+def test_metrics_that_share_their_labels_stand_in_one_table() -> None:
+    queries = [row(metric, label=f"q{n}") for metric in ("seconds", "rows") for n in (1, 2, 3)]
+    alone = [row("waits", "primary", label) for label in ("a", "b", "c")]
+    total, few = row("seconds"), [row(metric, label=label) for metric in ("x", "y") for label in ("1", "2")]
+    [table], rest = tables([*queries, *alone, total, *few])
+    assert [column.metric for column in table.columns] == ["seconds", "rows"]
+    assert [(label, [cell.metric for cell in cells]) for label, cells in table.lines] == [
+        (f"q{n}", ["seconds", "rows"]) for n in (1, 2, 3)
+    ]
+    assert rest == [*alone, total, *few]
 
 
 def test_facts_are_totals() -> None:
@@ -150,6 +178,14 @@ def test_facts_are_totals() -> None:
         "p50",
         "failed",
     ]
+
+
+def test_what_a_failover_cost_stands_first_and_together() -> None:
+    rows = [row(metric) for metric in ("tps", "latency.p50", "ledger.lost", "failover.outage", "failover.failed")]
+    assert [fact.label for fact in facts(rows)] == ["without service", "acknowledged, lost", "failed", "p50"]
+    found = {group.title: [line.row.metric for line in group.lines] for group in groups(rows, "tps")}
+    assert found["Failover"] == ["failover.failed", "failover.outage", "ledger.lost"]
+    assert found["Results"] == ["tps"]
 
 
 @pytest.mark.parametrize("state", ["waiting", "running", "failed"])
@@ -175,3 +211,89 @@ def test_only_the_latest_attempt_of_a_trial_that_goes_on_is_asked_for_again(db: 
     factories.begin(found)
     assert "every 3s" not in text_of(stranger, f"/trials/{found.pk}/?attempt=1")
     assert f'hx-get="/trials/{found.pk}/?attempt=2"' in text_of(stranger, f"/trials/{found.pk}/?attempt=2")
+
+
+def test_a_trial_of_several_servers_draws_them_with_as_many_queries(
+    db: None, stranger: Client, django_assert_num_queries: Any
+) -> None:
+    counts = []
+    for standbys in (1, 4):
+        run = arrangements.arranged_run(topology_parameters={"standbys": standbys, "load": "both"}, synchronous=False)
+        with django_assert_num_queries(10):
+            text = text_of(stranger, f"/trials/{run.trials.get().pk}/")
+        counts.append(text.count("stream from primary: streaming, async"))
+        for shown in (
+            "PostgreSQL 16.9 on", "load from client (4 clients)", "the same machine as primary", "CPU busy",
+            "Replication lag in WAL", "mean per node",
+        ):  # fmt: skip
+            assert shown in text
+    assert counts == [1, 4]
+
+
+def test_a_trial_that_waits_shows_what_it_is_to_run_on(db: None, stranger: Client) -> None:
+    text = text_of(stranger, f"/trials/{first(factories.run()).pk}/")
+    assert "load from client (1 client)" in text or "load from client (4 clients)" in text
+    assert "CPU busy" not in text
+
+
+LOADS = [
+    {"name": "primary", "client": "client", "server": "primary", "workload": True},
+    {"name": "node2", "client": "client", "server": "node2", "workload": True},
+]
+
+
+def test_several_loads_stand_in_a_table_with_total_and_mean() -> None:
+    rows = [
+        row("tps", value=300.0), row("tps", "primary", value=100.0), row("tps", "node2", value=200.0),
+        row("latency.p99", value=9.0), row("latency.p99", "node2", value=8.0), row("cpu.user", "primary"),
+        row("transactions.committed", "primary"),
+        row("tps", "primary", "script 1"),
+    ]  # fmt: skip
+    found, rest = by_load(rows, LOADS)
+    assert found is not None
+    assert found.noun == "node"
+    assert [column.metric for column in found.columns] == ["tps", "latency.p99"]
+    assert [(name, [cell and cell.value for cell in cells]) for name, cells in found.lines] == [
+        ("primary", [100.0, None]), ("node2", [200.0, 8.0]),
+    ]  # fmt: skip
+    assert [total.value for total in found.totals if total] == [300.0, 9.0]
+    assert found.means == (150.0, None), "a mean of percentiles says nothing"
+    assert [(one.metric, one.node) for one in rest] == [
+        ("tps", ""), ("latency.p99", ""), ("cpu.user", "primary"), ("transactions.committed", "primary"),
+        ("tps", "primary"),
+    ]  # fmt: skip
+
+
+def test_what_reads_beside_the_workload_is_in_no_mean() -> None:
+    rows = [row("tps", value=100.0), row("tps", "primary", value=100.0), row("tps", "node2", value=900.0)]
+    found, _ = by_load(rows, [LOADS[0], LOADS[1] | {"workload": False}])
+    assert found is not None
+    assert (found.beside, found.means) == (("node2",), (100.0,))
+
+
+def test_several_clients_of_one_server_are_told_apart_as_clients() -> None:
+    loads = [{"name": c, "client": c, "server": "primary", "workload": True} for c in ("client", "client2")]
+    found, _ = by_load([row("tps"), row("tps", "client"), row("tps", "client2")], loads)
+    assert found is not None and found.noun == "client"
+    assert by_load([row("tps")], LOADS[:1])[0] is None
+
+
+def test_a_group_of_many_nodes_takes_the_whole_width_in_the_order_of_their_numbers() -> None:
+    rows = [row("replication.lag", f"standby{number}") for number in (10, 1, 2, 3)]
+    [group] = groups(rows, "tps")
+    assert (group.title, group.wide) == ("Replication", True)
+    assert group.nodes == ("standby1", "standby2", "standby3", "standby10")
+
+
+def test_tables_of_further_nodes_are_folded_up() -> None:
+    rows = [
+        row(metric, node, label=label)
+        for node in ("primary", "standby1")
+        for metric in ("size.table", "size.index", "replication.lag")
+        for label in ("a", "b", "c")
+    ]
+    found, rest = tables(rows)
+    assert [(table.title, table.node, table.again) for table in found] == [
+        ("Sizes", "primary", False), ("Sizes", "standby1", True),
+    ]  # fmt: skip
+    assert {one.metric for one in rest} == {"replication.lag"}, "stages of a lag are no table of their own"

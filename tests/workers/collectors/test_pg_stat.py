@@ -41,8 +41,8 @@ def values(part: Part) -> dict[tuple[str, str], float]:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_version_gives_the_same_metrics(version: str) -> None:
     found = values(recorded(version))
-    wanted = {metric.name for metric in SPEC.metrics if not metric.name.startswith("statement.")}
-    assert {metric for metric, _ in found} - {"statement.calls", "statement.mean"} == wanted
+    sometimes = {"statement.calls", "statement.mean", "waits"}
+    assert {metric for metric, _ in found} - sometimes == {metric.name for metric in SPEC.metrics} - sometimes
     assert all(value >= 0 for value in found.values())
 
 
@@ -196,6 +196,8 @@ def test_versions_without_views_give_what_they_have() -> None:
         ("sizes.json", '[{"name": "t"}]'),
         ("samples.txt", "x\n"),
         ("samples.txt", "{}\n"),
+        ("samples.txt", '{"at": 1, "waits": [1]}\n'),
+        ("samples.txt", '{"at": 1, "waits": {"IO: x": "many"}}\n'),
     ],
 )
 def test_damaged_files_are_refused_by_name(name: str, text: str) -> None:
@@ -225,6 +227,18 @@ def test_a_counter_that_went_back_leaves_a_gap() -> None:
     assert series.times() == [1.0, 2.0]
 
 
+def test_every_wait_has_its_series_and_its_mean_over_the_window() -> None:
+    waits = ('{"CPU: running": 2, "Lock: tuple": 1}', "null", '{"Lock: tuple": 4}', '{"CPU: running": 9}')
+    lines = [f'{{"at": {99.5 + second}, "waits": {wait}}}\n' for second, wait in enumerate(waits)]
+    part = parse(Reading("primary", {"samples.txt": "".join(lines)}, {}, (100.0, 103.0)))
+    series = {one.label: one for one in part.series if one.name == "waits"}
+    assert list(series["Lock: tuple"].values) == [1, 0, 4, 0]
+    assert list(series["CPU: running"].values) == [2, 0, 0, 9]
+    assert series["CPU: running"].times() == [-0.5, 0.5, 1.5, 2.5]
+    # the first sample is from before the window
+    assert values(part) == {("waits", "CPU: running"): 3.0, ("waits", "Lock: tuple"): 4 / 3}
+
+
 def test_lines_of_the_log_have_their_kinds() -> None:
     at = "2026-11-21 07:16:27.123 UTC [123]"
     text = (
@@ -240,6 +254,21 @@ def test_lines_of_the_log_have_their_kinds() -> None:
     found = events(text, "standby", 1795245386.0)
     assert [event.kind for event in found] == ["autovacuum", "server", "fatal", "panic", "checkpoint"]
     assert found[0].at_s == pytest.approx(1.123)
+
+
+def test_an_autovacuum_says_how_long_it_took() -> None:
+    at = "2026-11-21 07:16:27.123 UTC [123]"
+    text = (
+        f'{at} LOG:  automatic vacuum of table "bench.public.t": index scans: 0\n'
+        "\tpages: 0 removed, 5 remain\n"
+        "\tsystem usage: CPU: user: 0.00 s, system: 0.00 s, elapsed: 3.25 s\n"
+        f'{at} LOG:  automatic vacuum of table "bench.public.u": index scans: 0\n'
+        f"{at} LOG:  duration: 3 ms\n"
+        "\tsystem usage: CPU: user: 0.00 s, system: 0.00 s, elapsed: 9.99 s\n"
+    )
+    first, second = events(text, "primary", 1795245386.0)
+    assert first.text.endswith("(elapsed: 3.25 s)")
+    assert "elapsed" not in second.text
 
 
 def test_a_flood_of_errors_is_cut_short_and_counted() -> None:

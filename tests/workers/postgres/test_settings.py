@@ -1,7 +1,15 @@
 import pytest
 
 from results.environment import LayerKind
-from workers.postgres.settings import Setting, check_settings, from_rows, layer, non_default, same_quantity
+from workers.postgres.settings import (
+    Setting,
+    check_settings,
+    defaults_layer,
+    from_rows,
+    layer,
+    non_default,
+    same_quantity,
+)
 
 
 def setting(value: str, unit: str | None = None, boot: str = "", source: str = "configuration file") -> Setting:
@@ -90,3 +98,19 @@ def test_only_what_differs_from_the_defaults_is_shown_and_as_one_quantity():
 def test_rows_of_the_server_become_settings():
     rows = [{"name": "work_mem", "setting": "4096", "unit": "kB", "source": "default", "boot": "4096"}]
     assert from_rows(rows)["work_mem"].shown == "4MB"
+
+
+def test_the_defaults_are_the_builds_whatever_is_set():
+    chosen = {
+        "shared_buffers": setting("131072", "8kB", boot="16384"),
+        "port": setting("5433", boot="5432"),
+        "log_checkpoints": setting("on", boot="off"),
+        "server_version_num": setting("160014", boot="160014", source="default"),
+        "auto_explain.log_analyze": setting("off", boot="off"),
+        "archive_command": Setting("", None, "default", None),
+    }
+    found = defaults_layer(chosen)
+    assert found.kind == LayerKind.DEFAULTS
+    assert found.content == {"archive_command": "", "shared_buffers": "128MB"}
+    other = chosen | {"shared_buffers": setting("16384", "8kB", boot="16384")}
+    assert defaults_layer(other).hash == found.hash

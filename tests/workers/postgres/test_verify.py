@@ -38,3 +38,13 @@ def test_a_server_before_12_has_heaps_only():
 def test_autovacuum_at_work_is_named():
     check = check_autovacuum(state(busy=("autovacuum: VACUUM public.t",)), node="primary")
     assert (check.actual, check.passed) == ("autovacuum: VACUUM public.t", False)
+
+
+def test_a_table_that_its_parameters_store_otherwise_must_be_stored_so():
+    tables = {"facts": "heap2", "dates": "heap"}
+    kept = check_access_method(state(tables=tables), node="primary", stored_by={"facts": "heap2"})
+    assert (kept.passed, kept.expected) == (True, "heap, facts: heap2")
+    broken = check_access_method(state(tables=tables | {"facts": "heap"}), node="primary", stored_by={"facts": "heap2"})
+    assert (broken.passed, broken.actual) == (False, "facts: heap")
+    absent = check_access_method(state(tables={"dates": "heap"}), node="primary", stored_by={"facts": "heap2"})
+    assert (absent.passed, absent.actual) == (False, "facts: missing")

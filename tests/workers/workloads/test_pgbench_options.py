@@ -6,14 +6,8 @@ import pytest
 
 from results.errors import VerifyError
 from results.parameters import Scalar
-from workers.workloads.pgbench.options import (
-    check_version,
-    load_arguments,
-    pgbench_version_num,
-    run_arguments,
-    script_names,
-    version_name,
-)
+from workers.pgbench.version import pgbench_version_num, version_name
+from workers.workloads.pgbench.options import check_version, load_arguments, run_arguments, script_names
 from workers.workloads.pgbench.spec import SPEC
 
 DEFAULTS: dict[str, Scalar] = {parameter.name: parameter.default for parameter in SPEC.parameters}
@@ -134,10 +128,6 @@ def test_initialisation_has_its_options() -> None:
     parameters |= {"fillfactor": 90, "unlogged": True, "foreign_keys": True}
     assert load_arguments(parameters) == (
         [
-            "-i",
-            "-q",
-            "-s",
-            "3",
             "-F",
             "90",
             "--partitions=4",

@@ -1,8 +1,9 @@
-"""manage.py agents: list, add, accept, contact."""
+"""manage.py agents: list, add, accept, contact, host."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -10,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
-from results import agents
+from results import agents, host, hostfactors
 from results.errors import HostKeyError, StateError, TeitenError
 from results.models import Agent
 from results.queries.agents import list_agents
@@ -19,7 +20,7 @@ from workers import tasks
 
 
 class Command(BaseCommand):
-    help = "Lists agents; adds one; accepts a host key; contacts one."
+    help = "Lists agents; adds one; accepts a host key; contacts one; defines host factors."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb")
@@ -34,11 +35,15 @@ class Command(BaseCommand):
         add.add_argument("--search", action="append", default=[], help="where to look for PostgreSQL (repeatable)")
         add.add_argument("--data-dir", required=True)
         add.add_argument("--work-dir", required=True)
+        add.add_argument("--place", action="append", default=[], help="storage place, NAME=/folder (repeatable)")
         accept = verbs.add_parser("accept", help="accept the host key with this fingerprint, and contact the agent")
         accept.add_argument("name")
         accept.add_argument("fingerprint", help="SHA256:… as shown on the agent itself")
         contact = verbs.add_parser("contact", help="reach the agent and discover what is on it")
         contact.add_argument("name")
+        host = verbs.add_parser("host", help="show the agent's host factors as TOML, or define those of a file")
+        host.add_argument("name")
+        host.add_argument("file", nargs="?", type=Path, help="TOML, a table for each factor (docs/host-factors.md)")
 
     def handle(self, *args: Any, verb: str | None, **options: Any) -> None:
         try:
@@ -54,12 +59,14 @@ class Command(BaseCommand):
             busy = f"trial {row.busy.trial_id} ({row.busy.phase})" if row.busy else "–"
             free = format_quantity(row.disk.get("free_bytes"), "B")
             names = ", ".join(installation.name for installation in row.installations)
-            table.add_row(row.name, f"{row.user}@{row.host}:{row.port}", row.state, free, names, busy)
+            state = f"{row.state}, not back: {', '.join(c.factor for c in row.not_back)}" if row.not_back else row.state
+            table.add_row(row.name, f"{row.user}@{row.host}:{row.port}", state, free, names, busy)
         Console(file=self.stdout).print(table)  # type: ignore[arg-type]
 
     def do_add(self, options: dict[str, Any]) -> None:
         fields = {key: options[key] for key in agents.FIELDS if key in options}
         fields["jump"] = self._agent(options["jump"]) if options["jump"] else None
+        fields["places"] = {name: path for name, _, path in (place.partition("=") for place in options["place"])}
         agent = agents.create_agent(fields, actor="command agents")
         try:
             tasks.contact_now(agent.pk)
@@ -76,6 +83,12 @@ class Command(BaseCommand):
         agent = self._agent(options["name"])
         tasks.contact_now(agent.pk)
         self.do_list(options)
+
+    def do_host(self, options: dict[str, Any]) -> None:
+        agent = self._agent(options["name"])
+        if options["file"] is not None:
+            hostfactors.define(agent, host.read(options["file"].read_text()), actor="command agents")
+        self.stdout.write(host.to_toml(hostfactors.known_host(agent).factors.values()))
 
     def _agent(self, name: str) -> Agent:
         agent = Agent.objects.filter(name=name).first()

@@ -1,5 +1,5 @@
 """manage.py demo: the driver of `make demo`, started beside the services. Adds the demo agent by the code that the form
-uses, runs the demo plan, shows the table, and stays until it is stopped."""
+uses, loads the published figures, runs the demo plan, shows the table, and stays until it is stopped."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from rich.console import Console
 from results import agents, models, runs
 from results import plan as plans
 from results.errors import HostKeyError, TeitenError
+from results.published.catalogue import TABLES
+from results.published.load import load
 from results.states import RunState
 from webapp.management import terminal
 from workers import registry, tasks
@@ -33,6 +35,7 @@ class Command(BaseCommand):
         console = Console(file=self.stdout, highlight=False)  # type: ignore[arg-type]
         url = f"http://127.0.0.1:{os.environ.get('TEITEN_PORT', '8720')}"
         user = _sign_in(console)
+        console.print(f"{len(load(TABLES, registry.known_metrics(), ACTOR))} published tables are there to look at")
         _agent(console)
         run = _run(user, console)
         tasks.ring()

@@ -1,4 +1,4 @@
-"""manage.py run_plan FILE.toml: runs a plan and waits for its end."""
+"""manage.py run_plan FILE.toml, or --ready NAME: runs a plan and waits for its end."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.http import Http404
 from rich.console import Console
 
 from results import plan as plans
 from results import runs
 from results.errors import PlanError
+from results.plan import Kinds, Plan
+from results.queries.agents import list_agents
+from webapp.forms.levels import typed
+from webapp.forms.ready import completed, found, shelf
 from webapp.management import terminal
 from workers import registry, tasks
 
@@ -20,19 +25,37 @@ class Command(BaseCommand):
     help = "Runs a plan; shows its progress and a table. Exit code 1 if a trial failed or was cancelled."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE.toml")
+        parser.add_argument("file", type=Path, metavar="FILE.toml", nargs="?")
         parser.add_argument("--no-wait", action="store_true", help="only create the run and print its number")
+        ready = parser.add_argument_group("instead of a file, a ready plan")
+        ready.add_argument("--ready", metavar="NAME", help="as on the page of ready plans, or its file without .toml")
+        ready.add_argument("--size", help="between its laptop's, which is the default, and its report's")
+        ready.add_argument("--agent", action="append", default=[], metavar="ROLE=AGENT", help="as primary=db1")
+        ready.add_argument(
+            "--installation", action="append", default=[], metavar="NAME", help="to compare; all without it"
+        )
+        ready.add_argument(
+            "--build",
+            action="append",
+            default=[],
+            metavar="'NAME METHOD'",
+            help="an installation with an access method, where the plan compares builds; all without it",
+        )
 
-    def handle(self, *args: Any, file: Path, no_wait: bool, **options: Any) -> None:
+    def handle(self, *args: Any, file: Path | None, no_wait: bool, ready: str | None, **options: Any) -> None:
         console = Console(file=self.stdout)  # type: ignore[arg-type]
+        if (file is None) == (ready is None):
+            raise CommandError("Name either a file or a ready plan (--ready).")
+        if ready is None and (
+            given := [f"--{name}" for name in ("size", "agent", "installation", "build") if options[name]]
+        ):
+            raise CommandError(f"{', '.join(given)}: only with --ready.")
         try:
             kinds = registry.kinds()
-            plan = plans.read(file.read_text(encoding="utf-8"), kinds)
+            plan = _of_file(file, kinds) if file else _of_ready(str(ready), options, kinds)
             run = runs.create_run(plan, kinds, actor="command run_plan")
-        except OSError as error:
-            raise CommandError(f"{file}: {error.strerror}") from error
         except PlanError as error:
-            raise CommandError(problems(file, error)) from error
+            raise CommandError(problems(file or ready, error)) from error
         tasks.ring()
         console.print(f"Run {run.pk}: {run.name}, {run.trials.count()} trials", markup=False)
         if no_wait:
@@ -45,5 +68,27 @@ class Command(BaseCommand):
             )
 
 
-def problems(file: Path, error: PlanError) -> str:
-    return "\n".join([f"{file} cannot be run:", *(f"  {p.field}: {p.what} {p.todo}" for p in error.problems)])
+def _of_file(file: Path, kinds: Kinds) -> Plan:
+    try:
+        return plans.read(file.read_text(encoding="utf-8"), kinds)
+    except OSError as error:
+        raise CommandError(f"{file}: {error.strerror}") from error
+
+
+def _of_ready(name: str, options: dict[str, Any], kinds: Kinds) -> Plan:
+    try:
+        ready = found(name)
+    except Http404 as error:
+        raise CommandError(f"{error} There are {', '.join(plan.slug for plan in shelf().plans)}.") from error
+    pairs = [text.partition("=") for text in options["agent"]]
+    choice = {
+        "size": typed(ready.size, options["size"]) if options["size"] else None,
+        "agents": {role: agent for role, _, agent in pairs},
+        "installations": options["installation"],
+        "builds": options["build"],
+    }
+    return plans.from_mapping(ready.plan(**completed(ready, choice, list_agents())), kinds)
+
+
+def problems(name: object, error: PlanError) -> str:
+    return "\n".join([f"{name} cannot be run:", *(f"  {p.field}: {p.what} {p.todo}" for p in error.problems)])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from results.errors import AgentError
+from results.matrix import Load
 from workers.interfaces import Stage
+from workers.pgbench.run import folder_of, latency_directory
 
 _HERE = Path(__file__).parent
 _NO_LOG = 3  # fold.sh's exit status
@@ -13,52 +15,59 @@ _FOLD_LIMIT_S = 1800.0
 
 
 class LatencyLog:
-    """The collector of `workers.interfaces.Collector`. `stage.facts`: start sets latency_prefix, where a
-    workload that runs pgbench lets it log; stop uses window and scripts, which that workload sets."""
+    """The collector of `workers.interfaces.Collector`. `stage.facts`: start sets latency_log, whereupon
+    `workers.pgbench.run` has pgbench log; stop uses window and scripts, which the workload sets. It watches every
+    client of the trial, each load's log for itself."""
 
     async def start(self, stage: Stage, node: str) -> None:
-        """Makes the directory of the logs. Raises AgentError when there is no awk to fold them."""
-        directory = _directory(stage)
-        result = await stage.client.script('mkdir -p -- "$1" && command -v awk', directory, check=False)
-        if result.exit_status != 0:
-            raise AgentError(
-                "the latency log needs awk",
-                where=stage.client.address.name,
-                why=result.stderr.strip() or "awk is not on the agent's PATH",
-                todo="Install mawk or gawk on the agent.",
+        """Makes the directories of the logs. Raises AgentError when there is no awk to fold them."""
+        for load in stage.loads:
+            client = stage.agents[load.client]
+            result = await client.script(
+                'mkdir -p -- "$1" && command -v awk', latency_directory(stage, load), check=False
             )
-        stage.facts["latency_prefix"] = f"{directory}/pgbench_log"
+            if result.exit_status != 0:
+                raise AgentError(
+                    "the latency log needs awk",
+                    where=client.address.name,
+                    why=result.stderr.strip() or "awk is not on the agent's PATH",
+                    todo="Install mawk or gawk on the agent.",
+                )
+        stage.facts["latency_log"] = True
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """Folds all logs into folded.txt and removes them. A workload that wrote none costs a gap."""
-        origin_s = _origin_s(stage)
-        result = await stage.client.script(
-            (_HERE / "fold.sh").read_text(),
-            _directory(stage),
-            f"{origin_s:.6f}",
-            (_HERE / "fold.awk").read_text(),
-            check=False,
-            timeout_s=_FOLD_LIMIT_S,
-        )
-        if result.exit_status == 0:
-            names = [f"script {number} {name}" for number, name in enumerate(stage.facts.get("scripts", ()))]
-            text = "\n".join([f"origin {origin_s:.6f}", *names, result.stdout])
-            stage.recorder.add(f"collectors/latency_log/{node}/folded.txt", text)
-        elif result.exit_status == _NO_LOG:
-            stage.recorder.gap("latency_log", node, "the workload wrote no transaction log")
-        else:
-            stage.recorder.gap("latency_log", node, f"the log could not be folded: {result.stderr.strip()}")
+        """Folds all logs into folded.txt, of several loads one each, and removes them. A workload that wrote none costs
+        a gap."""
+        for load in stage.loads:
+            await _fold(stage, load, node)
 
 
-def _directory(stage: Stage) -> str:
-    return f"{stage.job_dir(stage.client)}/latency"
+async def _fold(stage: Stage, load: Load, node: str) -> None:
+    origin_s = _origin_s(stage, load)
+    result = await stage.agents[load.client].script(
+        (_HERE / "fold.sh").read_text(),
+        latency_directory(stage, load),
+        f"{origin_s:.6f}",
+        (_HERE / "fold.awk").read_text(),
+        check=False,
+        timeout_s=_FOLD_LIMIT_S,
+    )
+    if result.exit_status == 0:
+        names = [f"script {number} {name}" for number, name in enumerate(stage.facts.get("scripts", ()))]
+        what = names if load.workload else ["beside select-only"]
+        text = "\n".join([f"origin {origin_s:.6f}", *what, result.stdout])
+        stage.recorder.add(f"{folder_of(stage, load, f'collectors/latency_log/{node}')}/folded.txt", text)
+    elif result.exit_status == _NO_LOG:
+        stage.recorder.gap("latency_log", node, "the workload wrote no transaction log")
+    else:
+        stage.recorder.gap("latency_log", node, f"the log could not be folded: {result.stderr.strip()}")
 
 
-def _origin_s(stage: Stage) -> float:
+def _origin_s(stage: Stage, load: Load) -> float:
     """The measured window's start on the client's clock; 0 (whole epoch seconds) when the workload sets
     none."""
     window = stage.facts.get("window")
-    return float(window[0]) + float(stage.facts.get("clock_offset_s", 0.0)) if window else 0.0
+    return float(window[0]) + stage.clock_offset_s(load.client) if window else 0.0
 
 
 COLLECTOR = LatencyLog()

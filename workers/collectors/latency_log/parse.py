@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from results.errors import ParseError
 from results.histogram import HeatMap, Histogram, merge
@@ -29,24 +29,45 @@ class _Folded:
     names: dict[int, str] = field(default_factory=dict)
     scripts: defaultdict[int, _Script] = field(default_factory=lambda: defaultdict(_Script))
     damaged: int = 0
+    beside: str = ""
 
 
 def parse(reading: Reading) -> Part:
-    """Latencies of each script and, where there are several, of all together (label ''); percentiles
-    likewise. Transactions that were skipped or failed have no latency and are not among them. Raises
-    ParseError."""
-    text = reading.files.get(_FILE, "")
+    """Latencies of each script and, where there are several, of all together (label ''); percentiles likewise. Of
+    several loads each has its own, filed under its name, and those that run the workload have percentiles of all their
+    transactions together; what ran beside the workload has its script's name as label. Transactions that were skipped
+    or failed have no latency and are not among them. Raises ParseError."""
+    names = sorted(path.removesuffix(f"/{_FILE}") for path in reading.files if path.endswith(f"/{_FILE}"))
+    if not names:
+        found, gaps = _one(reading, _FILE, reading.node)
+        return Part(
+            measurements=tuple(value for one in found for value in _measurements(one)), latencies=found, gaps=gaps
+        )
+    each = {name: _one(reading, f"{name}/{_FILE}", name) for name in names}
+    latencies = tuple(one for found, _ in each.values() for one in found)
+    whole = merge([one.histogram for one in latencies if not one.label])
+    measurements = [value for one in latencies for value in _measurements(one, one.node)]
+    if whole.total:
+        measurements += _measurements(Latencies("", "", whole, HeatMap((), (), ())))
+    return Part(
+        measurements=tuple(measurements),
+        latencies=latencies,
+        gaps=tuple(gap for _, gaps in each.values() for gap in gaps),
+    )
+
+
+def _one(reading: Reading, path: str, node: str) -> tuple[tuple[Latencies, ...], tuple[Gap, ...]]:
+    text = reading.files.get(path, "")
     if not text:
-        return Part()
+        return (), ()
     folded = _read(text)
     # the origin is the window's start by this node's clock, so this is 0 unless the window was set afterwards
-    shift = round(folded.origin_s - (reading.window[0] + reading.clock_offset_s))
-    found = tuple(_latencies(folded, reading.node, shift))
+    shift = round(folded.origin_s - (reading.window[0] + reading.clock_offset_s)) if path == _FILE else 0
     gaps: tuple[Gap, ...] = ()
     if folded.damaged:
-        gaps = (Gap("latency_log", reading.node, f"{folded.damaged} lines of the log were not transactions"),)
-    measurements = tuple(value for one in found for value in _measurements(one))
-    return Part(measurements=measurements, latencies=found, gaps=gaps)
+        gaps = (Gap("latency_log", node, f"{folded.damaged} lines of the log were not transactions"),)
+    found = tuple(_latencies(folded, node, shift))
+    return tuple(replace(one, label=folded.beside) for one in found) if folded.beside else found, gaps
 
 
 def _read(text: str) -> _Folded:
@@ -72,6 +93,8 @@ def _read_line(folded: _Folded, line: str) -> None:
             int(fields[2])
         case "damaged":
             folded.damaged += int(fields[0])
+        case "beside":
+            folded.beside = fields[0]
         case "origin":
             folded.origin_s = float(fields[0])
         case "script":
@@ -102,8 +125,8 @@ def _heat(counts: Counter[tuple[int, int]], shift: int) -> HeatMap:
     return HeatMap(tuple(seconds), tuple(buckets), tuple(numbers))
 
 
-def _measurements(latencies: Latencies) -> Iterator[Measurement]:
+def _measurements(latencies: Latencies, node: str = "") -> Iterator[Measurement]:
     for percent in PERCENTILES:
         value = latencies.histogram.percentile_us(percent)
-        yield Measurement(percentile_name(percent), value, label=latencies.label)
-    yield Measurement("latency.max", latencies.histogram.maximum_us, label=latencies.label)
+        yield Measurement(percentile_name(percent), value, node, latencies.label)
+    yield Measurement("latency.max", latencies.histogram.maximum_us, node, latencies.label)

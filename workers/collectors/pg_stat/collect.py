@@ -13,6 +13,8 @@ from workers.postgres.server import Server
 from workers.remote.command import quote
 from workers.remote.job import Job
 
+from .samples import RUNNING
+
 _HERE = Path(__file__).parent
 _LOG_HEAD_BYTES, _LOG_TAIL_BYTES = 400_000, 600_000  # kept of a flood
 
@@ -61,8 +63,7 @@ async def _start_sampler(stage: Stage, node: str) -> None:
     for name, value in _functions(server).items():
         argv += ["-v", f"{name}={value}"]
     script = f"exec {quote(argv)} <<'SQL'\n{(_HERE / 'sample.sql').read_text()}SQL\n"
-    spec = stage.spec
-    deadline_s = watch_limit_s(spec.duration_s, spec.warmup_s, spec.parameters)
+    deadline_s = watch_limit_s(stage.measured_s, stage.spec.warmup_s)
     await Job.start(
         server.remote, _directory(stage, node), script, deadline_s=deadline_s, env=server.environment(local=True)
     )
@@ -85,6 +86,9 @@ async def _sizes(stage: Stage, node: str) -> None:
 
 async def _log(stage: Stage, node: str) -> None:
     server = stage.servers[node]
+    if server.outside:
+        stage.recorder.gap("pg_stat", node, "server log: its machine is no agent of Teiten's")
+        return
     limits = (str(stage.facts[f"pg_stat.log.{node}"]), str(_LOG_HEAD_BYTES), str(_LOG_TAIL_BYTES))
     result = await server.remote.script((_HERE / "log.sh").read_text(), server.log_path, *limits)
     stage.recorder.add(_path(node, "server.log"), result.stdout)
@@ -97,14 +101,21 @@ def _functions(server: Server) -> dict[str, str]:
         "difference": "pg_xlog_location_diff" if old else "pg_wal_lsn_diff",
         "current": "pg_current_xlog_location" if old else "pg_current_wal_lsn",
         "replayed": "pg_last_xlog_replay_location" if old else "pg_last_wal_replay_lsn",
-        "waiting": _waiting(server.installation.version_num),
+        **_activity(server.installation.version_num),
     }
 
 
-def _waiting(version_num: int) -> str:
-    if version_num < 90600:
-        return "waiting"
-    return "wait_event_type IS NOT NULL AND wait_event_type NOT IN ('Activity', 'Client')"
+def _activity(version_num: int) -> dict[str, str]:
+    """Expressions over pg_stat_activity: whether a session waits for anything but its client, whether it is a client's,
+    and what for, in words (10 and later: before, neither input and output nor the client are told as waits)."""
+    waiting = "wait_event_type IS NOT NULL AND wait_event_type NOT IN ('Activity', 'Client')"
+    if version_num < 100000:
+        return {"waiting": waiting if version_num >= 90600 else "waiting", "client": "false", "wait": "''::text"}
+    return {
+        "waiting": waiting,
+        "client": "backend_type = 'client backend'",
+        "wait": f"coalesce(wait_event_type || ': ' || wait_event, '{RUNNING}')",
+    }
 
 
 def _directory(stage: Stage, node: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from results.parsed import Event
@@ -24,23 +25,28 @@ _LOG_KINDS = (
         ),
     ),
 )
+# the length of an autovacuum stands in the indented lines below, in every version
+_ELAPSED = re.compile(r"^\s+.*\belapsed: (\d+\.\d+) s")
 _MOST_OF_A_KIND = 200
 _LONGEST_TEXT = 300
 
 
 def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
-    """Events with times relative to start_s (epoch seconds on the server's clock), in the log's order. Of
-    each kind the first 200 are kept, then one event says how many more there were."""
+    """Events with times relative to start_s (epoch seconds on the server's clock), in the log's order; an autovacuum's
+    text ends with how long it took, as it is logged at its end. Of each kind the first 200 are kept, then one event
+    says how many more there were."""
     seen: Counter[str] = Counter()
     found: list[Event] = []
     last: dict[str, Event] = {}
-    for line in text.splitlines():
+    lines = text.splitlines()
+    for index, line in enumerate(lines):
         match = _LINE.match(line)
         kind = _kind(match[2], match[3]) if match else ""
         if match is None or not kind:
             continue
         at = datetime.fromisoformat(match[1]).replace(tzinfo=UTC).timestamp() - start_s
-        event = Event(round(at, 3), node, kind, _text(match[2], match[3]))
+        took = _elapsed(lines, index + 1) if kind == "autovacuum" else ""
+        event = Event(round(at, 3), node, kind, _text(match[2], match[3]) + took)
         seen[kind] += 1
         last[kind] = event
         if seen[kind] <= _MOST_OF_A_KIND:
@@ -57,6 +63,14 @@ def _kind(level: str, message: str) -> str:
     if level in ("ERROR", "FATAL", "PANIC"):
         return level.lower()
     return next((kind for kind, pattern in _LOG_KINDS if pattern.match(message)), "")
+
+
+def _elapsed(lines: Sequence[str], index: int) -> str:
+    while index < len(lines) and lines[index][:1].isspace():
+        if match := _ELAPSED.match(lines[index]):
+            return f" (elapsed: {match[1]} s)"
+        index += 1
+    return ""
 
 
 def _text(level: str, message: str) -> str:

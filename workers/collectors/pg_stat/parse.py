@@ -10,7 +10,7 @@ from results.parsed import Gap, Measurement, Part
 from results.specs import Reading
 
 from .log import events
-from .samples import read_samples, sample_series
+from .samples import means, read_samples, sample_series
 from .snapshot import differences, read_snapshot, why_not_comparable
 
 
@@ -26,9 +26,10 @@ def parse(reading: Reading) -> Part:
     samples = read_samples(files.get("samples.txt", ""))
     if samples and (reason := reading.cut_short(float(samples[-1]["at"]) - start_s)):
         gaps += (Gap("pg_stat", node, f"samples: {reason}"),)
+    series = tuple(sample_series(samples, node, start_s))
     return Part(
-        measurements=measurements,
-        series=tuple(sample_series(samples, node, start_s)),
+        measurements=(*measurements, *means(series, reading.window[1] - reading.window[0])),
+        series=series,
         events=events(files.get("server.log", ""), node, start_s),
         gaps=gaps,
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from results.errors import ParseError
+from results.parsed import Measurement
 from results.series import Series
 
 _RATES = (
@@ -18,6 +19,8 @@ _RATES = (
     ("blks_hit", "blocks.hit", "1/s"),
     ("temp_bytes", "temp.bytes", "B/s"),
 )
+RUNNING = "CPU: running"  # what a session that waits for nothing is said to do
+WAITS = "waits"
 _LEVELS = (("active", "backends.active", "1"), ("waiting", "backends.waiting", "1"))
 
 
@@ -30,7 +33,8 @@ def read_samples(text: str, file: str = "samples.txt") -> list[Mapping[str, Any]
         try:
             sample = json.loads(line)
             float(sample["at"])
-        except (ValueError, KeyError, TypeError):
+            sum(float(backends) for backends in (sample.get("waits") or {}).values())
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise ParseError("not a sample of statistics", file=file, line=number, text=line) from None
         found.append(sample)
     return found
@@ -47,6 +51,22 @@ def sample_series(samples: Sequence[Mapping[str, Any]], node: str, start_s: floa
         if samples and all(sample.get(column) is not None for sample in samples):
             levels = tuple(float(sample[column]) for sample in samples)
             yield Series(name, node, unit, times[0], 0.0, levels, times_s=times)
+    yield from _waits(samples, node, times)
+
+
+def means(series: Iterable[Series], length_s: float) -> Iterator[Measurement]:
+    """The mean of each wait over the samples inside the window of that length."""
+    for one in series:
+        if one.name == WAITS and (inside := one.within(0, length_s)):
+            yield Measurement(WAITS, sum(inside) / len(inside), one.node, one.label)
+
+
+def _waits(samples: Sequence[Mapping[str, Any]], node: str, times: tuple[float, ...]) -> Iterator[Series]:
+    """How many sessions were at each wait; 0 where none was. Nothing of samples that do not tell."""
+    counts = [sample.get("waits") or {} for sample in samples]
+    for wait in sorted({wait for count in counts for wait in count}):
+        backends = tuple(float(count.get(wait, 0)) for count in counts)
+        yield Series(WAITS, node, "1", times[0], 0.0, backends, wait, times)
 
 
 def _rates(samples: Sequence[Mapping[str, Any]], times: tuple[float, ...], column: str) -> tuple[float, ...]:

@@ -59,6 +59,14 @@ METRICS = (
     Metric("temp.bytes", "B", Better.LOWER, "Temporary files", f"{_OVER} pg_stat_database.", 0.05),
     Metric("deadlocks", "1", Better.LOWER, "Deadlocks", f"{_OVER} pg_stat_database."),
     Metric(
+        "waits",
+        "1",
+        Better.NEITHER,
+        "Sessions by what they wait for",
+        "Mean of pg_stat_activity, sampled each second, 10 and later. Label: type and event.",
+        0.1,
+    ),
+    Metric(
         "size.table",
         "B",
         Better.LOWER,

@@ -26,12 +26,12 @@ class Sar:
                 why="sar and sadf are not both on the PATH",
                 todo="Install the package sysstat there; its timer need not run.",
             )
-        directory, spec = _directory(stage, node), stage.spec
+        directory = _directory(stage, node)
         await Job.start(
             remote,
             directory,
             (_HERE / "start.sh").read_text(),
-            deadline_s=watch_limit_s(spec.duration_s, spec.warmup_s, spec.parameters),
+            deadline_s=watch_limit_s(stage.measured_s, stage.spec.warmup_s),
             env={"SAR_FILE": f"{directory}/sar.data"},
         )
 

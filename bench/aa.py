@@ -1,0 +1,77 @@
+"""A against A on real servers: pgbench by plans of which every configuration occurs twice, in blocks of random order.
+How many of the comparisons of equals the rule calls different, and how far they spread."""
+
+from __future__ import annotations
+
+import numpy as np
+from django.utils import timezone
+from rich.console import Console
+from rich.table import Table
+from scipy import stats
+
+from bench import agent as bench_agent
+from bench.figures import Figure
+from results import models, noise, runs, sql
+from results import plan as plans
+from results.metrics import Better
+from results.noise import Twins
+from results.statistics.verdict import Kind, Question, Verdict, judge
+from results.twins import twinned
+from workers import attempt, dispatch, registry
+
+BLOCKS = 5
+LEVEL = 0.05
+CLEAR = (Kind.BETTER, Kind.WORSE, Kind.HIGHER, Kind.LOWER)
+FACTORS = {"script": ["select-only", "simple-update", "tpcb-like"], "clients": [1, 2, 4, 8]}
+
+
+def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
+    """Trials of `seconds`, five blocks whatever the rounds."""
+    bench_agent.ready()
+    kinds = registry.kinds()
+    mapping = bench_agent.PLAN | {"duration_s": max(1, round(seconds)), "replicates": BLOCKS, "factors": FACTORS}
+    run = runs.create_run(twinned(plans.from_mapping(mapping, kinds)), kinds, actor="bench")
+    while (attempt_id := dispatch.next_attempt(timezone.now())) is not None:
+        attempt.run(attempt_id, "bench")
+    states = models.Trial.objects.filter(run=run).values_list("state", flat=True)
+    console.print(f"  run {run.pk}: {list(states).count('done')} of {len(states)} trials done")
+    return report(run.pk, console)
+
+
+def report(run_id: int, console: Console) -> list[Figure]:
+    """Of an A/A run that has ended."""
+    metrics = {metric.name: metric for metric in models.Metric.objects.all()}
+    twins = sql.rows(Twins, sql.load(noise.__file__), {"run_id": run_id, "fewest": 3})
+    questions = [
+        Question(*one.sides, Better(metrics[one.metric].better), metrics[one.metric].minimum_effect) for one in twins
+    ]
+    table = Table("metric", "cells", "p ≤ 5 %", "different alone", "different together", "median spread")
+    groups: dict[str, list[Question]] = {}
+    for one, question in zip(twins, questions, strict=True):
+        if question.better is not Better.NEITHER and not one.label:
+            groups.setdefault(one.metric, []).append(question)
+    directed = [question for group in groups.values() for question in group]
+    for name, group in {"everything": questions, "where a direction is better": directed, **groups}.items():
+        table.add_row(name, *_row(group))
+    console.print(table)
+    alone = [judge([question])[0] for question in directed]
+    together = [verdict for group in groups.values() for verdict in judge(group)]  # as a page shows them
+    chance = float(stats.binom.ppf(0.999, len(directed), LEVEL) / len(directed))
+    return [
+        Figure("A against A called different, each alone", "", chance, (_share(alone),)),
+        Figure("A against A called different, a metric together", "", LEVEL, (_share(together),)),
+    ]
+
+
+def _share(verdicts: list[Verdict]) -> float:
+    return sum(verdict.kind in CLEAR for verdict in verdicts) / max(len(verdicts), 1)
+
+
+def _row(questions: list[Question]) -> list[str]:
+    alone = [judge([question])[0] for question in questions]
+    together = judge(questions)
+    spreads = [np.std(np.log(q.base.values), ddof=1) for q in questions if min(q.base.values) > 0]
+    significant = sum(v.p is not None and v.p <= LEVEL for v in alone)
+    counts = (significant, *(sum(v.kind in CLEAR for v in found) for found in (alone, together)))
+    spread = f"{100 * np.median(spreads):.1f} %" if spreads else "–"
+    return [str(len(questions)), *(f"{n} ({100 * n / len(questions):.1f} %)" for n in counts), spread]

@@ -1,0 +1,172 @@
+"""One published table: its rows, what each figure is in the warehouse's terms, and what the report derived from it.
+Pure, but that it reads the CSV files beside it."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from results.metrics import Better, Metric
+from results.parameters import Scalar
+
+FOLDER = Path(__file__).parent
+
+# names that no workload or collector of Teiten measures
+METRICS = (
+    Metric("cpu.busy", "%", Better.NEITHER, "CPU busy", "As published.", 0.05),
+    Metric("table.rows", "1", Better.NEITHER, "Rows of a table", "As published. Label: the table."),
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """licence: as its authors state it."""
+
+    title: str
+    publisher: str
+    year: int
+    licence: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a CSV file. line: in the file, from 1, the heading being the first."""
+
+    line: int
+    cells: Mapping[str, str]
+
+    def __getitem__(self, column: str) -> str:
+        return self.cells[column]
+
+    def number(self, column: str) -> float:
+        return float(self.cells[column])
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One published number. value: in the metric's base unit. line, column: where it stands in the file."""
+
+    metric: str
+    value: float
+    line: int
+    column: str
+    node: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the report says of one capability of an access method; fields as of `results.queries.capabilities`."""
+
+    capability: str
+    title: str
+    group: str
+    outcome: str
+    message: str
+    line: int
+    column: str
+
+
+@dataclass(frozen=True)
+class PublishedTrial:
+    """Figures of one configuration. levels: what tells it apart within the table. more: dimensions that follow."""
+
+    levels: Mapping[str, Scalar]
+    figures: tuple[Figure, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    more: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A figure that the report computed from others. published: as printed. slack: what rounding of the figures that it
+    rests on may change. line: 0 where it stands in the report's text."""
+
+    line: int
+    column: str
+    words: str
+    published: str
+    recomputed: float
+    slack: float = 0.0
+
+    @property
+    def digits(self) -> int:
+        """Behind the point, as printed."""
+        return len(self.published.partition(".")[2])
+
+    @property
+    def agrees(self) -> bool:
+        allowed = 0.5 * 10**-self.digits + self.slack
+        return abs(float(self.published) - self.recomputed) <= allowed * (1 + 1e-9)
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Where the report is in doubt. lines: the rows of the file that it is about; none for the whole table."""
+
+    text: str
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """dimensions: the same for all trials. notes: remarks written by hand; `remarks` has also what does not agree."""
+
+    slug: str
+    report: Report
+    place: str
+    caption: str
+    workload: str
+    headline: str
+    dimensions: Mapping[str, Scalar]
+    trials: tuple[PublishedTrial, ...]
+    derived: tuple[Derived, ...] = ()
+    notes: tuple[Remark, ...] = ()
+
+    @property
+    def file(self) -> str:
+        return f"{self.slug}.csv"
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        wrong = (
+            Remark(
+                f"{d.words}: {d.column} is published as {d.published}, recomputed {d.recomputed:.6g}.",
+                (d.line,) if d.line else (),
+            )
+            for d in self.derived
+            if not d.agrees
+        )
+        return (*wrong, *self.notes)
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(content(self.file)).hexdigest()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes with the file and with how it is read. SHA-256, hex."""
+        return hashlib.sha256(f"{self.sha256} {asdict(self)!r}".encode()).hexdigest()
+
+
+def content(file: str) -> bytes:
+    """The CSV file as it is."""
+    return (FOLDER / file).read_bytes()
+
+
+def rows(slug: str) -> tuple[Row, ...]:
+    """The file's rows, without its heading."""
+    reader = csv.DictReader(io.StringIO(content(f"{slug}.csv").decode()))
+    return tuple(Row(reader.line_num, cells) for cells in reader)
+
+
+def postgres(version: str, installation: str = "") -> dict[str, Scalar]:
+    """Dimensions of a server: '9.2.1' is of major 9.2, '11.7' of 11, '13devel' of 13."""
+    parts = version.replace("devel", "").split(".")
+    major = ".".join(parts[:2]) if int(parts[0]) < 10 else parts[0]
+    return {"version": version, "major": major, "installation": installation or version}

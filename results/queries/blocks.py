@@ -1,0 +1,84 @@
+"""How many more blocks would decide the open cells of a comparison, by the noise that A/A runs kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from results import sql
+from results.queries.cells import Comparison, Point
+from results.queries.ordering import DEFAULT
+from results.queries.selection import JOINT, LABEL, NODE, Selection, dimensions
+from results.statistics.power import replicates_needed
+from results.statistics.verdict import Kind, Verdict
+
+
+@dataclass(frozen=True)
+class KeptNoise:
+    """One metric in the latest A/A run `twins_id` of the workload of run `run_id` on the same agents in the same roles.
+    spread: standard deviation of single values as a share (0.02 = 2 %), the median of its configurations."""
+
+    run_id: int
+    twins_id: int
+    node: str
+    label: str
+    spread: float
+
+
+def kept_noise(run_ids: Sequence[int], metric: str) -> list[KeptNoise]:
+    """Of each of these runs that has such an A/A run. One query."""
+    return sql.rows(KeptNoise, sql.load(__file__), {"runs": list(run_ids), "metric": metric})
+
+
+def by_noise(found: Comparison) -> tuple[Comparison, tuple[KeptNoise, ...]]:
+    """The comparison with `more` of the cells with too few replicates as the noise of A/A runs asks for, and that
+    noise. A cell of which none is known, or that spreads more than it, keeps what its own replicates say. One query
+    where there is such a cell, none otherwise."""
+    by_key = {point.key: point for point in found.points}
+    asked = [
+        (point, by_key[point.base])
+        for point in found.points
+        if point.base in by_key and point.verdict and point.verdict.kind is Kind.TOO_FEW
+    ]
+    runs = sorted({value.run_id for pair in asked for point in pair for value in point.values})
+    if not runs or found.selection.per == "transaction":  # a spread of other values than these
+        return found, ()
+    kept = {(one.run_id, one.node, one.label): one for one in kept_noise(runs, found.metric.name)}
+    told: dict[KeptNoise, None] = {}
+    points = dict(by_key)
+    for point, base in asked:
+        noises = [
+            kept.get((run_id, own_level(side, found.selection, NODE), own_level(side, found.selection, LABEL)))
+            for side in (point, base)
+            for run_id in {value.run_id for value in side.values}
+        ]
+        known = [noise for noise in noises if noise is not None]
+        if len(known) < len(noises):
+            continue
+        widest = max(known, key=lambda noise: noise.spread)
+        if verdict := _asking(point.verdict, widest.spread, found.metric.minimum_effect):
+            points[point.key] = replace(point, verdict=verdict)
+            told[widest] = None
+    return replace(found, points=tuple(points.values())), tuple(told)
+
+
+def _asking(verdict: Verdict | None, spread: float, effect: float) -> Verdict | None:
+    """None where the noise asks for no more replicates than there are. Noise that asks for more than a plan can have
+    leaves no number, whatever a few replicates that happen to agree say."""
+    if verdict is None or effect <= 0:
+        return None
+    needed = replicates_needed(spread, effect, paired=verdict.pairs > 0)
+    there = min(verdict.n, verdict.n_base)
+    if needed is None:
+        return replace(verdict, more=None) if verdict.more else None
+    return replace(verdict, more=needed - there) if needed > there else None
+
+
+def own_level(point: Point, chosen: Selection, name: str) -> str:
+    """The node or label that a cell's values are of."""
+    for axis, text in ((chosen.panel, point.panel), (chosen.x, point.x), (chosen.series or "", point.series)):
+        names, parts = dimensions(axis), text.split(JOINT)
+        if name in names and len(parts) == len(names):
+            part = parts[names.index(name)]
+            return "" if part == DEFAULT else part
+    return next(iter(chosen.filters.get(name, ())), chosen.node if name == NODE else chosen.label)

@@ -1,0 +1,20 @@
+-- One row a (run, node, label): what the latest A/A run of the run's workload, on the same agents in the same roles, kept
+-- of one metric.
+SELECT run.id AS run_id, twins.id AS twins_id, noise.node, noise.label,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY noise.spread) AS spread
+FROM results_run AS run
+CROSS JOIN LATERAL (
+    SELECT spec -> 'agents' AS agents FROM results_configuration WHERE run_id = run.id LIMIT 1
+) AS played
+CROSS JOIN LATERAL (
+    SELECT other.id
+    FROM results_noise AS any_noise
+    JOIN results_run AS other ON other.id = any_noise.run_id AND other.workload = run.workload
+    JOIN results_configuration AS configuration ON configuration.id = any_noise.configuration_id
+    WHERE any_noise.metric_id = %(metric)s AND played.agents @> (configuration.spec -> 'agents')
+    ORDER BY other.id DESC
+    LIMIT 1
+) AS twins
+JOIN results_noise AS noise ON noise.run_id = twins.id AND noise.metric_id = %(metric)s
+WHERE run.id = ANY(%(runs)s)
+GROUP BY run.id, twins.id, noise.node, noise.label

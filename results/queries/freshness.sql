@@ -1,0 +1,28 @@
+-- What a comparison of the runs depends on: their trials, the numbers read of them, what metrics mean, references and the
+-- runs that these were measured in. Trials of runs that are only listed besides are not counted: they become more by
+-- blocks, and whatever happens to them is at a time.
+SELECT
+    concat_ws(
+        E'\n',
+        (
+            SELECT string_agg(concat_ws(
+                ' ', run.id, run.state, run.name, run.headline, run.publication_id, run.blocks,
+                CASE WHEN run.id = ANY(%(runs)s) THEN (SELECT count(*) FROM results_trial WHERE run_id = run.id) END,
+                (SELECT max(state_at) FROM results_trial WHERE run_id = run.id),
+                (SELECT max(ingested_at) FROM results_attempt WHERE run_id = run.id)
+            ), E'\n' ORDER BY run.id)
+            FROM results_run AS run
+            WHERE run.id = ANY(%(runs)s)
+                OR run.id IN (SELECT id FROM results_run ORDER BY id DESC LIMIT %(latest)s)
+                OR run.id IN (
+                    SELECT attempt.run_id
+                    FROM results_reference AS reference
+                    JOIN results_snapshot AS snapshot ON snapshot.hash = reference.snapshot_id
+                    JOIN results_attempt AS attempt ON attempt.id = ANY(snapshot.attempts)
+                )
+        ),
+        (SELECT md5(string_agg(metric::text, E'\n' ORDER BY name)) FROM results_metric AS metric),
+        (SELECT max(id) FROM results_noise),
+        (SELECT string_agg(concat_ws(' ', name, snapshot_id, series), E'\n' ORDER BY name) FROM results_reference)
+    ) AS state,
+    array(SELECT name FROM results_reference ORDER BY name) AS references

@@ -1,0 +1,22 @@
+-- Configurations with sampled stacks that count, newest run first: of the given runs and of the trial's, else of all.
+SELECT
+    configuration.id, run.id AS run_id, run.name AS run_name,
+    coalesce((
+        SELECT json_object_agg(factor ->> 'name', configuration.levels ->> (factor ->> 'name') ORDER BY place)
+        FROM jsonb_array_elements(run.factors) WITH ORDINALITY AS listed (factor, place)
+    ), '{}') AS levels,
+    found.trials, coalesce(%(trial_id)s = ANY(found.trials), false) AS own
+FROM (
+    SELECT trial.configuration_id, array_agg(DISTINCT trial.id) AS trials
+    FROM results_document AS document
+    JOIN results_trial AS trial ON trial.attempt_id = document.attempt_id
+    WHERE document.kind = 'stacks'
+        AND (%(trial_id)s::bigint IS NULL
+            OR document.run_id = (SELECT run_id FROM results_trial WHERE id = %(trial_id)s))
+        AND (%(runs)s::bigint[] = '{}' OR document.run_id = ANY(%(runs)s))
+    GROUP BY trial.configuration_id
+) AS found
+JOIN results_configuration AS configuration ON configuration.id = found.configuration_id
+JOIN results_run AS run ON run.id = configuration.run_id
+ORDER BY run.id DESC, configuration.index
+LIMIT %(limit)s

@@ -1,0 +1,132 @@
+"""What changed around a series: the layers of the environment between neighbouring points."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from results import sql
+from results.confounders.rules import Cause, rule_of
+from results.environment import LayerKind, difference
+
+MOST_STEPS = 100  # the newest
+# what is told first; builds only where the version is not what is followed
+_ORDER = (
+    LayerKind.BUILD, LayerKind.KERNEL, LayerKind.HARDWARE, LayerKind.STORAGE, LayerKind.SETTINGS,
+    LayerKind.ACCESS_METHOD, LayerKind.TOPOLOGY, LayerKind.DATA, LayerKind.CLIENT, LayerKind.TOOL,
+)  # fmt: skip
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Step:
+    """Two neighbouring points of a line that ran in different environments (their hashes)."""
+
+    line: str
+    left: str
+    right: str
+    at: datetime
+    trials: tuple[int, int]
+    attempts: tuple[int, int]
+    environments: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class ChangedKey:
+    """One key of a layer whose value differs, in words; '–' where a side lacks it."""
+
+    kind: str
+    key: str
+    left: str
+    right: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind.replace('_', ' ')}: {self.key} {self.left} → {self.right}"
+
+
+@dataclass(frozen=True)
+class EnvironmentChange:
+    """What differs between two neighbouring levels of x, on the lines named. trials: one of each, to look further."""
+
+    left: str
+    right: str
+    at: datetime
+    left_trial: int
+    right_trial: int
+    lines: tuple[str, ...]
+    keys: tuple[ChangedKey, ...]
+
+
+def environment_changes(steps: Sequence[Step], *, builds: bool) -> list[EnvironmentChange]:
+    """In the order of time; lines with the same change between the same levels are told together. builds: tell other
+    builds as well. One query, none where nothing differs."""
+    newest = sorted(steps, key=lambda step: step.at)[-MOST_STEPS:]
+    attempts = sorted({attempt for step in newest for attempt in step.attempts})
+    layers = _layers(attempts) if attempts else {}
+    told: dict[tuple[str, str, tuple[ChangedKey, ...]], EnvironmentChange] = {}
+    known: dict[tuple[str, str], tuple[ChangedKey, ...]] = {}
+    for step in newest:
+        if step.environments not in known:
+            left, right = (layers[attempt] for attempt in step.attempts)
+            known[step.environments] = _changed(left, right, builds)
+        if not (keys := known[step.environments]):
+            continue
+        place = (step.left, step.right, keys)
+        first = told.get(place) or EnvironmentChange(step.left, step.right, step.at, *step.trials, (), keys)
+        told[place] = replace(first, lines=(*first.lines, step.line))
+    return list(told.values())
+
+
+@dataclass(frozen=True)
+class _Layer:
+    attempt: int
+    node: str
+    kind: str
+    content: str | None
+
+
+def _layers(attempts: Sequence[int]) -> dict[int, list[_Layer]]:
+    found: dict[int, list[_Layer]] = {attempt: [] for attempt in attempts}
+    parameters = {"attempts": list(attempts), "count": len(attempts)}
+    for layer in sql.rows(_Layer, sql.load(__file__), parameters):
+        found[layer.attempt].append(layer)
+    return found
+
+
+def _changed(left: Sequence[_Layer], right: Sequence[_Layer], builds: bool) -> tuple[ChangedKey, ...]:
+    """Each changed key once, though several roles share it; none that does no harm."""
+    a, b = _by_use(left), _by_use(right)
+    keys: dict[ChangedKey, None] = {}
+    for node, kind in sorted(a.keys() | b.keys(), key=lambda use: (_ORDER.index(LayerKind(use[1])), use[0])):
+        if kind == LayerKind.BUILD and not builds:
+            continue
+        for one in difference(a.get((node, kind), {}), b.get((node, kind), {})):
+            rule = rule_of(node, kind, one.key)
+            if rule is not None and rule.cause is Cause.HARMLESS:
+                continue
+            if one.key == "full_version" and _compiled(one.left) == _compiled(one.right):
+                continue  # the version and the commit, of which another key and another axis tell
+            keys[ChangedKey(kind, one.key, _short(one.left), _short(one.right))] = None
+    return tuple(keys)
+
+
+def _by_use(layers: Sequence[_Layer]) -> dict[tuple[str, str], dict[str, Any]]:
+    """(role, kind) → content; a role may have several layers of a kind, such as tools."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for layer in layers:
+        found.setdefault((layer.node, layer.kind), {}).update(json.loads(layer.content or "{}"))
+    return found
+
+
+def _compiled(full_version: Any) -> str:
+    """'PostgreSQL 18.1-gabc on x86_64, compiled by gcc' → 'x86_64, compiled by gcc'."""
+    return str(full_version).partition(" on ")[2]
+
+
+def _short(value: Any) -> str:
+    text = "–" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,7 @@
+-- What can be followed: plans that have run, and workloads, with the number of their runs.
+SELECT coalesce(plan.name, '') AS plan, run.workload, count(*) AS runs, max(run.started_at) AS newest_at
+FROM results_run AS run
+LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
+WHERE run.publication_id IS NULL
+GROUP BY plan.name, run.workload
+ORDER BY plan.name, run.workload

@@ -1,0 +1,111 @@
+"""Sampled call stacks: counts of "kind of process;outermost function;…;innermost". Pure.
+
+A function's own share is that of the samples taken in it; its total share also counts those taken in what it calls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+Stacks = Mapping[str, int]
+SEPARATOR = ";"
+_Z_95 = 1.959964
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Of one function. own: taken in it; total: taken in it or in what it calls."""
+
+    own: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """One function's shares in percent of all samples, in a and in b. points: b minus a. margin: half the width of the
+    95 % interval of that difference, as if samples were drawn independently; they are not quite, so it is the least
+    that chance alone can do."""
+
+    function: str
+    own_a: float
+    own_b: float
+    own_points: float
+    own_margin: float
+    total_a: float
+    total_b: float
+    total_points: float
+    total_margin: float
+
+    @property
+    def own_beyond_chance(self) -> bool:
+        return abs(self.own_points) > self.own_margin
+
+    @property
+    def total_beyond_chance(self) -> bool:
+        return abs(self.total_points) > self.total_margin
+
+
+def merged(several: Iterable[Stacks]) -> dict[str, int]:
+    """All samples together: what was sampled more weighs more."""
+    found: Counter[str] = Counter()
+    for stacks in several:
+        found.update(stacks)
+    return dict(found)
+
+
+def frames(stack: str) -> list[str]:
+    """The functions, outermost first, without the kind of process."""
+    return stack.split(SEPARATOR)[1:]
+
+
+def by_function(stacks: Stacks) -> dict[str, Samples]:
+    """A function that calls itself counts once a sample."""
+    own: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for stack, count in stacks.items():
+        functions = frames(stack)
+        own[functions[-1]] += count
+        for function in set(functions):
+            total[function] += count
+    return {function: Samples(own[function], count) for function, count in total.items()}
+
+
+def unnamed_share(stacks: Stacks) -> float:
+    """Share of the samples taken in functions whose name is not known (0 to 1)."""
+    return _share(stacks, lambda functions: functions[-1].startswith("["))
+
+
+def cut_share(stacks: Stacks) -> float:
+    """Share of the samples whose stack does not lead down to `main` (0 to 1)."""
+    return _share(stacks, lambda functions: "main" not in functions)
+
+
+def changes(a: Stacks, b: Stacks) -> list[Change]:
+    """Every function of either, the greatest change of its own share first. Both have samples."""
+    n_a, n_b = sum(a.values()), sum(b.values())
+    in_a, in_b = by_function(a), by_function(b)
+    none = Samples(0, 0)
+    found = []
+    for function in in_a.keys() | in_b.keys():
+        one, other = in_a.get(function, none), in_b.get(function, none)
+        own = _difference(one.own, n_a, other.own, n_b)
+        total = _difference(one.total, n_a, other.total, n_b)
+        found.append(Change(function, *own, *total))
+    return sorted(found, key=lambda change: (-abs(change.own_points), -abs(change.total_points), change.function))
+
+
+def _difference(x_a: int, n_a: int, x_b: int, n_b: int) -> tuple[float, float, float, float]:
+    """(share a, share b, difference, margin) in percent. Margin: Agresti and Caffo 2000 (The American Statistician
+    54:280), the normal interval after one success and one failure are added to each side, which holds for small counts
+    and for none."""
+    p_a, p_b = (x_a + 1) / (n_a + 2), (x_b + 1) / (n_b + 2)
+    margin = _Z_95 * math.sqrt(p_a * (1 - p_a) / (n_a + 2) + p_b * (1 - p_b) / (n_b + 2))
+    share_a, share_b = 100 * x_a / n_a, 100 * x_b / n_b
+    return share_a, share_b, share_b - share_a, 100 * margin
+
+
+def _share(stacks: Stacks, holds: Callable[[list[str]], bool]) -> float:
+    return sum(count for stack, count in stacks.items() if holds(frames(stack))) / sum(stacks.values())

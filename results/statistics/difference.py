@@ -1,0 +1,181 @@
+"""The difference of two samples with its standard error, for many questions at once. Pure.
+
+On logarithms, so that a difference is a ratio. Where a value is not above zero there is no logarithm: there the
+difference is that of the means, as a share of the larger of the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESOLUTION = 0.001  # no single value is known better than that, however alike the replicates look
+ROUNDING = 12**-0.5  # standard deviation of what rounding to whole numbers takes away (Sheppard)
+FEWEST_PAIRS = 3
+MOST_UNPAIRED = 0.25  # of the larger side: with more values without a partner, pairs would waste too much
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Replicates of one configuration. keys: of each value the run and the block that it was measured in; values of two
+    samples with the same key make a pair."""
+
+    values: tuple[float, ...]
+    keys: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Differences:
+    """One element a question, NaN where it cannot be had. estimate: of other against base; error: its standard error,
+    with `freedom` degrees of freedom. spread: standard deviation of single values. logarithmic: whether these are
+    logarithms, else shares. used: values of the smaller side that count; pairs: by which it was judged, 0 for none.
+    ratio: of the geometric means, or of the means."""
+
+    estimate: Floats
+    error: Floats
+    freedom: Floats
+    spread: Floats
+    ratio: Floats
+    logarithmic: Bools
+    used: Ints
+    pairs: Ints
+
+
+def differences(sides: Sequence[tuple[Sample, Sample]]) -> Differences:
+    """Of (base, other) of each question."""
+    return differences_of(Matched.of(sides))
+
+
+def differences_of(asked: Matched) -> Differences:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _differences(asked)
+
+
+@dataclass(frozen=True)
+class Matched:
+    """What is judged of many questions, end to end: the values of both sides, how many of each question, and whether
+    they are pairs in this order."""
+
+    base: Floats
+    other: Floats
+    n_base: Ints
+    n: Ints
+    paired: Bools
+
+    @staticmethod
+    def of(sides: Sequence[tuple[Sample, Sample]]) -> Matched:
+        """Of (base, other) of each question."""
+        found = [matched(base, other) for base, other in sides]
+        return Matched(
+            base=np.array([value for one, _, _ in found for value in one], dtype=float),
+            other=np.array([value for _, one, _ in found for value in one], dtype=float),
+            n_base=np.array([len(one) for one, _, _ in found], dtype=np.intp),
+            n=np.array([len(one) for _, one, _ in found], dtype=np.intp),
+            paired=np.array([paired for _, _, paired in found], dtype=bool),
+        )
+
+
+def _differences(asked: Matched) -> Differences:
+    base, other = _Side(asked.base, asked.n_base), _Side(asked.other, asked.n)
+    pairs = np.where(asked.paired, asked.n, 0)
+    logarithmic = base.above_zero & other.above_zero
+    scale = np.where(logarithmic, 0, np.maximum(abs(base.means()), abs(other.means())))
+    ratio = np.where(other.means() >= 0, other.means() / np.where(base.means() > 0, base.means(), np.nan), np.nan)
+    first = base.first
+    rounded = base.whole & other.whole & ~(base.all_are(first) & other.all_are(first))
+    base.transform(logarithmic, scale, rounded)
+    other.transform(logarithmic, scale, rounded)
+    estimate = other.means() - base.means()
+    error, freedom, spread = _errors(base, other, pairs)
+    return Differences(
+        estimate=estimate,
+        error=error,
+        freedom=freedom,
+        spread=spread,
+        ratio=np.where(logarithmic, np.exp(estimate), ratio),
+        logarithmic=logarithmic,
+        used=np.minimum(base.n, other.n),
+        pairs=pairs,
+    )
+
+
+def matched(base: Sample, other: Sample) -> tuple[Sequence[float], Sequence[float], bool]:
+    """The values to be judged, and whether they are pairs in this order. Values without a partner stand aside only
+    where they are few."""
+    if base.keys == other.keys:
+        paired = FEWEST_PAIRS <= len(base.keys) == len(set(base.keys))
+        return base.values, other.values, paired
+    of = dict(zip(base.keys, base.values, strict=True))
+    shared = [(of[key], value) for key, value in zip(other.keys, other.values, strict=True) if key in of]
+    larger = max(len(base.keys), len(other.keys))
+    repeated = len(of) < len(base.keys) or len(set(other.keys)) < len(other.keys)
+    if repeated or len(shared) < max(FEWEST_PAIRS, (1 - MOST_UNPAIRED) * larger):
+        return base.values, other.values, False
+    return [a for a, _ in shared], [b for _, b in shared], True
+
+
+class _Side:
+    """The values of one side of all questions, end to end."""
+
+    def __init__(self, values: Floats, n: Ints) -> None:
+        self.n = n
+        self.owner: Ints = np.repeat(np.arange(len(n)), n)
+        self.values = values
+        self.above_zero = self._all(self.values > 0)
+        self.whole = self._all(self.values == np.rint(self.values))
+        self.first: Floats = np.full(len(n), np.nan)
+        self.first[n > 0] = values[(np.cumsum(n) - n)[n > 0]]
+        self.floor: Floats = np.full(len(n), RESOLUTION)
+
+    def _all(self, true: Bools) -> Bools:
+        return self._sum(~true) == 0
+
+    def _sum(self, values: NDArray[np.generic]) -> Floats:
+        return np.bincount(self.owner, weights=values, minlength=len(self.n)).astype(float)
+
+    def all_are(self, value: Floats) -> Bools:
+        return self._all(self.values == value[self.owner])
+
+    def means(self) -> Floats:
+        return self._sum(self.values) / self.n
+
+    def variances(self) -> Floats:
+        """Of single values; not less than what the floor says."""
+        squares = self._sum((self.values - self.means()[self.owner]) ** 2)
+        return np.maximum(squares / (self.n - 1), self.floor**2)
+
+    def transform(self, logarithmic: Bools, scale: Floats, rounded: Bools) -> None:
+        """To logarithms, or to shares of the scale; and what rounding took away on that scale."""
+        middle = np.where(logarithmic, abs(self.means()), scale)
+        self.floor = np.maximum(self.floor, np.where(rounded & (middle > 0), ROUNDING / middle, 0))
+        logs = np.log(np.where(logarithmic[self.owner], self.values, 1))
+        shares = self.values / np.where(scale > 0, scale, 1)[self.owner]
+        self.values = np.where(logarithmic[self.owner], logs, shares)
+
+
+def _errors(base: _Side, other: _Side, pairs: Ints) -> tuple[Floats, Floats, Floats]:
+    """Standard error of the difference, its degrees of freedom, and the standard deviation of single values: from the
+    pairs' differences, or from both sides by themselves (Welch, Biometrika 34, 1947)."""
+    paired = pairs > 0
+    each = other.values[paired[other.owner]] - base.values[paired[base.owner]]
+    owner = base.owner[paired[base.owner]]
+    mean = np.bincount(owner, each, minlength=len(pairs)) / pairs
+    squares = np.bincount(owner, (each - mean[owner]) ** 2, minlength=len(pairs))
+    between = np.maximum(squares / (pairs - 1), base.floor**2 + other.floor**2)
+    a, b = base.variances() / base.n, other.variances() / other.n
+    welch = (a + b) ** 2 / (a**2 / (base.n - 1) + b**2 / (other.n - 1))
+    enough = (base.n > 1) & (other.n > 1)
+    error = np.where(paired, np.sqrt(between / pairs), np.sqrt(a + b))
+    single = np.sqrt(np.where(paired, between, base.variances() + other.variances()) / 2)
+    return (
+        np.where(enough, error, np.nan),
+        np.where(enough, np.where(paired, pairs - 1, welch), np.nan),
+        np.where(enough, single, np.nan),
+    )

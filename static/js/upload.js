@@ -1,0 +1,51 @@
+// Reads chosen files into a textarea: <input type="file" data-upload-into="ID OF THE TEXTAREA">. One file becomes its text;
+// several are joined in the order of the numbers in their names, each under a line "-- file: name".
+(() => {
+  const HEADING = /^--[ \t]*(script|query|file):/m;
+  const LONGEST = 1_000_000;
+
+  function chosen(files) {
+    const all = [...files].filter((file) => !file.name.startsWith("."));
+    const sql = all.filter((file) => file.name.toLowerCase().endsWith(".sql"));
+    const path = (file) => file.webkitRelativePath || file.name;
+    return (sql.length ? sql : all).sort((a, b) => path(a).localeCompare(path(b), "en", { numeric: true }));
+  }
+
+  function label(file, taken) {
+    const stem = file.name.replace(/\.[^.]*$/, "").replace(/[^A-Za-z0-9_.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+    const base = (stem || "query").slice(0, 50);
+    let name = base;
+    for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
+    taken.add(name);
+    return name;
+  }
+
+  async function joined(files) {
+    if (!files.length) throw new Error("There is no file in it.");
+    if (files.reduce((sum, file) => sum + file.size, 0) > LONGEST) throw new Error("That is more than 1 MB.");
+    const taken = new Set();
+    const parts = [];
+    for (const file of files) {
+      const text = (await file.text()).replace(/^\uFEFF/, "").replace(/\r\n/g, "\n").replace(/\n*$/, "\n");
+      if (/[\0\uFFFD]/.test(text)) throw new Error(`${file.name} is no text in UTF-8.`);
+      parts.push(files.length > 1 && !HEADING.test(text) ? `-- file: ${label(file, taken)}\n${text}` : text);
+    }
+    return parts.join("");
+  }
+
+  document.addEventListener("change", async (event) => {
+    const input = event.target.closest("[data-upload-into]");
+    if (!input) return;
+    const area = document.getElementById(input.dataset.uploadInto);
+    const said = input.closest(".upload").querySelector("output");
+    const files = chosen(input.files);
+    try {
+      area.value = await joined(files);
+      said.textContent = files.length > 1 ? `${files.length} files joined, in this order.` : `${files[0].name} taken.`;
+      area.dispatchEvent(new Event("change", { bubbles: true }));
+    } catch (error) {
+      said.textContent = error.message;
+    }
+    input.value = "";
+  });
+})();

@@ -1,0 +1,28 @@
+"""The flame chart in a real browser: drawn when it is looked at, and searched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests import factories
+
+
+def test_a_function_is_found_in_the_flame_chart_of_a_trial(watched: Any, agent: Any) -> None:
+    trial = factories.finished_run().trials.select_related("configuration").order_by("pk")[0]
+    samples = factories.stacks(trial)
+    share = 100 * sum(count for stack, count in samples.items() if "heap_getnext" in stack) / sum(samples.values())
+    page = watched.open(f"/trials/{trial.pk}/")
+    page.locator("#flame").scroll_into_view_if_needed()
+    page.wait_for_selector("#flame [data-drawn]")
+    found = page.locator("[data-flame-found]")
+    page.fill("[data-flame]", "HEAP_get")
+    expect(found).to_have_text(f"{share:.1f} % of samples, in 1 place")
+    page.click("[data-theme-toggle]")
+    expect(found).to_have_text(f"{share:.1f} % of samples, in 1 place")
+    page.fill("[data-flame]", "vacuum")
+    expect(found).to_have_text("no such function")
+    page.fill("[data-flame]", "")
+    expect(found).to_have_text("")
+    assert watched.overflow_px() == 0

@@ -1,0 +1,241 @@
+"""The capability checks can fail: on a real server that is made to lie, crashes, hangs, or lacks what they need."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from results.errors import VerifyError
+from results.matrix import InstallationRef, TrialSpec
+from workers.bundle.writer import BundleWriter
+from workers.interfaces import Stage
+from workers.postgres import cluster
+from workers.remote.connection import Remote
+from workers.workloads.capabilities.access_method import AccessMethod, on_trial
+from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.finding import chosen
+from workers.workloads.capabilities.lab import Lab
+from workers.workloads.capabilities.outcome import NotTried, Outcome, Verdict
+from workers.workloads.capabilities.runner import verdict_of
+from workers.workloads.capabilities.scratch import Scratch
+
+HEAP2 = AccessMethod("heap2", handler="heap_tableam_handler")
+ROWS = 500
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, remote: Remote, postgres_16: InstallationRef) -> Stage:
+    spec = TrialSpec(
+        workload="capabilities",
+        parameters={},
+        topology="single",
+        topology_parameters={},
+        installation=postgres_16,
+        agents={"client": "live", "primary": "live"},
+        settings={},
+    )
+    server = await cluster.ensure(remote, postgres_16)
+    agents = {"client": remote, "primary": remote}
+    return Stage(spec, agents, {"primary": server}, BundleWriter(tmp_path, "1/1", 1), "checks-1", "postgres")
+
+
+@pytest.fixture
+async def scratch(stage: Stage) -> AsyncIterator[Scratch]:
+    async with Scratch(stage, HEAP2) as opened:
+        yield opened
+
+
+async def verdict(scratch: Scratch, check: str | Callable[[Lab], Awaitable[None]], deadline_s: float = 120) -> Verdict:
+    if not isinstance(check, str):
+        capability = Capability("of_the_test", "Of the test", Group.STORAGE, check)
+    else:
+        (capability,) = chosen(check)
+    return (await verdict_of(capability, scratch, ROWS, deadline_s))[0]
+
+
+async def in_every_database(scratch: Scratch, sql: str, role: str = "shared") -> None:
+    """Whatever is made in template1 is in the databases of the checks."""
+    server = await scratch.server(role)
+    await server.execute(sql, database="template1")
+
+
+async def left_behind(remote: Remote) -> str:
+    """Scratch clusters, and processes that work in one."""
+    script = "ls \"$1\" | grep -F +scratch+; find /proc -maxdepth 2 -name cwd -lname '*+scratch+*' 2>/dev/null"
+    found = await remote.script(script, f"{remote.address.data_dir}/clusters", check=False)
+    return found.stdout
+
+
+LOSES_A_ROW = """
+CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE FUNCTION lie() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+    CREATE TRIGGER lose BEFORE INSERT ON items FOR EACH ROW WHEN (new.id = 7) EXECUTE FUNCTION lose();
+END $$;
+CREATE EVENT TRIGGER lie ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION lie();
+"""
+IGNORES_FILLFACTOR = """
+CREATE FUNCTION lie() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF to_regclass('half_pages') IS NOT NULL THEN
+        ALTER TABLE half_pages RESET (fillfactor);
+    END IF;
+END $$;
+CREATE EVENT TRIGGER lie ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION lie();
+"""
+LETS_NOTHING_BE_CLUSTERED = """
+CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'CLUSTER is not implemented'; END $$;
+CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION refuse();
+"""
+IS_UNLOGGED = """
+CREATE FUNCTION lie() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN ALTER TABLE items SET UNLOGGED; END $$;
+CREATE EVENT TRIGGER lie ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION lie();
+"""
+STORES_ELSEWHERE = "ALTER ROLE teiten SET default_table_access_method = 'heap';"
+
+
+@pytest.mark.parametrize(
+    ("lie", "check", "outcome", "said"),
+    [
+        (
+            LOSES_A_ROW,
+            "vacuum",
+            Outcome.NO,
+            r"rows came back: expected 5000 rows, found 4999; 1 missing, such as \(7,7,",
+        ),
+        (IGNORES_FILLFACTOR, "fillfactor", Outcome.PARTLY, "Accepted and ignored: .* bytes at fillfactor 100"),
+        (LETS_NOTHING_BE_CLUSTERED, "cluster", Outcome.NO, "ERROR:  CLUSTER is not implemented"),
+        (STORES_ELSEWHERE, "savepoints", Outcome.NO, "The table items is stored by heap, not by heap2"),
+    ],
+    ids=["a row is lost", "fillfactor is ignored", "a statement is refused", "another access method"],
+)
+async def test_a_server_that_lies_is_found_out(
+    scratch: Scratch, lie: str, check: str, outcome: Outcome, said: str
+) -> None:
+    await in_every_database(scratch, lie)
+    found = await verdict(scratch, check)
+    assert found.outcome == outcome, found
+    assert re.search(said, found.message), found.message
+
+
+async def test_rows_that_a_crash_costs_are_missed(scratch: Scratch) -> None:
+    await in_every_database(scratch, IS_UNLOGGED, "crash_recovery")
+    found = await verdict(scratch, "crash_recovery")
+    assert found.outcome == Outcome.NO
+    assert found.message.startswith("After recovery: expected 550 rows, found 0; 550 missing, such as (")
+
+
+@pytest.mark.parametrize(
+    ("check", "settings", "said"),
+    [
+        ("streaming", {"max_wal_senders": "0"}, "pg_basebackup failed: .*max_wal_senders"),
+        ("logical", {"wal_level": "replica"}, "ERROR:  logical decoding requires"),
+    ],
+)
+async def test_a_server_that_cannot_replicate_says_no(
+    scratch: Scratch, check: str, settings: dict[str, str], said: str
+) -> None:
+    (capability,) = chosen(check)
+    found, log = await verdict_of(replace(capability, settings=settings), scratch, ROWS, 120)
+    assert found.outcome == Outcome.NO
+    assert re.search(said, found.message, re.DOTALL), found.message
+    assert log
+
+
+# as on a busy machine: the session is gone before the postmaster comes to say why
+CRASH = """
+postmaster=$(head -n 1 "$1/postmaster.pid")
+kill -s STOP "$postmaster" && kill -s SEGV "$2"
+(sleep 1; kill -s CONT "$postmaster") >/dev/null 2>&1 &
+"""
+
+
+async def test_a_server_that_crashes_says_no_and_costs_no_other_check(scratch: Scratch) -> None:
+    async def crashes(lab: Lab) -> None:
+        backend = asyncio.ensure_future(lab.database.run("SELECT pg_sleep(600)"))
+        asking = "SELECT pid IS NOT NULL FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)'"
+        await lab.database.until(f"SELECT EXISTS ({asking})", "nothing slept")
+        pid = await lab.database.run(asking.replace("pid IS NOT NULL", "pid"))
+        await lab.scratch.remote.script(CRASH, lab.database.server.data_dir, pid.strip())
+        await backend
+
+    found = await verdict(scratch, crashes)
+    assert found.outcome == Outcome.NO
+    assert "was terminated by signal 11: Segmentation fault" in found.message
+    assert "pg_sleep(600)" in found.message
+    assert (await verdict(scratch, "savepoints")).outcome == Outcome.YES
+
+
+async def test_a_server_that_something_else_kills_says_nothing_of_the_access_method(scratch: Scratch) -> None:
+    async def is_killed(lab: Lab) -> None:
+        pid = await lab.scratch.remote.run("head", "-n", "1", f"{lab.database.server.data_dir}/postmaster.pid")
+        sleeping = asyncio.ensure_future(lab.database.run("SELECT pg_sleep(600)"))
+        await lab.database.until("SELECT count(*) > 1 FROM pg_stat_activity WHERE query ~ 'pg_sleep'", "nothing slept")
+        await lab.scratch.remote.run("kill", "-s", "KILL", pid.stdout.strip())
+        await sleeping
+
+    found = await verdict(scratch, is_killed)
+    assert found.outcome == Outcome.UNKNOWN
+    assert "server closed the connection unexpectedly" in found.message
+    assert (await verdict(scratch, "savepoints")).outcome == Outcome.YES
+    await (await scratch.server("shared")).stop("immediate")
+    assert (await verdict(scratch, "savepoints")).outcome == Outcome.YES
+
+
+async def test_a_check_that_hangs_is_given_up_and_costs_no_other(scratch: Scratch) -> None:
+    async def hangs(lab: Lab) -> None:
+        await lab.fill()
+        await lab.database.run("BEGIN; LOCK items; SELECT pg_sleep(600);")
+
+    found = await verdict(scratch, hangs, deadline_s=1.5)
+    assert (found.outcome, found.message) == (Outcome.UNKNOWN, "It did not end within 1.5 s.")
+    assert (await verdict(scratch, "savepoints")).outcome == Outcome.YES
+
+
+async def test_what_is_not_there_is_named_and_is_no_no(scratch: Scratch) -> None:
+    async def needs(lab: Lab) -> None:
+        with pytest.raises(NotTried, match="There is no pg_nothing in /"):
+            await lab.program("pg_nothing")
+        await lab.extension("no_such_extension")
+
+    found = await verdict(scratch, needs)
+    assert found == Verdict(Outcome.UNKNOWN, "The installation has no extension no_such_extension.")
+
+
+async def test_nothing_is_left_behind_even_when_it_is_cancelled(stage: Stage, remote: Remote) -> None:
+    at_work = asyncio.Event()
+
+    async def waits(lab: Lab) -> None:
+        at_work.set()
+        await lab.database.run("SELECT pg_sleep(600)")
+
+    async def trial() -> None:
+        async with Scratch(stage, HEAP2) as scratch:
+            await verdict(scratch, waits)
+
+    running = asyncio.ensure_future(trial())
+    await at_work.wait()
+    assert "+scratch+checks-1-shared-" in await left_behind(remote)
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
+    assert await left_behind(remote) == ""
+
+
+async def test_clusters_of_a_dead_attempt_are_removed_by_the_next(stage: Stage, remote: Remote) -> None:
+    dead = Scratch(stage, HEAP2)
+    await dead.server("shared")
+    stage.job_name = "checks-2"
+    async with Scratch(stage, HEAP2):
+        assert await left_behind(remote) == ""
+
+
+async def test_an_access_method_that_the_server_lacks_fails_before_anything_is_checked(stage: Stage) -> None:
+    stage.spec = TrialSpec.from_json(stage.spec.to_json() | {"access_method": "zheap"})
+    with pytest.raises(VerifyError, match="has no table access method zheap"):
+        await on_trial(stage)

@@ -1,0 +1,173 @@
+"""What a plan would take: only what can be known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from results import models
+from results.errors import PlanError
+from results.preview import Preview, preview
+from results.queries.runs import run_detail
+from tests import factories
+from workers.registry import kinds
+
+pytestmark = pytest.mark.django_db
+WINDOW_S, WHOLE_S = 5, 9  # of `factories.parsed`
+
+
+def queries(**parameters: Any) -> dict[str, Any]:
+    return {
+        "workload": "script",
+        "factors": {"installation": ["16"]},
+        "parameters": {"form": "queries", "text": "SELECT 1;"} | parameters,
+    }
+
+
+def previewed(**changes: Any) -> Preview:
+    return preview(factories.a_plan(**changes), kinds())
+
+
+def finished(**changes: Any) -> models.Run:
+    run = factories.run(**changes)
+    for trial in run.trials.select_related("configuration"):
+        factories.finish(trial, 1.0)
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _agent(db: None) -> None:
+    factories.agent()
+
+
+def test_work_that_was_never_done_has_no_estimate() -> None:
+    found = previewed(**queries())
+    assert found.seconds is None
+    assert found.seconds_from == (
+        "it measures until the work is done, and no trial with these parameters has ended yet"
+    )
+
+
+def test_work_that_was_done_takes_as_long_again() -> None:
+    finished(**queries())
+    found = previewed(**queries(), replicates=4)
+    assert found.seconds == pytest.approx(WHOLE_S * 4)
+    assert found.seconds_from == (
+        "the measured windows of past trials with the same parameters and the median overhead of 2 past trials"
+    )
+
+
+def test_other_work_says_nothing_of_it() -> None:
+    finished(**queries())
+    assert previewed(**queries(scale=1000)).seconds is None
+    some = queries() | {"factors": {"installation": ["16"], "scale": [1, 1000]}}
+    assert previewed(**some).seconds_from.endswith("has ended yet, as 1 of 2 configurations have")
+
+
+def test_a_failed_trial_says_nothing_of_how_long_the_work_takes() -> None:
+    run = factories.run(**queries())
+    for trial in run.trials.select_related("configuration"):
+        factories.fail(trial)
+    assert previewed(**queries()).seconds is None
+
+
+def test_a_run_by_duration_is_estimated_as_ever() -> None:
+    assert previewed(replicates=2).seconds_from == "durations alone: no trial has run yet"
+    finished()
+    found = previewed(replicates=2)
+    assert found.seconds == pytest.approx(8 * WHOLE_S)
+    assert found.seconds_from == "the median overhead of 8 past trials"
+
+
+def test_a_setup_of_ones_own_has_no_known_size() -> None:
+    unknown = previewed(**queries(setup="CREATE TABLE a AS SELECT 1;"))
+    assert (unknown.disk_bytes, unknown.seconds) == (None, None)
+    assert previewed(**queries()).disk_bytes == 0
+    by_time = queries(form="pgbench", setup="CREATE TABLE a AS SELECT 1;")
+    assert previewed(**by_time).seconds_from.startswith("how long the data takes to load")
+
+
+def test_an_estimate_costs_one_query_more_where_it_rests_on_past_windows() -> None:
+    counts = []
+    for plan in (
+        queries(form="pgbench"),
+        queries(),
+        queries() | {"factors": {"installation": ["16"], "scale": [1, 2, 3]}},
+    ):
+        with CaptureQueriesContext(connection) as made:
+            previewed(**plan)
+        counts.append(len(made))
+    assert counts[1] == counts[2] <= counts[0] + 1
+
+
+def test_a_run_of_such_work_tells_no_rest_before_a_trial_of_each_configuration_is_done() -> None:
+    run = factories.run(**queries())
+    assert run_detail(run.pk, timezone.now()).left_s is None
+    first = run.trials.select_related("configuration").order_by("position")[0]
+    factories.finish(first, 1.0)
+    assert run_detail(run.pk, timezone.now()).left_s == pytest.approx(WHOLE_S)
+    assert "duration_s" not in run.configurations.get().dimensions
+
+
+def test_a_script_is_a_dimension_by_its_hash_and_stays_whole_in_the_trial() -> None:
+    run = factories.run(**queries())
+    [row] = run.configurations.all()
+    assert row.dimensions["text"] == "SHA-256 17db4fd369ed"
+    assert row.spec["parameters"]["text"] == "SELECT 1;"
+    assert (row.dimensions["setup"], row.dimensions["form"]) == ("", "queries")
+
+
+def test_an_installation_without_an_extension_that_the_topology_needs_is_refused() -> None:
+    sharded = {"topology": "fdw", "factors": {"installation": ["16"]}}
+    with pytest.raises(PlanError) as refused:
+        previewed(**sharded)
+    [problem] = refused.value.problems
+    assert (problem.field, "has no postgres_fdw" in problem.what) == ("installation", True)
+    models.Installation.objects.update(extensions=[])
+    assert previewed(**sharded).trials > 0, "what no contact has told is found out by trying"
+    models.Installation.objects.update(extensions=["plpgsql", "postgres_fdw"])
+    with CaptureQueriesContext(connection) as of_a_sharded_plan:
+        assert previewed(**sharded).trials > 0
+    with CaptureQueriesContext(connection) as of_a_single_server:
+        previewed(factors={"installation": ["16"]})
+    assert len(of_a_sharded_plan) == len(of_a_single_server) + 1
+
+
+def test_a_program_that_a_role_needs_and_its_agent_lacks_is_refused() -> None:
+    pooled: dict[str, Any] = {"topology": "pgpool", "agents": {"primary": "db1", "pooler": "db2"}}
+    other = factories.agent("db2")
+    with pytest.raises(PlanError) as refused:
+        previewed(**pooled)
+    [problem] = refused.value.problems
+    assert (problem.field, problem.what) == ("agents.pooler", "Agent db2 has no program pgpool.")
+    assert problem.todo == "Install it there and contact the agent again, or name another agent."
+    assert previewed(**pooled, topology_parameters={"through": "direct"}).trials
+    models.Agent.objects.filter(pk=other.pk).update(tools={"pgpool": "/usr/sbin/pgpool pgpool-II version 4.3.5"})
+    assert previewed(**pooled).trials
+    models.Agent.objects.filter(pk=other.pk).update(tools={}, facts_at=None)
+    assert previewed(**pooled).trials
+
+
+def test_disk_is_counted_for_each_agent_and_place_and_compared_with_what_is_free_there() -> None:
+    factories.agent("db2")
+    models.Agent.objects.update(
+        places={"ssd": "/mnt/ssd", "hdd": "/mnt/hdd"},
+        disk={"free_bytes": 50 * 2**30, "places": {"/mnt/ssd": 10 * 2**30, "/mnt/hdd": 90 * 2**30}},
+    )
+    spread = {"topology": "streaming", "topology_parameters": {"standbys": 2}, "factors": {"installation": ["16"]}}
+    plan = spread | {"agents": {"primary": "db1", "standby": "db2"}, "parameters": {"scale": 2000}}
+
+    def warned(**changes: Any) -> list[str]:
+        return [warning.text for warning in previewed(**plan | changes).warnings if "free" in warning.text]
+
+    assert warned() == ["59.74 GB of data and WAL, 50 GB free on db2."]
+    assert warned(host={"data": "hdd"}) == []
+    assert warned(host={"wal": "ssd", "data": "hdd"}) == []
+    assert [text.split(" free ")[1] for text in warned(host={"data": "ssd"})] == [
+        "in place ssd of db2.",
+        "in place ssd of db1.",
+    ]

@@ -1,0 +1,211 @@
+"""The comparison in columns, as CSV, asked for again, and cited."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from rest_framework.renderers import JSONRenderer
+from rest_framework.test import APIClient
+from rest_framework.views import APIView
+
+from results import models
+from results.queries.comparison import compare
+from results.queries.selection import Selection
+from tests import factories
+from webapp.api.columns import MORE, USUAL, columns, rounded
+from webapp.api.comparison import AroundSerializer, ComparisonSerializer, PointColumnsSerializer, around
+
+pytestmark = pytest.mark.django_db
+PATH = "/api/v1/comparison/"
+
+
+def ask(client: APIClient, query: str, **headers: str) -> Any:
+    return client.get(f"{PATH}?{query}", headers=headers)
+
+
+def test_each_cell_stands_at_one_place_in_every_column(anonymous: APIClient) -> None:
+    run = factories.finished_run(replicates=3)
+    expected = compare(Selection((run.pk,)))
+    found = ask(anonymous, f"run={run.pk}&columns=all").json()
+    points = found["points"]
+    assert {len(column) for column in points.values()} == {len(expected.points)}
+    for i, point in enumerate(expected.points):
+        shown = [
+            found[name][points[axis][i]] for axis, name in (("panel", "panels"), ("x", "xs"), ("series", "series"))
+        ]
+        assert shown == [point.panel, point.x, point.series]
+        assert points["values"][i] == [replicate.value for replicate in point.values]
+        assert points["trials"][i] == [replicate.trial_id for replicate in point.values]
+        assert points["value"][i] == pytest.approx(point.value, rel=1e-5)
+        assert points["ratio"][i] == pytest.approx(point.ratio, rel=1e-5)
+        verdict = found["verdicts"][points["verdict"][i]]
+        assert verdict == (point.verdict.kind.value if point.verdict else None)
+
+
+def test_a_value_leads_to_its_trial(anonymous: APIClient) -> None:
+    runs = [factories.finished_run(replicates=3) for _ in "12"]
+    found = ask(anonymous, f"run={runs[0].pk},{runs[1].pk}&columns=trials").json()
+    points = found["points"]
+    for i, values in enumerate(points["values"]):
+        pattern = found["replicates"][points["replicates"][i]]
+        assert len(pattern) == len(values) == 6
+        for value, (place, block), trial in zip(values, pattern, points["trials"][i], strict=True):
+            address = found["links"]["trial"].format(configuration=points["configurations"][i][place], block=block)
+            (row,) = anonymous.get(address).json()["results"]
+            assert (row["id"], row["value"], row["block"]) == (trial, value, block)
+
+
+def test_the_answer_has_the_fields_that_openapi_names(anonymous: APIClient) -> None:
+    run = factories.finished_run()
+    found = ask(anonymous, f"run={run.pk}&columns=all").json()
+    assert set(found) == set(ComparisonSerializer().fields)
+    assert set(found["points"]) == set(PointColumnsSerializer().fields)
+    required = {name for name in PointColumnsSerializer().fields if name not in MORE}
+    assert set(ask(anonymous, f"run={run.pk}").json()["points"]) == required
+
+
+def test_plain_values_are_shown_as_the_serializers_show_them(rf: Any) -> None:
+    run = factories.finished_run(replicates=3)
+    found = compare(Selection((run.pk,)))
+    request = APIView().initialize_request(rf.get(PATH))
+    serialized = AroundSerializer(found, context={"request": request}).data
+    assert found.summaries and found.facets and found.metrics and found.environment
+    assert JSONRenderer().render(around(request, found)) == JSONRenderer().render(serialized)
+
+
+@pytest.mark.parametrize("query", ["", "&columns=all", "&x=nothing", "&series=none&without=%E2%80%A8"])
+def test_the_answer_is_the_json_of_other_answers(anonymous: APIClient, query: str) -> None:
+    run = factories.finished_run(replicates=3)
+    answer = ask(anonymous, f"run={run.pk}{query}")
+    other = JSONRenderer().render(answer.data)
+    assert answer.json() == json.loads(other)
+    assert (b"\\u2028" in answer.content) == (b"\\u2028" in other) == ("%A8" in query)
+    indented = ask(anonymous, f"run={run.pk}{query}", accept="application/json; indent=2")
+    assert indented.content.startswith(b"{\n  ") and indented.json() == answer.json()
+
+
+def test_cells_that_were_read_again_have_the_same_columns() -> None:
+    run = factories.finished_run(replicates=4)
+    found = compare(Selection((run.pk,)))
+    again = replace(found, points=tuple(found.points))
+    assert again.points == found.points
+    assert columns(again, USUAL + MORE) == columns(found, USUAL + MORE)
+    nothing = replace(found, points=())
+    assert {len(column) for column in columns(nothing, USUAL + MORE)["points"].values()} == {0}
+
+
+@pytest.mark.parametrize("digits", [6, 8])
+def test_rounding_at_once_is_rounding_one_by_one(digits: int) -> None:
+    random = np.random.default_rng(1)
+    sizes = 10.0 ** random.integers(-25, 25, 20000)
+    halves = (random.integers(10 ** (digits - 1), 10**digits, 20000) + 0.5) / 10.0 ** random.integers(0, 12, 20000)
+    edges = [0.0, 5e-324, 1e308, 9.9999999999, 0.99999999999, 999999.5, 99999999.5, 1e22, 1e23, 123456789.4]
+    values = np.concatenate([random.random(20000) * sizes, halves, edges])
+    values = np.concatenate([values, -values])
+    assert rounded(values, digits).tolist() == [float(f"{value:.{digits}g}") for value in values.tolist()]
+
+
+def test_measured_values_have_eight_digits_and_all_where_asked(anonymous: APIClient) -> None:
+    run = factories.finished_run(replicates=1, factors={}, installation="16")
+    models.Measurement.objects.filter(metric="tps").update(value=12345.678901234)
+    query = f"run={run.pk}&x=clients&series=none&metric=tps"
+    assert ask(anonymous, query).json()["points"]["values"] == [[12345.679]]
+    assert ask(anonymous, f"{query}&columns=all").json()["points"]["values"] == [[12345.678901234]]
+    models.Measurement.objects.filter(metric="tps").update(value=10737418241)
+    assert ask(anonymous, query).json()["points"]["values"] == [[10737418241]]
+
+
+def test_an_unknown_column_is_named(anonymous: APIClient) -> None:
+    error = ask(anonymous, "columns=colour").json()["error"]
+    assert (error["where"], "adjusted" in error["todo"]) == ("columns", True)
+
+
+def test_what_is_known_is_not_sent_again(anonymous: APIClient, django_assert_num_queries: Any) -> None:
+    run = factories.finished_run()
+    with django_assert_num_queries(5):
+        first = ask(anonymous, f"run={run.pk}")
+    with django_assert_num_queries(1):
+        again = ask(anonymous, f"run={run.pk}", if_none_match=first["ETag"])
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+    assert "no-cache" in first["Cache-Control"]
+    assert ask(anonymous, f"run={run.pk}&statistic=mean", if_none_match=first["ETag"]).status_code == 200
+
+
+@pytest.mark.parametrize("change", ["result", "read again", "retried", "metric", "reference", "deleted"])
+def test_whatever_changes_the_answer_changes_its_etag(anonymous: APIClient, change: str) -> None:
+    run = factories.run(replicates=3)
+    trials = list(run.trials.all())
+    for trial in trials[1:]:
+        factories.finish(trial)
+    snapshot = factories.citation(run)
+    tag = ask(anonymous, f"run={run.pk}")["ETag"]
+    if change == "result":
+        factories.finish(trials[0])
+    elif change == "read again":
+        models.Attempt.objects.filter(trial=trials[1]).update(ingested_at="2099-01-01T00:00Z")
+    elif change == "retried":
+        factories.begin(trials[0])
+    elif change == "metric":
+        models.Metric.objects.filter(name="tps").update(minimum_effect=0.5)
+    elif change == "reference":
+        models.Reference.objects.create(name="a", snapshot=snapshot, series="postgresql-16.9")
+    else:
+        trials[2].delete()
+    answer = ask(anonymous, f"run={run.pk}", if_none_match=tag)
+    assert (answer.status_code, answer["ETag"] != tag) == (200, True)
+
+
+def test_it_is_packed_where_that_is_understood(anonymous: APIClient) -> None:
+    run = factories.finished_run()
+    packed = ask(anonymous, f"run={run.pk}", accept_encoding="gzip")
+    assert packed["Content-Encoding"] == "gzip"
+    assert json.loads(gzip.decompress(packed.content)) == ask(anonymous, f"run={run.pk}").json()
+    assert ask(anonymous, f"run={run.pk}", if_none_match=packed["ETag"]).status_code == 304
+
+
+def test_a_cell_of_six_replicates_is_short(anonymous: APIClient) -> None:
+    run = factories.finished_run(replicates=6)
+    models.Measurement.objects.filter(metric="tps").update(value=23456.789012)
+    found = ask(anonymous, f"run={run.pk}").json()
+    assert len(json.dumps(found["points"], separators=(",", ":"))) / len(found["points"]["value"]) < 160
+
+
+def test_as_csv_every_replicate_has_its_row(anonymous: APIClient, django_assert_num_queries: Any) -> None:
+    run = factories.finished_run()
+    with django_assert_num_queries(5):
+        answer = anonymous.get(f"/api/v1/comparison.csv?run={run.pk}")
+    assert answer["Content-Type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    expected = compare(Selection((run.pk,)))
+    assert [float(row["value"]) for row in rows] == [r.value for point in expected.points for r in point.values]
+    assert {int(row["trial"]) for row in rows} == set(run.trials.values_list("pk", flat=True))
+    assert rows[-1]["baseline"] == "postgresql-16.9 at 4"
+    assert rows[-1]["verdict"] == expected.points[-1].verdict.kind.value
+
+
+def test_a_program_cites_and_saves_a_reference(visitor: Any) -> None:
+    run = factories.finished_run()
+    client = visitor("run")
+    made = client.post("/api/v1/citations/", {"query": f"run={run.pk}"}, format="json")
+    assert made.status_code == 201
+    citation = made.json()
+    assert [row["hash"] for row in client.get("/api/v1/citations/").json()["results"]] == [citation["hash"]]
+    found = client.get(citation["links"]["self"]).json()
+    now = ask(client, f"run={run.pk}&columns=all").json()
+    assert (found["comparison"]["points"], found["comparison"]["summaries"]) == (now["points"], now["summaries"])
+    assert (found["standing"]["gone"], found["standing"]["turned"]) == ([], [])
+    body = {"name": "first", "citation": citation["hash"], "series": "postgresql-16.9"}
+    assert client.post("/api/v1/references/", body, format="json").status_code == 201
+    assert client.post("/api/v1/references/", body | {"series": "none"}, format="json").status_code == 400
+    assert client.post("/api/v1/references/", body | {"citation": "0"}, format="json").status_code == 404
+    assert ask(client, f"run={run.pk}").json()["references"] == ["first"]
+    assert ask(client, f"run={run.pk}&baseline=@first").json()["series"][0] == "@first"
+    rows = client.get(citation["links"]["csv"]).content.decode().splitlines()
+    assert len(rows) == 9

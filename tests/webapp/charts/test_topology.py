@@ -1,0 +1,154 @@
+"""A trial's servers as rows with wires: places and words, without a browser."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from results.series import Series
+from webapp.charts.topology import HEIGHT, WIDTH, Drawing, draw
+
+
+def spec(*nodes: str, **changes: Any) -> dict[str, Any]:
+    """One agent plays all roles, unless changed."""
+    agents = dict.fromkeys(("client", *nodes), "db1") | changes.pop("agents", {})
+    return {"agents": agents, "installation": {"version": "16.9"}, "parameters": {"clients": 4}} | changes
+
+
+def streams(source: str, *targets: str, state: str = "async", actual: str = "streaming") -> list[dict[str, Any]]:
+    passed = actual == "streaming"
+    return [
+        check
+        for node in targets
+        for check in (
+            {"name": f"stream from {source}", "node": node, "actual": actual, "passed": passed},
+            {"name": "synchronous state", "node": node, "actual": state, "passed": passed},
+        )
+    ]
+
+
+def drawn(*args: Any, series: tuple[Series, ...] = (), events: Any = (), duration_s: float | None = 4.0) -> Drawing:
+    found = draw(args[0], args[1] if len(args) > 1 else (), series, events, duration_s)
+    assert found is not None
+    return found
+
+
+def series(name: str, node: str, *values: float, label: str = "") -> Series:
+    return Series(name, node, "%", 0.5, 1, values, label)
+
+
+def test_a_single_server_is_a_client_with_an_arrow_to_it() -> None:
+    found = drawn(spec("primary"))
+    assert [(row.name, row.version, row.agent) for row in found.rows] == [
+        ("client", "", "db1"), ("primary", "16.9", "db1"),
+    ]  # fmt: skip
+    assert [edge.text for edge in found.rows[1].received] == ["load from client (4 clients)"]
+    assert [bool(wire.tip) for wire in found.rows[1].wires] == [False, True]
+    assert found.looks == ("load",)
+
+
+def test_a_trial_without_agents_is_not_drawn() -> None:
+    assert draw({"parameters": {}}, (), (), (), None) is None
+
+
+def test_servers_follow_the_one_they_stream_from_in_the_order_of_their_numbers() -> None:
+    standbys = [f"standby{number}" for number in (10, 2, 1)]
+    checks = [*streams("cascade", *standbys), *streams("primary", "cascade")]
+    found = drawn(spec("cascade", *standbys, "primary"), checks)
+    assert [row.name for row in found.rows] == [
+        "client", "primary", "cascade", "standby1", "standby2", "standby10",
+    ]  # fmt: skip
+
+
+def test_a_lane_ends_at_the_last_node_and_is_used_again() -> None:
+    checks = [*streams("primary", "cascade"), *streams("cascade", "standby1", "standby2")]
+    chain = drawn(spec("primary", "cascade", "standby1", "standby2"), checks)
+    assert {wire.x1 for row in chain.rows for wire in row.wires} == {8}, "no two lanes are needed at once"
+    loads = [{"name": n, "client": "client", "server": n} for n in ("primary", "standby1")]
+    both = drawn(spec("primary", "standby1", loads=loads), streams("primary", "standby1"))
+    assert {wire.x1 for row in both.rows for wire in row.wires} == {8, 22}
+    last = both.rows[-1].wires
+    assert "100%" not in {wire.y2 for wire in last}, "nothing goes on below the last node"
+    assert len([wire for wire in last if wire.tip]) == 2
+
+
+def test_wires_meet_from_row_to_row() -> None:
+    checks = streams("primary", *(f"standby{n}" for n in range(1, 5)))
+    found = drawn(spec("primary", *(f"standby{n}" for n in range(1, 5))), checks)
+    for above, below in zip(found.rows, found.rows[1:], strict=False):
+        going = {wire.x1 for wire in above.wires if wire.y2 == "100%"}
+        coming = {wire.x1 for wire in below.wires if wire.x1 == wire.x2 and wire.y1 == "0"}
+        assert going == coming
+
+
+def test_a_stream_says_its_state_and_a_broken_one_that_it_is() -> None:
+    nodes = spec("primary", "standby1", "standby2")
+    checks = [*streams("primary", "standby1", state="quorum"), *streams("primary", "standby2", actual="none")]
+    one, two = drawn(nodes, checks).rows[2:]
+    assert [(edge.look, edge.text) for edge in one.received] == [("sync", "stream from primary: streaming, quorum")]
+    assert [edge.look for edge in two.received] == ["broken"]
+
+
+def test_reads_beside_the_workload_are_called_so() -> None:
+    load = {"name": "standby1", "client": "client", "server": "standby1", "clients": 1, "workload": False}
+    row = drawn(spec("primary", "standby1", loads=[load])).rows[-1]
+    assert [edge.text for edge in row.received] == ["reads from client (1 client, select-only)"]
+
+
+def test_processors_and_disks_are_shown_once_for_a_machine() -> None:
+    found = drawn(
+        spec("primary", "standby1", "standby2", agents={"standby2": "db2"}),
+        streams("primary", "standby1", "standby2"),
+        series=(
+            series("cpu.busy", "primary", 10, 30), series("cpu.busy", "standby2", 50, 70),
+            series("disk.utilisation", "primary", 5, 80, label="sda"),
+            series("disk.utilisation", "primary", 20, 10, label="sdb"),
+        ),
+    )  # fmt: skip
+    assert [(row.name, row.machine) for row in found.rows] == [
+        ("client", "primary"), ("primary", ""), ("standby1", "primary"), ("standby2", ""),
+    ]  # fmt: skip
+    assert [(track.title, track.said) for track in found.rows[1].tracks] == [
+        ("CPU busy", "mean 20 %, at most 30 %"), ("busiest of 2 disks", "mean 50 %, at most 80 %"),
+    ]  # fmt: skip
+    assert found.shared
+
+
+def test_a_machine_is_shown_at_its_first_server_wherever_its_numbers_are_filed() -> None:
+    busy = (series("cpu.busy", "standby1", 10, 30), series("cpu.busy", "client", 1, 1))
+    found = drawn(spec("primary", "standby1", agents={"client": "load1"}), series=busy)
+    assert [(row.name, len(row.tracks), row.machine) for row in found.rows] == [
+        ("client", 1, ""), ("primary", 1, ""), ("standby1", 0, "primary"),
+    ]  # fmt: skip
+
+
+def test_lag_has_one_scale_and_goes_on_after_the_load() -> None:
+    lags = (
+        Series("replication.lag_bytes", "standby1", "B", 1, 0.0, (100.0, 50.0, 0.0), times_s=(1.0, 3.0, 5.0)),
+        Series("replication.lag_bytes", "standby2", "B", 1, 0.0, (400.0, math.nan, 9000.0), times_s=(1.0, 3.0, 5.0)),
+    )
+    found = drawn(spec("primary", "standby1", "standby2"), series=lags)
+    one, two = (row.tracks[0] for row in found.rows[2:])
+    assert found.scale == "8.789 kB"
+    assert found.end_x == WIDTH * 4 / 5
+    assert one.said == "mean 75 B, at most 100 B", "of the window alone"
+    assert two.line.count("M") == 2, "a gap is no line"
+    assert f"L{WIDTH} {HEIGHT}" in one.line
+    assert [tick.text for tick in found.ticks] == ["0 s", "1 s", "2 s", "3 s", "4 s", "5 s"]
+
+
+def test_events_are_marks_where_they_happened_and_spans_as_long() -> None:
+    events = [
+        {"at_s": 1.0, "kind": "checkpoint", "node": "primary", "text": "checkpoint starting: time"},
+        {"at_s": 2.0, "kind": "checkpoint", "node": "primary", "text": "checkpoint complete: wrote 1 buffers"},
+        {"at_s": 9.0, "kind": "error", "node": "primary", "text": "after the end"},
+    ]
+    found = drawn(spec("primary"), series=(series("cpu.busy", "primary", 1, 2),), events=events)
+    assert [(mark.x, mark.width) for mark in found.marks] == [(WIDTH / 4, WIDTH / 4)]
+    assert drawn(spec("primary"), events=events).marks == (), "without an axis there is no place for them"
+
+
+def test_a_long_trial_is_thinned() -> None:
+    found = drawn(spec("primary"), series=(series("cpu.busy", "primary", *[50.0] * 86400),), duration_s=86400.0)
+    assert found.rows[1].tracks[0].line.count("L") < 300
+    assert len(found.ticks) <= 7

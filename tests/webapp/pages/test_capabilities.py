@@ -1,0 +1,127 @@
+"""The page of capabilities."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def text_of(client: Client, path: str = "/capabilities/", **headers: str) -> str:
+    answer = client.get(path, **headers)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def words(text: str) -> list[str]:
+    """Every cell's word, from left to right, row by row."""
+    return ["".join(found) for found in re.findall(r"</span>(\w+)</summary>|(– not checked)", text)]
+
+
+def test_each_cell_has_a_word_what_was_said_and_its_trial(stranger: Client) -> None:
+    said = "ERROR:  only heap AM is supported <here>"
+    trial = factories.capability_run({"vacuum": "yes", "toast": "no"}, access_method="zheap", message=said)
+    text = text_of(stranger)
+    assert words(text) == ["yes", "no"]
+    assert "only heap AM is supported &lt;here&gt;" in text
+    assert f'href="/trials/{trial.pk}/"' in text
+    assert "1 of 2 capabilities hold on this build." in text
+    assert "Not so, or not known, everywhere: TOAST." in text
+
+
+def test_builds_stand_side_by_side_heap_first(stranger: Client) -> None:
+    factories.capability_run({"vacuum": "yes", "toast": "partly"}, access_method="zheap")
+    factories.capability_run({"vacuum": "yes"})
+    factories.capability_run({"vacuum": "yes", "toast": "unknown"}, installation="18")
+    text = text_of(stranger)
+    assert re.findall(r'<th scope="col"><b>(\w+)</b> ([\w.-]+)', text) == [
+        ("heap", "postgresql-16.9"),
+        ("zheap", "postgresql-16.9"),
+        ("heap", "postgresql-18.1"),
+    ]
+    assert words(text) == ["yes", "yes", "yes", "– not checked", "partly", "unknown"]
+
+
+def test_the_newest_counted_answer_stands(stranger: Client) -> None:
+    factories.capability_run({"vacuum": "no", "toast": "no"})
+    newer = factories.capability_run({"vacuum": "yes"})
+    newer.attempt.measured_from = newer.attempt.measured_from.replace(year=2027)
+    newer.attempt.save()
+    failed = factories.capability_run({"vacuum": "partly"})
+    failed.attempt.measured_from = failed.attempt.measured_from.replace(year=2028)
+    failed.attempt.save()
+    failed.__class__.objects.filter(pk=failed.pk).update(state="failed", attempt=None)
+    assert words(text_of(stranger)) == ["yes", "no"]
+
+
+def test_what_is_not_yes_everywhere_can_be_shown_alone(stranger: Client) -> None:
+    factories.capability_run({"vacuum": "yes", "analyze": "yes", "toast": "partly"})
+    text = text_of(stranger, "/capabilities/?only=differing")
+    assert words(text) == ["partly"]
+    assert "ANALYZE" not in text
+    assert "2 of 3 capabilities hold" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("installation=postgresql-18.1", ["yes"]),
+        ("access_method=zheap", ["no", "yes"]),
+        ("access_method=zheap&access_method=heap&capability=toast", ["no", "yes"]),
+        ("agent=db1&capability=vacuum", ["yes"]),
+        ("installation=&capability=", ["yes", "yes", "no"]),
+    ],
+)
+def test_filters_stand_in_the_address(query: str, shown: list[str], stranger: Client) -> None:
+    factories.capability_run({"toast": "no", "vacuum": "yes"}, access_method="zheap")
+    factories.capability_run({"toast": "yes"}, installation="18")
+    found = [word for word in words(text_of(stranger, f"/capabilities/?{query}")) if word != "– not checked"]
+    assert sorted(found) == sorted(shown)
+
+
+def test_values_that_no_answer_has_say_so(stranger: Client) -> None:
+    factories.capability_run({"toast": "yes"})
+    text = text_of(stranger, "/capabilities/?access_method=gone")
+    assert "No answer fits the chosen values." in text
+    assert 'value="gone"' in text
+
+
+def test_without_any_answer_it_says_what_to_do(stranger: Client) -> None:
+    text = text_of(stranger)
+    assert "Nothing has been checked yet." in text
+    (ready,) = re.findall(r'href="(/plans/ready/[^"]+)"', text)
+    assert "What each access method can do" in text_of(stranger, ready)
+
+
+def test_answers_that_are_all_yes_say_so_where_only_others_are_asked_for(stranger: Client) -> None:
+    factories.capability_run({"toast": "yes"})
+    assert "Every answer is yes." in text_of(stranger, "/capabilities/?only=differing")
+
+
+def test_a_fragment_says_its_address(stranger: Client) -> None:
+    factories.capability_run({"toast": "yes"})
+    answer = stranger.get("/capabilities/?agent=db1&installation=&only=differing", headers={"HX-Request": "true"})
+    assert answer["HX-Push-Url"] == "/capabilities/?agent=db1&only=differing"
+    assert "<html" not in answer.content.decode()
+
+
+def test_it_takes_one_query_whatever_the_number_of_answers(stranger: Client, django_assert_num_queries: Any) -> None:
+    for installation in ("16", "18"):
+        for method in ("heap", "zheap"):
+            factories.capability_run({"toast": "yes", "vacuum": "no"}, access_method=method, installation=installation)
+            with django_assert_num_queries(1):
+                text_of(stranger)
+
+
+def test_a_trials_page_has_its_own_answers_whatever_is_newest(stranger: Client) -> None:
+    older = factories.capability_run({"vacuum": "partly", "toast": "no"}, message="ERROR:  not yet")
+    factories.capability_run({"vacuum": "yes", "toast": "yes"})
+    text = text_of(stranger, f"/trials/{older.pk}/")
+    assert words(text) == ["partly", "no"]
+    assert "ERROR:  not yet" in text

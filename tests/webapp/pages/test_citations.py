@@ -1,0 +1,116 @@
+"""Citations: who makes them, what they show, and that they stay."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any
+
+from django.test import Client
+
+from results import models
+from tests import factories
+
+
+def cite(client: Client, query: str) -> Any:
+    return client.post("/compare/cite/", {"query": query})
+
+
+def test_a_member_cites_and_anybody_reads(
+    done: models.Run, member: Client, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    answer = cite(member, f"run={done.pk}")
+    snapshot = models.Snapshot.objects.get()
+    assert (answer.status_code, answer["Location"]) == (302, f"/c/{snapshot.pk}/")
+    assert snapshot.created_by.get_username() == "member"
+    with django_assert_max_num_queries(8):
+        text = stranger.get(f"/c/{snapshot.pk}/").content.decode()
+    assert "Transactions per second by clients, for each installation" in text
+    assert "The warehouse gives the same numbers today" in text
+    for trial in done.trials.all():
+        assert f"/trials/{trial.pk}/" in text
+    assert f"@misc{{teiten-{snapshot.pk}," in text
+    assert "Save as a reference" not in text
+    (figure,) = re.findall(r'<script id="figure-1" type="application/json">(.*?)</script>', text)
+    drawn = [trial for trace in json.loads(figure)["data"] for trial in trace.get("customdata", ())]
+    assert sorted(drawn) == sorted(done.trials.values_list("pk", flat=True))
+    assert "too few</span>" in text and ">too-few<" not in text
+
+
+def test_a_stranger_is_led_to_a_citation_that_there_is_and_else_to_sign_in(
+    done: models.Run, member: Client, stranger: Client
+) -> None:
+    answer = cite(stranger, f"run={done.pk}")
+    assert answer["Location"].startswith("/account/sign-in/?next=/compare/%3Frun%3D")
+    assert not models.Snapshot.objects.exists()
+    there = cite(member, f"run={done.pk}")["Location"]
+    assert cite(stranger, f"?run={done.pk}&x=clients")["Location"] == there
+
+
+def test_what_cannot_be_asked_cannot_be_cited(done: models.Run, member: Client) -> None:
+    assert cite(member, f"run={done.pk}&x=nothing").status_code == 400
+    assert cite(member, "").status_code == 400
+    assert not models.Snapshot.objects.exists()
+
+
+def test_it_shows_what_was_cited_and_says_what_is_otherwise_today(done: models.Run, stranger: Client) -> None:
+    snapshot = factories.citation(done)
+    one = models.Measurement.objects.filter(metric="tps", value=1001).get()
+    models.Measurement.objects.filter(pk=one.pk).update(value=2002)
+    text = stranger.get(f"/c/{snapshot.pk}/").content.decode()
+    assert "1 has another value" in text
+    assert f"trial {one.attempt.trial_id}</a> 1,001 tps → 2,002 tps" in text.replace("\u202f", " ")
+
+
+def test_it_says_what_was_asked_and_what_a_reader_must_know_besides(done: models.Run, stranger: Client) -> None:
+    lacking = done.trials.filter(configuration__dimensions__clients=4, configuration__dimensions__major="18")
+    models.Measurement.objects.filter(attempt__trial__in=lacking).delete()
+    query = f"run={done.pk}&x=clients&series=installation&per=client&filter.clients=1,4&baseline=postgresql-16.9"
+    publication = models.Publication.objects.create(slug="p", title="Table 7 & 8", year=2012)
+    models.Run.objects.filter(pk=done.pk).update(publication=publication)
+    snapshot = factories.citation(done, query)
+    text = html.unescape(stranger.get(f"/c/{snapshot.pk}/").content.decode())
+    named = "Transactions per second per client by clients, for each installation, only clients 1 or 4"
+    assert text.count(f"{named}, against postgresql-16.9") == 3
+    for remark in ("Published figures, not measured here: Table 7 & 8.", "18.1 has no result at clients 4."):
+        assert text.replace("\\&", "&").count(remark) == 3
+    assert "median per client" in text and "ratio of geometric means" in text
+    mixed = factories.citation(done, f"run={done.pk}&series=none")
+    assert stranger.get(f"/c/{mixed.pk}/").content.decode().count("Cells mix different installation") == 3
+
+
+def test_a_deleted_run_leaves_the_citation(done: models.Run, stranger: Client) -> None:
+    snapshot = factories.citation(done)
+    done.delete()
+    text = stranger.get(f"/c/{snapshot.pk}/").content.decode()
+    assert "The warehouse gives other numbers today" in text
+    assert "8 of the cited trials are deleted" in text
+    assert "postgresql-18.1" in text
+
+
+def test_a_member_saves_a_line_as_a_reference(done: models.Run, member: Client) -> None:
+    snapshot = factories.citation(done)
+    address = f"/c/{snapshot.pk}/reference/"
+    answer = member.post(address, {"name": "first", "series": "postgresql-16.9"}, follow=True)
+    assert "Comparisons offer @first as their baseline" in answer.content.decode()
+    assert member.post(address, {"name": "first", "series": "postgresql-18.1"}).status_code == 409
+    assert member.get(f"/compare/?run={done.pk}&baseline=@first").status_code == 200
+
+
+def test_the_list_names_them_all(done: models.Run, stranger: Client, django_assert_max_num_queries: Any) -> None:
+    hashes = [factories.citation(done, f"run={done.pk}&metric={name}").pk for name in ("tps", "latency.p99")]
+    with django_assert_max_num_queries(1):
+        text = stranger.get("/c/").content.decode()
+    for hash_ in hashes:
+        assert f"/c/{hash_}/" in text
+
+
+def test_there_is_no_citation_of_another_hash(db: None, stranger: Client) -> None:
+    assert stranger.get("/c/0123456789abcdef/").status_code == 404
+
+
+def test_a_nul_byte_in_what_is_cited_is_refused(done: models.Run, member: Client) -> None:
+    answer = member.post("/compare/cite/", {"query": f"run={done.pk}&x=cli%00ents"})
+    assert (answer.status_code, models.Snapshot.objects.count()) == (400, 0)
+    assert "NUL byte" in answer.content.decode()

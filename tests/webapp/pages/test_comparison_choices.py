@@ -1,0 +1,84 @@
+"""The comparison's page: what can be chosen, what is wrong with a choice, and what is drawn of it."""
+
+from __future__ import annotations
+
+import re
+
+from django.test import Client
+
+from results import models
+from results.queries.comparison import compare
+from tests import factories
+from tests.webapp.pages.test_comparison import figures_of, text_of
+from webapp import urlstate
+
+
+def test_an_interval_much_wider_than_the_values_does_not_hide_them(db: None, stranger: Client) -> None:
+    run = factories.run(replicates=3, factors={"installation": ["16", "18"], "clients": [1]})
+    for trial in run.trials.select_related("configuration"):
+        newer = trial.configuration.dimensions["major"] == "18"
+        factories.finish(trial, 1000 * ((0.2, 1.0, 2.0)[trial.block - 1] if newer else 1.0))
+    query = f"run={run.pk}&series=installation&x=clients"
+    verdict = next(p.verdict for p in compare(urlstate.read(query)).points if p.verdict)
+    (figure,) = figures_of(text_of(stranger, f"/compare/?{query}&view=ratio"))
+    low, high = figure["layout"]["yaxis"]["range"]
+    assert verdict.high and 2.0 < high < 10 < verdict.high
+    assert 0 <= low < 0.2
+
+
+def test_panels_of_numbers_say_of_what(done: models.Run, stranger: Client) -> None:
+    text = text_of(stranger, f"/compare/?run={done.pk}&series=none&x=installation&panel=clients")
+    assert "<h3>clients 1</h3>" in text and "<h3>clients 4</h3>" in text
+    named = text_of(stranger, f"/compare/?run={done.pk}&series=none&panel=installation")
+    assert "<h3>postgresql-16.9</h3>" in named
+
+
+def test_a_run_that_is_not_there_is_named(done: models.Run, stranger: Client) -> None:
+    alone = text_of(stranger, "/compare/?run=999")
+    assert "There is no run 999." in alone and "<h1>Compare " in alone and "Choose other runs" in alone
+    beside = text_of(stranger, f"/compare/?run={done.pk},999")
+    assert "There is no run 999." in beside and "×1.125" in beside
+    assert "There is no run" not in text_of(stranger, f"/compare/?run={done.pk}")
+
+
+def test_a_wrong_choice_leads_back_to_its_runs(done: models.Run, stranger: Client) -> None:
+    answer = stranger.get(f"/compare/?run={done.pk}&metric=nothing")
+    assert answer.status_code == 400
+    assert f'href="/compare/?run={done.pk}">Start again with these runs</a>' in answer.content.decode()
+    assert "Start again" not in stranger.get("/compare/?run=x").content.decode()
+
+
+def queries_of(run: models.Run) -> None:
+    """Of every trial a time of each of three queries."""
+    models.Metric.objects.create(
+        name="query.time", unit="s", better="lower", label="Time of a query", minimum_effect=0.02
+    )
+    for trial in run.trials.all():
+        models.Measurement.objects.bulk_create(
+            models.Measurement(run=run, attempt=trial.attempt, metric_id="query.time", node="", label=name, value=value)
+            for value, name in enumerate(("q1.1", "q1.2", "q2.1"), start=1)
+        )
+
+
+def test_labels_that_tell_cells_apart_have_chips(done: models.Run, stranger: Client) -> None:
+    queries_of(done)
+    path = f"/compare/?run={done.pk}&x=label&metric=query.time&filter.clients=4"
+    text = text_of(stranger, path)
+    chips = re.findall(r'<label class="chip"[^>]*><input[^>]*name="filter.label" value="([^"]*)"[^>]*>\1</label>', text)
+    assert chips == ["q1.1", "q1.2", "q2.1"]
+    assert 'name="label"' not in text
+    assert text_of(stranger, path + "&filter.label=q1.1,q2.1").count("<tr data-x=") == 2
+    other = text_of(stranger, f"/compare/?run={done.pk}&metric=query.time")
+    assert 'name="filter.label"' not in other and '<select name="label"' in other
+
+
+def test_several_labels_are_let_go_with_the_axis_that_told_them_apart(done: models.Run, stranger: Client) -> None:
+    queries_of(done)
+    was = "was.x=label&was.series=installation&was.panel=&was.metric="
+    query = f"run={done.pk}&series=installation&filter.label=q1.1&filter.label=q2.1&"
+    for changed in ("x=clients&metric=query.time&" + was + "query.time", "x=label&metric=tps&" + was + "query.time"):
+        answer = stranger.get(f"/compare/?{query}{changed}", headers={"HX-Request": "true"})
+        assert answer.status_code == 200
+        assert "filter.label" not in answer["HX-Push-Url"]
+    kept = stranger.get(f"/compare/?{query}x=label&metric=query.time&{was}query.time", headers={"HX-Request": "true"})
+    assert kept["HX-Push-Url"].endswith("filter.label=q1.1,q2.1")

@@ -1,0 +1,191 @@
+"""Ready plans: the list, the choice, and the plan form filled in."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import tomli_w
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from results import models
+from tests import factories
+from tests.results.test_ready import SHELF, mapping
+
+FORM = "/plans/ready/reads/form/?"
+
+
+@pytest.fixture(autouse=True)
+def _plans(settings: Any, tmp_path: Path) -> None:
+    settings.TEITEN_PLAN_DIR = tmp_path
+    (tmp_path / "reads.toml").write_text(tomli_w.dumps(mapping()))
+    (tmp_path / "builds.toml").write_text(tomli_w.dumps(mapping(name="Builds", compare="builds")))
+    (tmp_path / "one.toml").write_text(tomli_w.dumps(mapping(name="One", compare="one")))
+
+
+def page(client: Client, path: str, status: int = 200) -> str:
+    answer = client.get(path)
+    assert answer.status_code == status
+    return html.unescape(answer.content.decode())
+
+
+def problems(text: str) -> list[dict[str, str]]:
+    found = re.search(r'<script id="problems" type="application/json">(.*?)</script>', text)
+    assert found is not None
+    return list(json.loads(found[1]))
+
+
+def chosen(text: str) -> list[str]:
+    return re.findall(r'name="(?:installations|builds)" value="([^"]*)" checked', text)
+
+
+def test_the_list_says_of_each_what_it_finds_out_and_what_was_found(db: None, stranger: Client) -> None:
+    text = page(stranger, "/plans/ready/")
+    for said in (
+        "3 experiments",
+        "What it finds out.",
+        "A report 2012, 2.2",
+        "Much was done.",
+        "Little.",
+        "scale 10 on a laptop, 1,000 in the report",
+    ):
+        assert said in text
+    assert 'href="/plans/ready/reads/"' in text
+
+
+def test_the_list_needs_no_query_of_the_warehouse(db: None, stranger: Client) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        page(stranger, "/plans/ready/")
+    assert len(queries) == 0
+
+
+def test_the_plans_that_come_with_teiten_are_all_listed(db: None, stranger: Client, settings: Any) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    text = page(stranger, "/plans/ready/")
+    assert [plan.slug for plan in SHELF.plans if f'href="/plans/ready/{plan.slug}/"' not in text] == []
+
+
+def test_a_file_that_is_no_ready_plan_is_named_and_hides_no_other(db: None, stranger: Client, tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text(tomli_w.dumps(mapping(size="length")))
+    text = page(stranger, "/plans/ready/")
+    assert "plans/broken.toml is no ready plan." in text
+    assert "The workload has no parameter 'length'." in text
+    assert 'href="/plans/ready/reads/"' in text
+    assert "has no parameter 'length'" in page(stranger, "/plans/ready/broken/", 422)
+
+
+def test_ready_plans_are_linked_from_the_overview_the_list_and_the_form(member: Client) -> None:
+    for path in ("/", "/plans/", "/plans/add/"):
+        assert 'href="/plans/ready/"' in page(member, path)
+
+
+def test_the_choice_begins_with_the_first_agent_that_is_ready_and_all_its_postgresql(
+    db: None, stranger: Client
+) -> None:
+    factories.agent("away")
+    models.Agent.objects.update(state="unreachable")
+    factories.agent("db1", {"16.9": 160009, "18.1": 180001, "9.4.26": 90426})
+    text = page(stranger, "/plans/ready/reads/")
+    assert '<option value="db1" selected>' in text
+    assert chosen(text) == ["postgresql-16.9", "postgresql-18.1"]
+    assert 'postgresql-9.4.26 <small class="faint">older than the workload needs' in text
+    assert 'name="size" value="10"' in text
+    assert "Sign in and open in the plan form" in text
+
+
+def test_another_agent_has_its_own_postgresql(db: None, stranger: Client) -> None:
+    factories.agent("db1")
+    factories.agent("db2", {"17.5": 170005})
+    assert chosen(page(stranger, "/plans/ready/reads/?agents.primary=db2")) == ["postgresql-17.5"]
+
+
+def test_builds_are_offered_with_every_access_method(db: None, stranger: Client) -> None:
+    agent = factories.agent("db1", {"16.9": 160009, "18.1": 180001})
+    agent.installations.filter(version="18.1").update(access_methods=["heap", "heap2"])
+    assert chosen(page(stranger, "/plans/ready/builds/")) == [
+        "postgresql-16.9 heap", "postgresql-18.1 heap", "postgresql-18.1 heap2",
+    ]  # fmt: skip
+
+
+def test_a_plan_of_one_installation_offers_the_newest(db: None, stranger: Client) -> None:
+    factories.agent()
+    text = page(stranger, "/plans/ready/one/")
+    assert chosen(text) == ["postgresql-18.1"]
+    assert text.count('type="radio"') == 2
+
+
+def test_without_an_agent_the_page_says_how_to_add_one(db: None, stranger: Client) -> None:
+    assert "There is no agent yet." in page(stranger, "/plans/ready/reads/")
+
+
+def test_the_number_of_queries_does_not_grow_with_agents(db: None, stranger: Client) -> None:
+    counts = []
+    for name in ("db1", "db2"):
+        factories.agent(name)
+        with CaptureQueriesContext(connection) as queries:
+            page(stranger, "/plans/ready/reads/")
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 4
+
+
+def test_a_choice_opens_the_plan_form_filled_in(member: Client) -> None:
+    factories.agent()
+    asked = {"size": "25", "agents.primary": "db1", "agents.client": "", "installations": ["postgresql-16.9", "18"]}
+    text = page(member, FORM + urlencode(asked, doseq=True))
+    assert '<form method="post" class="page split" id="plan" action="/plans/add/"' in text
+    assert 'id="name" name="name" value="Reads"' in text
+    assert 'name="parameters.scale" value="25"' in text
+    assert "postgresql-16.9, 18</textarea>" in text
+    assert '<option value="db1" selected>' in text
+
+
+def test_a_second_plan_of_the_same_kind_gets_another_name(member: Client) -> None:
+    factories.agent()
+    factories.stored_plan(name="Reads")
+    factories.stored_plan(name="Reads (2)")
+    text = page(member, FORM + "agents.primary=db1&installations=16")
+    assert 'name="name" value="Reads (3)"' in text
+
+
+def test_a_choice_that_is_not_right_comes_back_with_its_problems(member: Client) -> None:
+    factories.agent()
+    text = page(member, FORM + "size=0&agents.primary=db1&builds=16+heap", 422)
+    assert {problem["field"] for problem in problems(text)} == {"size", "installations", "builds"}
+    assert 'name="size" value="0"' in text
+    assert chosen(text) == []
+
+
+def test_the_noise_of_a_choice_is_measured_by_its_aa_plan(member: Client) -> None:
+    factories.agent()
+    asked = FORM + "agents.primary=db1&installations=16"
+    assert "Measure its noise (A/A)" in page(member, "/plans/ready/reads/")
+    text = page(member, asked + "&aa=1")
+    assert 'name="name" value="A/A of Reads"' in text
+    assert 'value="twin"' in text
+    assert 'value="twin"' not in page(member, asked)
+
+
+def test_the_aa_plan_of_what_has_twins_already_says_so(member: Client, tmp_path: Path) -> None:
+    factories.agent()
+    (tmp_path / "reads.toml").write_text(tomli_w.dumps(mapping(factors={"twin": factories.TWINS})))
+    text = page(member, FORM + "agents.primary=db1&installations=16&aa=1", 422)
+    assert "Every configuration occurs twice already." in text
+
+
+def test_a_stranger_signs_in_and_comes_back_to_the_choice(db: None, stranger: Client) -> None:
+    answer = stranger.get(FORM + "size=25&agents.primary=db1")
+    assert answer.status_code == 302
+    assert answer["Location"].endswith("next=/plans/ready/reads/form/%3Fsize%3D25%26agents.primary%3Ddb1")
+
+
+def test_an_unknown_ready_plan_is_not_there(db: None, stranger: Client) -> None:
+    for path in ("/plans/ready/nothing/", "/plans/ready/nothing/form/"):
+        assert stranger.get(path).status_code in (302, 404)
+    assert "There is nothing at this address" in page(stranger, "/plans/ready/nothing/", 404)

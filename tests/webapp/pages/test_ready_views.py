@@ -1,0 +1,284 @@
+"""Versions, access methods, topologies, and the published tables that they show."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from django.test import Client
+
+from results import models
+from results.errors import TeitenError
+from results.published.catalogue import TABLES
+from results.published.load import load
+from results.published.tables import FOLDER
+from results.queries.access_methods import access_methods
+from results.queries.versions import versions
+from tests import arrangements, environments, factories
+from webapp.pages.versions import sentence
+from workers.registry import known_metrics
+
+pytestmark = pytest.mark.django_db
+KERNEL = {"release 6.1": "release 6.8"}
+
+
+@pytest.fixture
+def loaded() -> None:
+    load(TABLES, known_metrics(), "tests")
+
+
+def text_of(client: Client, path: str) -> str:
+    answer = client.get(path)
+    if answer.status_code == 302:  # the client's own way to follow would write the address anew
+        answer = client.get(answer["Location"])
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", answer.content.decode())
+
+
+def figures(text: str) -> list[Mapping[str, Any]]:
+    found = re.findall(r'<script id="[^"]*" type="application/json">(.*?)</script>', text)
+    return [json.loads(one) for one in found]
+
+
+def run_of(slug: str) -> models.Run:
+    return models.Run.objects.get(publication__slug=slug)
+
+
+def test_versions_show_the_ratios_of_table_6_14(loaded: None, stranger: Client) -> None:
+    text = text_of(stranger, "/versions/?workload=ssb")
+    for ratio in ("1.039", "1.059", "1.043", "0.887", "0.972", "0.928"):
+        assert f"×{ratio}" in text
+    assert "too few replicates" in text and "published" in text
+    assert sum(len(trace["x"]) for trace in figures(text)[0]["data"]) == 37
+
+
+def test_versions_of_all_workloads_have_a_row_each_with_its_own_baseline(loaded: None, stranger: Client) -> None:
+    factories.finished_run(replicates=3)
+    text = text_of(stranger, "/versions/")
+    assert "▲</span> ×1.125" in text and "2 better" in text
+    assert "▼</span> ×0.928" in text
+    assert "18 is faster than 16 in 2 of 2 cells: ×1.125, as a geometric mean of the rows below." in text
+    assert "Nothing to compare in access_method" in text
+
+
+def test_a_version_that_stands_alone_is_dimmed(loaded: None, stranger: Client) -> None:
+    def dimmed(path: str) -> set[str]:
+        chips = re.findall(
+            r'<label class="chip none"><input type="checkbox" name="version" value="([^"]+)"[^>]*>', path
+        )
+        return set(chips)
+
+    factories.finished_run(replicates=1)
+    assert dimmed(text_of(stranger, "/versions/?workload=pgbench")) == {"12", "13"}
+    assert dimmed(text_of(stranger, "/versions/?workload=ssb")) >= {"16", "18"}
+    assert not dimmed(text_of(stranger, "/versions/")) & {"11", "12", "16", "18"}
+
+
+def test_one_value_each_is_called_neither_faster_nor_slower(loaded: None, stranger: Client) -> None:
+    text = text_of(stranger, "/versions/?workload=ssb")
+    (said,) = re.findall(r'<p class="lead">(.*?)</p>', text)
+    assert said.startswith("Published figures, one value each: ")
+    measured = factories.finished_run(replicates=1)
+    text = text_of(stranger, f"/versions/?workload={measured.workload}")
+    (said,) = re.findall(r'<p class="lead">(.*?)</p>', text)
+    assert said == "Too few replicates to tell 18 from 16: ×1.125, as a geometric mean of the rows below."
+
+
+def test_what_is_not_comparable_is_in_no_speed_and_said(stranger: Client) -> None:
+    run = factories.finished_run(replicates=3)
+    environments.run_in_versions(run)
+    other = environments.layers(18, facts=KERNEL)
+    newer = run.trials.filter(configuration__dimensions__major="18").select_related("attempt")
+    for trial in newer.filter(configuration__dimensions__clients=4):
+        environments.ran_in(trial.attempt, other)
+        trial.attempt.measurements.filter(metric="tps").update(value=1)
+    text = text_of(stranger, "/versions/")
+    assert "1 better, 1 not comparable" in text
+    (said,) = re.findall(r'<p class="lead">(.*?)</p>', text)
+    assert said.startswith("18 is faster than 16 in 1 of 1 cell: ×1.12")
+    assert said.endswith("Left out: 1 cell not comparable.")
+    for trial in newer:
+        environments.ran_in(trial.attempt, other)
+    text = text_of(stranger, "/versions/")
+    assert "2 not comparable" in text and "too few" not in text and 'class="lead"' not in text
+
+
+def test_a_version_only_in_rows_that_are_not_shown_says_nothing(stranger: Client) -> None:
+    factories.finished_run(replicates=3)
+    found = versions()
+    assert sentence(found)
+    assert sentence(replace(found, rows=())) == ""
+
+
+def test_a_cell_of_versions_leads_to_its_comparison(loaded: None, stranger: Client) -> None:
+    text = text_of(stranger, "/versions/?workload=ssb")
+    wanted = ("filter.label=q2.1", "metric=ssb.query.seconds&", "filter.major=11,12")
+    found = [address.replace("&amp;", "&") for address in re.findall(r'href="(/compare/[^"]+)"', text)]
+    compared = text_of(stranger, next(address for address in found if all(part in address for part in wanted)))
+    assert "×1.127" in compared  # 153.1511 / 135.8966 seconds
+
+
+def test_a_chosen_baseline_and_versions_are_kept_in_the_address(loaded: None, stranger: Client) -> None:
+    factories.finished_run()
+    answer = stranger.get("/versions/?workload=&baseline=18&version=16&version=18")
+    assert answer["HX-Push-Url"] == "/versions/?baseline=18&version=16&version=18"
+    text = answer.content.decode()
+    assert "×0.889" in text and "×0.928" not in text
+
+
+def test_versions_without_results_say_what_to_do(stranger: Client) -> None:
+    assert "There is no result yet." in text_of(stranger, "/versions/")
+    factories.finished_run()
+    assert "Nothing to compare here." in text_of(stranger, "/versions/?version=16")
+
+
+def test_versions_take_as_many_queries_whatever_the_number_of_trials(
+    stranger: Client, django_assert_num_queries: Any
+) -> None:
+    for replicates in (2, 6):
+        factories.finished_run(replicates=replicates)
+        with django_assert_num_queries(8):
+            text_of(stranger, "/versions/")
+
+
+def test_access_methods_stand_against_the_heap_of_their_build(loaded: None, stranger: Client) -> None:
+    text = text_of(stranger, "/access-methods/")
+    for ratio in ("×2.311", "×2.887", "×0.332", "×1.085", "×0.834"):
+        assert ratio in text
+    assert "No heap was measured in zedstore build (13devel)" in text
+    assert "only heap AM is supported" in text and "published, not tried here" in text
+
+
+def test_access_methods_take_a_fixed_number_of_queries(
+    loaded: None, stranger: Client, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(15):
+        text_of(stranger, "/access-methods/")
+
+
+def test_access_methods_without_a_heap_have_values_and_no_ratio(loaded: None, stranger: Client) -> None:
+    models.Configuration.objects.filter(dimensions__access_method="heap").delete()
+    text = text_of(stranger, "/access-methods/")
+    assert "10.54 s" in text and "×" not in text.replace("factors ×", "")
+
+
+def test_a_wrong_question_about_access_methods_is_not_taken_for_a_missing_heap(loaded: None) -> None:
+    with (
+        patch("results.queries.access_methods.compare", side_effect=TeitenError("Wrong.", where="baseline")),
+        pytest.raises(TeitenError),
+    ):
+        access_methods()
+
+
+def test_access_methods_without_results_say_what_to_do(stranger: Client) -> None:
+    assert "No access method was profiled yet." in text_of(stranger, "/access-methods/")
+
+
+def test_topologies_show_totals_means_of_a_node_and_efficiency(loaded: None, stranger: Client) -> None:
+    text = text_of(stranger, "/topologies/")
+    for shown in ("2,359 tps", "589.8 tps", "×2.286", "57.2 %", "94,876 tps", "100.7 %"):
+        assert shown in text
+    assert "as 430.2, recomputed 589.845" in text
+    assert "Nothing with one node was measured with it" in text
+    assert len(figures(text)) == 8
+
+
+def test_topologies_count_the_runs_without_transactions_per_second(loaded: None, stranger: Client) -> None:
+    table = run_of("wg1-2012-table-3.1")
+    models.Measurement.objects.filter(attempt__run=table, metric="tps").update(metric="ssb.query.seconds")
+    text = text_of(stranger, "/topologies/")
+    assert f"/runs/{table.pk}/" not in text
+    assert "1 run of several servers has no transactions per second and is not here." in text
+    models.Measurement.objects.filter(metric="tps").update(metric="ssb.query.seconds")
+    assert "No run of several servers has transactions per second." in text_of(stranger, "/topologies/")
+
+
+def test_topologies_take_as_many_queries_whatever_the_number_of_tables(
+    loaded: None, stranger: Client, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(11):
+        text_of(stranger, "/topologies/")
+    models.Run.objects.filter(publication__slug="wg1-2012-table-3.1").delete()
+    with django_assert_num_queries(11):
+        text_of(stranger, "/topologies/")
+
+
+def test_topologies_show_the_lag_of_the_standby_that_was_worst(stranger: Client) -> None:
+    run = arrangements.arranged_run(replicates=3)
+    lags = models.Measurement.objects.filter(attempt__run=run, metric="replication.lag_bytes", label="")
+    for row in lags.filter(node="standby2"):
+        models.Measurement.objects.filter(pk=row.pk).update(value=1024 * (1 + row.attempt.trial.block) ** 2)
+    lags.filter(node="standby1").update(value=1024)
+    text = text_of(stranger, "/topologies/")
+    for shown in ("lag in WAL", "9 kB", "12 ms", "250 ms"):
+        assert shown in text
+    [table] = stranger.get("/api/v1/topologies/").json()["tables"]
+    [line] = table["lines"]
+    assert (line["lag_bytes"], line["lag_s"], line["catch_up_s"]) == (9 * 1024, 0.012, 0.25)
+
+
+def test_topologies_without_standbys_have_no_columns_of_lag(loaded: None, stranger: Client) -> None:
+    assert "lag in WAL" not in text_of(stranger, "/topologies/")
+
+
+def test_topologies_without_results_say_what_to_do(done: models.Run, stranger: Client) -> None:
+    assert "No run has more than one server." in text_of(stranger, "/topologies/")
+
+
+def test_a_published_table_shows_what_disagrees_and_leads_to_its_trials(loaded: None, stranger: Client) -> None:
+    text = text_of(stranger, "/published/wg1-2012-table-3.13/")
+    assert "recomputed 589.845" in text and "the fourth node was left out" in text
+    for trial in run_of("wg1-2012-table-3.13").trials.all():
+        assert f"/trials/{trial.pk}/" in text
+    file = stranger.get("/published/wg1-2012-table-3.13/file.csv")
+    assert file.content == (FOLDER / "wg1-2012-table-3.13.csv").read_bytes()
+    assert stranger.get("/published/nothing/").status_code == 404
+
+
+def test_published_tables_take_few_queries(loaded: None, stranger: Client, django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(1):
+        assert text_of(stranger, "/published/").count("/published/") >= len(TABLES)
+    with django_assert_num_queries(2):
+        text_of(stranger, "/published/zfs-arc-2019/")
+
+
+def test_without_published_tables_it_says_how_to_load_them(stranger: Client, admin: Client) -> None:
+    assert "manage.py load_published" in text_of(stranger, "/published/")
+    assert "manage.py load_published" in text_of(admin, "/")
+    assert "manage.py load_published" not in text_of(stranger, "/")
+
+
+def test_published_figures_are_marked_wherever_they_stand(loaded: None, member: Client) -> None:
+    run = run_of("zfs-arc-2019")
+    trial = run.trials.first()
+    mark = 'class="badge published"'
+    assert text_of(member, "/runs/").count(mark) == len(TABLES)
+    page = text_of(member, f"/runs/{run.pk}/")
+    assert mark in page and "no plan, no raw files" in page and "Repeat" not in page and "Plan as TOML" not in page
+    page = text_of(member, f"/trials/{trial.pk}/")
+    assert mark in page and "Published figure, no raw files" in page
+    assert "/published/zfs-arc-2019/#line-2" in page and "/published/zfs-arc-2019/file.csv" in page
+    assert mark in text_of(member, f"/compare/?run={run.pk}&series=zfs.recordsize&x=pattern")
+    assert mark not in text_of(member, "/")
+
+
+@pytest.mark.parametrize("verb", ["cancel", "retry", "repeat", "blocks"])
+def test_a_verb_on_a_published_run_is_refused_in_words(loaded: None, member: Client, verb: str) -> None:
+    answer = member.post(f"/runs/{run_of('zfs-arc-2019').pk}/{verb}/", {"blocks": "1"})
+    assert answer.status_code == 409
+    assert "holds published figures" in answer.content.decode()
+
+
+def test_a_published_run_has_no_plan_to_download(loaded: None, member: Client) -> None:
+    assert member.get(f"/runs/{run_of('zfs-arc-2019').pk}/plan.toml").status_code == 409
+
+
+def test_the_home_page_leads_to_every_ready_view(stranger: Client) -> None:
+    text = text_of(stranger, "/")
+    for path in ("/versions/", "/access-methods/", "/topologies/", "/compare/", "/plans/ready/"):
+        assert f'<a href="{path}"><b>' in text

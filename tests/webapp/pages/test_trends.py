@@ -1,0 +1,264 @@
+"""The trends' page and its notes."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from results import models
+from results.queries.comparison import compare
+from results.queries.configurations import configurations
+from results.queries.families import TrendSelection
+from results.queries.trends import trend
+from tests import factories, histories
+from webapp.pages.trends import shift_rows
+from webapp.urlstate import read
+
+HTMX = {"HX-Request": "true"}
+
+
+def text_of(client: Client, path: str, **headers: str) -> str:
+    answer = client.get(path, **headers)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def figure_of(text: str) -> Any:
+    return json.loads(re.findall(r'<script id="figure" type="application/json">(.*?)</script>', text)[0])
+
+
+@pytest.fixture
+def year(db: None) -> list[models.Run]:
+    return histories.year(histories.nightly())
+
+
+def test_it_draws_every_replicate_the_change_and_what_changed_around(year: list[models.Run], stranger: Client) -> None:
+    text = text_of(stranger, "/trends/?plan=nightly")
+    figure = figure_of(text)
+    dots = figure["data"][0]
+    trials = {f"/trials/{pk}/" for pk in models.Trial.objects.values_list("pk", flat=True)}
+    assert set(dots["customdata"]) == trials
+    assert [shape["line"]["color"] for shape in figure["layout"]["shapes"]] == ["var(--worse)"]
+    marks = next(trace for trace in figure["data"] if trace.get("name") == "environment")
+    assert len(marks["x"]) == 3
+    assert "% lower since" in text
+    assert f"run {year[29].pk}</a> and" in text
+    assert "build: version 18.1 → 18.2" in text
+    assert "kernel: release 6.1.0 → 6.8.0" in text
+    last = year[29].trials.order_by("attempt__started_at").last()
+    first = year[30].trials.order_by("attempt__started_at").last()
+    assert last is not None and first is not None
+    assert f"/diff/?left=trial:{last.pk}&amp;right=trial:{first.pk}" in text
+    link = f"/compare/?run={year[29].pk},{year[30].pk}&x=workload&series=run&baseline={year[29].pk}&metric=tps"
+    assert link in unescape(text)
+    found = compare(read(link.partition("?")[2]))
+    assert [(p.series, p.base) for p in found.points if p.verdict] == [
+        (str(year[30].pk), ("", "pgbench", str(year[29].pk)))
+    ]
+    assert found.mixed == ()
+
+
+def test_a_change_between_versions_leads_to_a_comparison_of_these(year: list[models.Run]) -> None:
+    found = trend(TrendSelection(plan="nightly", x="date"))
+    line = found.lines[0]
+    shift = line.shifts[-1]
+    by_version = replace(found, selection=replace(found.selection, x="version"))
+    (row,) = shift_rows(by_version, {run.pk: configurations([run.pk]) for run in year})
+    told = compare(read(row.comparison.partition("?")[2]))
+    assert (line.points[shift.last].versions, told.selection.baseline) == (("18.1",), "18.1")
+    assert [(p.series, p.base) for p in told.points if p.verdict] == [("18.2", ("", "pgbench", "18.1"))]
+
+
+def test_every_number_of_the_table_leads_to_its_trials(year: list[models.Run], stranger: Client) -> None:
+    text = text_of(stranger, "/trends/?plan=nightly&x=version")
+    table = text[text.index('id="points"') :]
+    for trial in models.Run.objects.get(pk=year[-1].pk).trials.all():
+        assert f'href="/trials/{trial.pk}/"' in table
+    assert re.findall(r'scope="row" class="nowrap">([^<]+)<', table) == ["18.2", "18.1", "18.0"]
+
+
+@pytest.mark.parametrize(
+    "query", ["plan=nightly", "workload=pgbench", "plan=nightly&x=version", "plan=nightly&x=commit"]
+)
+def test_it_takes_at_most_ten_queries(
+    query: str, year: list[models.Run], member: Client, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(10):
+        text_of(member, f"/trends/?{query}")
+
+
+def test_without_a_choice_it_offers_what_has_run(
+    year: list[models.Run], stranger: Client, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(1):
+        text = text_of(stranger, "/trends/")
+    assert 'href="/trends/?plan=nightly"' in text
+    assert 'href="/trends/?workload=pgbench"' in text
+
+
+def test_without_any_run_it_says_what_to_do(db: None, stranger: Client) -> None:
+    assert "There is nothing to follow yet." in text_of(stranger, "/trends/")
+    factories.stored_plan(name="nightly")
+    assert "No trial of it is done." in text_of(stranger, "/trends/?plan=nightly")
+    for query, todo in (("plan=nobody", "There are nightly."), ("workload=nothing", "There is none yet.")):
+        for path in ("/trends/", "/api/v1/trends/"):
+            answer = stranger.get(f"{path}?{query}")
+            assert answer.status_code == 400
+            assert todo in answer.content.decode()
+
+
+def test_one_run_is_told_to_be_too_few(db: None, stranger: Client) -> None:
+    histories.months(histories.nightly(), [8000.0])
+    text = text_of(stranger, "/trends/?plan=nightly")
+    assert "1 run so far; a change of level takes at least 10" in text
+    assert "None found." in text
+
+
+def test_builds_that_name_no_commit_are_said(db: None, stranger: Client) -> None:
+    histories.months(histories.nightly(), [8000.0])
+    text = text_of(stranger, "/trends/?plan=nightly&x=commit")
+    assert "No build names its commit: 3 trials left out." in text
+
+
+def test_the_long_address_of_a_form_becomes_the_short_one(db: None, stranger: Client) -> None:
+    plan = histories.nightly(name="wide", factors={"clients": [1, 8]}, parameters={"scale": 5})
+    histories.measured(plan, datetime(2026, 1, 1, tzinfo=UTC), 8000)
+    answer = stranger.get("/trends/?plan=wide&metric=&x=&series=&filter.clients=1")
+    assert answer.status_code == 302
+    assert answer["Location"] == "/trends/?plan=wide"
+    fragment = stranger.get("/trends/?plan=wide&metric=&x=version&filter.clients=8", headers=HTMX)
+    assert fragment["HX-Push-Url"] == "/trends/?plan=wide&x=version&filter.clients=8"
+    assert "<html" not in fragment.content.decode()
+
+
+def test_the_form_can_show_one_level_of_the_series_and_give_it_back(db: None, stranger: Client) -> None:
+    histories.over_versions()
+    query = "plan=builds&filter.installation=17"
+    answer = stranger.get(f"/trends/?{query}")
+    assert answer.status_code == 200
+    assert [line["name"] for line in stranger.get(f"/api/v1/trends/?{query}").json()["lines"]] == ["17"]
+    assert '<input type="checkbox" name="filter.installation" value="17" checked>' in answer.content.decode()
+
+
+def test_what_a_form_held_is_no_filter_once_it_is_told_apart(db: None, stranger: Client) -> None:
+    plan = histories.nightly(name="wide", factors={"clients": [1, 8]}, parameters={"scale": 5})
+    histories.measured(plan, datetime(2026, 1, 1, tzinfo=UTC), 8000)
+    assert '<input type="hidden" name="held" value="clients">' in text_of(stranger, "/trends/?plan=wide")
+    sent = "/trends/?plan=wide&metric=&of=&series=clients&held=clients&filter.clients=8"
+    assert stranger.get(sent)["Location"] == "/trends/?plan=wide&series=clients"
+    kept = stranger.get(sent.replace("series=clients", "series="))
+    assert kept["Location"] == "/trends/?plan=wide&filter.clients=8"
+
+
+def test_the_heading_names_the_node_and_another_metric_does_not_keep_it(db: None, stranger: Client) -> None:
+    histories.months(histories.nightly(), [8000.0])
+    text = text_of(stranger, "/trends/?plan=nightly&metric=cpu.user&node=primary")
+    assert "(primary) by date" in re.findall("<h1>(.*?)<span", text)[0]
+    assert '<input type="hidden" name="of" value="cpu.user">' in text
+    assert "(client) by date" in text_of(stranger, "/trends/?plan=nightly&metric=cpu.user")
+    answer = stranger.get("/trends/?plan=nightly&metric=&of=cpu.user&node=primary")
+    assert answer["Location"] == "/trends/?plan=nightly"
+
+
+def test_a_metric_without_a_total_names_the_label_it_shows_and_offers_the_others(db: None, stranger: Client) -> None:
+    (run,) = histories.months(histories.nightly(), [8000.0])
+    tps = models.Measurement.objects.filter(run=run, metric="tps")
+    tps.update(label="analyze")
+    models.Measurement.objects.bulk_create(
+        models.Measurement(
+            run=run, attempt_id=one.attempt_id, metric_id="tps", node=one.node, label="load", value=2 * one.value
+        )
+        for one in list(tps)
+    )
+    text = text_of(stranger, "/trends/?plan=nightly")
+    assert "(analyze) by date" in re.findall("<h1>(.*?)<span", text)[0]
+    assert re.findall(r'<select name="label".*?</select>', text)[0].count("<option") == 2
+    assert "(load) by date" in text_of(stranger, "/trends/?plan=nightly&label=load")
+    assert "There are analyze, load." in stranger.get("/trends/?plan=nightly&label=copy").content.decode()
+
+
+def test_an_unknown_name_is_an_error_that_names_it(db: None, stranger: Client) -> None:
+    histories.months(histories.nightly(), [8000.0])
+    for query in (*(f"{name}=nonsense" for name in ("x", "series", "metric", "node", "label")), "filter.nonsense=1"):
+        answer = stranger.get(f"/trends/?plan=nightly&{query}")
+        assert answer.status_code == 400
+        assert "nonsense" in answer.content.decode()
+
+
+def test_the_same_as_json_stands_at_the_same_query(year: list[models.Run], stranger: Client) -> None:
+    text = text_of(stranger, "/trends/?plan=nightly")
+    address = re.findall(r'href="(/api/v1/trends/[^"]+)"', text)[0]
+    found = stranger.get(address).json()
+    (line,) = found["lines"]
+    assert [point["runs"] for point in line["points"]] == [[run.pk] for run in year]
+    assert line["points"][0]["values"][0]["links"]["page"].endswith(
+        f"/trials/{line['points'][0]['values'][0]['trial_id']}/"
+    )
+    assert [(shift["last"], shift["first"], shift["kind"]) for shift in line["shifts"]] == [(29, 30, "worse")]
+    assert {key["key"] for one in found["environments"] for key in one["keys"]} == {
+        "version",
+        "release",
+    }
+
+
+def test_a_member_notes_something_and_it_stands_on_the_axis(db: None, member: Client, stranger: Client) -> None:
+    histories.months(histories.nightly(), [8000.0, 8010.0])
+    note = {"at": "2026-01-31T02:00", "text": "moved to <b>rack 2</b>", "plan_only": "nightly", "query": "plan=nightly"}
+    answer = member.post("/trends/annotations/", note)
+    assert answer["Location"] == "/trends/?plan=nightly"
+    text = text_of(stranger, "/trends/?plan=nightly")
+    assert "moved to &lt;b&gt;rack 2&lt;/b&gt;" in text
+    mark = next(trace for trace in figure_of(text)["data"] if trace.get("name") == "annotations")
+    assert mark["x"] == ["2026-01-31 02:00:00"]
+    assert "rack 2" not in text_of(stranger, "/trends/?workload=pgbench").partition("Notes")[0]
+    assert "Remove" not in text
+    assert [(e.actor, e.verb) for e in models.AuditEntry.objects.filter(object__startswith="annotation")] == [
+        ("member", "annotate")
+    ]
+
+
+def test_only_its_author_or_staff_removes_a_note(db: None, member: Client, admin: Client) -> None:
+    other = Client()
+    other.force_login(factories.member("other"))
+    for remover, status, left in ((other, 403, 1), (member, 302, 0)):
+        models.Annotation.objects.all().delete()
+        member.post("/trends/annotations/", {"at": "2026-01-31T02:00", "text": "moved"})
+        address = f"/trends/annotations/{models.Annotation.objects.get().pk}/remove/"
+        assert remover.post(address).status_code == status
+        assert models.Annotation.objects.count() == left
+    member.post("/trends/annotations/", {"at": "2026-01-31T02:00", "text": "moved"})
+    assert admin.post(f"/trends/annotations/{models.Annotation.objects.get().pk}/remove/").status_code == 302
+
+
+def test_a_time_with_a_zone_is_taken_at_its_word(db: None, member: Client) -> None:
+    member.post("/trends/annotations/", {"at": "2026-01-31T02:00+05:30", "text": "moved"})
+    assert models.Annotation.objects.get().at == datetime(2026, 1, 30, 20, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        {"at": "soon", "text": "x"},
+        {"at": "0001-01-01T00:00+14:00", "text": "x"},
+        {"at": "2026-01-31T02:00", "text": " "},
+        {"at": "2026-01-31T02:00", "text": "rack\0 2"},
+        {"at": "2026-01-31T02:00", "text": "moved", "plan_only": "night\0ly"},
+    ],
+)
+def test_a_note_without_time_or_text_is_refused_in_words(note: dict[str, str], member: Client) -> None:
+    answer = member.post("/trends/annotations/", note)
+    assert answer.status_code == 400
+    assert not models.Annotation.objects.exists()
+
+
+def test_a_note_needs_the_csrf_token(db: None) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(factories.member())
+    assert client.post("/trends/annotations/", {"at": "2026-01-31T02:00", "text": "moved"}).status_code == 403

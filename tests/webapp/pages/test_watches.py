@@ -1,0 +1,102 @@
+"""Whom a plan tells, on its page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.test import Client
+from django.utils import timezone
+
+from results import alerts, models
+from tests import histories
+
+
+def page(client: Client, plan: models.Plan) -> str:
+    return client.get(f"/plans/{plan.pk}/").content.decode()
+
+
+def test_a_member_sets_and_removes_an_address(member: Client) -> None:
+    plan = histories.nightly()
+    member.post(f"/plans/{plan.pk}/watches/", {"channel": "email", "target": "ada@example.org"})
+    watch = models.Watch.objects.get()
+    assert "ada@example.org" in page(member, plan)
+    assert member.post(f"/plans/{plan.pk}/watches/{watch.pk}/remove/").status_code == 302
+    assert not models.Watch.objects.exists()
+    assert "Nobody is told." in page(member, plan)
+
+
+def test_a_webhook_takes_an_administrator(member: Client, admin: Client) -> None:
+    plan = histories.nightly()
+    sent = {"channel": "webhook", "target": "http://127.0.0.1:9/hook"}
+    assert "watch-url" not in page(member, plan)
+    assert member.post(f"/plans/{plan.pk}/watches/", sent).status_code == 403
+    assert "watch-url" in page(admin, plan)
+    assert admin.post(f"/plans/{plan.pk}/watches/", sent).status_code == 302
+    assert models.Watch.objects.get().target == sent["target"]
+
+
+def test_a_stranger_sees_the_outcome_and_no_address(stranger: Client, member: Client) -> None:
+    plan = histories.nightly(replicates=5)
+    alerts.watch(plan, "email", "ada@example.org", user=None, actor="tests")
+    before, run = histories.months(plan, [8000, 7200])
+    alerts.decide(timezone.now())
+    models.Alert.objects.filter(run=run).update(state="failed", error="550 no such user", tries=7)
+    text = page(stranger, plan)
+    assert "ada@example.org" not in text
+    assert "550 no such user" not in text
+    assert "could not be sent" in text
+    assert f"/compare/?run={before.pk},{run.pk}&amp;x=workload&amp;series=run&amp;baseline={before.pk}" in text
+    assert "Worse: the only configuration." in text
+    assert "550 no such user" in page(member, plan)
+
+
+def test_what_was_not_measured_again_and_what_is_new_is_named(stranger: Client, db: None) -> None:
+    plan = histories.nightly(replicates=5)
+    alerts.watch(plan, "email", "ada@example.org", user=None, actor="tests")
+    _, run = histories.months(plan, [8000, 8000])
+    run.trials.update(state="failed")
+    alerts.decide(timezone.now())
+    text = page(stranger, plan)
+    assert "Measured before, not now" in text
+    assert "the only configuration (5 trials failed)" in text
+    assert "Every trial of it failed." in text
+    models.Alert.objects.filter(run=run).update(state="quiet")
+    found = models.Alert.objects.get(run=run)
+    found.content |= {"lost": [], "failed": 2, "unmatched": ["clients 64"]}
+    found.save()
+    text = page(stranger, plan)
+    assert "Not in the run before: clients 64." in text
+    assert "2 of its 5 trials failed." in text
+
+
+def test_a_run_that_could_not_be_judged_is_said_to_be_so(stranger: Client, member: Client) -> None:
+    plan = histories.nightly()
+    watch = alerts.watch(plan, "email", "ada@example.org", user=None, actor="tests")
+    (run,) = histories.months(plan, [8000])
+    models.Alert.objects.create(
+        watch=watch, run=run, state="unjudged", content={}, error="TypeError: secret", decided_at=timezone.now()
+    )
+    text = page(stranger, plan)
+    assert "could not be judged" in text
+    assert "secret" not in text
+    assert "has no run before it" not in text
+    assert "TypeError: secret" in page(member, plan)
+
+
+def test_watches_cost_two_queries_however_many(db: None, stranger: Client, django_assert_num_queries: Any) -> None:
+    plan = histories.nightly()
+    histories.months(plan, [8000])
+    with django_assert_num_queries(4):
+        page(stranger, plan)
+    for name in "abc":
+        alerts.watch(plan, "email", f"{name}@example.org", user=None, actor="tests")
+    alerts.decide(timezone.now())
+    with django_assert_num_queries(5):
+        page(stranger, plan)
+
+
+def test_what_is_no_address_is_refused_in_words(member: Client) -> None:
+    plan = histories.nightly()
+    answer = member.post(f"/plans/{plan.pk}/watches/", {"channel": "email", "target": "nobody"})
+    assert answer.status_code == 400
+    assert "is no e-mail address" in answer.content.decode()

@@ -1,0 +1,266 @@
+"""From a cell to why."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from statistics import median
+from typing import Any
+from urllib.parse import quote_plus
+
+import pytest
+from django.test import Client
+
+from results import models
+from results.queries.comparison import compare
+from results.queries.selection import Selection
+from results.queries.why import PlanPair
+from results.units import format_quantity
+from tests import factories
+from tests.watched import measured, watched_run
+from webapp.explorer.table import place_of
+from webapp.pages.movement import change, plans
+
+
+@pytest.fixture
+def run(db: None) -> models.Run:
+    return watched_run()
+
+
+def text_of(client: Client, path: str, **headers: str) -> str:
+    answer = client.get(path, headers=headers)
+    assert answer.status_code == 200, answer.headers
+    return answer.content.decode()
+
+
+def words(text: str) -> str:
+    """Without markup, on one line."""
+    spaced = re.sub(r"<(t[dhr]|p|li)\b", r" <\1", text)
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", spaced)).split())
+
+
+def figure(text: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        re.findall(rf'<script id="{name}" type="application/json">(.*?)</script>', text)[0]
+    )
+    return found
+
+
+def test_the_sentence_on_top_says_what_moved_and_what_did_not(run: models.Run, stranger: Client) -> None:
+    text = text_of(stranger, f"/compare/why/?run={run.pk}&at=1")
+    said = words(text.split('class="lead said"')[1].partition("</div>")[0])
+    assert "postgresql-18.1 has 1,128 tps, ×1.125 of postgresql-16.9, which has 1,003 tps." in said
+    assert "With it moved:" in said
+    assert "CPU per transaction −11.1 %" in said
+    assert "WAL +10.0 %" in said
+    assert "No change, within each one's margin: blocks hit." in said
+    assert "None in either: blocks read." in said
+    address = unescape(re.findall(r'href="([^"]+)">All of this as JSON', text)[0])
+    assert round(stranger.get(address).json()["ratio"], 3) == 1.125
+
+
+def test_every_shown_number_is_that_of_its_trials(run: models.Run, stranger: Client) -> None:
+    text = text_of(stranger, f"/compare/why/?run={run.pk}&at=4")
+    row = text.split('id="moved-wal-primary"')[1].partition("</tr>")[0]
+    for major, place in (("16", 0), ("18", 1)):
+        trials = run.trials.filter(configuration__dimensions__clients=4, configuration__dimensions__major=major)
+        values = []
+        for trial in trials.select_related("configuration"):
+            numbers = {metric: value for metric, _, label, value in measured(trial) if not label}
+            values.append(numbers["wal.bytes"] / numbers["transactions"])
+            assert f'href="/trials/{trial.pk}/"' in row
+            assert f'<a href="/trials/{trial.pk}/">trial {trial.pk}</a>' in text
+        assert re.findall(r"<td title=[^>]*>([^<]+)</td>", row)[place] == format_quantity(median(values), "B")
+    assert "wal.bytes / transactions" in row
+    assert "×1.100" in row
+    assert "verdict worse" in row
+
+
+def test_both_are_drawn_over_time_by_latency_and_by_what_they_cost(run: models.Run, stranger: Client) -> None:
+    text = text_of(stranger, f"/compare/why/?run={run.pk}")
+    assert len(figure(text, "time")["data"]) == 2 * (5 + 1)
+    assert [trace["name"] for trace in figure(text, "tail")["data"]] == ["postgresql-16.9", "postgresql-18.1"]
+    assert figure(text, "density")["data"][1]["x"] == [0.5, 0.5, 0.9, 0.9]
+    locks = [t["x"][0] for t in figure(text, "waits")["data"] if t["name"] == "Lock: transactionid"]
+    assert locks == [pytest.approx(25, abs=0.2), pytest.approx(50, abs=0.2)]
+    dots = [t for t in figure(text, "costs")["data"] if "customdata" in t]
+    assert len({address for trace in dots for address in trace["customdata"]}) == 10
+
+
+def test_what_one_of_them_has_none_of_is_said_in_numbers(run: models.Run, stranger: Client) -> None:
+    older = models.Measurement.objects.filter(attempt__trial__configuration__dimensions__major="16")
+    older.filter(metric="wal.bytes").update(value=0)
+    said = words(text_of(stranger, f"/compare/why/?run={run.pk}").partition("</form>")[0])
+    assert "WAL 0 B → 3.232 kB" in said
+
+
+def test_plans_stand_side_by_side_with_what_differs_marked(run: models.Run, stranger: Client) -> None:
+    plans = text_of(stranger, f"/compare/why/?run={run.pk}").split('id="plans"')[1].partition("</section>")[0]
+    assert "1 of 4 lines differs" in plans
+    assert "<mark>Hash Join</mark>" in plans
+    assert "<mark>Nested Loop</mark>" in plans
+    assert plans.count("Seq Scan on lineorder") == 2
+    assert "<mark>Seq Scan" not in plans
+    trial = run.trials.filter(configuration__dimensions__major="16", configuration__dimensions__clients=1)[0]
+    assert re.search(rf'/trials/\d+/1/plan/q1/">trial {trial.pk}<', plans)
+
+
+def test_call_stacks_of_both_lead_to_their_comparison(run: models.Run, stranger: Client) -> None:
+    path = f"/compare/why/?run={run.pk}&at=1"
+    ids = [
+        models.Configuration.objects.get(run=run, dimensions__clients=1, dimensions__major=major).pk
+        for major in ("16", "18")
+    ]
+    link = f"/flame/?a=c{ids[0]}&amp;b=c{ids[1]}"
+    assert f'href="{link}"' in text_of(stranger, path)
+    assert stranger.get(link.replace("&amp;", "&")).status_code == 200
+    models.Document.objects.filter(kind="stacks", attempt__trial__configuration=ids[1]).delete()
+    text = text_of(stranger, path)
+    assert link not in text
+    assert "postgresql-18.1: call stacks is not known" not in text
+    assert "postgresql-18.1: call stacks: not known, the plan had no collector perf." in words(text)
+
+
+def test_settings_that_differ_are_listed(run: models.Run, stranger: Client) -> None:
+    path = f"/compare/why/?run={run.pk}"
+    assert "None of those that differ from a default" in text_of(stranger, path)
+    layer = models.Layer.objects.create(hash="f" * 64, kind="settings", content={"jit": "off"})
+    newer = models.LayerUse.objects.filter(attempt__trial__configuration__dimensions__major="18")
+    newer.filter(layer__kind="settings").update(layer=layer)
+    settings = words(text_of(stranger, path).split('id="settings"')[1].partition("</section>")[0])
+    assert "jit default off" in settings
+    assert "shared_buffers 128MB default" in settings
+
+
+def test_its_queries_are_the_comparisons_and_six(
+    run: models.Run, member: Client, django_assert_num_queries: Any
+) -> None:
+    large = watched_run(12)
+    counts = []
+    for one in (run, large):
+        with django_assert_num_queries(5 + 6 + 2):  # and the session and the user
+            counts.append(len(text_of(member, f"/compare/why/?run={one.pk}")))
+    assert counts[1] > counts[0]
+
+
+def test_what_was_not_gathered_is_said_in_words(run: models.Run, stranger: Client) -> None:
+    models.Series.objects.filter(run=run).delete()
+    models.Histogram.objects.filter(run=run, attempt__trial__configuration__dimensions__major="18").delete()
+    models.Measurement.objects.filter(run=run, metric__in=["cpu.busy", "waits"]).delete()
+    models.Document.objects.filter(run=run, kind="plan").delete()
+    text = text_of(stranger, f"/compare/why/?run={run.pk}")
+    said = words(text)
+    assert "the rate of each second: not known, the workload does not tell it." in said
+    assert (
+        "postgresql-18.1: the latency of every transaction: not known, the collector latency_log told nothing of it."
+        in said
+    )
+    assert "postgresql-16.9 and postgresql-18.1: what the sessions waited for: not known" in said
+    assert "sar on client, trials" in said
+    assert "sar is not installed" in said
+    assert 'id="plans"' not in text
+    assert 'data-figure="time"' not in text
+    assert len(figure(text, "tail")["data"]) == 1
+
+
+def test_the_plan_of_the_query_that_is_looked_at_comes_first_and_is_open() -> None:
+    nothing: Any = None
+    pairs = [PlanPair(label, nothing, nothing, ()) for label in ("q1.1", "q2.1", "q3.1")]
+    found = plans(pairs, "q2.1")
+    assert [(plan.of.label, plan.open) for plan in found] == [("q2.1", True), ("q1.1", False), ("q3.1", False)]
+    assert [plan.of.label for plan in plans(pairs, "q9")] == ["q1.1", "q2.1", "q3.1"]
+
+
+def test_published_figures_have_no_files_and_it_is_said(run: models.Run, stranger: Client) -> None:
+    publication = models.Publication.objects.create(
+        slug="a", title="A", publisher="P", year=2020, place="t", file="a.csv"
+    )
+    models.Run.objects.filter(pk=run.pk).update(publication=publication)
+    models.Series.objects.filter(run=run).delete()
+    text = words(text_of(stranger, f"/compare/why/?run={run.pk}"))
+    assert "the rate of each second: not known, a published figure has no files." in text
+
+
+def test_a_cell_is_named_in_the_address_and_what_is_left_open_is_the_first(run: models.Run, stranger: Client) -> None:
+    found = compare(Selection((run.pk,)))
+    point = next(one for one in found.points if one.x == "4" and one.verdict)
+    query = f"run={run.pk}&{place_of(point)}"
+    assert "clients 4" in text_of(stranger, f"/compare/why/?{query}")
+    assert "clients 1" in words(text_of(stranger, f"/compare/why/?run={run.pk}").partition("</h1>")[0])
+
+
+def test_the_long_address_of_its_form_becomes_the_short_one(run: models.Run, stranger: Client) -> None:
+    answer = stranger.get(f"/compare/why/?run={run.pk}&at=4&baseline=&of=postgresql-18.1")
+    assert (answer.status_code, answer["Location"]) == (302, f"/compare/why/?run={run.pk}&at=4&of=postgresql-18.1")
+    answer = stranger.get(
+        f"/compare/why/?run={run.pk}&at=1&of=postgresql-18.1&baseline=", headers={"HX-Request": "true"}
+    )
+    assert answer["HX-Push-Url"] == f"/compare/why/?run={run.pk}"
+    assert "<html" not in answer.content.decode()
+
+
+def test_any_other_cell_can_be_the_baseline(run: models.Run, stranger: Client) -> None:
+    baseline = quote_plus("postgresql-18.1 at 1", safe="/:@")
+    text = text_of(stranger, f"/compare/why/?run={run.pk}&baseline={baseline}&at=4&of=postgresql-18.1")
+    assert "Why: clients 4 against clients 1" in words(text)
+    assert "Transactions per second · postgresql-18.1" in words(text)
+    assert "<option selected>postgresql-18.1 at 1</option>" in text
+
+
+def test_the_baseline_itself_has_nothing_laid_over_it(run: models.Run, stranger: Client) -> None:
+    text = text_of(stranger, f"/compare/why/?run={run.pk}&at=1&of=postgresql-16.9")
+    assert "It is the baseline itself" in text
+    assert '<select name="of"' in text
+
+
+def test_on_a_single_line_any_cell_can_be_the_baseline(run: models.Run, stranger: Client) -> None:
+    path = f"/compare/why/?run={run.pk}&series=none&filter.installation=postgresql-16.9"
+    text = text_of(stranger, path)
+    assert "The comparison has no baseline: choose one." in text
+    assert "<option>at 1</option>" in text
+    assert "Why: clients 4 against clients 1" in words(
+        text_of(stranger, path.replace("&filter", "&baseline=at+1&filter"))
+    )
+
+
+def test_the_cells_own_page_leads_here(run: models.Run, stranger: Client) -> None:
+    cell = f"run={run.pk}&at=4&of=postgresql-18.1"
+    link = f'href="/compare/why/?{cell.replace("&", "&amp;")}"'
+    assert link in text_of(stranger, f"/compare/cell/?{cell}", **{"HX-Request": "true"})
+    assert "/compare/why/" not in text_of(stranger, f"/compare/cell/?{cell.replace('18.1', '16.9')}")
+
+
+def test_everything_that_differs_besides_is_said_and_leads_to_its_page(run: models.Run, stranger: Client) -> None:
+    text = text_of(stranger, f"/compare/why/?run={run.pk}")
+    assert "differs as intended" in words(text.partition("</form>")[0])
+    found = compare(Selection((run.pk,)))
+    ends = [point.values[0].trial_id for point in found.points if point.x == "1"]
+    link = f"/diff/?left=trial:{ends[0]}&right=trial:{ends[1]}"
+    assert link.replace("&", "&amp;") in text
+    assert stranger.get(link).status_code == 200
+
+
+def test_a_cell_that_is_not_there_is_an_error_that_names_the_ones_that_are(run: models.Run, stranger: Client) -> None:
+    answer = stranger.get(f"/compare/why/?run={run.pk}&at=1&of=nonsense")
+    assert answer.status_code == 400
+    assert "nonsense" in answer.content.decode()
+    assert "postgresql-18.1" in answer.content.decode()
+
+
+def test_without_runs_or_results_it_says_what_to_do(db: None, stranger: Client) -> None:
+    assert "Nothing is chosen." in text_of(stranger, "/compare/why/")
+    waiting = factories.run()
+    assert "The comparison has no cell yet." in text_of(stranger, f"/compare/why/?run={waiting.pk}")
+
+
+def test_cells_of_mixed_configurations_are_warned_of(run: models.Run, stranger: Client) -> None:
+    assert "mixes different configurations" not in text_of(stranger, f"/compare/why/?run={run.pk}")
+    text = words(text_of(stranger, f"/compare/why/?run={run.pk}&x=workload"))
+    assert "A cell mixes different configurations" in text
+    assert "clients, threads vary within it." in text
+
+
+@pytest.mark.parametrize(("ratio", "text"), [(1.079, "+7.9 %"), (0.5, "−50.0 %"), (2.4, "×2.40"), (1.0, "+0.0 %")])
+def test_a_change_in_words(ratio: float, text: str) -> None:
+    assert change(ratio) == text

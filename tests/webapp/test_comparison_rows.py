@@ -1,0 +1,73 @@
+"""The rows of the comparison's table: whatever texts the warehouse holds, none of them becomes markup."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+from results.statistics.verdict import Kind, Verdict
+from webapp.explorer.markup import Rows
+from webapp.explorer.table import Bar, Cell, Row, Section, Table
+
+NASTY = """<b onclick="x">&'"""
+VERDICT = Verdict(Kind.TOO_FEW, 1.5, 1.2, 1.8, 0.1, 0.1, 3, 3, 0, 0.5, 4, 0.02)
+
+
+def cell(**changes: object) -> Cell:
+    given = {
+        "value": NASTY,
+        "ratio": 1.5,
+        "verdict": VERDICT,
+        "words": NASTY,
+        "bar": Bar(40.0, 20.0, 50.0),
+        "dots": "M0 6h0M100 6h0",
+        "n": 2,
+        "place": f'at="&of={NASTY}',
+        "mixed": True,
+        "outliers": 1,
+        "runs": (),
+    }
+    return Cell(**given | changes)
+
+
+def rows(*cells: Cell | None, may_extend: tuple[int, ...] = ()) -> str:
+    section = Section("", (Row(NASTY, 0, True, cells),), ())
+    table = Table("tps", ((0, "16", "16"),), "16", (section,), 49.0, 2.0, True, False, (7, 8))
+    return Rows(table, f'run=1&x="{NASTY}', may_extend).of_sections[0]
+
+
+class Read(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_no_text_becomes_markup() -> None:
+    read = Read(rows(cell(), None, cell(runs=(7, 8)), may_extend=(8,)))
+    assert "onclick" not in [name for name, _ in read.attributes]
+    assert read.tags.count("b") == 2
+    assert read.text.count(NASTY) == 6  # x, two values, two words and those of the button
+    assert ("data-count", NASTY) in read.attributes
+    assert ("aria-label", f"Count {NASTY} in the summary") in read.attributes
+    assert ("href", f"""cell/?run=1&x="{NASTY}&at="&of={NASTY}""") in read.attributes
+
+
+def test_a_cell_says_what_is_special_about_it() -> None:
+    assert "n=2, 1 outlier<" in rows(cell())
+    assert "n=2<" in rows(cell(outliers=0))
+    assert "mixed" not in rows(cell(mixed=False))
+    assert 'class="cell base"' in rows(cell(ratio=None, verdict=None))
+
+
+def test_who_may_add_blocks_has_a_button_for_each_run() -> None:
+    assert rows(cell(runs=(7, 8)), may_extend=(8,)).count('<button class="more" form="blocks-8"') == 1
+    assert "form=" not in rows(cell(runs=(7, 8)))

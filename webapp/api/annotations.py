@@ -1,0 +1,81 @@
+"""Annotations: what people say of moments, on the trends that show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import annotating, models
+from results.models.audit import ApiToken, Scope
+from results.queries.annotations import AnnotationRow, list_annotations
+from webapp.access import actor, allows, person, scope_of
+from webapp.api.common import Endpoint, Links, pages_by
+from webapp.api.values import ValueSerializer
+from webapp.problems import missing_is_404
+
+
+class AnnotationSerializer(ValueSerializer):
+    """`at`: the moment it speaks of. `plan`: shown on this plan's trends only; empty: on all."""
+
+    value = AnnotationRow
+    leave_out = ("author_id",)
+    links = Links(self=("api:annotation", "id"))
+
+
+class NewAnnotationSerializer(serializers.Serializer[Any]):
+    """What to note of which moment."""
+
+    at = serializers.DateTimeField(help_text="With a zone: 2026-01-31T02:00:00Z.")
+    text = serializers.CharField(max_length=annotating.LONGEST)
+    plan = serializers.CharField(required=False, default="", help_text="Name of a plan; without it on all trends.")
+
+
+class AnnotationFilter(filters.FilterSet):
+    plan = filters.CharFilter(field_name="plan__name", label="Name of a plan.")
+
+
+class Annotations(Endpoint):
+    queryset = models.Annotation.objects.all()
+    serializer_class = AnnotationSerializer
+    pagination_class = pages_by("-id")
+    filter_backends = (filters.DjangoFilterBackend,)
+    filterset_class = AnnotationFilter
+
+    @extend_schema(summary="All annotations")
+    def list(self, request: Request) -> Response:
+        return self.page_of(lambda ids: list_annotations(ids=ids))
+
+    @extend_schema(summary="One annotation")
+    def retrieve(self, request: Request, pk: int) -> Response:
+        return self._one(pk)
+
+    @extend_schema(summary="Note something", request=NewAnnotationSerializer, responses={201: AnnotationSerializer})
+    def create(self, request: Request) -> Response:
+        sent = NewAnnotationSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        made = annotating.annotate(**sent.validated_data, user=person(request), actor=actor(request))
+        return self._one(made.pk, 201)
+
+    @extend_schema(summary="Remove an annotation", responses={204: None})
+    def destroy(self, request: Request, pk: int) -> Response:
+        """By its author, or with the scope `admin`."""
+        with missing_is_404():
+            found = models.Annotation.objects.get(pk=pk)
+        token = request.auth if isinstance(request.auth, ApiToken) else None
+        someone = person(request)
+        own = someone is not None and someone.pk == found.created_by_id
+        if not own and not allows(scope_of(request.user, token), Scope.ADMIN):
+            raise exceptions.PermissionDenied("Only its author or an administrator may remove an annotation.")
+        annotating.remove(found, actor(request))
+        return Response(status=204)
+
+    def _one(self, pk: int, status: int = 200) -> Response:
+        found = list_annotations(ids=[pk])
+        if not found:
+            raise exceptions.NotFound(f"There is no annotation {pk}.")
+        return self.shown(found[0], status)

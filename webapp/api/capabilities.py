@@ -1,0 +1,55 @@
+"""What table access methods can do: the answers that the page shows, one a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models
+from results.queries.capabilities import FILTERS, CapabilityRow, newest_answers
+from webapp.api.common import Endpoint, Links, pages_by
+from webapp.api.values import ValueSerializer
+
+_WHAT = {
+    "installation": "Name of an installation.",
+    "access_method": "Name of a table access method.",
+    "agent": "Name of the agent of the server.",
+    "capability": "Name of a capability.",
+}
+
+
+class CapabilitySerializer(ValueSerializer):
+    """One answer. `outcome`: yes, partly, no, or unknown where it could not be tried. `seconds`: how long the check
+    took."""
+
+    value = CapabilityRow
+    links = Links(
+        trial=("api:trial", "trial_id"), bundle=("api:bundle", "trial_id"), page=("trials:detail", "trial_id")
+    )
+
+
+class Capabilities(Endpoint):
+    """Only of attempts whose numbers count."""
+
+    queryset = models.Document.objects.all()
+    serializer_class = CapabilitySerializer
+    pagination_class = pages_by("id", 200)
+    answers: Mapping[int, CapabilityRow] = {}
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return super().get_queryset().filter(pk__in=list(self.answers))
+
+    @extend_schema(
+        summary="The newest answer to each check, of every installation, access method and agent",
+        parameters=[OpenApiParameter(name, OpenApiTypes.STR, many=True, description=_WHAT[name]) for name in FILTERS],
+    )
+    def list(self, request: Request) -> Response:
+        rows = newest_answers({name: request.query_params.getlist(name) for name in FILTERS})
+        self.answers = {row.id: row for row in rows}
+        return self.page_of(lambda ids: [self.answers[pk] for pk in ids])

@@ -1,0 +1,133 @@
+"""Citations and references: comparisons kept as they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.decorators import method_decorator
+from django.views.decorators.gzip import gzip_page
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models, snapshots
+from results.queries.snapshots import SnapshotRow, Standing, cited, list_snapshots
+from webapp import citations
+from webapp.access import actor, person
+from webapp.api.columns import MORE, USUAL, as_csv
+from webapp.api.common import AnyAccept, Endpoint, Links, Whole
+from webapp.api.comparison import ComparisonSerializer, shown
+from webapp.api.values import ValueSerializer, serializer_of
+from webapp.problems import missing_is_404
+
+
+class CitationSerializer(ValueSerializer):
+    """A citation without its content. query: as in the address of the comparison, complete."""
+
+    value = SnapshotRow
+    links = Links(self=("api:citation", "hash"), csv=("api:citation-csv", "hash"), page=("citations:detail", "hash"))
+
+
+class CitationDetailSerializer(serializers.Serializer[Any]):
+    """The comparison as it was cited, with all columns. `standing`: what the warehouse would say otherwise today."""
+
+    citation = CitationSerializer(read_only=True)
+    comparison = ComparisonSerializer(read_only=True)
+    standing = serializer_of(Standing)(read_only=True)
+
+
+class QuestionSerializer(serializers.Serializer[Any]):
+    """query: what follows the '?' in the address of a comparison."""
+
+    query = serializers.CharField()
+
+
+class Citations(Endpoint):
+    queryset = models.Snapshot.objects.all()
+    serializer_class = CitationSerializer
+    pagination_class = Whole
+
+    @extend_schema(summary="The newest citations")
+    def list(self, request: Request) -> Response:
+        return self.whole(list_snapshots())
+
+    @extend_schema(summary="Cite a comparison", request=QuestionSerializer, responses={201: CitationSerializer})
+    def create(self, request: Request) -> Response:
+        sent = QuestionSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        query, found = citations.asked(sent.validated_data["query"])
+        snapshot = snapshots.cite(query, found, user=person(request), actor=actor(request))
+        return self.shown(list_snapshots(hash_=snapshot.pk)[0], 201)
+
+
+@method_decorator(gzip_page, name="dispatch")
+class Citation(Endpoint):
+    queryset = models.Snapshot.objects.all()
+    serializer_class = CitationDetailSerializer
+
+    @extend_schema(summary="A comparison as it was cited", operation_id="citations_retrieve")
+    def retrieve(self, request: Request, pk: str) -> Response:
+        with missing_is_404():
+            found = cited(pk)
+        context = self.get_serializer_context()
+        return Response(
+            {
+                "citation": CitationSerializer(found.row, context=context).data,
+                "comparison": shown(request, found.comparison, USUAL + MORE, found.comparison.selection),
+                "standing": serializer_of(Standing)(citations.standing_of(found)).data,
+            }
+        )
+
+
+@method_decorator(gzip_page, name="dispatch")
+class CitationCsv(Endpoint):
+    queryset = models.Snapshot.objects.all()
+    content_negotiation_class = AnyAccept
+
+    @extend_schema(
+        summary="Every replicate of a cited comparison, as CSV",
+        operation_id="citations_csv",
+        responses={(200, "text/csv"): OpenApiTypes.STR},
+    )
+    def retrieve(self, request: Request, pk: str) -> HttpResponse:
+        with missing_is_404():
+            found = cited(pk)
+        headers = {"Content-Disposition": f'attachment; filename="citation-{pk}.csv"'}
+        return HttpResponse(as_csv(found.comparison), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+class ReferenceSerializer(serializers.ModelSerializer[models.Reference]):
+    """A line of a citation under a name: `baseline=@name` compares with it. citation: its hash; series: the line."""
+
+    name = serializers.CharField(max_length=63)
+    citation = serializers.CharField(source="snapshot_id")
+
+    class Meta:
+        model = models.Reference
+        fields = ("name", "citation", "series", "created_at")
+        read_only_fields = ("created_at",)
+
+
+class References(Endpoint):
+    queryset = models.Reference.objects.all()
+    serializer_class = ReferenceSerializer
+    pagination_class = Whole
+
+    @extend_schema(summary="All references")
+    def list(self, request: Request) -> Response:
+        return self.whole(list(models.Reference.objects.all()))
+
+    @extend_schema(summary="Save a line of a citation as a reference", responses={201: ReferenceSerializer})
+    def create(self, request: Request) -> Response:
+        sent = self.get_serializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        fields = sent.validated_data
+        with missing_is_404():
+            snapshot = models.Snapshot.objects.get(pk=fields["snapshot_id"])
+        saved = snapshots.save_reference(
+            fields["name"], snapshot, fields["series"], user=person(request), actor=actor(request)
+        )
+        return self.shown(saved, 201)

@@ -1,0 +1,120 @@
+"""What two trials, runs or agents ran in, key by key: the same question as on the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models
+from results.confounders import Cause, EnvironmentDifference, KeyJudgement
+from results.queries.differences import Compared, Subject, differences
+from results.queries.environments import SeriesEnvironment
+from webapp.api.common import Endpoint, address
+from webapp.api.values import ValueSerializer
+from webapp.problems import missing_is_404
+
+_PAGES = {"trial": ("api:trial", "trials:detail"), "run": ("api:run", "runs:detail")}
+
+
+class KeyJudgementSerializer(ValueSerializer):
+    """One key. `left`, `right`: its values, several where a side's trials differ among themselves, null where it is
+    missing. `cause`: confounder (withholds verdicts), noted, unrecorded, alike (varies on both sides), intended,
+    default (of the build), equivalent (the same value), harmless, same. `warn`: a reader must see it."""
+
+    value = KeyJudgement
+
+
+class SubjectSerializer(ValueSerializer):
+    """One side. `trials`: how many trials it rests on. `published`: whose figures these are, where they were not
+    measured here: then nothing is recorded of what they ran in."""
+
+    value = Subject
+    links = serializers.SerializerMethodField()
+
+    def get_links(self, subject: Subject) -> dict[str, str]:
+        api, page = _PAGES.get(subject.kind, ("api:agent", "agents:detail"))
+        key = subject.name if subject.kind == "agent" else subject.id
+        request = self.context["request"]
+        return {"self": address(request, api, key), "page": address(request, page, key)}
+
+
+class DifferencesSerializer(ValueSerializer):
+    """`same`: how many keys are equal. `planned`: dimensions that the plans have otherwise, so that what follows from
+    them is intended."""
+
+    value = Compared
+    leave_out = ("difference",)
+    left = SubjectSerializer(read_only=True)
+    right = SubjectSerializer(read_only=True)
+    comparable = serializers.BooleanField(source="difference.comparable", read_only=True)
+    same = serializers.IntegerField(source="difference.same", read_only=True)
+    recorded = serializers.ListField(child=serializers.BooleanField(), source="difference.recorded", read_only=True)
+    keys = serializers.SerializerMethodField()
+    links = serializers.SerializerMethodField()
+
+    def get_keys(self, found: Compared) -> list[dict[str, Any]]:
+        return _judgements(found.difference, self.context.get("everything", False))
+
+    def get_links(self, found: Compared) -> dict[str, str]:
+        request = self.context["request"]
+        query = f"left={found.left.reference}&right={found.right.reference}"
+        return {name: f"{address(request, route)}?{query}" for name, route in (("self", "api:diff"), ("page", "diff"))}
+
+
+class SeriesEnvironmentSerializer(ValueSerializer):
+    """What else differs between a series and its base: `told` what a reader must know, `keys` by cause how many, `same`
+    how many are equal. `comparable` of `cells` have a verdict; of the others it is withheld."""
+
+    value = SeriesEnvironment
+    leave_out = ("difference", "left_trial", "right_trial")
+    same = serializers.IntegerField(source="difference.same", read_only=True)
+    recorded = serializers.ListField(child=serializers.BooleanField(), source="difference.recorded", read_only=True)
+    told = serializers.SerializerMethodField()
+    keys = serializers.DictField(source="counts", child=serializers.IntegerField(), read_only=True)
+    links = serializers.SerializerMethodField()
+
+    def get_told(self, one: SeriesEnvironment) -> list[dict[str, Any]]:
+        return [vars(row) for row in one.told]
+
+    def get_links(self, one: SeriesEnvironment) -> dict[str, str]:
+        query = f"left=trial:{one.left_trial}&right=trial:{one.right_trial}"
+        request = self.context["request"]
+        return {name: f"{address(request, route)}?{query}" for name, route in (("diff", "api:diff"), ("page", "diff"))}
+
+
+def _judgements(difference: EnvironmentDifference, everything: bool) -> list[dict[str, Any]]:
+    shown = [j for j in difference.judgements if everything or j.cause is not Cause.SAME]
+    return [dict(row) for row in KeyJudgementSerializer(shown, many=True).data]
+
+
+def _side(name: str) -> OpenApiParameter:
+    text = "A trial ('trial:12'), a run ('run:3') or an agent ('agent:db1')."
+    return OpenApiParameter(name, OpenApiTypes.STR, description=text, required=True)
+
+
+class Differences(Endpoint):
+    queryset = models.Trial.objects.all()
+    serializer_class = DifferencesSerializer
+
+    @extend_schema(
+        summary="What two trials, runs or agents ran in, key by key",
+        operation_id="diff",
+        parameters=[
+            _side("left"),
+            _side("right"),
+            OpenApiParameter("show", OpenApiTypes.STR, description="'all': equal keys as well."),
+        ],
+    )
+    def retrieve(self, request: Request) -> Response:
+        sides: dict[str, Any] = {name: request.query_params.get(name, "") for name in ("left", "right")}
+        if missing := {name: ["Name a trial, a run or an agent."] for name, text in sides.items() if not text}:
+            raise exceptions.ValidationError(missing)
+        with missing_is_404():
+            found = differences(**sides)
+        context = {**self.get_serializer_context(), "everything": request.query_params.get("show") == "all"}
+        return Response(DifferencesSerializer(found, context=context).data)

@@ -1,0 +1,93 @@
+"""Ready plans: published experiments that need a size and agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models, plan
+from results.queries.agents import list_agents
+from results.ready import Ready
+from webapp.api.common import Endpoint, Links, Whole, fields_of
+from webapp.api.values import ValueSerializer
+from webapp.forms.ready import completed, found, shelf
+from workers.registry import kinds
+
+
+class ReadyPlanSerializer(ValueSerializer):
+    """A published experiment. `size`: the parameter that scales it, from `laptop` to `report`. `compare`: what of the
+    agent is compared: installations, builds (an installation with an access method), or one installation."""
+
+    value = Ready
+    leave_out: tuple[str, ...] = ("mapping",)
+    links = Links(
+        self=("api:ready-plan", "slug"), plan=("api:ready-plan-plan", "slug"), page=("plans:ready-detail", "slug")
+    )
+
+
+class ReadyPlanDetailSerializer(ReadyPlanSerializer):
+    """The same with the plan as far as it stands: without agents and without PostgreSQL."""
+
+    leave_out = ()
+
+
+class ChoiceSerializer(serializers.Serializer[Any]):
+    """What a ready plan leaves open."""
+
+    size = serializers.FloatField(required=False, help_text="The size; a laptop's without it.")
+    agents = serializers.DictField(child=serializers.CharField(), help_text="Role → agent.")
+    installations = serializers.ListField(
+        required=False, child=serializers.CharField(), help_text="Names or versions. All of the agent's without them."
+    )
+    builds = serializers.ListField(
+        required=False,
+        child=serializers.CharField(),
+        help_text="'installation access-method', where it compares builds.",
+    )
+    name = serializers.CharField(required=False, max_length=120, help_text="The plan's name.")
+
+
+class ReadyPlanPlanSerializer(serializers.Serializer[Any]):
+    """The plan as the keys of its TOML, and as TOML: to store, preview or run."""
+
+    plan = serializers.DictField(read_only=True)
+    toml = serializers.CharField(read_only=True)
+
+
+class ReadyPlans(Endpoint):
+    queryset = models.Plan.objects.none()
+    serializer_class = ReadyPlanSerializer
+    pagination_class = Whole
+
+    @extend_schema(summary="All ready plans", operation_id="ready_plans_list")
+    def list(self, request: Request) -> Response:
+        return self.whole(shelf().plans)
+
+    @extend_schema(summary="One ready plan", operation_id="ready_plans_retrieve", responses=ReadyPlanDetailSerializer)
+    def retrieve(self, request: Request, slug: str) -> Response:
+        data = ReadyPlanDetailSerializer(found(slug), context=self.get_serializer_context()).data
+        return Response(data)
+
+    @extend_schema(
+        summary="The plan that a choice makes of it",
+        operation_id="ready_plans_plan",
+        request=ChoiceSerializer,
+        responses=ReadyPlanPlanSerializer,
+    )
+    def plan(self, request: Request, slug: str) -> Response:
+        """Changes nothing."""
+        ready, body = found(slug), ChoiceSerializer(data=fields_of(request))
+        body.is_valid(raise_exception=True)
+        choice = body.validated_data
+        mapping = ready.plan(**completed(ready, choice | {"size": _whole(choice.get("size"))}, list_agents()))
+        made = plan.from_mapping(mapping, kinds())
+        return Response({"plan": made.to_mapping(), "toml": plan.to_toml(made)})
+
+
+def _whole(size: float | None) -> float | int | None:
+    """JSON does not tell 10 from 10.0."""
+    return int(size) if size is not None and size.is_integer() else size

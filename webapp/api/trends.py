@@ -1,0 +1,103 @@
+"""Trends: the same question, in the same words of the URL, as on the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models
+from results.queries.families import FamilyFacet
+from results.queries.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue, trend
+from webapp import trendstate
+from webapp.api.common import Endpoint, Links, address
+from webapp.api.values import ValueSerializer
+
+
+class TrendValueSerializer(ValueSerializer):
+    """One trial's value."""
+
+    value = TrendValue
+    links = Links(
+        trial=("api:trial", "trial_id"), bundle=("api:bundle", "trial_id"), page=("trials:detail", "trial_id")
+    )
+
+
+class TrendPointSerializer(ValueSerializer):
+    """The median of all trials of a line at one level of x, in the unit of `metric`."""
+
+    value = TrendPoint
+    values = TrendValueSerializer(many=True, read_only=True)
+
+
+class ShiftSerializer(ValueSerializer):
+    """A change of level, between the points `last` and `first` (their places in `points`, from 0)."""
+
+    value = Shift
+    leave_out = ("line",)
+
+
+class TrendLineSerializer(ValueSerializer):
+    """One configuration family."""
+
+    value = TrendLine
+    points = TrendPointSerializer(many=True, read_only=True)
+    shifts = ShiftSerializer(many=True, read_only=True)
+
+
+class FamilyFacetSerializer(ValueSerializer):
+    """A dimension that families differ in, with the number of done trials of each value."""
+
+    value = FamilyFacet
+    values = serializers.SerializerMethodField()
+
+    def get_values(self, facet: FamilyFacet) -> list[dict[str, Any]]:
+        return [{"value": text, "trials": trials} for text, trials in facet.values]
+
+
+class TrendSerializer(ValueSerializer):
+    """Points of each line in the order of x, changes of level, and changes of the environment between neighbouring
+    points. `held`: what is held at one value unless a filter says otherwise."""
+
+    value = Trend
+    leave_out = ("first_series",)
+    lines = TrendLineSerializer(many=True, read_only=True)
+    facets = FamilyFacetSerializer(many=True, read_only=True)
+    links = serializers.SerializerMethodField()
+
+    def get_links(self, found: Trend) -> dict[str, str]:
+        query = trendstate.write(found.selection)
+        request = self.context["request"]
+        names = {"self": "api:trends", "page": "trends"}
+        return {name: f"{address(request, route)}?{query}" for name, route in names.items()}
+
+
+def _text(name: str, description: str) -> OpenApiParameter:
+    return OpenApiParameter(name, OpenApiTypes.STR, description=description)
+
+
+class Trends(Endpoint):
+    queryset = models.Run.objects.all()
+    serializer_class = TrendSerializer
+
+    @extend_schema(
+        summary="One metric of the same configurations over dates, versions or commits",
+        operation_id="trends",
+        parameters=[
+            _text("plan", "Name of a plan: all its runs. Without plan and workload: of everything."),
+            _text("workload", "Name of a workload: all its runs."),
+            _text("x", "date, version or commit; without it date."),
+            _text("series", "A dimension, or several with commas; 'none' for a single line."),
+            _text("metric", "Name of a metric; without it the first of the newest run."),
+            _text("node", "Role; without it the metric's first, which the answer names."),
+            _text("label", "Which of the metric's values; without it the total, or the first where there is none."),
+            _text("filter.<dimension>", "Values let through, with commas between them."),
+        ],
+    )
+    def retrieve(self, request: Request) -> Response:
+        found = trend(trendstate.read(request.META.get("QUERY_STRING", "")))
+        return self.shown(found)

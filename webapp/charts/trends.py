@@ -1,0 +1,196 @@
+"""A trend → its figure: every replicate, medians, levels between changes, and marks on the axis. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from results.queries.annotations import AnnotationRow
+from results.queries.families import DATE
+from results.queries.trends import Shift, Trend, TrendLine, TrendPoint
+from results.units import format_quantity, scale_for
+from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
+
+LOG_FROM = 5  # lines whose levels are further apart read better on a logarithmic axis
+Place = float | str  # on the axis: a date as ISO text, or the index of a level
+
+
+def trends_figure(
+    trend: Trend,
+    annotations: Sequence[AnnotationRow],
+    *,
+    trial_url: Callable[[int], str],
+    difference_url: Callable[[int, int], str],
+    height: int = 420,
+) -> Figure:
+    """Annotations are drawn where x is a date."""
+    values = [value.value for line in trend.lines for point in line.points for value in point.values]
+    divisor, shown = scale_for(max(values, default=1.0), trend.metric.unit)
+    by_date = trend.selection.x == DATE
+    index = {level: float(place) for place, level in enumerate(trend.levels)}
+
+    def place(point: TrendPoint) -> Place:
+        return _iso(point.at) if by_date else index[point.level]
+
+    data: list[dict[str, Any]] = []
+    for number, line in enumerate(trend.lines):
+        data += _line(line, number, divisor, trend, place, trial_url)
+    data += _environments(trend, index, difference_url)
+    data += _annotations(annotations) if by_date else []
+    title = f"{trend.metric.label} ({shown})" if shown and shown != trend.metric.label else trend.metric.label
+    many = len(trend.levels) > 30
+    texts = [escape(level) for level in trend.levels]
+    x_axis = (
+        axis("", type="date", showgrid=False)
+        if by_date
+        else axis(
+            trend.selection.x, showgrid=False, range=[-0.5, max(len(texts), 1) - 0.5],
+            **({"showticklabels": False} if many else {"tickvals": list(range(len(texts))), "ticktext": texts}),
+        )
+    )  # fmt: skip
+    lines = [
+        _shift_shape(shift, line, number, place) for number, line in enumerate(trend.lines) for shift in line.shifts
+    ]
+    marks = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
+    return {
+        "data": data,
+        "layout": layout(
+            height,
+            xaxis=x_axis,
+            yaxis=axis(title, nticks=7, tickformat=",~r", type="log" if logarithmic(trend) else "linear"),
+            yaxis2=marks,
+            hovermode="closest",
+            shapes=lines,
+        ),
+    }
+
+
+def logarithmic(trend: Trend) -> bool:
+    """Whether the lines lie far apart, and none reaches zero."""
+    levels = [median(point.median for point in line.points) for line in trend.lines]
+    above = all(value.value > 0 for line in trend.lines for point in line.points for value in point.values)
+    return above and len(levels) > 1 and max(levels) >= LOG_FROM * min(levels)
+
+
+def _line(
+    line: TrendLine,
+    number: int,
+    divisor: float,
+    trend: Trend,
+    place: Callable[[TrendPoint], Place],
+    trial_url: Callable[[int], str],
+) -> list[dict[str, Any]]:
+    name = escape(line.name or trend.metric.label)
+    by_date = trend.selection.x == DATE
+    flat = [(point, value) for point in line.points for value in point.values]
+    unit = trend.metric.unit
+    replicates = {
+        "type": "scatter",
+        "name": name,
+        "mode": "markers",
+        "x": [_iso(value.at) if by_date else place(point) for point, value in flat],
+        "y": numbers([value.value / divisor for _, value in flat]),
+        "text": [
+            f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>run {v.run_id}, block {v.block} · "
+            f"{escape(', '.join(p.versions))} · {v.at:%Y-%m-%d %H:%M}"
+            for p, v in flat
+        ],
+        "customdata": [trial_url(value.trial_id) for _, value in flat],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"symbol": mark(number), "size": 6, "color": colour(number, 50)},
+    }
+    medians = {
+        "type": "scatter",
+        "name": name,
+        "mode": "lines",
+        "x": [place(point) for point in line.points],
+        "y": numbers([point.median / divisor for point in line.points]),
+        "line": {"color": colour(number, 70), "width": 1.4},
+        "hoverinfo": "skip",
+    }
+    return [replicates, medians, *_levels(line, number, divisor, place)]
+
+
+def _levels(line: TrendLine, number: int, divisor: float, place: Callable[[TrendPoint], Place]) -> list[dict[str, Any]]:
+    """A flat line at the median of each level, where the line has changes."""
+    if not line.shifts:
+        return []
+    edges = [0, *(shift.first for shift in line.shifts), len(line.points)]
+    heights = [line.shifts[0].before, *(shift.after for shift in line.shifts)]
+    x: list[Place | None] = []
+    y: list[float | None] = []
+    for start, end, height in zip(edges, edges[1:], heights, strict=False):
+        x += [place(line.points[start]), place(line.points[end - 1]), None]
+        y += [*numbers([height / divisor] * 2), None]
+    return [
+        {
+            "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
+            "line": {"color": colour(number), "width": 3}, "opacity": 0.9,
+        }
+    ]  # fmt: skip
+
+
+def _shift_shape(shift: Shift, line: TrendLine, number: int, place: Callable[[TrendPoint], Place]) -> dict[str, Any]:
+    at = place(line.points[shift.first])
+    return {
+        "type": "line", "xref": "x", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1,
+        "line": {"color": f"var(--{_COLOURS.get(shift.kind, 'soft')})", "width": 1.5, "dash": "dash"}, "layer": "below",
+    }  # fmt: skip
+
+
+_COLOURS = {"better": "better", "worse": "worse"}
+
+
+def _environments(
+    trend: Trend, index: dict[str, float], difference_url: Callable[[int, int], str]
+) -> list[dict[str, Any]]:
+    if not trend.environments:
+        return []
+    by_date = trend.selection.x == DATE
+    return [
+        {
+            "type": "scatter",
+            "name": "environment",
+            "mode": "markers",
+            "yaxis": "y2",
+            "cliponaxis": False,
+            "x": [_iso(one.at) if by_date else index[one.right] for one in trend.environments],
+            "y": [0.02] * len(trend.environments),
+            "text": [
+                "<br>".join([*(escape(key.text) for key in one.keys[:6]), *_and_more(len(one.keys) - 6)])
+                for one in trend.environments
+            ],
+            "customdata": [difference_url(one.left_trial, one.right_trial) for one in trend.environments],
+            "hovertemplate": "%{text}<extra></extra>",
+            "marker": {"symbol": "triangle-up", "size": 11, "color": "var(--warn)"},
+        }
+    ]
+
+
+def _annotations(annotations: Sequence[AnnotationRow]) -> list[dict[str, Any]]:
+    if not annotations:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "name": "annotations",
+            "mode": "markers",
+            "yaxis": "y2",
+            "cliponaxis": False,
+            "x": [_iso(one.at) for one in annotations],
+            "y": [0.98] * len(annotations),
+            "text": [f"{escape(one.text)}<br>{one.at:%Y-%m-%d %H:%M}, {escape(one.created_by)}" for one in annotations],
+            "hovertemplate": "%{text}<extra></extra>",
+            "marker": {"symbol": "triangle-down", "size": 11, "color": "var(--accent)"},
+        }
+    ]
+
+
+def _and_more(count: int) -> list[str]:
+    return [f"and {count} more"] if count > 0 else []
+
+
+def _iso(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"

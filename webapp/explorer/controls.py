@@ -1,0 +1,173 @@
+"""The explorer's chips and lists of choices. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from results.metrics import percentile_name
+from results.queries.baselines import CELL, REFERENCE
+from results.queries.comparison import Comparison
+from results.queries.ordering import in_order
+from results.queries.selection import JOINT, LABEL, NODE, PER, STATISTICS, dimensions
+from webapp.charts.style import PALETTE
+from webapp.urlstate import FILTER, NO_SERIES
+
+MOST_CHIPS = 40  # values of a dimension; more of them stand in a list
+PERCENTILE = percentile_name(0).removesuffix("0")  # of latency: 'latency.p'
+MOST_CELLS = 60  # among which one can be chosen as the baseline
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One value. trials: that have it; None of a node or label, which are several in one trial. index: colour of its
+    series, None where it is none."""
+
+    text: str
+    trials: int | None
+    chosen: bool
+    index: int | None
+
+
+@dataclass(frozen=True)
+class Chips:
+    """Every value of a dimension. axis: x or series where it is that alone. many: too many for chips."""
+
+    field: str
+    title: str
+    chips: tuple[Chip, ...]
+    axis: str
+    many: bool
+
+
+@dataclass(frozen=True)
+class Option:
+    """group: heading under which it stands."""
+
+    value: str
+    text: str
+    chosen: bool
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A list of which one is chosen. id: also of the control; several choices may have one name."""
+
+    name: str
+    id: str
+    label: str
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True)
+class Controls:
+    """chips: of factors, axes and whatever is or should be filtered. more: of what follows from those. percentiles:
+    whether any percentile of latency can be asked for."""
+
+    chips: tuple[Chips, ...]
+    more: tuple[Chips, ...]
+    choices: tuple[Choice, ...]
+    percentiles: bool
+
+
+def controls(found: Comparison) -> Controls:
+    chosen = found.selection
+    own = (*chosen.axes, *chosen.filters, *found.mixed)
+    varying = [facet for facet in found.facets if facet.varies or facet.name in chosen.filters]
+    near = [f for f in varying if f.name in own or (f.factor and len(f.values) <= MOST_CHIPS)]
+    near.sort(key=lambda facet: chosen.axes.index(facet.name) if facet.name in chosen.axes else len(chosen.axes))
+    rest = [facet for facet in varying if facet not in near and facet.name != "run"]
+    return Controls(
+        chips=tuple(_chips(facet.name, facet.values, found) for facet in near) + tuple(_own_chips(found)),
+        more=tuple(_chips(facet.name, facet.values, found) for facet in rest),
+        choices=tuple(choice for choice in _choices(found) if len(choice.options) > 1),
+        percentiles=any(choice.name.startswith(PERCENTILE) for choice in found.metrics),
+    )
+
+
+def _own_chips(found: Comparison) -> Iterable[Chips]:
+    """Of the metric's nodes and labels, where these tell cells apart or filter; else one is chosen in a list."""
+    chosen = found.selection
+    metric = next((choice for choice in found.metrics if choice.name == found.metric.name), None)
+    for name, texts in ((NODE, metric.nodes), (LABEL, metric.labels)) if metric else ():
+        if len(texts) > 1 and name in (*chosen.axes, *chosen.filters):
+            yield _chips(name, [(text, None) for text in in_order([text for text in texts if text], name)], found)
+
+
+def _chips(name: str, values: Sequence[tuple[str, int | None]], found: Comparison) -> Chips:
+    through = found.selection.filters.get(name, ())
+    axis = next((axis for axis in ("series", "x") if getattr(found.selection, axis) == name), "")
+    colours = {text: index % PALETTE for index, text in enumerate(found.series)} if axis == "series" else {}
+    chips = tuple(Chip(text, trials, text in through, colours.get(text)) for text, trials in values)
+    return Chips(FILTER + name, title(name), chips, axis, len(chips) > MOST_CHIPS)
+
+
+def title(dimension: str) -> str:
+    """Name of one or several dimensions, for reading: 'setting.work_mem,access_method' → 'work_mem · access method'."""
+    return JOINT.join(
+        name.removeprefix("setting.") if name.startswith("setting.") else name.replace("_", " ")
+        for name in dimensions(dimension)
+    )
+
+
+def _choices(found: Comparison) -> Iterable[Choice]:
+    chosen = found.selection
+    metric = next((choice for choice in found.metrics if choice.name == found.metric.name), None)
+    names = [facet.name for facet in found.facets if facet.varies]
+    if metric:
+        names += [name for name, own in ((LABEL, metric.labels), (NODE, metric.nodes)) if len(own) > 1]
+    first, *others = dimensions(chosen.series or "") or [""]
+    joined = ",".join(others)
+    yield _dimension("x", "x", "x", chosen.x, names)
+    yield _dimension("series", "series", "series", first, names, NO_SERIES, "none")
+    if first:
+        free = [name for name in names if name not in (first, *dimensions(chosen.x))]
+        yield _dimension("series", "series-2", "and", joined, free, "", "–")
+    yield _dimension("panel", "panel", "panels", chosen.panel, names, "", "one")
+    yield Choice("metric", "metric", "metric", tuple(_metrics(found)))
+    if metric and NODE not in (*chosen.axes, *chosen.filters):
+        yield _texts("node", "of", metric.nodes, chosen.node, "whole trial")
+    if metric and LABEL not in (*chosen.axes, *chosen.filters):
+        yield _texts("label", "which", metric.labels, chosen.label, "total")
+    yield _texts("statistic", "statistic", STATISTICS, chosen.statistic)
+    yield Choice("baseline", "baseline", "baseline", tuple(_baselines(found)))
+    yield _texts("per", "per", ("", *PER), chosen.per, "trial")
+
+
+def _dimension(
+    name: str, identity: str, label: str, chosen: str, names: Sequence[str], value: str | None = None, text: str = ""
+) -> Choice:
+    """value, text: of the choice of no dimension, where that is one."""
+    options = [Option(value, text, not chosen)] if value is not None else []
+    options += [Option(n, title(n), n == chosen) for n in names]
+    if chosen and chosen not in names:
+        options.append(Option(chosen, title(chosen), chosen=True))
+    return Choice(name, identity, label, tuple(options))
+
+
+def _texts(name: str, label: str, texts: Sequence[str], chosen: str, empty: str = "") -> Choice:
+    return Choice(name, name, label, tuple(Option(text, text or empty, text == chosen) for text in texts))
+
+
+def _metrics(found: Comparison) -> Iterable[Option]:
+    """By the first part of their names, as they are sorted."""
+    families = [choice.name.partition(".")[0] for choice in found.metrics]
+    for choice, family in zip(found.metrics, families, strict=True):
+        group = family if families.count(family) > 1 else ""
+        yield Option(choice.name, choice.label, choice.name == found.metric.name, group)
+
+
+def _baselines(found: Comparison) -> Iterable[Option]:
+    chosen = found.selection.baseline
+    names = dimensions(found.selection.series or "")
+    own = [series for series in found.series if series and not series.startswith(REFERENCE)]
+    options = [Option(series, series, series == chosen) for series in own]
+    if len(names) > 1:
+        levels = dict.fromkeys(part for series in own for part in series.split(JOINT))
+        options += [Option(level, level, level == chosen, "else the same") for level in levels]
+    if len(found.points) <= MOST_CELLS and len(found.xs) > 1 and found.selection.series:
+        cells = dict.fromkeys(point.series + CELL + point.x for point in found.points)
+        options += [Option(cell, cell, cell == chosen, "one cell") for cell in cells]
+    names_of_references = [REFERENCE + name for name in found.references]
+    return [*options, *(Option(name, name, name == chosen, "saved reference") for name in names_of_references)]

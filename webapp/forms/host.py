@@ -1,0 +1,133 @@
+"""The form of a host factor. It makes the same mapping as the TOML; `results.host.factor_of` is the only check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import QueryDict
+
+from results.errors import DefinitionError, Problem
+from results.host import HostFactor, HostLevel, factor_of
+
+SPARE = 2
+_LEVEL = ("label", "apply", "check", "expected", "revert")
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """One level as typed. problem: what is wrong with it."""
+
+    label: str = ""
+    apply: str = ""
+    check: str = ""
+    expected: str = ""
+    revert: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class HostForm:
+    """What the page shows. roles: with blanks between. problems: field → what is wrong with it."""
+
+    name: str = ""
+    help: str = ""
+    show: str = ""
+    revert: str = ""
+    roles: str = ""
+    needs_stopped_servers: bool = False
+    keeps_data_apart: bool = False
+    levels: tuple[LevelRow, ...] = (LevelRow(),) * SPARE
+    problems: Mapping[str, str] = field(default_factory=dict)
+
+
+def described(factor: HostFactor) -> HostForm:
+    """A definition → the form, with an empty level to fill."""
+    return HostForm(
+        name=factor.name,
+        help=factor.help,
+        show=factor.show,
+        revert=factor.revert,
+        roles=" ".join(factor.roles),
+        needs_stopped_servers=factor.needs_stopped_servers,
+        keeps_data_apart=factor.keeps_data_apart,
+        levels=(*(_row(level) for level in factor.levels), LevelRow()),
+    )
+
+
+def factor_posted(posted: QueryDict, name: str = "") -> HostFactor:
+    """What was posted → the factor. name: of the one that is changed, '' for a new one. Raises DefinitionError."""
+    problems: list[Problem] = []
+    rows = [row for row in _posted_levels(posted) if any(vars(row).values())]
+    for label in sorted({row.label for row in rows if [one.label for one in rows].count(row.label) > 1}):
+        problems.append(Problem(f"levels.{label}", f"Two levels are called {label!r}.", "Rename one."))
+    mapping: dict[str, Any] = {
+        "help": _line(posted, "help"),
+        "show": _text(posted, "show"),
+        "revert": _text(posted, "revert"),
+        "roles": _line(posted, "roles").replace(",", " ").split(),
+        "needs_stopped_servers": "needs_stopped_servers" in posted,
+        "keeps_data_apart": "keeps_data_apart" in posted,
+        "levels": {row.label: {k: getattr(row, k) for k in _LEVEL[1:] if getattr(row, k)} for row in rows},
+    }
+    try:
+        factor = factor_of(name or _line(posted, "name"), mapping)
+    except DefinitionError as error:
+        problems += error.problems
+    if problems:
+        raise DefinitionError(problems)
+    return factor
+
+
+def refused(posted: QueryDict, error: DefinitionError) -> HostForm:
+    """What was posted, with each problem beside its field."""
+    rows = _posted_levels(posted)
+    labels = [f"levels.{row.label}" for row in rows]
+    own = [problem for problem in error.problems if not _of_level(problem, labels)]
+    return HostForm(
+        name=_line(posted, "name"),
+        help=_line(posted, "help"),
+        show=_text(posted, "show"),
+        revert=_text(posted, "revert"),
+        roles=_line(posted, "roles"),
+        needs_stopped_servers="needs_stopped_servers" in posted,
+        keeps_data_apart="keeps_data_apart" in posted,
+        levels=tuple(
+            LevelRow(**vars(row) | {"problem": _said(p for p in error.problems if _of_level(p, [label]))})
+            if any(vars(row).values())
+            else row
+            for row, label in zip(rows, labels, strict=True)
+        ),
+        problems={name: _said(p for p in own if p.field == name) for name in {p.field for p in own}},
+    )
+
+
+def _of_level(problem: Problem, labels: list[str]) -> bool:
+    return any(problem.field == label or problem.field.startswith(f"{label}.") for label in labels)
+
+
+def _said(problems: Iterable[Problem]) -> str:
+    return " ".join(f"{_place(problem)}{problem.what} {problem.todo}".strip() for problem in problems)
+
+
+def _place(problem: Problem) -> str:
+    last = problem.field.rpartition(".")[2]
+    return f"{last}: " if problem.field.startswith("levels.") and last in _LEVEL else ""
+
+
+def _posted_levels(posted: QueryDict) -> list[LevelRow]:
+    columns = [posted.getlist(f"level-{name}") for name in _LEVEL]
+    return [LevelRow(*(text.replace("\r\n", "\n").strip() for text in texts)) for texts in zip(*columns, strict=False)]
+
+
+def _row(level: HostLevel) -> LevelRow:
+    return LevelRow(level.label, level.apply, level.check, level.expected, level.revert)
+
+
+def _line(posted: QueryDict, name: str) -> str:
+    return (posted.get(name) or "").strip()
+
+
+def _text(posted: QueryDict, name: str) -> str:
+    return _line(posted, name).replace("\r\n", "\n")

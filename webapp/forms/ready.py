@@ -1,0 +1,149 @@
+"""The choice that makes a plan of a ready one: its size, the agents, and which of their PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.http import Http404
+
+from results.models.agents import AgentState
+from results.queries.agents import AgentRow, InstallationRow
+from results.ready import Build, Compare, Ready, Shelf, read_all
+from webapp.forms.levels import text_of, typed
+from webapp.forms.plan import Input, agent_inputs
+from workers.registry import kinds
+
+HEAP = "heap"
+
+
+class Asked(Protocol):
+    """What a QueryDict offers."""
+
+    def get(self, name: str, /) -> Any: ...
+    def getlist(self, name: str, /) -> list[str]: ...
+    def __contains__(self, name: object, /) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Option:
+    value: str
+    chosen: bool
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the page shows. field: what the options are called when they are sent; agent: the one they are of."""
+
+    size: str
+    agents: tuple[Input, ...]
+    agent: str
+    field: str
+    options: tuple[Option, ...]
+    single: bool
+
+
+def shelf() -> Shelf:
+    """Every ready plan that comes with this Teiten. The files are read again when one of them has changed."""
+    folder: Path = settings.TEITEN_PLAN_DIR
+    stamps = tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(folder.glob("*.toml")))
+    return _read(folder, stamps)
+
+
+@lru_cache(maxsize=2)
+def _read(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> Shelf:
+    return read_all(folder, kinds())
+
+
+def found(slug: str) -> Ready:
+    """Raises Http404; PlanError where the file is no ready plan."""
+    plans = shelf()
+    for broken in plans.broken:
+        if broken.slug == slug:
+            raise broken.error
+    if (ready := plans.find(slug)) is None:
+        raise Http404(f"There is no ready plan {slug!r}.")
+    return ready
+
+
+def plan_of(ready: Ready, asked: Asked, name: str = "") -> dict[str, Any]:
+    """The address's choice → the plan's mapping. Raises PlanError by field."""
+    size = str(asked.get("size") or "").strip()
+    return ready.plan(
+        size=typed(ready.size, size) if size else None,
+        agents={role: agent for role in ready.roles if (agent := asked.get(f"agents.{role}"))},
+        installations=asked.getlist("installations"),
+        builds=[build_of(text) for text in asked.getlist("builds")],
+        name=name,
+    )
+
+
+def build_of(text: str) -> Build:
+    """'postgresql-16.9 heap2' → the installation and its access method."""
+    installation, _, access_method = text.strip().rpartition(" ")
+    return Build(installation, access_method) if installation else Build(access_method, HEAP)
+
+
+def describe(ready: Ready, asked: Asked, agents: Sequence[AgentRow], *, sent: bool = False) -> Choice:
+    """What to choose from, as asked so far: without an agent the first that is ready, without PostgreSQL all that are
+    sensible. sent: the choice was made, and what is not in it was not chosen."""
+    main = ready.roles[0]
+    values = {role: str(asked.get(f"agents.{role}") or "") for role in ready.roles}
+    values[main] = values[main] or next((agent.name for agent in agents if _usable(agent)), "")
+    agent = next((agent for agent in agents if agent.name == values[main]), None)
+    field = "builds" if ready.compare is Compare.BUILDS else "installations"
+    asked_for = set(asked.getlist(field)) if sent or field in asked else set(sensible(ready, agent))
+    return Choice(
+        size=str(asked.get("size") or "") or text_of(ready.laptop),
+        agents=tuple(agent_inputs(values, ready.roles, [agent.name for agent in agents])),
+        agent=values[main],
+        field=field,
+        options=tuple(Option(value, value in asked_for, _note(ready, row)) for row, value in _offered(ready, agent)),
+        single=ready.compare is Compare.ONE,
+    )
+
+
+def sensible(ready: Ready, agent: AgentRow | None) -> list[str]:
+    """What is compared where nobody says what: every PostgreSQL of the agent that the workload can use, with every
+    access method where the plan compares builds; the newest where it measures one."""
+    values = [value for row, value in _offered(ready, agent) if row.version_num >= ready.minimum_version]
+    return values[-1:] if ready.compare is Compare.ONE else values
+
+
+def completed(ready: Ready, chosen: Mapping[str, Any], agents: Sequence[AgentRow]) -> dict[str, Any]:
+    """A choice by API or command (size, agents, installations, builds as texts), with all that is sensible where
+    neither installations nor builds are named → the keywords of `Ready.plan`."""
+    field = "builds" if ready.compare is Compare.BUILDS else "installations"
+    named = {key: list(chosen.get(key) or ()) for key in ("installations", "builds")}
+    if not any(named.values()):
+        main = chosen["agents"].get(ready.roles[0])
+        named[field] = sensible(ready, next((agent for agent in agents if agent.name == main), None))
+    return {
+        "size": chosen.get("size"),
+        "agents": chosen["agents"],
+        "installations": named["installations"],
+        "builds": [build_of(text) for text in named["builds"]],
+        "name": chosen.get("name", ""),
+    }
+
+
+def _offered(ready: Ready, agent: AgentRow | None) -> list[tuple[InstallationRow, str]]:
+    """(installation, what is sent for it), oldest version first."""
+    rows = [row for row in agent.installations if row.present] if agent else []
+    rows.sort(key=lambda row: (row.version_num, row.name))
+    if ready.compare is not Compare.BUILDS:
+        return [(row, row.name) for row in rows]
+    return [(row, Build(row.name, method).label) for row in rows for method in row.access_methods or (HEAP,)]
+
+
+def _note(ready: Ready, row: InstallationRow) -> str:
+    return "" if row.version_num >= ready.minimum_version else "older than the workload needs"
+
+
+def _usable(agent: AgentRow) -> bool:
+    return agent.enabled and agent.state == AgentState.READY

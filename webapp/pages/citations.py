@@ -1,0 +1,75 @@
+"""Citations: comparisons kept as they were, and the references that are made of their lines."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from results import models, snapshots
+from results.models.audit import Scope
+from results.queries.snapshots import cited, hash_of, list_snapshots
+from webapp import citations
+from webapp.access import actor, allows, needs, person, scope_of
+from webapp.charts.style import key
+from webapp.explorer.controls import title as dimension_title
+from webapp.explorer.words import names_of
+from webapp.pages.drawn import drawn
+from webapp.problems import missing_is_404
+from webapp.urlstate import NO_VIEW
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    return render(request, "citations/list.html", {"citations": list_snapshots()})
+
+
+@require_safe
+@missing_is_404()
+def detail(request: HttpRequest, hash_: str) -> HttpResponse:
+    found = cited(hash_)
+    url = request.build_absolute_uri(reverse("citations:detail", args=[hash_]))
+    published = citations.published_in(found.row)
+    context = {
+        "citation": found.row,
+        "comparison": found.comparison,
+        "title": citations.title(found.comparison),
+        "panels": drawn(found.comparison, NO_VIEW),
+        "key": key(list(names_of(found.comparison).values())),
+        "x_title": dimension_title(found.comparison.selection.x),
+        "standing": citations.standing_of(found),
+        "remarks": citations.remarks(found.comparison, published),
+        "text": citations.plain_text(found, url, published),
+        "bibtex": citations.bibtex(found, url, published),
+        "may_save": allows(scope_of(request.user), Scope.RUN),
+    }
+    return render(request, "citations/detail.html", context)
+
+
+@require_POST
+def cite(request: HttpRequest) -> HttpResponse:
+    """A member makes a citation; anybody is led to one that there is."""
+    sent = request.POST.get("query", "")
+    if not allows(scope_of(request.user), Scope.RUN) and not sent:
+        return redirect_to_login(reverse("comparison"))
+    query, found = citations.asked(sent)
+    hash_ = hash_of(query, found)
+    if not models.Snapshot.objects.filter(pk=hash_).exists():
+        if not allows(scope_of(request.user), Scope.RUN):
+            return redirect_to_login(f"{reverse('comparison')}?{query}")
+        snapshots.cite(query, found, user=person(request), actor=actor(request))
+    return redirect("citations:detail", hash_)
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404()
+def refer(request: HttpRequest, hash_: str) -> HttpResponse:
+    snapshot = models.Snapshot.objects.get(pk=hash_)
+    name, series = request.POST.get("name", "").strip(), request.POST.get("series", "")
+    saved = snapshots.save_reference(name, snapshot, series, user=person(request), actor=actor(request))
+    messages.success(request, f"Saved. Comparisons offer @{saved.name} as their baseline.")
+    return redirect("citations:detail", hash_)

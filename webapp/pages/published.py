@@ -1,0 +1,68 @@
+"""Published tables: the list, one table beside its trials, and the file that the figures were taken from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpResponse
+from django.http.request import HttpRequest
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from results.published.tables import content, rows
+from results.queries.publications import PublicationRow, list_publications, places, publication
+from webapp.problems import missing_is_404
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    return render(request, "published/index.html", {"publications": list_publications()})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """trial_id: the trial that has this number; 0 where it is none's. published: differs from what is recomputed."""
+
+    text: str
+    trial_id: int
+    recomputed: float | None
+    agrees: bool
+
+
+@require_safe
+@missing_is_404()
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    found = publication(slug)
+    table = _table(found)
+    context = {
+        "publication": found,
+        "columns": list(table[0][1]) if table else [],
+        "rows": [(line, list(cells.values())) for line, cells in table],
+        "below": [one for one in found.derived if not one["line"]],
+    }
+    return render(request, "published/detail.html", context)
+
+
+def _table(found: PublicationRow) -> list[tuple[int, dict[str, Cell]]]:
+    trials = {(place.line, place.column): place.trial_id for place in places(found.run_id)}
+    derived = {(one["line"], one["column"]): one for one in found.derived}
+    table = []
+    for row in rows(found.slug):
+        cells = {}
+        for column, text in row.cells.items():
+            key = (row.line, column)
+            again = derived.get(key)
+            cells[column] = Cell(
+                text, trials.get(key, 0), again["recomputed"] if again else None, bool(again and again["agrees"])
+            )
+        table.append((row.line, cells))
+    return table
+
+
+@require_safe
+@missing_is_404()
+def file(request: HttpRequest, slug: str) -> HttpResponse:
+    """The CSV file as it came with Teiten."""
+    found = publication(slug)
+    headers = {"Content-Disposition": f'attachment; filename="{found.file}"'}
+    return HttpResponse(content(found.file), content_type="text/csv; charset=utf-8", headers=headers)

@@ -1,0 +1,61 @@
+"""Ready plans: what there is, and from a choice of size and agents to the plan form filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from results.errors import PlanError, Problem
+from results.models.audit import Scope
+from results.plan import from_mapping
+from results.queries.agents import list_agents
+from results.queries.plans import free_name
+from results.ready import Ready
+from results.twins import twinned
+from webapp.access import allows, needs, scope_of
+from webapp.forms.ready import describe, found, plan_of, shelf
+from webapp.pages.plans import show_form
+from workers.registry import kinds
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    return render(request, "plans/ready.html", {"shelf": shelf()})
+
+
+@require_safe
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """The experiment, and the choice that it leaves open."""
+    return _shown(request, found(slug))
+
+
+@require_safe
+@needs(Scope.RUN)
+def use(request: HttpRequest, slug: str) -> HttpResponse:
+    """The plan form, filled in by the choice in the address, with `aa` by the A/A plan of it; the choice again where it
+    is not right."""
+    ready = found(slug)
+    try:
+        mapping = plan_of(ready, request.GET, free_name(ready.name))
+    except PlanError as error:
+        return _shown(request, ready, error.problems)
+    if "aa" not in request.GET:
+        return show_form(request, mapping)
+    try:
+        plan = twinned(from_mapping(mapping, kinds()))
+    except PlanError as error:
+        return show_form(request, mapping, problems=error.problems)
+    return show_form(request, plan.to_mapping() | {"name": free_name(plan.name)})
+
+
+def _shown(request: HttpRequest, ready: Ready, problems: Sequence[Problem] = ()) -> HttpResponse:
+    context = {
+        "ready": ready,
+        "choice": describe(ready, request.GET, list_agents(), sent=bool(problems)),
+        "problems": [problem.as_dict() for problem in problems],
+        "may_run": allows(scope_of(request.user), Scope.RUN),
+    }
+    return render(request, "plans/ready_detail.html", context, status=422 if problems else 200)

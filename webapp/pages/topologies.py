@@ -1,0 +1,37 @@
+"""Topologies: totals, means of a node, and efficiency against one node."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from results.queries.publications import list_publications
+from results.queries.runs import list_runs
+from results.queries.topologies import topologies
+from webapp import urlstate
+from webapp.charts.ready import topology_figure
+from webapp.charts.style import key
+from webapp.pages.common import trial_url
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    found = topologies()
+    runs = {run.id: run for run in list_runs(ids=[table.run_id for table in found.tables], limit=None)}
+    remarks = {publication.run_id: publication.remarks for publication in list_publications()}
+    sections = [
+        {
+            "id": f"run-{table.run_id}",
+            "table": table,
+            "run": runs[table.run_id],
+            "remarks": remarks.get(table.run_id, ()),
+            "figure": topology_figure(table, {pk: trial_url(pk) for line in table.lines for pk in line.trial_ids}),
+            "key": key(list(dict.fromkeys(line.kind for line in table.lines))),
+            "query": urlstate.write(table.selection),
+        }
+        for table in found.tables
+    ]
+    context = {"found": found, "sections": sections, "json": reverse("api:topologies")}
+    return render(request, "topologies/index.html", context)

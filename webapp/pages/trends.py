@@ -1,0 +1,250 @@
+"""Trends: configuration families over dates, versions or commits, with changes of level and annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from results import annotating, models
+from results.models.audit import Scope
+from results.queries.annotations import AnnotationRow, list_annotations
+from results.queries.configurations import ConfigurationRow, configurations
+from results.queries.families import AXES, DATE, Family, TrendSelection, choose, families, released, shortest
+from results.queries.side_by_side import RUN, VERSION, side_by_side
+from results.queries.trend_environments import EnvironmentChange
+from results.queries.trends import Shift, Trend, TrendLine, TrendPoint, followed, trend_of
+from results.statistics.verdict import Kind
+from results.units import format_number, format_quantity, scale_for
+from webapp import trendstate
+from webapp.access import actor, allows, needs, person, scope_of
+from webapp.charts.style import key
+from webapp.charts.trends import logarithmic, trends_figure
+from webapp.pages.common import difference_url, moment, trial_url
+from webapp.problems import missing_is_404
+
+MOST_ROWS = 60
+MOST_ENVIRONMENTS = 20
+
+
+@require_safe
+@missing_is_404()
+def index(request: HttpRequest) -> HttpResponse:
+    query = request.META["QUERY_STRING"]
+    selection = trendstate.read(query)
+    known = families(selection.plan, selection.workload) if selection.plan or selection.workload else []
+    selection = shortest(_without_leftovers(selection, known, request.GET), known)
+    short = trendstate.write(selection)
+    fragment = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
+    address = reverse("trends") + (f"?{short}" if short else "")
+    if not fragment and short != query:
+        return redirect(address)
+    context = {"selection": selection, "choices": followed(), "axes": AXES, "query": short}
+    if selection.plan or selection.workload:
+        found = trend_of(selection, choose(selection, known))
+        context |= _context(found, list_annotations(plan=selection.plan), request, short)
+    template = "trends/_trends.html" if fragment else "trends/index.html"
+    response = render(request, template, context)
+    response["HX-Push-Url"] = address
+    return response
+
+
+def _without_leftovers(selection: TrendSelection, known: Sequence[Family], form: QueryDict) -> TrendSelection:
+    """A form sends all its fields, some as they stood before another was changed. `of`: the metric that its node and
+    label belong to; `held`: dimensions that it offers one value of."""
+    if form.get("of", selection.metric) != selection.metric:
+        selection = replace(selection, node="", label="")
+    return released(selection, known, form.getlist("held")) if "held" in form else selection
+
+
+@require_POST
+@needs(Scope.RUN)
+def annotate(request: HttpRequest) -> HttpResponse:
+    """`plan_only`: the name of the plan whose trends show it; `query`: of the trend to return to."""
+    text, at = request.POST.get("text", ""), moment(request.POST.get("at", ""), "at")
+    annotating.annotate(text, at, plan=request.POST.get("plan_only", ""), user=person(request), actor=actor(request))
+    messages.success(request, "Noted on the axis.")
+    return _back(request)
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404()
+def remove_annotation(request: HttpRequest, annotation_id: int) -> HttpResponse:
+    """By its author or an administrator."""
+    found = models.Annotation.objects.get(pk=annotation_id)
+    if not may_remove(request, found.created_by_id):
+        raise PermissionDenied("Only its author or an administrator may remove an annotation.")
+    annotating.remove(found, actor(request))
+    messages.success(request, "Removed.")
+    return _back(request)
+
+
+def may_remove(request: HttpRequest, author_id: int | None) -> bool:
+    someone = person(request)
+    own = someone is not None and someone.pk == author_id
+    return own or allows(scope_of(request.user), Scope.ADMIN)
+
+
+@dataclass(frozen=True)
+class ShiftRow:
+    """A change as the page tells it. runs: of the two points. environment: what changed around, between the same
+    levels."""
+
+    shift: Shift
+    last: TrendPoint
+    first: TrendPoint
+    before: str
+    after: str
+    percent: str
+    comparison: str
+    difference: str
+    environment: EnvironmentChange | None
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """One level of x as a row of the table. cells: a point a line, None where the line has none."""
+
+    level: str
+    run_id: int | None
+    at: datetime
+    versions: str
+    cells: tuple[tuple[str, TrendPoint] | None, ...]
+
+
+def _context(found: Trend, said: Sequence[AnnotationRow], request: HttpRequest, short: str) -> dict[str, Any]:
+    unit = scale_for(max((p.median for line in found.lines for p in line.points), default=1.0), found.metric.unit)
+    names = [line.name or found.metric.label for line in found.lines]
+    shown = allows(scope_of(request.user), Scope.RUN)
+    return {
+        "trend": found,
+        "chosen": found.selection,
+        "key": key(names) if len(names) > 1 else [],
+        "figure": trends_figure(found, said, trial_url=trial_url, difference_url=difference_url)
+        if found.lines
+        else None,
+        "sentences": [sentence(found, line) for line in found.lines],
+        "shifts": shift_rows(found, _configurations(found)),
+        "environments": [(one, difference_url(one.left_trial, one.right_trial)) for one in found.environments[::-1]][
+            :MOST_ENVIRONMENTS
+        ],
+        "more_environments": max(len(found.environments) - MOST_ENVIRONMENTS, 0),
+        "level_rows": level_rows(found, unit)[:MOST_ROWS],
+        "more_levels": max(len(found.levels) - MOST_ROWS, 0),
+        "unit": unit[1],
+        "names": names,
+        "logarithmic": logarithmic(found),
+        "by_date": found.selection.x == DATE,
+        "annotations": [(one, may_remove(request, one.author_id)) for one in said],
+        "may_annotate": shown,
+        "now": datetime.now(UTC),
+        "metric_choice": next((m for m in found.metrics if m.name == found.metric.name), None),
+        "which": [text for text in (found.selection.label, found.selection.node) if text],
+        "json": f"{reverse('api:trends')}?{short}",
+    }
+
+
+def sentence(found: Trend, line: TrendLine) -> tuple[str, str, Kind | None]:
+    """(line, what is known of its level, whether the last change was for better or worse)."""
+    points = f"{len(line.points)} {_noun(found, len(line.points))}"
+    if len(line.points) < found.fewest:
+        needed = f"a change of level takes at least {found.fewest} to be told from chance"
+        return line.name, f"{points} so far; {needed}", None
+    if not line.shifts:
+        return line.name, f"no change of level in {points}", None
+    last = line.shifts[-1]
+    since = line.points[last.first]
+    place = f"{since.at:%Y-%m-%d} (run {since.level})" if found.selection.x == DATE else since.level
+    return line.name, f"{_percent(last)} since {place}", last.kind
+
+
+def shift_rows(found: Trend, rows_of: Mapping[int, Sequence[ConfigurationRow]]) -> list[ShiftRow]:
+    """Newest first. rows_of: run → its configurations."""
+    around = {(name, one.left, one.right): one for one in found.environments for name in one.lines}
+    rows = []
+    for line in found.lines:
+        for shift in line.shifts:
+            last, first = line.points[shift.last], line.points[shift.first]
+            rows.append(
+                ShiftRow(
+                    shift,
+                    last,
+                    first,
+                    format_quantity(shift.before, found.metric.unit),
+                    format_quantity(shift.after, found.metric.unit),
+                    _percent(shift),
+                    f"{reverse('comparison')}?{_beside(found, last, first, rows_of)}",
+                    difference_url(last.values[-1].trial_id, first.values[-1].trial_id),
+                    around.get((line.name, last.level, first.level)),
+                )
+            )
+    return sorted(rows, key=lambda row: row.first.at.date(), reverse=True)
+
+
+def _configurations(found: Trend) -> Mapping[int, Sequence[ConfigurationRow]]:
+    """Run → configurations, of the runs on either side of a change. One query, none without changes."""
+    ends = [(line.points[shift.last], line.points[shift.first]) for line in found.lines for shift in line.shifts]
+    rows = configurations(list({run for last, first in ends for run in (last.runs[-1], first.runs[0])}))
+    return {run: list(several) for run, several in groupby(rows, lambda row: row.run_id)}
+
+
+def _beside(
+    found: Trend, last: TrendPoint, first: TrendPoint, rows_of: Mapping[int, Sequence[ConfigurationRow]]
+) -> str:
+    """Query string of the comparison of the runs, or versions, between which a change lies."""
+    chosen = found.selection
+    runs = dict.fromkeys((last.runs[-1], first.runs[0]))
+    by_version = chosen.x == VERSION or len(runs) == 1
+    held = {**chosen.filters, **{name: (value,) for name, value in found.held.items()}}
+    filters = {name: values for name, values in held.items() if name not in ("installation", "version", "major")}
+    if by_version:
+        filters["version"] = (*last.versions[-1:], *first.versions[:1])
+    return side_by_side(
+        [row for run in runs for row in rows_of[run]],
+        last.versions[-1] if by_version else str(last.runs[-1]),
+        by=VERSION if by_version else RUN,
+        filters=filters,
+        texts={"metric": chosen.metric, "node": chosen.node, "label": chosen.label},
+    )
+
+
+def level_rows(found: Trend, unit: tuple[float, str]) -> list[LevelRow]:
+    """Newest, or last in order, first. Medians in the unit that is shown."""
+    cells: Mapping[str, Mapping[str, TrendPoint]] = {
+        line.name: {point.level: point for point in line.points} for line in found.lines
+    }
+    rows = []
+    for level in reversed(found.levels):
+        points = [cells[line.name].get(level) for line in found.lines]
+        there = [point for point in points if point is not None]
+        versions = ", ".join(dict.fromkeys(version for point in there for version in point.versions))
+        run_id = there[0].runs[0] if found.selection.x == DATE else None
+        texts = tuple((format_number(point.median / unit[0]), point) if point else None for point in points)
+        rows.append(LevelRow(level, run_id, min(point.at for point in there), versions, texts))
+    return rows
+
+
+def _percent(shift: Shift) -> str:
+    if shift.ratio is None:
+        return "from nothing"
+    return f"{abs(shift.ratio - 1) * 100:.1f} % {'higher' if shift.ratio > 1 else 'lower'}"
+
+
+def _noun(found: Trend, count: int) -> str:
+    noun = "run" if found.selection.x == DATE else found.selection.x
+    return noun if count == 1 else f"{noun}s"
+
+
+def _back(request: HttpRequest) -> HttpResponse:
+    query = trendstate.write(trendstate.read(request.POST.get("query", "")))
+    return redirect(reverse("trends") + (f"?{query}" if query else ""))

@@ -1,0 +1,114 @@
+"""Versions of PostgreSQL as a heat table of ratios."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from results.queries.versions import DECIDED, VersionCell, VersionRow, Versions, versions
+from results.statistics.verdict import Kind
+from webapp import urlstate
+from webapp.charts.ready import versions_figure
+from webapp.charts.style import key
+
+# speeds from which on a cell is coloured so strongly, and their inverses
+_STEPS = (1.02, 1.1, 1.25)
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    workload, baseline = request.GET.get("workload", ""), request.GET.get("baseline", "")
+    only = [text for text in request.GET.getlist("version") if text]
+    found = versions(workload, baseline, only)
+    chosen = [("workload", workload), ("baseline", baseline), *(("version", text) for text in only)]
+    query = urlencode([(name, text) for name, text in chosen if text])
+    urls = [[_address(cell) for cell in row.cells] for row in found.rows]
+
+    def drawn(version: str) -> bool:
+        place = found.versions.index(version)
+        return any((cell := row.cells[place]) and cell.speed and version != row.base for row in found.rows)
+
+    context: dict[str, Any] = {
+        "found": found,
+        "only": only,
+        "rows": [
+            (row, list(zip(map(_shown, row.cells), addresses, strict=True)))
+            for row, addresses in zip(found.rows, urls, strict=True)
+        ],
+        "means": [(mean, heat(mean)) for mean in found.means],
+        "sentence": sentence(found),
+        "key": [mark for mark, version in zip(key(found.versions), found.versions, strict=True) if drawn(version)],
+        "figure": versions_figure(found, urls) if found.rows else None,
+        "json": reverse("api:versions") + (f"?{query}" if query else ""),
+    }
+    fragment = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
+    response = render(request, "versions/_versions.html" if fragment else "versions/index.html", context)
+    response["HX-Push-Url"] = reverse("versions") + (f"?{query}" if query else "")
+    return response
+
+
+def _address(cell: VersionCell | None) -> str:
+    return f"{reverse('comparison')}?{urlstate.write(cell.selection)}" if cell is not None else ""
+
+
+def _shown(cell: VersionCell | None) -> dict[str, Any] | None:
+    return None if cell is None else {"cell": cell, "heat": heat(cell.speed), "kinds": _kinds(cell)}
+
+
+def _kinds(cell: VersionCell) -> str:
+    """'2 better, 1 not comparable of 4': too few replicates are named only where nothing is decided."""
+    decided = [f"{cell.kinds[kind]} {kind}" for kind in DECIDED if kind in cell.kinds]
+    said = decided or (["too few replicates"] if Kind.TOO_FEW in cell.kinds else [])
+    if apart := cell.kinds.get(Kind.NOT_COMPARABLE):
+        said = [*said, f"{apart} not comparable"]
+    return ", ".join(said) + (f" of {sum(cell.kinds.values())}" if decided and Kind.TOO_FEW in cell.kinds else "")
+
+
+def heat(speed: float | None) -> str:
+    """Name of the cell's colour: up3 … up1, even, down1 … down3; '' where there is no ratio."""
+    if speed is None:
+        return ""
+    step = sum(max(speed, 1 / speed) >= limit for limit in _STEPS)
+    return f"{'up' if speed > 1 else 'down'}{step}" if step else "even"
+
+
+def sentence(found: Versions) -> str:
+    """The answer in words for the newest version whose rows share a baseline; '' where there is none. It is called
+    faster or slower only where verdicts say so and none says otherwise."""
+    for place, (version, mean) in reversed(list(enumerate(zip(found.versions, found.means, strict=True)))):
+        rows = [(row, cell) for row in found.rows if (cell := row.cells[place]) is not None and cell.speed]
+        bases = {row.base for row, _ in rows}
+        if mean is not None and len(bases) == 1 and bases != {version}:
+            return _said(version, bases.pop(), mean, rows)
+    return ""
+
+
+def _said(version: str, base: str, mean: float, rows: Sequence[tuple[VersionRow, VersionCell]]) -> str:
+    kinds: Counter[str] = Counter()
+    for _, cell in rows:
+        kinds.update(cell.kinds)
+    apart = kinds.pop(Kind.NOT_COMPARABLE, 0)
+    total = kinds.total()
+    better, worse, same = kinds[Kind.BETTER], kinds[Kind.WORSE], kinds[Kind.SAME]
+    of = f"of {total} cell{'' if total == 1 else 's'}"
+    if better and not worse and mean > 1:
+        claim = f"{version} is faster than {base} in {better} {of}:"
+    elif worse and not better and mean < 1:
+        claim = f"{version} is slower than {base} in {worse} {of}:"
+    elif better or worse:
+        claim = f"{version} is faster than {base} in {better} and slower in {worse} {of}:"
+    elif same:
+        claim = f"{version} is the same as {base} in {same} {of}:"
+    elif all(row.published and cell.n <= total + apart + cell.missing for row, cell in rows):
+        claim = f"Published figures, one value each: {version} against {base}"
+    else:
+        claim = f"Too few replicates to tell {version} from {base}:"
+    left_out = f" Left out: {apart} cell{'' if apart == 1 else 's'} not comparable." if apart else ""
+    return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{left_out}"

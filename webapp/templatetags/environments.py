@@ -1,0 +1,119 @@
+"""How differences of environments are written on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django import template
+from django.urls import reverse
+
+from results.confounders import Cause, KeyJudgement
+from results.environment import LayerKind
+from results.queries.environments import SeriesEnvironment, Told
+from results.units import format_quantity
+from webapp.templatetags.teiten import shown
+
+register = template.Library()
+_MOST_TOLD = 3
+_NAMES = {
+    Cause.CONFOUNDER: "matters",
+    Cause.NOTED: "noted",
+    Cause.UNRECORDED: "not recorded",
+    Cause.ALIKE: "varies alike",
+    Cause.INTENDED: "as intended",
+    Cause.DEFAULT: "default changed",
+    Cause.EQUIVALENT: "same value",
+    Cause.HARMLESS: "harmless",
+    Cause.SAME: "same",
+}
+
+
+@register.filter
+def cause_name(cause: str) -> str:
+    return _NAMES[Cause(cause)]
+
+
+@register.filter
+def told_name(row: Told) -> str:
+    """What differs, on a line that has no column for the layer: 'kernel', 'shared_buffers', 'data scale'."""
+    if (row.kind, row.key) == (LayerKind.KERNEL, "release"):
+        return "kernel"
+    plain = row.kind in (LayerKind.SETTINGS, LayerKind.HARDWARE, LayerKind.KERNEL)
+    return row.key.removeprefix("sysctl.") if plain else f"{row.kind} {row.key}"
+
+
+@register.filter
+def one_side(judgement: KeyJudgement | Told, side: str) -> str:
+    """The values of 'left' or 'right' on one line; of a list only what the other side lacks."""
+    own, other = (judgement.left, judgement.right) if side == "left" else (judgement.right, judgement.left)
+    texts = list(dict.fromkeys(_value(judgement.key, value, other) for value in own))
+    return " / ".join(texts)
+
+
+def _value(key: str, value: Any, other: Sequence[Any]) -> str:
+    if isinstance(value, list | tuple):
+        known = {str(item) for items in other if isinstance(items, list | tuple) for item in items}
+        own = [str(item) for item in value if str(item) not in known]
+        alike = len(value) - len(own)
+        return " ".join([*own, *([f"({alike} alike)"] if alike and own else [])]) or (
+            f"{alike} alike" if alike else "–"
+        )
+    if key.endswith("_bytes") and isinstance(value, int):
+        text = format_quantity(value, "B")
+        rivals = {format_quantity(item, "B") for item in other if isinstance(item, int) and item != value}
+        return f"{value:,} B" if text in rivals else text
+    return shown(value) or "''"
+
+
+@dataclass(frozen=True)
+class Head:
+    """The line above a comparison. told: what a reader must see, and of which series. more: what is left out there."""
+
+    intended: tuple[tuple[str, str, tuple[str, ...]], ...]
+    same: int
+    told: tuple[tuple[str, Told], ...]
+    more: int
+    withheld: int
+    cells: int
+    unrecorded: bool
+
+
+@register.simple_tag
+def environment_head(environment: Sequence[SeriesEnvironment]) -> Head:
+    levels: dict[tuple[str, str], list[str]] = {}
+    told: dict[tuple[str, str, str], tuple[str, Told]] = {}
+    for one in environment:
+        for name, left, right in one.intended:
+            levels.setdefault((name, left), []).append(right)
+        for row in one.told:
+            told.setdefault((row.kind, row.key, repr(row.right)), (one.series, row))
+    rows = sorted(told.values(), key=lambda pair: not pair[1].matters)
+    return Head(
+        intended=tuple((name, left, tuple(dict.fromkeys(rights))) for (name, left), rights in levels.items()),
+        same=min((one.difference.same for one in environment), default=0),
+        told=tuple(rows[:_MOST_TOLD]),
+        more=max(0, len(rows) - _MOST_TOLD),
+        withheld=sum(one.withheld for one in environment),
+        cells=sum(one.cells for one in environment),
+        unrecorded=not any(any(one.difference.recorded) for one in environment),
+    )
+
+
+@register.filter
+def listed(environment: SeriesEnvironment) -> list[KeyJudgement]:
+    """The judgements that the page of a comparison lists; the rest it counts."""
+    return [
+        judgement
+        for judgement in environment.difference.judgements
+        if judgement.warn or judgement.cause in (Cause.NOTED, Cause.UNRECORDED, Cause.ALIKE, Cause.INTENDED)
+    ]
+
+
+@register.filter
+def diff_address(environment: SeriesEnvironment) -> str:
+    """The page with every key of one trial of each side."""
+    pair = {"left": f"trial:{environment.left_trial}", "right": f"trial:{environment.right_trial}"}
+    return f"{reverse('diff')}?{urlencode(pair, safe=':')}"

@@ -1,0 +1,183 @@
+"""Sends alerts: by e-mail as Django's settings say, or to a webhook as JSON. One try each; `results.alerts` keeps what
+came of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from http.client import HTTPException
+from smtplib import SMTPException
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+
+from results import alerts, models
+from results.errors import TeitenError
+from results.units import format_quantity
+
+log = logging.getLogger(__name__)
+TIMEOUT_S = 10
+MOST_NAMED = 20
+
+
+def send_due(now: datetime) -> int:
+    """Tries everything that is due, once; how many were sent. Whatever one alert fails of, the others are sent."""
+    count = 0
+    while True:
+        with alerts.next_due(now) as alert:
+            if alert is None:
+                return count
+            try:
+                _SENDERS[alert.watch.channel](alert)
+            except TeitenError as error:
+                alerts.failed(alert, str(error), now)
+            except Exception as error:
+                log.exception("alert %d could not be sent", alert.pk)
+                alerts.failed(alert, f"{type(error).__name__}: {error}", now)
+            else:
+                alerts.sent(alert, now)
+                count += 1
+
+
+def message(alert: models.Alert) -> tuple[str, str]:
+    """(subject, text) of an e-mail."""
+    content = alert.content
+    worse = [cell for cell in content["cells"] if _is_worse(cell)]
+    plan = " ".join(str(content["plan"]).split())
+    lost = content["lost"]
+    outcomes = [f"{len(worse)} of {len(content['cells'])} worse"] if worse or not lost else []
+    outcomes += [f"{len(lost)} not measured"] if lost else []
+    subject = f"[Teiten] {plan}: {', '.join(outcomes)} in run {content['run']}"
+    lines = [
+        f"Run {content['run']} of “{plan}” against run {content['before']}, {content['metric']['label']}:",
+        *([_failed(content)] if content["failed"] else []),
+        "",
+        *(f"- {_line(cell, content['metric']['unit'])}" for cell in worse[:MOST_NAMED]),
+        *([f"- and {len(worse) - MOST_NAMED} more"] if len(worse) > MOST_NAMED else []),
+        *(f"- {_lost_line(one)}" for one in lost[:MOST_NAMED]),
+        *([f"- and {len(lost) - MOST_NAMED} more that were not measured"] if len(lost) > MOST_NAMED else []),
+        "",
+        f"Comparison: {_comparison(content)}",
+        f"Run: {_run(content['run'])}",
+        f"Plan, and who is told: {_plan(alert)}",
+    ]
+    return subject, "\n".join(lines)
+
+
+def payload(alert: models.Alert) -> dict[str, Any]:
+    """What a webhook gets. `text` is for chats that show it; docs/trends.md names every key."""
+    subject, text = message(alert)
+    content = alert.content
+    return {
+        "event": "run.worse",
+        "alert": alert.pk,
+        "text": f"{subject}\n{text}",
+        "plan": {"id": alert.watch.plan_id, "name": content["plan"], "url": _plan(alert)},
+        "run": {"id": content["run"], "url": _run(content["run"])},
+        "before": {"id": content["before"], "url": _run(content["before"])},
+        "comparison": _comparison(content),
+        "metric": content["metric"],
+        "worse": [cell for cell in content["cells"] if _is_worse(cell)],
+        "cells": len(content["cells"]),
+        "lost": content["lost"],
+        "failed": content["failed"],
+        "trials": content["trials"],
+    }
+
+
+def _mail(alert: models.Alert) -> None:
+    if not settings.EMAIL_HOST:
+        raise TeitenError("No mail server is set.", where="TEITEN_EMAIL_URL", todo="Set it as docs/operations.md says.")
+    subject, text = message(alert)
+    headers = {"Message-ID": f"<alert-{alert.pk}@{settings.TEITEN_EMAIL_DOMAIN}>", "Auto-Submitted": "auto-generated"}
+    try:
+        EmailMessage(subject, text, to=[alert.watch.target], headers=headers).send()
+    except (SMTPException, OSError) as error:
+        raise TeitenError(
+            "The mail server did not take it.", where=settings.EMAIL_HOST, why=str(error), todo="See its log."
+        ) from error
+
+
+def _post(alert: models.Alert) -> None:
+    """Redirects are not followed and no proxy is asked: what was allowed is what is reached. What the target answers is
+    not kept but for its status."""
+    request = urllib.request.Request(
+        alert.watch.target,
+        data=json.dumps(payload(alert)).encode(),
+        headers={"Content-Type": "application/json", "User-Agent": "Teiten", "Idempotency-Key": f"alert-{alert.pk}"},
+        method="POST",
+    )
+    where = alert.watch.target.partition("?")[0]
+    try:
+        with _OPENER.open(request, timeout=TIMEOUT_S) as answer:
+            status = answer.status
+    except urllib.error.HTTPError as error:
+        status = error.code
+        error.close()
+    except (OSError, ValueError, HTTPException) as error:
+        reason = f"{type(error).__name__}: {getattr(error, 'reason', error)}"
+        raise TeitenError("The webhook cannot be reached.", where=where, why=reason, todo="Look there.") from error
+    if not 200 <= status < 300:
+        raise TeitenError(f"The webhook answered {status}.", where=where, todo="Look there.")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
+_SENDERS = {alerts.EMAIL: _mail, alerts.WEBHOOK: _post}
+
+
+def _is_worse(cell: Mapping[str, Any]) -> bool:
+    return cell["kind"] == "worse" or cell["since"] is not None
+
+
+def _line(cell: Mapping[str, Any], unit: str) -> str:
+    parts = []
+    if cell["kind"] == "worse" and cell["ratio"] is not None:
+        known = cell["low"] is not None and cell["high"] is not None
+        margin = f" (95 %: {_percent(cell['low'])} to {_percent(cell['high'])})" if known else ""
+        medians = f"median {format_quantity(cell['before'], unit)} → {format_quantity(cell['after'], unit)}"
+        parts.append(f"{medians}; geometric mean {_percent(cell['ratio'])}{margin}")
+    if cell["since"] is not None:
+        change = f", {_percent(cell['level_ratio'])}" if cell["level_ratio"] is not None else ""
+        parts.append(f"on a worse level since run {cell['since']}{change}")
+    return f"{cell['name']}: {'; '.join(parts)}{_differs(cell['environment'])}"
+
+
+def _lost_line(one: Mapping[str, Any]) -> str:
+    trials = f": {one['failed']} trial{'' if one['failed'] == 1 else 's'} failed" if one["failed"] else ""
+    return f"{one['name']}: measured before, not now{trials}"
+
+
+def _failed(content: Mapping[str, Any]) -> str:
+    if content["failed"] == content["trials"]:
+        return "Every trial of it failed."
+    return f"{content['failed']} of its {content['trials']} trials failed."
+
+
+def _differs(keys: Sequence[str]) -> str:
+    return f". The environment differs: {'; '.join(keys[:5])}" if keys else ""
+
+
+def _percent(ratio: float) -> str:
+    return f"{(ratio - 1) * 100:+.1f} %".replace("-", "−")
+
+
+def _run(run_id: int) -> str:
+    return f"{settings.TEITEN_ADDRESS}/runs/{run_id}/"
+
+
+def _plan(alert: models.Alert) -> str:
+    return f"{settings.TEITEN_ADDRESS}/plans/{alert.watch.plan_id}/"
+
+
+def _comparison(content: Mapping[str, Any]) -> str:
+    return f"{settings.TEITEN_ADDRESS}/compare/?{content['comparison']}"

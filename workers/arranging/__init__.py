@@ -1,0 +1,1 @@
+"""What topologies share: reaching servers, replicas of them, waiting until they agree."""

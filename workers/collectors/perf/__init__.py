@@ -1,0 +1,1 @@
+"""Where the server's processor time goes: sampled call stacks."""

@@ -1,0 +1,122 @@
+"""Runs perf on the primary's processes for part of the measured window, and folds the stacks on the agent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from results.errors import AgentError
+from results.specs import watch_limit_s
+from workers.interfaces import Stage
+from workers.postgres.server import Server
+from workers.remote.job import Finished, Job
+
+_HERE = Path(__file__).parent
+FREQUENCY = 99  # not 100: nothing else on the machine beats in step with it
+LONGEST_SLICE_S = 10.0
+LIMIT_KB = 1_000_000
+_FOLD_LIMIT_S = 1800.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """What perf can do on an agent. binary: name of the server's program. graph: fp, dwarf, none."""
+
+    binary: str
+    event: str
+    graph: str
+    options: tuple[str, ...]
+
+
+class Perf:
+    """The collector of `workers.interfaces.Collector`. `stage.facts["perf.NODE"]`: what the probe found."""
+
+    async def start(self, stage: Stage, node: str) -> None:
+        """Finds out what perf can do here, then starts the recording. Raises AgentError with perf's words."""
+        server, directory = stage.servers[node], _directory(stage, node)
+        found = stage.facts[f"perf.{node}"] = await _probed(server, directory)
+        await Job.start(
+            server.remote,
+            directory,
+            (_HERE / "record.sh").read_text(),
+            deadline_s=watch_limit_s(stage.measured_s, stage.spec.warmup_s),
+            env={
+                "DATA_DIR": server.data_dir,
+                "EVENT": found.event,
+                "GRAPH": found.graph,
+                "FREQUENCY": str(FREQUENCY),
+                "LIMIT_KB": str(LIMIT_KB),
+                **slices(stage.measured_s),
+            },
+        )
+
+    async def stop(self, stage: Stage, node: str) -> None:
+        """Ends the recording, folds it and records recorded.txt and stacks.txt. What perf did not give costs a gap."""
+        server, directory = stage.servers[node], _directory(stage, node)
+        job = Job.attach(server.remote, directory)
+        await job.signal("TERM")
+        finished = await job.finished()
+        found: Found = stage.facts[f"perf.{node}"]
+        stage.recorder.add(f"{_folder(node)}/perf.log", finished.stderr)
+        if reason := _broken(finished):
+            stage.recorder.gap("perf", node, reason)
+        if "began" not in finished.stdout:
+            return
+        folded = await server.remote.script(
+            (_HERE / "fold.sh").read_text(), directory, (_HERE / "fold.awk").read_text(), found.binary,
+            *found.options, check=False, timeout_s=_FOLD_LIMIT_S,
+        )  # fmt: skip
+        if folded.exit_status != 0:
+            stage.recorder.gap("perf", node, f"the samples could not be read: {folded.stderr.strip()}")
+            return
+        head = f"event {found.event}\ngraph {found.graph}\nfrequency {FREQUENCY}\n"
+        stage.recorder.add(f"{_folder(node)}/recorded.txt", head + finished.stdout)
+        stage.recorder.add(f"{_folder(node)}/stacks.txt", folded.stdout)
+
+
+def slices(measured_s: float | None) -> dict[str, str]:
+    """When perf watches, as record.sh reads it: in the middle of the window, half of it and at most 10 s; where its
+    length is not known before, one second of every ten, for an hour."""
+    first_s, slice_s, wait_s, count = 0.5, 1.0, 9.0, 360
+    if measured_s is not None:
+        slice_s, count = min(LONGEST_SLICE_S, measured_s / 2), 1
+        first_s = (measured_s - slice_s) / 2
+    lengths = {"FIRST_S": first_s, "SLICE_S": slice_s, "WAIT_S": wait_s}
+    return {name: f"{length:.3f}" for name, length in lengths.items()} | {"SLICES": str(count)}
+
+
+async def _probed(server: Server, directory: str) -> Found:
+    result = await server.remote.script(
+        (_HERE / "probe.sh").read_text(), directory, server.data_dir, server.psql("postgres")[0],
+        (_HERE / "probe.sql").read_text(), "postgres", env=server.environment(local=True), check=False,
+    )  # fmt: skip
+    if result.exit_status == 0:
+        binary, event, graph, *options = result.stdout.split()
+        return Found(binary, event, graph, tuple(options))
+    missing = result.exit_status == 3
+    raise AgentError(
+        "perf cannot be used on the agent" if missing else "perf may not watch the server",
+        where=server.remote.address.name,
+        why=" ".join(result.stderr.split()),
+        todo="Install perf there (the package is linux-perf, perf or linux-tools)."
+        if missing
+        else "Set kernel.perf_event_paranoid to 2 there, or to 1 to see the kernel's functions too; in a container, "
+        "allow perf_event_open.",
+    )
+
+
+def _broken(finished: Finished) -> str:
+    if finished.ok:
+        return "" if "began" in finished.stdout else "the run ended before perf was to begin"
+    return f"perf broke off: {finished.stderr.strip()[-500:]}"
+
+
+def _directory(stage: Stage, node: str) -> str:
+    return f"{stage.job_dir(stage.servers[node].remote)}/perf-{node}"
+
+
+def _folder(node: str) -> str:
+    return f"collectors/perf/{node}"
+
+
+COLLECTOR = Perf()

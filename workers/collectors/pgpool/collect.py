@@ -1,0 +1,78 @@
+"""Asks pgpool-II for its counts before and after the measured window."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+
+from results.errors import CommandError, TrialError
+from workers.arranging import failover, pool
+from workers.arranging.pool_answers import read_rows
+from workers.interfaces import Stage
+
+from .parse import ANSWERS, NAMES
+
+_TROUBLE = re.compile("(on|from) DB node|degenerate backend request")
+_PATIENCE_S, _POLL_S = 10.0, 0.2
+
+
+class Pgpool:
+    """The collector of `workers.interfaces.Collector`."""
+
+    async def start(self, stage: Stage, node: str) -> None:
+        """The counts before. Raises CommandError when pgpool-II does not answer."""
+        stage.recorder.add(f"collectors/pgpool/{node}/{NAMES}", json.dumps(stage.spec.servers))
+        await _ask(stage, node, "before")
+
+    async def stop(self, stage: Stage, node: str) -> None:
+        """pgpool-II's log and the counts after; then it is needed no more, and is ended. Raises TrialError when it has
+        ended meanwhile, or has given up a server that nobody took from it."""
+        log = await stage.poolers[node].log_tail()
+        stage.recorder.add(f"collectors/pgpool/{node}/pgpool.log", log)
+        await pool.require_alive(stage, node)
+        if _TROUBLE.search(log):
+            await _decided(stage, node)
+        nodes = await _ask(stage, node, "after")
+        given_up = {
+            stage.spec.servers[int(row["node_id"])]
+            for row in read_rows(nodes, pool.NODES, ("node_id", "status"))
+            if row["status"] != "up"
+        }
+        if down := sorted(given_up - failover.lost(stage)):
+            raise TrialError(
+                f"pgpool-II gave up {', '.join(down)} while it was measured.",
+                where="measure",
+                why=await pool.last_words(stage.poolers[node]),
+                todo="Look at the logs of pgpool-II and of the server, which are kept with the trial.",
+            )
+        await pool.end(stage, node)
+
+
+async def _decided(stage: Stage, node: str) -> None:
+    """Waits until pgpool-II, which has lost a session with a server, answers and has given the server up: meanwhile it
+    turns clients away, or still says that all are up. Not for long: it may keep the server. Raises CommandError when it
+    does not answer."""
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            rows = read_rows(await pool.show(stage, pool.NODES, node), pool.NODES, ("status",))
+        except CommandError:
+            if time.monotonic() > until:
+                raise
+        else:
+            if time.monotonic() > until or any(row["status"] != "up" for row in rows):
+                return
+        await asyncio.sleep(_POLL_S)
+
+
+async def _ask(stage: Stage, node: str, when: str) -> str:
+    """Records every answer; that about the nodes is returned."""
+    answers = {file: await pool.show(stage, what, node) for file, what in ANSWERS.items()}
+    for file, answer in answers.items():
+        stage.recorder.add(f"collectors/pgpool/{node}/{when}/{file}", answer)
+    return answers["nodes.txt"]
+
+
+COLLECTOR = Pgpool()

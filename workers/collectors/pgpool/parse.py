@@ -1,0 +1,57 @@
+"""pgpool-II's counts before and after → what it sent to each server. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from results.errors import ParseError
+from results.parsed import Measurement, Part
+from results.specs import Reading
+from workers.arranging.pool_answers import read_rows
+
+NAMES = "servers.json"
+ANSWERS = {"nodes.txt": "POOL_NODES", "cache.txt": "POOL_CACHE", "statements.txt": "POOL_BACKEND_STATS"}
+_BY_SERVER = (
+    # (metric, file, columns that are summed)
+    ("pgpool.selects", "nodes.txt", ("select_cnt",)),
+    ("pgpool.writes", "statements.txt", ("insert_cnt", "update_cnt", "delete_cnt")),
+    ("pgpool.errors", "statements.txt", ("panic_cnt", "fatal_cnt", "error_cnt")),
+)
+
+
+def parse(reading: Reading) -> Part:
+    """The differences: of each server under its name, and of all under none. Nothing where a question was not
+    answered. Raises ParseError for damaged files."""
+    wanted = [f"{when}/{file}" for when in ("before", "after") for file in ANSWERS]
+    if not {NAMES, *wanted} <= reading.files.keys():
+        return Part()
+    names = [str(name) for name in json.loads(reading.files[NAMES])]
+    measurements = [
+        one for metric, file, columns in _BY_SERVER for one in _differences(reading, names, metric, file, columns)
+    ]
+    hits = [_numbers(reading, f"{when}/cache.txt", ("num_cache_hits",))[0] for when in ("before", "after")]
+    return Part(measurements=(*measurements, Measurement("pgpool.cache.hits", hits[1] - hits[0])))
+
+
+def _differences(
+    reading: Reading, names: Sequence[str], metric: str, file: str, columns: Sequence[str]
+) -> Iterator[Measurement]:
+    before, after = (_numbers(reading, f"{when}/{file}", columns) for when in ("before", "after"))
+    if not len(before) == len(after) == len(names):
+        raise ParseError(
+            f"not a row for each of {', '.join(names)}", file=file, line=1, text=reading.files[f"after/{file}"]
+        )
+    gained = [late - early for early, late in zip(before, after, strict=True)]
+    for name, value in zip(names, gained, strict=True):
+        yield Measurement(metric, value, name)
+    yield Measurement(metric, sum(gained))
+
+
+def _numbers(reading: Reading, path: str, columns: Sequence[str]) -> list[float]:
+    """The sum of the columns, row by row; servers in their order."""
+    rows = read_rows(reading.files[path], path, columns)
+    try:
+        return [sum(float(row[column]) for column in columns) for row in rows]
+    except ValueError as error:
+        raise ParseError(f"not a count: {error}", file=path, line=2, text=str(rows)) from error

@@ -1,0 +1,96 @@
+"""Asks each server every second how far those are behind that it sends to, and at the end when they have caught up."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from results.errors import TeitenError
+from results.specs import watch_limit_s
+from workers.interfaces import Stage
+from workers.remote.command import quote
+from workers.remote.job import Job
+
+_HERE = Path(__file__).parent
+_DATABASE = "postgres"  # not the trial's, whose statistics stay free of these questions
+_SENT_TO = """
+SELECT DISTINCT application_name AS node FROM pg_stat_replication
+WHERE application_name = ANY (string_to_array(:'nodes', ','))
+"""
+_PATIENCE_S = 12.0  # without any progress
+_LIMIT_S = 600.0
+
+
+class Replication:
+    """The collector of `workers.interfaces.Collector`."""
+
+    async def start(self, stage: Stage, node: str) -> None:
+        """The sampler, and whom the server sends to. Raises CommandError when it does not answer."""
+        rows, _ = await asyncio.gather(
+            stage.servers[node].query(_SENT_TO, variables={"nodes": _others(stage, node)}), _start_sampler(stage, node)
+        )
+        stage.facts[f"replication.sent_to.{node}"] = ",".join(row["node"] for row in rows)
+
+    async def stop(self, stage: Stage, node: str) -> None:
+        """Waits until all that this server sends to have caught up, sampling on; then the samples. What a server that
+        died cannot say costs a gap each."""
+        for what, work in (("time to catch up", _catch_up), ("samples", _samples)):
+            try:
+                await work(stage, node)
+            except TeitenError as error:
+                stage.recorder.gap("replication", node, f"{what}: {error}")
+
+
+async def _start_sampler(stage: Stage, node: str) -> None:
+    server = stage.servers[node]
+    argv = [*server.psql(_DATABASE), "-v", f"nodes={_others(stage, node)}"]
+    script = f"exec {quote(argv)} <<'SQL'\n{(_HERE / 'sample.sql').read_text()}SQL\n"
+    deadline_s = watch_limit_s(stage.measured_s, stage.spec.warmup_s)
+    env = server.environment(local=True)
+    await Job.start(server.remote, _directory(stage, node), script, deadline_s=deadline_s, env=env)
+
+
+async def _catch_up(stage: Stage, node: str) -> None:
+    sent_to = stage.facts[f"replication.sent_to.{node}"]
+    if not sent_to:
+        return
+    # the LSN that counts is the primary's, which knows it itself
+    lsn = "" if node == "primary" else (await stage.primary.execute("SELECT pg_current_wal_lsn();")).strip()
+    variables = {
+        "lsn": lsn,
+        "nodes": sent_to,
+        "patience_s": f"{_PATIENCE_S:g}",
+        "limit_s": f"{_LIMIT_S:g}",
+    }
+    text = await stage.servers[node].execute(
+        (_HERE / "catch_up.sql").read_text(), database=_DATABASE, variables=variables, timeout_s=_LIMIT_S + 60
+    )
+    stage.recorder.add(_path(node, "caught_up.json"), text)
+
+
+async def _samples(stage: Stage, node: str) -> None:
+    job = Job.attach(stage.servers[node].remote, _directory(stage, node))
+    await job.signal("TERM")
+    await job.wait()
+    stdout, stderr = await asyncio.gather(job.stdout(), job.stderr())
+    stage.recorder.add(_path(node, "samples.txt"), stdout)
+    clocks = {"primary_clock_offset_s": stage.clock_offset_s("primary")}
+    stage.recorder.add(_path(node, "clocks.json"), json.dumps(clocks))
+    if not stdout and stderr:
+        stage.recorder.gap("replication", node, f"samples: {stderr.strip()}")
+
+
+def _others(stage: Stage, node: str) -> str:
+    return ",".join(other for other in stage.servers if other != node)
+
+
+def _directory(stage: Stage, node: str) -> str:
+    return f"{stage.job_dir(stage.servers[node].remote)}/replication-{node}"
+
+
+def _path(node: str, name: str) -> str:
+    return f"collectors/replication/{node}/{name}"
+
+
+COLLECTOR = Replication()

@@ -1,0 +1,117 @@
+"""The sampler's lines of JSON → series of lag. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from results.errors import ParseError
+from results.series import Series
+
+# (metric, unit, its label → column); '' is the whole way
+_LAGS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    (
+        "replication.lag_bytes",
+        "B",
+        {"": "replay_bytes", "sent": "sent_bytes", "written": "write_bytes", "flushed": "flush_bytes"},
+    ),
+    ("replication.lag", "s", {"": "replay_s", "written": "write_s", "flushed": "flush_s"}),
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One second of one server. at_s: epoch seconds by its clock. replayed_all: all that it has received; None on a
+    server that is no standby. replayed_at_s: when the last transaction that it has replayed was committed, by the
+    primary's clock; None before the first. behind: node → its row of pg_stat_replication."""
+
+    at_s: float
+    replayed_all: bool | None
+    replayed_at_s: float | None
+    behind: Mapping[str, Mapping[str, Any]]
+
+
+def read_samples(text: str, file: str) -> list[Sample]:
+    """Every whole line (a killed psql may leave half of one). Raises ParseError for a damaged one."""
+    found = []
+    for number, line in enumerate(text.split("\n")[:-1], 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(_sample(json.loads(line)))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ParseError("not a sample of replication", file=file, line=number, text=line) from None
+    return found
+
+
+def nodes_behind(samples: Sequence[Sample]) -> list[str]:
+    """Every node that the server has sent to."""
+    return sorted({node for sample in samples for node in sample.behind})
+
+
+def lag_series(samples: Sequence[Sample], start_s: float) -> Iterator[Series]:
+    """Lag of each node that the server sends to, filed under that node; a gap where it was not connected. start_s: the
+    window's start by the server's clock."""
+    times = _times(samples, start_s)
+    for node in nodes_behind(samples):
+        rows = [sample.behind.get(node) for sample in samples]
+        for name, unit, columns in _LAGS:
+            for label, column in columns.items():
+                values = tuple(_lag(row, column) for row in rows)
+                if not all(math.isnan(value) for value in values):
+                    yield Series(name, node, unit, times[0], 0.0, values, label, times)
+
+
+def age_series(samples: Sequence[Sample], node: str, start_s: float, ahead_s: float) -> Iterator[Series]:
+    """How old the last transaction is that a standby has replayed, 0 while it has replayed all it got. After a pause
+    that transaction is old and the standby is not late: no age exceeds the time since it had replayed all. ahead_s:
+    how far its clock is ahead of the primary's."""
+    known = [sample for sample in samples if sample.replayed_all is not None]
+    if known:
+        times = _times(known, start_s)
+        ages = []
+        complete_at_s = -math.inf
+        for sample in known:
+            complete_at_s = sample.at_s if sample.replayed_all else complete_at_s
+            age_s = min(_age(sample, ahead_s), sample.at_s - complete_at_s)
+            ages.append(round(age_s, 6) if math.isfinite(age_s) else math.nan)
+        yield Series("replication.replay_age", node, "s", times[0], 0.0, tuple(ages), times_s=times)
+
+
+def _sample(row: Mapping[str, Any]) -> Sample:
+    replayed_all, replayed_at = row["replayed_all"], row["replayed_at"]
+    behind = {str(standby["node"]): standby for standby in row["standbys"] or ()}
+    for standby in behind.values():
+        for _, _, columns in _LAGS:
+            for column in columns.values():
+                float(standby[column] or 0)
+    return Sample(
+        at_s=float(row["at"]),
+        replayed_all=None if replayed_all is None else bool(replayed_all),
+        replayed_at_s=None if replayed_at is None else float(replayed_at),
+        behind=behind,
+    )
+
+
+def _times(samples: Sequence[Sample], start_s: float) -> tuple[float, ...]:
+    return tuple(round(sample.at_s - start_s, 3) for sample in samples)
+
+
+def _lag(row: Mapping[str, Any] | None, column: str) -> float:
+    """NaN where it is not known. The server forgets a time when there has been nothing to wait for: then it is 0."""
+    if row is None:
+        return math.nan
+    if row[column] is not None:
+        return max(0.0, float(row[column]))  # a standby may have gone on between two looks
+    bytes_of = column.removesuffix("_s") + "_bytes"
+    return 0.0 if column.endswith("_s") and row[bytes_of] is not None and float(row[bytes_of]) <= 0 else math.nan
+
+
+def _age(sample: Sample, ahead_s: float) -> float:
+    """Infinite before anything was replayed."""
+    if sample.replayed_at_s is None:
+        return math.inf
+    return max(0.0, sample.at_s - ahead_s - sample.replayed_at_s)

@@ -1,0 +1,160 @@
+"""The host factors of one attempt, in the order of its phases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from results.environment import Layer, LayerKind
+from results.errors import TrialError
+from results.host import (
+    BUILT_IN,
+    CPUS,
+    DATA,
+    PLACED,
+    TABLESPACE,
+    WAL,
+    HostFactor,
+    HostLevel,
+    KnownHost,
+    MidRun,
+    roles_of,
+)
+from results.parsed import LayerUse
+from workers.host import cpus, factors, places
+from workers.host.event import Event
+from workers.host.factors import Noted
+from workers.interfaces import Stage
+from workers.remote.address import Layout
+from workers.remote.connection import Remote
+from workers.remote.facts import discover
+
+
+@dataclass
+class HostUse:
+    """What the trial's `host` asks of its agents. known: agent → what it allows. trial: '<run>/<trial>'."""
+
+    stage: Stage
+    known: Mapping[str, KnownHost]
+    trial: str
+    noted: Noted
+    set_on: list[tuple[str, Remote, HostFactor, HostLevel]] = field(default_factory=list)
+
+    async def prepare(self, in_mid_run: MidRun | None = None) -> None:
+        """Before the servers are built: reverts what others left, then sets every level and where servers are to live;
+        what the topology is to set in mid-run is at hand. Raises AgentError where something cannot be reverted,
+        TrialError, VerifyError."""
+        for remote in self._remotes():
+            await self._reverted(remote)
+        for role, remote, names in self._machines():
+            for name in names:
+                if name not in BUILT_IN:
+                    await self._apply(role, remote, name)
+            remote.address = replace(remote.address, layout=await self._layout(remote, names))
+        if in_mid_run:
+            remote = self.stage.agents[in_mid_run.node]
+            factor, level = self._defined(remote, in_mid_run.factor, in_mid_run.level)
+            self.stage.event = Event(remote, factor, level, self.trial, self.noted)
+
+    async def built(self) -> None:
+        """When the servers run: the tablespace. Raises CommandError."""
+        for server in self.stage.servers.values():
+            layout = server.remote.address.layout
+            if layout.tablespace and not server.outside:
+                await places.make_tablespace(server, layout.tablespace)
+
+    async def verify(self) -> list[LayerUse]:
+        """Before the clock starts: a Check for every level on every machine; the layers that say what is set. Raises
+        AgentError."""
+        for role, remote, factor, level in self.set_on:
+            self.stage.recorder.check(await factors.check(remote, factor, level, role))
+        for role, server in self.stage.servers.items():
+            if server.outside:
+                continue
+            layout = server.remote.address.layout
+            if layout.cpus:
+                self.stage.recorder.check(await cpus.check(server, layout.cpus, role))
+            for check in await places.checks(server, self.stage.database, layout.folders, role):
+                self.stage.recorder.check(check)
+        return [
+            LayerUse(role, Layer(LayerKind.HOST, await self._content(remote, names)))
+            for role, remote, names in self._machines()
+        ]
+
+    async def revert(self) -> None:
+        """After the trial, whatever became of it. Raises AgentError where a value is not back, after trying all."""
+        ended = await asyncio.gather(*(self._reverted(remote) for remote in self._remotes()), return_exceptions=True)
+        for error in ended:
+            if error is not None:
+                raise error
+
+    async def _reverted(self, remote: Remote) -> None:
+        await factors.revert_all(remote, self.noted)
+
+    def _remotes(self) -> list[Remote]:
+        return list({remote.address.name: remote for remote in self.stage.agents.values()}.values())
+
+    def _machines(self) -> Iterator[tuple[str, Remote, list[str]]]:
+        """Each machine on which something is set: the first role for which it is, and the factors' names."""
+        host, agents, bare = self.stage.spec.host, self.stage.spec.agents, self.stage.spec.bare
+        for remote in self._remotes():
+            roles = {
+                name: next(
+                    (r for r in roles_of(name, agents, self.known, bare) if agents[r] == remote.address.name),
+                    "",
+                )
+                for name in host
+            }
+            names = [name for name, role in roles.items() if role]
+            if names:
+                yield roles[names[0]], remote, names
+
+    async def _apply(self, role: str, remote: Remote, name: str) -> None:
+        factor, level = self._defined(remote, name, self.stage.spec.host[name])
+        self.set_on.append((role, remote, factor, level))
+        await factors.apply(remote, factor, level, self.trial, self.noted)
+
+    def _defined(self, remote: Remote, name: str, label: str) -> tuple[HostFactor, HostLevel]:
+        factor = self.known[remote.address.name].factors.get(name)
+        level = factor.level(label) if factor else None
+        if factor is None or level is None:
+            raise TrialError(
+                f"Agent {remote.address.name} no longer has host factor {name!r} with a level {label!r}.",
+                where=remote.phase,
+                why="An operator changed or removed its definition after the run was made.",
+                todo="Define it again on the agent's page, then retry; or change the plan.",
+            )
+        return factor, level
+
+    async def _layout(self, remote: Remote, names: list[str]) -> Layout:
+        host, known = self.stage.spec.host, self.known[remote.address.name]
+        folders = {name: known.places.get(host[name], "") for name in names if name in PLACED}
+        for name, folder in folders.items():
+            if not folder:
+                raise TrialError(
+                    f"Agent {remote.address.name} no longer has a storage place {host[name]!r}.",
+                    where=remote.phase,
+                    why=f"The plan's host.{name} names it.",
+                    todo="Name it again on the agent's page, then retry; or change the plan.",
+                )
+        apart = [name for name in names if name in known.factors and known.factors[name].keeps_data_apart]
+        return Layout(
+            data=folders.get(DATA, ""),
+            wal=folders.get(WAL, ""),
+            tablespace=folders.get(TABLESPACE, ""),
+            cpus=await cpus.list_for(remote, host[CPUS]) if CPUS in names else "",
+            apart=tuple(f"{name}={host[name]}" for name in sorted(apart)),
+        )
+
+    async def _content(self, remote: Remote, names: list[str]) -> dict[str, Any]:
+        host, layout = self.stage.spec.host, remote.address.layout
+        content: dict[str, Any] = {name: host[name] for name in names if name not in BUILT_IN}
+        if layout.cpus:
+            content[CPUS] = {"list": layout.cpus, "by": "taskset"}
+        for name, folder in layout.folders.items():
+            facts = await discover(remote, folder)
+            storage = next(layer.content for layer in facts.layers if layer.kind is LayerKind.STORAGE)
+            content[name] = {"place": host[name], **storage}
+        return content

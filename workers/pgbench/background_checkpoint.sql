@@ -1,0 +1,3 @@
+SELECT 'began ' || extract(epoch FROM clock_timestamp());
+CHECKPOINT;
+SELECT 'complete ' || extract(epoch FROM clock_timestamp());

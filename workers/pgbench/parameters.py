@@ -1,0 +1,137 @@
+"""Parameters of a pgbench run that workloads share, and the options that they become. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from results.parameters import Kind, Parameter, Scalar
+
+from .version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_DETAILED_FAILURES, require
+
+_DEFINITION = r"[A-Za-z_][A-Za-z0-9_]*=[^,]*"
+_FIRST_WITH_TRIES = 150000
+_LONGEST_UNTIL_DONE_S = 12 * 3600.0
+RUN_GRACE_S = 60.0
+_BYTES_PER_SCALE = 15_500_000  # accounts with their key, tellers, branches: measured on 16
+
+DEFINE = Parameter(
+    "define",
+    Kind.TEXT,
+    "",
+    "Variables for the scripts, as 'name=value, name=value' (-D).",
+    pattern=rf"(\s*{_DEFINITION}(\s*,\s*{_DEFINITION})*)?",
+)
+CLIENTS = Parameter("clients", Kind.INTEGER, 1, "Concurrent connections (-c).", minimum=1, maximum=100000)
+PROTOCOL = Parameter(
+    "protocol",
+    Kind.CHOICE,
+    "simple",
+    "Query protocol (-M).",
+    choices=("simple", "extended", "prepared"),
+)
+RATE = Parameter("rate", Kind.NUMBER, 0, "Target rate; 0 = as fast as possible (-R).", minimum=0, unit="tps")
+LATENCY_LIMIT_MS = Parameter(
+    "latency_limit_ms",
+    Kind.NUMBER,
+    0,
+    "Transactions above this are counted as late, and skipped when a rate is set; 0 = no limit (-L).",
+    minimum=0,
+    unit="ms",
+)
+CONNECT = Parameter("connect", Kind.BOOLEAN, False, "A new connection for each transaction (-C).")
+TRANSACTIONS = Parameter(
+    "transactions",
+    Kind.INTEGER,
+    0,
+    "Transactions of each client (-t); 0 = run for the plan's duration (-T).",
+    minimum=0,
+)
+MAX_TRIES = Parameter("max_tries", Kind.INTEGER, 1, "Tries of a failed transaction (15 and later).", minimum=1)
+PER_STATEMENT = Parameter(
+    "per_statement", Kind.BOOLEAN, False, "Mean latency, failures and retries of each statement (-r)."
+)
+ACCOUNTS_PER_SCALE = 100_000
+SCALE = Parameter(
+    "scale",
+    Kind.INTEGER,
+    1,
+    "Size of the data (-s): 100,000 accounts, some 15 MB, for each 1.",
+    minimum=1,
+    maximum=1000000,
+    loads=True,
+)
+BACKGROUND = (
+    Parameter(
+        "background",
+        Kind.CHOICE,
+        "none",
+        "Work on the primary in the midst of the measured window: a CHECKPOINT, or a VACUUM of the database.",
+        choices=("none", "checkpoint", "vacuum"),
+    ),
+    Parameter(
+        "background_at_s",
+        Kind.NUMBER,
+        10,
+        "The second of the measured window at which that work begins.",
+        minimum=0,
+        unit="s",
+    ),
+)
+
+
+def longest_run_s(measured_s: float | None) -> float:
+    """When a run that goes on is ended. measured_s: None = until the work is done."""
+    if measured_s is None:
+        return _LONGEST_UNTIL_DONE_S
+    # the last transactions are let finish, however long they take
+    return measured_s * 1.5 + RUN_GRACE_S
+
+
+def run_arguments(parameters: Mapping[str, Scalar], *, threads: int, duration_s: float, client: int) -> list[str]:
+    """The options that decide the load, from whichever of this module's parameters the mapping has; without scripts,
+    program, database, progress and log. client: pgbench's version number. A duration is rounded up to whole seconds."""
+    clients = int(parameters.get("clients", 1))
+    arguments = ["-n", "-c", str(clients), "-j", str(max(1, min(threads, clients)))]
+    arguments += ["-M", str(parameters.get("protocol", PROTOCOL.default))]
+    if int(parameters.get("transactions", 0)):
+        arguments += ["-t", str(parameters["transactions"])]
+    else:
+        arguments += ["-T", str(max(1, math.ceil(duration_s)))]
+    return arguments + _optional(parameters, client)
+
+
+def _optional(parameters: Mapping[str, Scalar], client: int) -> list[str]:
+    arguments: list[str] = []
+    if rate := float(parameters.get("rate", 0)):
+        arguments += ["-R", f"{rate:.12g}"]
+    if limit_ms := float(parameters.get("latency_limit_ms", 0)):
+        arguments += ["-L", f"{limit_ms:.12g}"]
+    if parameters.get("connect"):
+        arguments.append("-C")
+    if parameters.get("per_statement"):
+        arguments.append("-r")
+    if int(parameters.get("max_tries", 1)) > 1:
+        arguments.append(f"--max-tries={parameters['max_tries']}")
+    if client >= FIRST_WITH_DETAILED_FAILURES:
+        arguments.append("--failures-detailed")
+    for definition in filter(None, (part.strip() for part in str(parameters.get("define", "")).split(","))):
+        arguments += ["-D", definition]
+    return arguments
+
+
+def check_version(parameters: Mapping[str, Scalar], client: int) -> None:
+    """Raises VerifyError that names the parameter when this pgbench lacks what it asks for."""
+    if int(parameters.get("max_tries", 1)) > 1:
+        require("parameters.max_tries", "pgbench", client, _FIRST_WITH_TRIES)
+
+
+def check_server(access_method: str, server: int) -> None:
+    """Raises VerifyError when a server of this version number has no table access methods and the plan names one."""
+    if access_method not in ("", "heap"):
+        require("access_method", "PostgreSQL", server, FIRST_WITH_ACCESS_METHODS)
+
+
+def tables_bytes(scale: int, fillfactor: int = 100) -> int:
+    """Estimated size of the tables of `pgbench -i` with their keys: some 15 MB for each scale."""
+    return int(_BYTES_PER_SCALE * scale * 100 / fillfactor)

@@ -1,0 +1,124 @@
+"""pgbench's standard error: progress lines → series, complaints → the failure's text. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from results.errors import ParseError
+from results.series import Series
+
+_HEAD = re.compile(
+    r"progress: (?P<at>[\d.]+) s, (?P<tps>\S+) tps, lat (?P<mean>\S+) ms(?: stddev (?P<sd>\S+?))?(?:,|$)"
+)
+_FAILED = re.compile(r", (\d+) failed\b")
+_ABORTED = re.compile(r"^(?:pgbench: (?:error|fatal): )?client \d+ (?:script \d+ )?aborted", re.IGNORECASE)
+_COMPLAINT = re.compile(r"^(?:pgbench: (?:error|fatal): |pgbench: |connection to |ERROR: |FATAL: |PANIC: )")
+_UNCONNECTED = re.compile(
+    r"(?:pgbench: (?:error|fatal): )?"
+    r"(?:connection to (?:database|server)\b.* failed|could not (?:create connection|open logfile|connect))"
+)
+_MS = 1000.0
+
+
+@dataclass(frozen=True)
+class ProgressLine:
+    """One line of `pgbench -P`: at_s since pgbench's start; failed: None where this version does not print
+    it."""
+
+    at_s: float
+    tps: float
+    latency_us: float
+    sd_us: float
+    failed: int | None
+
+
+def read_progress(text: str, file: str = "stderr") -> list[ProgressLine]:
+    """Every whole progress line (a killed pgbench leaves half a line). Raises ParseError for a damaged
+    one."""
+    found = []
+    for number, line in enumerate(text.split("\n")[:-1], 1):
+        if not line.startswith("progress:"):
+            continue
+        try:
+            found.append(_progress_line(line))
+        except ValueError:
+            raise ParseError("not a progress line of pgbench", file=file, line=number, text=line) from None
+    return found
+
+
+def _progress_line(line: str) -> ProgressLine:
+    match = _HEAD.match(line)
+    if match is None:
+        raise ValueError(line)
+    failed = _FAILED.search(line)
+    return ProgressLine(
+        float(match["at"]),
+        float(match["tps"]),
+        float(match["mean"]) * _MS,
+        float(match["sd"] or "nan") * _MS,
+        int(failed[1]) if failed else None,
+    )
+
+
+def progress_series(lines: list[ProgressLine], node: str) -> tuple[Series, ...]:
+    """tps, mean and sd of latency, failed transactions per second; each value at the end of its second, as
+    pgbench printed it."""
+    if not lines:
+        return ()
+    times = tuple(line.at_s for line in lines)
+    series = [
+        _series("tps", node, "tps", times, [line.tps for line in lines]),
+        _series("latency.mean", node, "us", times, [line.latency_us for line in lines]),
+        _series("latency.sd", node, "us", times, [line.sd_us for line in lines]),
+    ]
+    if all(line.failed is not None for line in lines):
+        lengths = [end - start for start, end in zip((0.0, *times), times, strict=False)]
+        rates = [(line.failed or 0) / length for line, length in zip(lines, lengths, strict=True) if length > 0]
+        if len(rates) == len(lines):
+            series.append(_series("failed", node, "1/s", times, rates))
+    return tuple(series)
+
+
+def _series(name: str, node: str, unit: str, times: tuple[float, ...], values: list[float]) -> Series:
+    regular = all(abs(at - times[0] - index) < 1e-6 for index, at in enumerate(times))
+    if regular:
+        return Series(name, node, unit, times[0], 1.0, tuple(values))
+    return Series(name, node, unit, times[0], 0.0, tuple(values), times_s=times)
+
+
+def complaint(stderr: str) -> str:
+    """The first thing that went wrong, in pgbench's or the server's words with the lines that belong to it;
+    '' when nothing did."""
+    lines = stderr.splitlines()
+    for wanted in (_ABORTED, _COMPLAINT):
+        for index, line in enumerate(lines):
+            if wanted.match(line):
+                return "\n".join([line, *_continued(lines[index + 1 :])]).strip()
+    return ""
+
+
+def _continued(lines: list[str]) -> list[str]:
+    """Lines that go on with a message: indented, or the server's LINE, DETAIL, HINT, CONTEXT."""
+    found = []
+    for line in lines[:8]:
+        if not re.match(r"\s+\S|LINE \d|(?:DETAIL|HINT|CONTEXT|pgbench: (?:detail|hint)):", line):
+            break
+        found.append(line)
+    return found
+
+
+def was_aborted(stderr: str) -> bool:
+    """Whether any client gave up: versions before 12 go on with the others and end with exit status 0."""
+    return aborted_clients(stderr) > 0 or any("Run was aborted" in line for line in stderr.splitlines())
+
+
+def aborted_clients(stderr: str) -> int:
+    """How many clients gave up, each with the transaction that it was about."""
+    return sum(1 for line in stderr.splitlines() if _ABORTED.match(line))
+
+
+def never_connected(stderr: str) -> bool:
+    """Whether a thread could not connect or log: up to version 13 the others go on, the report counts all clients as
+    if they had run, and the exit status is 0."""
+    return any(_UNCONNECTED.match(line) for line in stderr.splitlines())

@@ -1,0 +1,269 @@
+"""Runs pgbench as detached jobs: on the client's agent against the primary, or one of each of the stage's loads.
+
+Arguments are pgbench's own options, without program, database, progress and latency log. A path in them that lies in
+the attempt's directory on the first client's agent is put right for the others."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+
+from results.errors import VerifyError
+from results.matrix import Load
+from results.parameters import Scalar
+from workers.interfaces import Stage
+from workers.remote.job import Finished, Job
+
+from . import background
+from .parameters import RUN_GRACE_S, longest_run_s, run_arguments
+from .several import LOADS, TOGETHER_S
+from .version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_LOG_PREFIX, major, pgbench_version_num, version_name
+
+_HERE = Path(__file__).parent
+TOGETHER = (_HERE / "until.sh").read_text() + (_HERE / "together.sh").read_text()
+_LEAD_S = 1.0  # until several loads begin: longer than it takes to tell all of them
+_TODO = "Mend what pgbench names, then retry the trial."
+
+
+@dataclass(frozen=True)
+class ScriptFile:
+    """A script as pgbench takes it with -f. name: a plain word, its label on every page; weight: its share of the
+    transactions (9.6 and later)."""
+
+    name: str
+    text: str
+    weight: int = 1
+
+
+async def client_version(stage: Stage) -> int:
+    """pgbench's version number on the first client's agent (160014), asked once an attempt. Raises VerifyError when an
+    agent does not say its own, or when they are of several major versions."""
+    if "pgbench_version_num" not in stage.facts:
+        asked = stage.spec.clients
+        versions = await asyncio.gather(*(_version_of(stage, client) for client in asked))
+        _require_one_major(stage, dict(zip(asked, versions, strict=True)))
+        stage.facts["pgbench_version_num"] = versions[0]
+    return int(stage.facts["pgbench_version_num"])
+
+
+async def _version_of(stage: Stage, client: str) -> int:
+    program = _program(stage, client)
+    answer = await stage.agents[client].run(program, "--version")
+    try:
+        return pgbench_version_num(answer.stdout)
+    except ValueError as error:
+        raise VerifyError(
+            f"pgbench did not say its version on agent {stage.spec.agents[client]}.",
+            where=program,
+            why=str(error),
+            todo="Check the client programs of this installation.",
+        ) from error
+
+
+def _require_one_major(stage: Stage, versions: Mapping[str, int]) -> None:
+    """versions: client → number, the first client first."""
+    other = next((client for client in versions if major(versions[client]) != major(versions["client"])), None)
+    if other is not None:
+        said = ", ".join(f"{version_name(n)} on agent {stage.spec.agents[client]}" for client, n in versions.items())
+        raise VerifyError(
+            f"The clients' pgbench is of several major versions: {said}.",
+            where=f"agents.{other}",
+            why="Their numbers are added up, and each version measures and reports in its own way.",
+            todo="Install client programs of one major version on all these agents, or name others.",
+        )
+
+
+async def put_scripts(stage: Stage, scripts: Sequence[ScriptFile]) -> list[str]:
+    """Puts the scripts onto the clients; the arguments that name them."""
+    arguments: list[str] = []
+    for number, script in enumerate(scripts, 1):
+        path = await stage.put_on_clients(f"{number}-{script.name}.sql", script.text)
+        # the weight is always given: a path with an '@' of its own stays one path
+        arguments += ["-f", f"{path}@{script.weight}"]
+    return arguments
+
+
+async def arguments(
+    stage: Stage, scripts: Sequence[ScriptFile], duration_s: float, variables: Mapping[str, Scalar] | None = None
+) -> list[str]:
+    """The options of a run of these scripts, by the trial's parameters; the scripts are put onto the client. variables:
+    what the scripts take with -D; `:scale` is the parameter `scale`, where there is one."""
+    parameters = stage.spec.parameters
+    options = run_arguments(
+        parameters, threads=stage.spec.threads, duration_s=duration_s, client=await client_version(stage)
+    )
+    if "scale" in parameters:
+        options += ["-s", str(parameters["scale"])]
+    for name, value in (variables or {}).items():
+        options += ["-D", f"{name}={value}"]
+    return options + await put_scripts(stage, scripts)
+
+
+async def initialize(stage: Stage, database: str, arguments: Sequence[str], *, deadline_s: float) -> None:
+    """`pgbench -i` with these arguments, the tables stored by the plan's access method. Raises CommandError with
+    pgbench's own words when it fails."""
+    env = _environment(stage)
+    if stage.spec.access_method and stage.spec.installation.version_num >= FIRST_WITH_ACCESS_METHODS:
+        env["PGOPTIONS"] = f"-c default_table_access_method={_option_value(stage.spec.access_method)}"
+    argv = [_program(stage), *arguments, database]
+    job = await Job.start(stage.client, f"{_directory(stage)}/load", argv, deadline_s=deadline_s, env=env)
+    (await job.finished()).require("pgbench", argv, where="load", todo=_TODO)
+
+
+async def warm_up(stage: Stage, arguments: Sequence[str]) -> None:
+    """The load for the plan's `warmup_s` (0: nothing), thrown away though its output is kept. Raises CommandError with
+    pgbench's own words when it fails."""
+    warmup_s = stage.spec.warmup_s
+    if warmup_s <= 0:
+        return
+
+    async def one(load: Load) -> None:
+        client = stage.agents[load.client]
+        argv = [*_command(stage, load, arguments), stage.database]
+        directory = f"{stage.job_dir(client)}/warmup{_suffix(stage, load)}"
+        job = await Job.start(
+            client, directory, argv, deadline_s=warmup_s + RUN_GRACE_S, env=_load_environment(stage, load)
+        )
+        finished = await job.finished(expected_s=warmup_s)
+        _record(stage, finished, folder_of(stage, load, "workload/warmup"))
+        finished.require("pgbench", argv, where="warm-up", todo=_TODO)
+
+    await asyncio.gather(*(one(load) for load in stage.loads))
+
+
+async def measure(stage: Stage, arguments: Sequence[str], script_names: Sequence[str]) -> None:
+    """The run, with a progress line a second and the latency log where it is watched. One that breaks off is no
+    exception here: its files are recorded under `workload/`, and `parse.run_part` says that it failed. Where the
+    parameters of `parameters.BACKGROUND` ask for work beside it, that is done and recorded too. Several loads begin at
+    one moment (`together.sh`). Raises VerifyError for such work after the window's end.
+
+    script_names: labels of the scripts in pgbench's numbering."""
+    background.check(stage)
+    version = await client_version(stage)
+    stage.facts["scripts"] = tuple(script_names)
+    if stage.spec.loads:
+        loads = [asdict(load) for load in stage.loads]
+        stage.recorder.add(f"workload/{LOADS}", json.dumps(loads, indent=1))
+    at_s = time.time() + _LEAD_S
+    jobs = await asyncio.gather(*(_start(stage, load, arguments, version, at_s) for load in stage.loads))
+    # never before the window: by then one load runs, and several have begun if they begin together
+    since_s = max(at_s + TOGETHER_S, time.time()) if stage.spec.loads else time.time()
+    beside = await background.start(stage, since_s)
+    await asyncio.gather(*(job.wait(expected_s=stage.measured_s or 0.0) for job in jobs))
+    await background.finish(stage, beside)
+    ended = await asyncio.gather(*(job.finished() for job in jobs))
+    began = [await _began_s(stage, load, finished) for load, finished in zip(stage.loads, ended, strict=True)]
+    until = [
+        finished.result.ended_s - stage.clock_offset_s(load.client)
+        for load, finished in zip(stage.loads, ended, strict=True)
+    ]
+    offset_s = stage.clock_offset_s("client")
+    stage.measured(min(began) + offset_s, max(until) + offset_s)
+    for load, finished, began_s in zip(stage.loads, ended, began, strict=True):
+        folder = folder_of(stage, load, "workload")
+        _record(stage, finished, folder)
+        if stage.spec.loads:
+            stage.recorder.add(f"{folder}/began", f"{began_s:.6f}\n")
+
+
+def folder_of(stage: Stage, load: Load, folder: str) -> str:
+    """Where the files of a load lie in the bundle: of the usual one load in the folder itself."""
+    return f"{folder}/{load.name}" if stage.spec.loads else folder
+
+
+async def _start(stage: Stage, load: Load, arguments: Sequence[str], version: int, at_s: float) -> Job:
+    client = stage.agents[load.client]
+    argv = [*_command(stage, load, arguments), "-P", "1"]
+    cwd: str | None = None
+    if stage.facts.get("latency_log"):
+        prefix = PurePosixPath(latency_directory(stage, load)) / "pgbench_log"
+        argv.append("-l")
+        if version >= FIRST_WITH_LOG_PREFIX:
+            argv.append(f"--log-prefix={prefix}")
+        # pgbench before 10 writes its log, always called pgbench_log, into the working directory
+        cwd = str(prefix.parent)
+    argv.append(stage.database)
+    env = _load_environment(stage, load)
+    command = {"argv": argv, "env": env, "version": version_name(version)}
+    folder = folder_of(stage, load, "workload")
+    stage.recorder.add(f"{folder}/command.json", json.dumps(command, indent=1, sort_keys=True))
+    directory = f"{stage.job_dir(client)}/measure{_suffix(stage, load)}"
+    if stage.spec.loads:
+        moment = at_s + stage.clock_offset_s(load.client)
+        argv = ["sh", "-c", TOGETHER, "together", f"{moment:.6f}", f"{directory}/began", *argv]
+    return await Job.start(client, directory, argv, deadline_s=longest_run_s(stage.measured_s), env=env, cwd=cwd)
+
+
+async def _began_s(stage: Stage, load: Load, finished: Finished) -> float:
+    """When pgbench was begun, by the worker's clock."""
+    started_s = finished.result.started_s
+    if stage.spec.loads:
+        started_s = float(await finished.job.remote.get(f"{finished.job.directory}/began"))
+    return started_s - stage.clock_offset_s(load.client)
+
+
+def latency_directory(stage: Stage, load: Load) -> str:
+    """Where the clients of a load write their transaction logs, on their agent."""
+    return f"{stage.job_dir(stage.agents[load.client])}/latency{_suffix(stage, load)}"
+
+
+def _command(stage: Stage, load: Load, arguments: Sequence[str]) -> list[str]:
+    """pgbench's words for one load, up to the database."""
+    client = stage.agents[load.client]
+    program = _program(stage, load.client)
+    here, there = stage.job_dir(stage.client), stage.job_dir(client)
+    words = [word.replace(here, there) for word in arguments]
+    if load.clients:
+        words += ["-c", str(load.clients), "-j", str(load.threads or 1)]
+        if "-R" in words:  # the rate is all clients' together
+            rate = float(words[words.index("-R") + 1]) * load.clients / int(stage.spec.parameters["clients"])
+            words += ["-R", f"{rate:.12g}"]
+    return [program, *words] if load.workload else [program, *_select_only(words)]
+
+
+def _select_only(words: Sequence[str]) -> list[str]:
+    """The same clients for the same time, who only read the accounts."""
+    kept: list[str] = ["-n", "-S"]
+    for option in ("-c", "-j", "-T", "-M", "-s"):
+        if option in words:  # the last one counts
+            place = len(words) - 1 - list(reversed(words)).index(option)
+            kept += [option, words[place + 1]]
+    return kept
+
+
+def _suffix(stage: Stage, load: Load) -> str:
+    return f"-{load.name}" if stage.spec.loads else ""
+
+
+def _record(stage: Stage, finished: Finished, folder: str) -> None:
+    stage.recorder.add(f"{folder}/stdout", finished.stdout)
+    stage.recorder.add(f"{folder}/stderr", finished.stderr)
+    stage.recorder.add(f"{folder}/exit", f"{finished.result.exit_status}\n")
+    if finished.result.timed_out:
+        stage.recorder.add(f"{folder}/timed_out", "the deadline ended it\n")
+
+
+def _program(stage: Stage, client: str = "client") -> str:
+    return f"{stage.spec.client_bin_of(client)}/pgbench"
+
+
+def _directory(stage: Stage) -> str:
+    return stage.job_dir(stage.client)
+
+
+def _load_environment(stage: Stage, load: Load) -> dict[str, str]:
+    # pgbench's words are parsed, so never translated
+    return {**stage.environment(load), "LC_ALL": "C"}
+
+
+def _environment(stage: Stage) -> dict[str, str]:
+    return {**stage.primary.environment(), "LC_ALL": "C"}
+
+
+def _option_value(text: str) -> str:
+    """A value inside PGOPTIONS, where white space separates and a backslash escapes."""
+    return "".join(f"\\{character}" if character in " \t\n\\" else character for character in text)

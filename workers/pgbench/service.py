@@ -1,0 +1,161 @@
+"""Whether clients were served, second by second, and how long they were not. Pure."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from results.metrics import Better, Metric
+from results.parsed import Event, Gap, Measurement, Part
+from results.series import Series
+
+from .restarts import Acknowledged, Run
+
+STEADY_OVER_S = 3  # seconds whose mean is looked at
+STEADY_SHARE = 0.9  # of the median before
+_SOURCE, _NODE = "failover", "client"
+
+METRICS = (
+    Metric(
+        "failover.outage",
+        "s",
+        Better.LOWER,
+        "Time without service",
+        "From the last transaction that a client saw committed before the failover to the first after it.",
+        0.05,
+    ),
+    Metric(
+        "failover.promotion",
+        "s",
+        Better.LOWER,
+        "Time to promotion",
+        "From the moment at which the primary was struck to the end of recovery on the promoted server.",
+        0.05,
+    ),
+    Metric(
+        "failover.steady",
+        "s",
+        Better.LOWER,
+        "Time to steady throughput",
+        "From the moment at which the primary was struck to the first whole second from which on the mean of every "
+        f"{STEADY_OVER_S} seconds is at least {STEADY_SHARE:.0%} of the median of the whole seconds before.",
+        0.1,
+    ),
+    Metric(
+        "failover.failed",
+        "1",
+        Better.LOWER,
+        "Transactions that failed",
+        "Clients of pgbench that lost their connection, each with one transaction that it knows no end of.",
+        0.1,
+    ),
+    Metric(
+        "failover.refused",
+        "1",
+        Better.LOWER,
+        "Starts of pgbench in vain",
+        "That found no server which takes writes, one after the other until there was one.",
+        0.1,
+    ),
+    Metric(
+        "failover.tps",
+        "tps",
+        Better.HIGHER,
+        "Transactions per second around the failover",
+        "Median of the whole seconds. Label: before the primary was struck, after service was there again.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Seconds since the start of the measured window: the primary was struck, another took its place."""
+
+    struck_s: float
+    promoted_s: float
+
+
+def series(log: Acknowledged, length_s: float) -> tuple[Series, ...]:
+    """Transactions a second and their mean latency, of whole seconds, each at its end: 0 where there were none."""
+    tps = rates(log, length_s)
+    if not tps:
+        return ()
+    found = [log.seconds.get(second, (0, 0)) for second in range(len(tps))]
+    mean_us = tuple(total / count if count else math.nan for count, total in found)
+    return (Series("tps", _NODE, "tps", 1.0, 1.0, tps), Series("latency.mean", _NODE, "us", 1.0, 1.0, mean_us))
+
+
+def rates(log: Acknowledged, length_s: float) -> tuple[float, ...]:
+    """Transactions in each whole second of the window."""
+    return tuple(float(log.seconds.get(second, (0, 0))[0]) for second in range(int(length_s)))
+
+
+def outage(log: Acknowledged, offset_s: float, loss: Loss) -> tuple[float, float] | None:
+    """The last acknowledged transaction of the runs that had lost their server and the first after, seconds since the
+    window's start; None where there is none before, or none after. offset_s: the window's start by the client's
+    clock."""
+    spans = [(first_s - offset_s, last_s - offset_s) for _, (first_s, last_s) in sorted(log.spans.items())]
+    before = [last_s for first_s, last_s in spans if first_s < loss.struck_s]
+    after = [first_s for first_s, _ in spans if first_s >= loss.struck_s]
+    return (max(before), min(after)) if before and after else None
+
+
+def steady_s(tps: Sequence[float], usual: float, since_s: float) -> int | None:
+    """The first whole second, not before since_s, from which on the mean of every STEADY_OVER_S seconds is at least
+    STEADY_SHARE of the usual rate; None where there is none, or too little is left of the window to tell."""
+    found = None
+    for second in range(len(tps) - STEADY_OVER_S, math.ceil(since_s) - 1, -1):
+        if statistics.fmean(tps[second : second + STEADY_OVER_S]) < STEADY_SHARE * usual:
+            break
+        found = second
+    return found
+
+
+def failover_part(log: Acknowledged, runs: Sequence[Run], length_s: float, offset_s: float, loss: Loss) -> Part:
+    """Measurements, the event of service coming back, gaps; a failure where it did not. length_s: of the window;
+    offset_s: its start by the client's clock."""
+    without = outage(log, offset_s, loss)
+    if without is None:
+        said = next((run.trouble for run in reversed(runs) if run.trouble), "")
+        when = "before" if not any(first - offset_s < loss.struck_s for first, _ in log.spans.values()) else "after"
+        return Part(failure=f"No transaction was acknowledged {when} the primary was lost. {said}".strip())
+    last_s, again_s = without
+    tps = rates(log, length_s)
+    before, after = tps[: int(loss.struck_s)], tps[math.ceil(again_s) :]
+    usual = statistics.median(before) if before else 0.0
+    steady = steady_s(tps, usual, again_s) if usual else None
+    return Part(
+        measurements=(
+            Measurement("failover.outage", again_s - last_s),
+            Measurement("failover.promotion", loss.promoted_s - loss.struck_s),
+            Measurement("failover.failed", sum(run.aborted for run in runs)),
+            Measurement("failover.refused", sum(not log.of_run(run.number) for run in runs)),
+            *(Measurement("failover.tps", usual, label="before") for _ in before[:1]),
+            *(Measurement("failover.tps", statistics.median(after), label="after") for _ in after[:1]),
+            *(Measurement("failover.steady", steady - loss.struck_s) for steady in [steady] if steady is not None),
+        ),
+        events=(
+            Event(round(last_s, 3), _NODE, "service", "the last acknowledged transaction; no service, starting here"),
+            Event(
+                round(again_s, 3), _NODE, "service", f"service again, complete after {again_s - last_s:.3f} s without"
+            ),
+        ),
+        gaps=tuple(Gap(_SOURCE, _NODE, reason) for reason in _gaps(log, steady, len(after))),
+        failure=_broken_again(runs),
+    )
+
+
+def _gaps(log: Acknowledged, steady: int | None, seconds_after: int) -> Iterator[str]:
+    if len(log.spans) > 2:
+        yield f"service broke off {len(log.spans) - 1} times: the first time is what is told"
+    if steady is None and seconds_after < STEADY_OVER_S:
+        yield f"the window ended {seconds_after} whole seconds after service was there again: too few to be steady"
+    elif steady is None:
+        yield "throughput did not come back to what it was before the end of the window"
+
+
+def _broken_again(runs: Sequence[Run]) -> str:
+    """Why the last run did not last to the end of the window."""
+    return f"Clients lost their server again: {runs[-1].trouble}" if runs and runs[-1].trouble else ""

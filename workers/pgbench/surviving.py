@@ -1,0 +1,98 @@
+"""pgbench that goes on after its server is lost: a client of pgbench ends with its connection, so pgbench is started
+again until it finds a server that takes writes. Every run's output is kept, and what each client saw acknowledged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from results.errors import AgentError
+from workers.interfaces import Stage
+from workers.remote.job import Finished, Job
+
+from .parameters import longest_run_s
+from .restarts import FOLDED, RUNS, Run
+from .run import latency_directory
+
+_HERE = Path(__file__).parent
+_SCRIPT = (_HERE / "surviving.sh").read_text()
+_FOLD = (_HERE / "surviving.awk").read_text()
+_FOLD_LIMIT_S = 1800.0
+
+
+async def start(
+    stage: Stage,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    database: str,
+    again: Mapping[str, str],
+    pause_s: float | None,
+) -> Job:
+    """Starts pgbench on the client's agent for the plan's duration, with its transaction log. environment: how it
+    reaches the server, for libpq; again: PGHOST and PGPORT for every further run. database: its name, or a connection
+    string. pause_s: before it is started again, None: it is not. Raises CommandError."""
+    directory = f"{stage.job_dir(stage.client)}/measure"
+    logs = latency_directory(stage, stage.loads[0])
+    program = [f"{stage.client_bin}/pgbench", *arguments]
+    env = {**environment, "LC_ALL": "C"}  # pgbench's words are parsed, so never translated
+    stage.recorder.add("workload/command.json", json.dumps({"argv": program, "env": env}, indent=1, sort_keys=True))
+    await stage.client.run("mkdir", "-p", "--", logs)
+    pause = "" if pause_s is None else f"{pause_s:g}"
+    words = [f"{stage.spec.duration_s:g}", pause, f"{logs}/pgbench_log", database, again["PGHOST"], again["PGPORT"]]
+    argv = ["sh", "-c", _SCRIPT, "surviving", *words, *program]
+    return await Job.start(stage.client, directory, argv, deadline_s=longest_run_s(stage.measured_s), env=env)
+
+
+async def record(stage: Stage, finished: Finished) -> None:
+    """Adds every run's output and the folded logs to the recorder, below `workload/`; notes the measured window. The
+    logs stay for the latency log to fold in its own way. Raises AgentError where they cannot be folded."""
+    stage.measured(finished.result.started_s, finished.result.ended_s)
+    files = await stage.client.tree(f"{finished.job.directory}/runs")
+    numbers = sorted({int(path.partition("/")[0]) for path in files})
+    runs = [_run(files, number).as_dict() for number in numbers]
+    stage.recorder.add(f"workload/{RUNS}", json.dumps(runs, indent=1))
+    if finished.result.timed_out:
+        stage.recorder.add("workload/timed_out", "the deadline ended it\n")
+    result = await stage.client.script(
+        _FOLD_LOGS,
+        latency_directory(stage, stage.loads[0]),
+        f"{finished.result.started_s:.6f}",
+        _FOLD,
+        check=False,
+        timeout_s=_FOLD_LIMIT_S,
+    )
+    if result.exit_status != 0:
+        raise AgentError(
+            "The transaction logs could not be folded.",
+            where=stage.client.address.name,
+            why=result.stderr.strip(),
+            todo="Install mawk or gawk on the agent.",
+        )
+    stage.recorder.add(f"workload/{FOLDED}", f"origin {finished.result.started_s:.6f}\n{result.stdout}")
+
+
+_FOLD_LOGS = """
+cd -- "$1" || exit
+for log in pgbench_log.*; do
+    [ -e "$log" ] || exit 0
+done
+exec awk -v origin="$2" "$3" pgbench_log.*
+"""
+
+
+def _run(files: Mapping[str, bytes], number: int) -> Run:
+    def text(name: str) -> str:
+        return files.get(f"{number}/{name}", b"").decode("utf-8", "replace")
+
+    # one that was ended with its job has left neither
+    exit_status, ended_s = text("exit").strip(), text("ended").strip()
+    return Run(
+        number=number,
+        began_s=float(text("began")),
+        ended_s=float(ended_s) if ended_s else None,
+        exit_status=int(exit_status) if exit_status else None,
+        stdout=text("stdout"),
+        stderr=text("stderr"),
+    )

@@ -1,0 +1,47 @@
+"""The tables of `pgbench -i`: making them, and checking what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from results.parsed import Check
+from workers.interfaces import Stage
+
+from . import run
+from .parameters import ACCOUNTS_PER_SCALE, check_server
+
+_SQL = (Path(__file__).parent / "tables.sql").read_text()
+_LOAD_GRACE_S = 600.0
+_LOAD_S_PER_SCALE = 20.0
+_TELLERS_PER_SCALE = 10
+
+
+async def load(stage: Stage, database: str, arguments: Sequence[str] = ()) -> None:
+    """`pgbench -i` at the scale of the parameter `scale`, with further options of pgbench. Raises VerifyError for an
+    access method on a server without any, CommandError with pgbench's own words."""
+    check_server(stage.spec.access_method, stage.spec.installation.version_num)
+    scale = int(stage.spec.parameters["scale"])
+    arguments = ["-i", "-q", "-s", str(scale), *arguments]
+    await run.initialize(stage, database, arguments, deadline_s=load_limit_s(scale))
+
+
+def load_limit_s(scale: int) -> float:
+    """When loading, indexing or vacuuming the tables has surely gone wrong."""
+    return _LOAD_GRACE_S + _LOAD_S_PER_SCALE * scale
+
+
+async def check(stage: Stage, workload: str, wanted: Mapping[str, int | bool] | None = None) -> None:
+    """Records a Check of the rows of branches, tellers and accounts, by index look-ups, and of each of `wanted`
+    (partitions, unlogged, fillfactor of the accounts). workload: whose checks they are called. Raises CommandError."""
+    scale = int(stage.spec.parameters["scale"])
+    expected = {
+        "branches": scale,
+        "tellers": scale * _TELLERS_PER_SCALE,
+        "accounts": scale * ACCOUNTS_PER_SCALE,
+        **(wanted or {}),
+    }
+    [row] = await stage.primary.query(_SQL, database=stage.database)
+    for name, value in expected.items():
+        actual = row[name]
+        stage.recorder.check(Check(f"{workload}.{name}", "primary", str(value), str(actual), actual == value))

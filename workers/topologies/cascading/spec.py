@@ -1,0 +1,34 @@
+"""What the cascading topology declares. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from results.errors import Problem
+from results.parameters import Scalar
+from results.specs import TopologySpec
+from workers.arranging.standby_parameters import CONNECTION, LOAD, READS, STANDBYS, targets, version_problems
+
+
+def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+    """The primary, the standby that all others follow, then those."""
+    return ("primary", "cascade", *(f"standby{number}" for number in range(1, int(parameters["standbys"]) + 1)))
+
+
+def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
+    """What this PostgreSQL cannot do."""
+    yield from version_problems(version_num)
+
+
+SPEC = TopologySpec(
+    name="cascading",
+    title="Cascading replication",
+    help="A primary, one standby that streams from it, and standbys that stream from that one: however many there are, "
+    "the primary sends its WAL once.",
+    roles=("primary", "cascade", "standby"),
+    parameters=(STANDBYS, LOAD, READS, CONNECTION),
+    nodes=nodes,
+    targets=targets,
+    problems=problems,
+    collectors=("replication",),
+)

@@ -1,0 +1,39 @@
+"""The list of endpoints as a plan writes it. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+ROLES = ("coordinator", "primary", "standby", "pooler")
+_HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za-z0-9._-]*)"
+ONE = rf"{_HOST}(?::[0-9]{{1,5}})?(?: +(?:{'|'.join(ROLES)}))?"
+PATTERN = rf"\s*{ONE}(?:\s*,\s*{ONE})*\s*"
+_PARTS = re.compile(rf"(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?: +(?P<role>[a-z]+))?")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a server is reached, and what it is in its cluster."""
+
+    host: str
+    port: int
+    role: str
+
+    @property
+    def standby(self) -> bool:
+        return self.role == "standby"
+
+
+def endpoints(text: str) -> tuple[Endpoint, ...]:
+    """'db1:5432 primary, db2 standby' → endpoints. Raises ValueError for one that is none."""
+    found = []
+    for part in text.split(","):
+        match = _PARTS.fullmatch(part.strip())
+        if match is None:
+            raise ValueError(f"{part.strip()!r} is not host:port role")
+        port = int(match["port"] or 5432)
+        if not 0 < port < 65536:
+            raise ValueError(f"{port} is not a port")
+        found.append(Endpoint(match["host"].strip("[]"), port, match["role"] or "coordinator"))
+    return tuple(found)

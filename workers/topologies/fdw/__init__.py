@@ -1,0 +1,1 @@
+"""A server whose large tables lie on others, reached by postgres_fdw."""

@@ -1,0 +1,5 @@
+BEGIN;
+DROP TABLE :name;
+ALTER TABLE :"schema".teiten_shared RENAME TO :"relation";
+COMMIT;
+ANALYZE :name;

@@ -1,0 +1,89 @@
+"""What the postgres_fdw topology declares. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from results.errors import Problem
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import TopologySpec
+from workers.arranging.standby_parameters import CONNECTION
+
+FIRST_VERSION = 110000  # from here on rows find their way into foreign partitions
+FIRST_WITH_ASYNC = 140000
+HASH = "hash"
+
+SHARDS = Parameter(
+    "shards", Kind.INTEGER, 2, "Over how many servers the large tables are shared out.", 1, 8, loads=True
+)
+METHOD = Parameter(
+    "method",
+    Kind.CHOICE,
+    HASH,
+    "How rows are shared out by their key: by its hash, or by ranges of equal length.",
+    choices=(HASH, "range"),
+    loads=True,
+)
+LEAST_ROWS = Parameter(
+    "least_rows",
+    Kind.INTEGER,
+    10_000,
+    "Which tables are large: those of at least so many rows. Smaller ones stay on the primary.",
+    1,
+    1_000_000_000_000,
+    loads=True,
+)
+ASYNC_CAPABLE = Parameter(
+    "async_capable",
+    Kind.BOOLEAN,
+    False,
+    "A scan of several shards asks all of them at once and not one after the other (14 and later).",
+)
+FETCH_SIZE = Parameter("fetch_size", Kind.INTEGER, 100, "Rows fetched from a shard at a time.", 1, 1_000_000)
+USE_REMOTE_ESTIMATE = Parameter(
+    "use_remote_estimate", Kind.BOOLEAN, False, "The shards are asked for costs when a query is planned."
+)
+BATCH_SIZE = Parameter("batch_size", Kind.INTEGER, 1, "Rows inserted into a shard at a time (14 and later).", 1, 65_535)
+
+
+def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+    """The primary, then the shards."""
+    return ("primary", *(f"shard{number}" for number in range(1, int(parameters["shards"]) + 1)))
+
+
+def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
+    """What this PostgreSQL cannot do, and one shard that is to be scanned beside no other."""
+    if version_num < FIRST_VERSION:
+        what = "Before PostgreSQL 11 no row finds its way into a foreign partition."
+        yield Problem("shards", what, "Choose PostgreSQL 11 or later.")
+    if parameters["async_capable"] and int(parameters["shards"]) == 1:
+        what = "A scan of one shard waits for no other."
+        yield Problem("async_capable", what, "Take two shards or more, or exclude this combination.")
+    if version_num >= FIRST_WITH_ASYNC:
+        return
+    for name, default in (("async_capable", False), ("batch_size", 1)):
+        if parameters[name] != default:
+            yield Problem(name, f"postgres_fdw has {name} from version 14 on.", "Choose PostgreSQL 14 or later.")
+
+
+SPEC = TopologySpec(
+    name="fdw",
+    title="Sharding by postgres_fdw",
+    help="The workload's large tables lie on other servers, as foreign partitions of the primary's tables.",
+    roles=("primary", "shard"),
+    parameters=(
+        SHARDS,
+        METHOD,
+        ASYNC_CAPABLE,
+        FETCH_SIZE,
+        USE_REMOTE_ESTIMATE,
+        BATCH_SIZE,
+        LEAST_ROWS,
+        CONNECTION,
+    ),
+    nodes=nodes,
+    problems=problems,
+    holders=("primary", "shard"),
+    shares=("shard",),
+    extensions=("postgres_fdw",),
+)

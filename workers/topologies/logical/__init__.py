@@ -1,0 +1,1 @@
+"""A publisher and subscribers that apply its changes."""

@@ -1,0 +1,1 @@
+"""Servers behind pgpool-II, or the same servers without it."""

@@ -1,0 +1,82 @@
+"""Builds servers with the same data, and pgpool-II before them."""
+
+from __future__ import annotations
+
+from workers.arranging import checks, contents, nodes, replicas
+from workers.interfaces import Stage
+from workers.postgres import cluster
+
+from . import pooler, primaries
+from .spec import POOLER, STREAMING
+
+
+class Pgpool:
+    """The topology of `workers.interfaces.Topology` and `Arranged`."""
+
+    async def build(self, stage: Stage) -> None:
+        """Looks for pgpool-II, then starts or reuses the primary, or all of several primaries. Raises VerifyError
+        without pgpool-II, TrialError with the server's own words when one does not start."""
+        if _pooled(stage):
+            await pooler.find(stage)
+        if _streaming(stage):
+            peers = (POOLER,) if _pooled(stage) else ()
+            await replicas.start_primary(stage, _others(stage), connection=_connection(stage), peers=peers)
+        else:
+            await primaries.start(stage, _connection(stage))
+
+    async def arrange(self, stage: Stage) -> None:
+        """Every other server has the primary's data, which is recorded; then pgpool-II has all of them up. Raises
+        TrialError."""
+        if _streaming(stage):
+            await _attach(stage)
+        else:
+            await primaries.copy(stage)
+        if _pooled(stage):
+            await pooler.start(stage)
+
+    async def verify(self, stage: Stage) -> None:
+        """What must hold of each server, and of pgpool-II."""
+        await checks.record_primary(stage)
+        if _streaming(stage):
+            for found in await nodes.all_of(
+                replicas.checks(stage, node, "primary", "async") for node in _others(stage)
+            ):
+                for check in found:
+                    stage.recorder.check(check)
+        else:
+            await nodes.all_of(checks.record_primary(stage, node) for node in _others(stage))
+        if _pooled(stage):
+            for check in await pooler.checks(stage):
+                stage.recorder.check(check)
+
+    async def tear_down(self, stage: Stage) -> None:
+        """Stops every server of Teiten on the agents; their data stay for the next trial. pgpool-II ends with the
+        attempt, whose job it is."""
+        await cluster.stop_but(stage.agents.values())
+
+
+async def _attach(stage: Stage) -> None:
+    peers = (POOLER,) if _pooled(stage) else ()
+    standbys = _others(stage)
+    ways = await nodes.all_of(replicas.attach(stage, node, "primary", peers, _connection(stage)) for node in standbys)
+    stage.recorder.note("standbys", dict(zip(standbys, ways, strict=True)))
+    contents.record(stage, await contents.of_each(stage, stage.spec.servers, digest=False))
+
+
+def _others(stage: Stage) -> tuple[str, ...]:
+    return stage.spec.servers[1:]
+
+
+def _pooled(stage: Stage) -> bool:
+    return POOLER in stage.spec.nodes
+
+
+def _streaming(stage: Stage) -> bool:
+    return stage.spec.topology_parameters["mode"] == STREAMING
+
+
+def _connection(stage: Stage) -> str:
+    return str(stage.spec.topology_parameters["connection"])
+
+
+TOPOLOGY = Pgpool()

@@ -1,0 +1,196 @@
+"""Runs pgpool-II as a job of the attempt on the agent of the role `pooler`, for one trial each."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from results.errors import CommandError, ParseError, TrialError, VerifyError
+from results.parsed import Check
+from results.specs import watch_limit_s
+from workers.arranging import access, pool, pool_failover
+from workers.arranging.failover_parameters import asked_for
+from workers.arranging.pool_answers import read_rows
+from workers.interfaces import Stage
+from workers.postgres import cluster, password
+from workers.postgres.server import SUPERUSER, Server
+from workers.remote.job import Job
+
+from . import configuration
+from .configuration import Backend, Place
+from .spec import POOLER, SPARE_CHILDREN
+
+_HERE = Path(__file__).parent
+_START = (_HERE / "start.sh").read_text()
+_PORT = cluster.FREE_PORT + '\nfree_port "$1" 0\n'
+_FIND = (
+    'PATH=$PATH:/usr/sbin:/usr/local/sbin; program=$(command -v pgpool) && echo "$program" && "$program" --version 2>&1'
+)
+_PATIENCE_S = 20.0
+_POLL_S = 0.1
+_MARGIN = 10  # connections that a server needs besides pgpool-II's
+
+
+async def find(stage: Stage) -> None:
+    """Notes which pgpool-II the agent has. Raises VerifyError when it has none."""
+    remote = stage.agents[POOLER]
+    answer = await remote.script(_FIND, check=False)
+    if answer.exit_status != 0:
+        raise VerifyError(
+            f"There is no pgpool-II on {remote.address.name}.",
+            where="prepare",
+            why="No program pgpool is on the account's PATH, in /usr/sbin or in /usr/local/sbin.",
+            todo="Install it there (apt-get install pgpool2; its service need not run), or name another agent for the "
+            f"role {POOLER}.",
+        )
+    program, version = answer.stdout.split("\n")[:2]
+    stage.facts["pgpool"] = program
+    stage.recorder.note("pgpool", version.removeprefix("pgpool-II version ").strip())
+
+
+async def start(stage: Stage) -> None:
+    """pgpool-II runs, with every server up in its role. Raises TrialError with its own words when it does not come to
+    that, VerifyError when the servers take fewer connections than it opens."""
+    remote, parameters = stage.agents[POOLER], stage.spec.topology_parameters
+    children = _children(stage)
+    await _require_connections(stage, children)
+    job = f"{stage.job_dir(remote)}/pgpool"
+    listen, _ = access.listening(stage, POOLER, connection=str(parameters["connection"]))
+    port = int((await remote.script(_PORT, job)).stdout)
+    place = Place(f"{job}/data", cluster.socket_dir(job), listen, port)
+    backends = [_backend(stage, node) for node in stage.spec.servers]
+    conf = configuration.pgpool_conf(parameters, place, backends, children=children, user=SUPERUSER)
+    hosts = dict.fromkeys(client.address.host for client in stage.clients) if listen == "*" else (listen,)
+    texts = {"pgpool.conf": conf, "pool_hba.conf": configuration.pool_hba(hosts if listen else ()), "pcp.conf": ""}
+    for name, text in texts.items():
+        await remote.put(f"{place.directory}/{name}", text, 0o600)
+    await remote.put(f"{place.directory}/pool_passwd", await _passwords(stage), 0o600, secret=True)
+    if asked_for(parameters):
+        await _put_failover(stage, place)
+    stage.poolers[POOLER] = Server(
+        remote=remote,
+        installation=replace(stage.spec.installation, client_bin=stage.spec.client_bin_of(POOLER)),
+        data_dir=place.directory,
+        port=port,
+        socket_dir=place.sockets,
+        host=(remote.address.host if listen == "*" else listen) or place.sockets,
+    )
+    environment = {
+        "PGPOOL": stage.facts["pgpool"],
+        "SOCKETS": place.sockets,
+        "DIRECTORY": place.directory,
+        "LOG": stage.poolers[POOLER].log_path,
+    }
+    deadline_s = watch_limit_s(stage.measured_s, stage.spec.warmup_s)
+    await Job.start(remote, job, _START, deadline_s=deadline_s, env=environment)
+    await _ready(stage)
+    if listen:
+        await _hand_out(stage)
+
+
+async def checks(stage: Stage) -> list[Check]:
+    """What must hold of pgpool-II: its mode, its switches, every server up in its role, and a query answered. Raises
+    CommandError, TrialError."""
+    await pool.require_alive(stage)
+    wanted = configuration.wanted(stage.spec.topology_parameters)
+    pooler = stage.poolers[POOLER]
+    asked = "".join(f"PGPOOL SHOW {name};\n" for name in wanted) + "SELECT current_database();\n"
+    *answers, database = (await pooler.execute(asked, database=stage.database)).splitlines()
+    found = dict(zip(wanted, answers, strict=True))
+    states = zip(stage.spec.servers, _wanted_states(stage), await _states(stage), strict=True)
+    return [
+        *(Check(name, POOLER, value, found[name], found[name] == value) for name, value in wanted.items()),
+        Check("query through pgpool-II", POOLER, stage.database, database, database == stage.database),
+        *(Check("as pgpool-II sees it", node, state, actual, actual == state) for node, state, actual in states),
+    ]
+
+
+async def _ready(stage: Stage) -> None:
+    """Waits until pgpool-II answers and has every server up in its role."""
+    wanted, found = _wanted_states(stage), ["it does not answer"]
+    until = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < until:
+        await pool.require_alive(stage)
+        try:
+            found = await _states(stage)
+        except CommandError as error:  # not yet
+            found = [error.why or str(error)]
+        if found == wanted:
+            return
+        await asyncio.sleep(_POLL_S)
+    raise TrialError(
+        f"pgpool-II does not have every server up on {stage.agents[POOLER].address.name}.",
+        where="arrange",
+        why=f"Wanted: {'; '.join(wanted)}. Found: {'; '.join(found)}.\n{await pool.last_words(stage.poolers[POOLER])}",
+        todo="Look at its log and the servers' logs, which are kept with the trial.",
+    )
+
+
+async def _states(stage: Stage) -> list[str]:
+    columns = ("node_id", "status", "role")
+    try:
+        rows = read_rows(await pool.show(stage, pool.NODES), pool.NODES, columns)
+    except ParseError as error:
+        raise TrialError(
+            "pgpool-II is too old.", where="arrange", why=str(error), todo="Install 4.2 or later."
+        ) from error
+    return [f"{row['status']}, {row['role']}" for row in sorted(rows, key=lambda row: int(row["node_id"]))]
+
+
+def _wanted_states(stage: Stage) -> list[str]:
+    mode = str(stage.spec.topology_parameters["mode"])
+    return [f"up, {role}" for role in configuration.roles(mode, len(stage.spec.servers))]
+
+
+def _children(stage: Stage) -> int:
+    own = int(stage.spec.parameters.get("clients", 1))
+    return int(stage.spec.topology_parameters["num_init_children"]) or SPARE_CHILDREN + sum(
+        load.clients or own for load in stage.loads
+    )
+
+
+async def _require_connections(stage: Stage, children: int) -> None:
+    [row] = await stage.primary.query("SELECT current_setting('max_connections')::int AS most")
+    if row["most"] < children + _MARGIN:
+        raise VerifyError(
+            f"The servers take {row['most']} connections, and pgpool-II opens up to {children} at each.",
+            where="settings.max_connections",
+            why=f"Each of its {children} processes keeps a connection to every server.",
+            todo=f"Set max_connections to {children + _MARGIN} or more.",
+        )
+
+
+def _backend(stage: Stage, node: str) -> Backend:
+    server = stage.servers[node]
+    same = stage.agents[node].address.name == stage.agents[POOLER].address.name
+    by_socket = same and stage.spec.topology_parameters["connection"] == "auto"
+    return Backend(node, server.socket_dir if by_socket else server.host, server.port, server.data_dir)
+
+
+async def _passwords(stage: Stage) -> str:
+    """Where no server asks for a password, none is needed."""
+    if not any(server.password_file for server in stage.servers.values()):
+        return ""
+    return configuration.pool_passwd(SUPERUSER, await password.password_of(stage.primary))
+
+
+async def _put_failover(stage: Stage, place: Place) -> None:
+    """What pgpool-II runs when it gives the primary up, with the servers' password where they ask for one."""
+    remote = stage.agents[POOLER]
+    psql = f"{stage.spec.client_bin_of(POOLER)}/psql"
+    command = pool_failover.command(place.directory, psql, SUPERUSER)
+    await remote.put(f"{place.directory}/failover.sh", command, 0o600)
+    await remote.put(f"{place.directory}/promote.sql", pool_failover.PROMOTE, 0o600)
+    if any(server.password_file for server in stage.servers.values()):
+        line = f"*:*:*:{SUPERUSER}:{await password.password_of(stage.primary)}\n"
+        await remote.put(f"{place.directory}/pgpass", line, 0o600, secret=True)
+
+
+async def _hand_out(stage: Stage) -> None:
+    """Gives every client's agent the servers' password for pgpool-II's port."""
+    pooler = stage.poolers[POOLER]
+    for client in stage.clients:
+        await password.handed_to(client, stage.primary, stage.password_file(client, POOLER), port=pooler.port)
+    stage.poolers[POOLER] = replace(pooler, password_file=stage.password_file(stage.client, POOLER))

@@ -1,0 +1,221 @@
+"""What the pgpool topology declares. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from results.errors import Problem
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import Target, TopologySpec
+from workers.arranging.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
+from workers.arranging.standby_parameters import CONNECTION, FIRST_VERSION
+
+STREAMING, NATIVE = "streaming_replication", "native_replication"
+PGPOOL, DIRECT = "pgpool", "direct"
+ONE, EACH = "one", "per-server"
+SESSION, STATEMENT, OFF = "session", "statement", "off"
+POOLER = "pooler"
+SPARE_CHILDREN = 4  # for Teiten's own questions
+_WITH_PGPOOL = {"through": (PGPOOL,)}
+_WITH_FAILOVER = {"failover": (STOP, KILL, HANG)}
+
+MODE = Parameter(
+    "mode",
+    Kind.CHOICE,
+    STREAMING,
+    "How the servers come to the same data. streaming_replication: a primary and standbys; native_replication: "
+    "pgpool-II sends every write to each of several primaries.",
+    choices=(STREAMING, NATIVE),
+)
+SERVERS = Parameter("servers", Kind.INTEGER, 2, "How many PostgreSQL servers there are.", 1, 8)
+THROUGH = Parameter(
+    "through",
+    Kind.CHOICE,
+    PGPOOL,
+    "Where the load goes: through pgpool-II, or directly to the servers, as the baseline.",
+    choices=(PGPOOL, DIRECT),
+)
+CLIENT_SETS = Parameter(
+    "client_sets",
+    Kind.CHOICE,
+    ONE,
+    "one: one set of clients in all. per-server: as many sets as there are servers, each of as many clients as the "
+    "plan says; directly each set has a server of its own, so the workload must only read where these are standbys.",
+    choices=(ONE, EACH),
+)
+LOAD_BALANCE = Parameter(
+    "load_balance",
+    Kind.CHOICE,
+    SESSION,
+    "Who draws the server to read from. session: each client's session when it begins; statement: every SELECT; off: "
+    "nobody, all read from the first.",
+    choices=(SESSION, STATEMENT, OFF),
+    only_with=_WITH_PGPOOL,
+)
+CONNECTION_CACHE = Parameter(
+    "connection_cache",
+    Kind.BOOLEAN,
+    True,
+    "pgpool-II keeps its connections to the servers when a client leaves.",
+    only_with=_WITH_PGPOOL,
+)
+QUERY_CACHE = Parameter(
+    "query_cache",
+    Kind.BOOLEAN,
+    False,
+    "pgpool-II keeps results of SELECT in shared memory until their tables change.",
+    only_with=_WITH_PGPOOL,
+)
+CHILDREN = Parameter(
+    "num_init_children",
+    Kind.INTEGER,
+    0,
+    f"How many clients pgpool-II serves at once; 0: as many as the trial has, and {SPARE_CHILDREN}.",
+    0,
+    10_000,
+    only_with=_WITH_PGPOOL,
+)
+
+LOSS = replace(
+    FAILOVER,
+    help="How the primary is lost in mid-run, in streaming replication; pgpool-II finds out by itself and promotes a "
+    "standby. stop: a fast shutdown; kill: kill -9 of all its processes; hang: it is frozen (SIGSTOP) until the end of "
+    "the window, so that only health checks tell.",
+    choices=(NONE, STOP, KILL, HANG),
+    only_with={"mode": (STREAMING,), **_WITH_PGPOOL},
+)
+HEALTH_CHECKS = (
+    Parameter(
+        "health_check_period",
+        Kind.INTEGER,
+        5,
+        "How long pgpool-II waits between two health checks of a server.",
+        1,
+        3600,
+        unit="s",
+        only_with=_WITH_FAILOVER,
+    ),
+    Parameter(
+        "health_check_timeout",
+        Kind.INTEGER,
+        5,
+        "How long it waits for a server's answer to one.",
+        1,
+        3600,
+        unit="s",
+        only_with=_WITH_FAILOVER,
+    ),
+    Parameter(
+        "health_check_max_retries",
+        Kind.INTEGER,
+        0,
+        "How often it asks again before it gives the server up.",
+        0,
+        1000,
+        only_with=_WITH_FAILOVER,
+    ),
+    Parameter(
+        "health_check_retry_delay",
+        Kind.INTEGER,
+        1,
+        "How long it waits before it asks again.",
+        0,
+        3600,
+        unit="s",
+        only_with=_WITH_FAILOVER,
+    ),
+    Parameter(
+        "failover_on_backend_error",
+        Kind.BOOLEAN,
+        True,
+        "Whether it gives a server up as soon as a connection to it breaks off, and does not wait for a health check.",
+        only_with=_WITH_FAILOVER,
+    ),
+)
+
+
+def servers(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+    """The primary, then its standbys; or the other primaries, counted on from it."""
+    count = int(parameters["servers"])
+    if parameters["mode"] == STREAMING:
+        return ("primary", *(f"standby{number}" for number in range(1, count)))
+    return ("primary", *(f"node{number}" for number in range(2, count + 1)))
+
+
+def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+    """The servers, and the pooler before them if there is one."""
+    return (*servers(parameters), *((POOLER,) if parameters["through"] == PGPOOL else ()))
+
+
+def collectors(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+    """Standbys can be behind; primaries that all get every write cannot."""
+    return ("pgpool", "replication") if parameters["mode"] == STREAMING else ("pgpool",)
+
+
+def targets(parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
+    """Where each set of clients goes."""
+    if parameters["through"] == DIRECT:
+        return tuple(Target(node) for node in servers(parameters)) if _each(parameters) else (Target("primary"),)
+    if not _each(parameters):
+        return (Target(POOLER),)
+    return tuple(Target(POOLER, name=f"set{number}") for number in range(1, int(parameters["servers"]) + 1))
+
+
+def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
+    """What this PostgreSQL cannot do; a failover that pgpool-II cannot make, or of which no clients tell."""
+    if version_num < FIRST_VERSION:
+        what = "Before PostgreSQL 12 a standby is configured in another way, which Teiten does not know."
+        yield Problem("mode", what, "Choose PostgreSQL 12 or later.")
+    if parameters["failover"] == NONE:
+        return
+    if parameters["mode"] != STREAMING or parameters["through"] != PGPOOL or int(parameters["servers"]) < 2:
+        what = "pgpool-II promotes a standby in streaming replication, and here it has none to promote."
+        todo = "Set mode to streaming_replication, through to pgpool, servers to 2 or more; or have no failover."
+        yield Problem("failover", what, todo)
+    if _each(parameters):
+        what = "A failover is measured by one set of clients."
+        yield Problem("client_sets", what, "Set it to one, or have no failover.")
+
+
+def too_many(parameters: Mapping[str, Scalar], clients: int) -> Iterator[Problem]:
+    """More clients than pgpool-II serves at once: the rest would wait, and pgbench for them."""
+    limit = int(parameters["num_init_children"])
+    if parameters["through"] == PGPOOL and 0 < limit < clients:
+        what = f"{clients} clients, but pgpool-II serves {limit} at once."
+        yield Problem("num_init_children", what, f"Set it to {clients + SPARE_CHILDREN} or more, or to 0.")
+
+
+def _each(parameters: Mapping[str, Scalar]) -> bool:
+    return parameters["client_sets"] == EACH
+
+
+SPEC = TopologySpec(
+    name="pgpool",
+    title="pgpool-II",
+    help="Servers behind pgpool-II, which balances reads, keeps connections and caches results; or the same servers "
+    "without it, as the baseline.",
+    roles=("primary", "standby", "node", POOLER),
+    parameters=(
+        MODE,
+        SERVERS,
+        THROUGH,
+        CLIENT_SETS,
+        LOAD_BALANCE,
+        CONNECTION_CACHE,
+        QUERY_CACHE,
+        CHILDREN,
+        LOSS,
+        FAILOVER_AT_S,
+        *HEALTH_CHECKS,
+        replace(CONNECTION, help="How all connect. auto: by Unix socket within one machine, by TCP between two."),
+    ),
+    nodes=nodes,
+    targets=targets,
+    problems=problems,
+    too_many=too_many,
+    collectors_of=collectors,
+    poolers=(POOLER,),
+    programs={POOLER: ("pgpool",)},
+    loses_until_s=loses_until_s,
+)

@@ -1,0 +1,1 @@
+"""A primary and standbys that stream from it."""

@@ -1,0 +1,62 @@
+"""Builds a primary and standbys that stream from it."""
+
+from __future__ import annotations
+
+from workers.arranging import checks, nodes, replicas
+from workers.arranging.standby_parameters import OFF
+from workers.interfaces import Stage
+from workers.postgres import cluster
+
+from .spec import wanted_state
+
+_SYNCHRONOUS = """
+ALTER SYSTEM SET synchronous_commit = :'commit';
+ALTER SYSTEM SET synchronous_standby_names = :'names';
+SELECT pg_reload_conf() \\g /dev/null
+"""
+
+
+class Streaming:
+    """The topology of `workers.interfaces.Topology` and `Arranged`."""
+
+    async def build(self, stage: Stage) -> None:
+        """Starts or reuses the primary. Raises TrialError with the server's own words when it does not start."""
+        await replicas.start_primary(stage, _standbys(stage), connection=_connection(stage))
+
+    async def arrange(self, stage: Stage) -> None:
+        """Every standby, kept or cloned, has caught up; then commits wait as the plan says. Raises TrialError."""
+        standbys = _standbys(stage)
+        ways = await nodes.all_of(
+            replicas.attach(stage, node, "primary", connection=_connection(stage)) for node in standbys
+        )
+        stage.recorder.note("standbys", dict(zip(standbys, ways, strict=True)))
+        parameters = stage.spec.topology_parameters
+        if parameters["synchronous"] == OFF:
+            return
+        quorum = int(parameters["quorum"])
+        names = f"{f'ANY {quorum}' if quorum else f'FIRST {len(standbys)}'} ({', '.join(standbys)})"
+        await stage.primary.execute(_SYNCHRONOUS, variables={"commit": str(parameters["synchronous"]), "names": names})
+
+    async def verify(self, stage: Stage) -> None:
+        """What must hold of the primary, and of each standby: it streams, in the wanted synchronous state, and has
+        replayed all."""
+        await checks.record_primary(stage)
+        wanted = wanted_state(stage.spec.topology_parameters)
+        for found in await nodes.all_of(replicas.checks(stage, node, "primary", wanted) for node in _standbys(stage)):
+            for check in found:
+                stage.recorder.check(check)
+
+    async def tear_down(self, stage: Stage) -> None:
+        """Stops every server of Teiten on the agents; their data stays for the next trial."""
+        await cluster.stop_but(stage.agents.values())
+
+
+def _standbys(stage: Stage) -> tuple[str, ...]:
+    return stage.spec.nodes[1:]
+
+
+def _connection(stage: Stage) -> str:
+    return str(stage.spec.topology_parameters["connection"])
+
+
+TOPOLOGY = Streaming()

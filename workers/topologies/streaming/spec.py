@@ -1,0 +1,86 @@
+"""What the streaming topology declares. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from results.errors import Problem
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import TopologySpec
+from workers.arranging.failover_parameters import (
+    FAILOVER,
+    FAILOVER_AT_S,
+    NONE,
+    PROMOTE_AFTER_S,
+    in_mid_run,
+    loses_until_s,
+)
+from workers.arranging.standby_parameters import (
+    CONNECTION,
+    LOAD,
+    MOST_STANDBYS,
+    OFF,
+    READS,
+    STANDBYS,
+    targets,
+    version_problems,
+)
+
+SYNCHRONOUS = Parameter(
+    "synchronous",
+    Kind.CHOICE,
+    OFF,
+    "What a commit waits for. off: nothing at a standby; remote_write: the standby has taken it; on: it is on the "
+    "standby's disk; remote_apply: a query there would see it.",
+    choices=(OFF, "remote_write", "on", "remote_apply"),
+)
+QUORUM = Parameter(
+    "quorum",
+    Kind.INTEGER,
+    0,
+    "How many standbys a commit waits for, whichever are first; 0: for all of them.",
+    0,
+    MOST_STANDBYS,
+)
+
+
+def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+    """The primary, then the standbys."""
+    return ("primary", *(f"standby{number}" for number in range(1, int(parameters["standbys"]) + 1)))
+
+
+def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
+    """What cannot be: a quorum of more standbys than there are, or one that nothing waits for; a failover while
+    standbys are under load."""
+    yield from version_problems(version_num)
+    quorum, standbys = int(parameters["quorum"]), int(parameters["standbys"])
+    if quorum > standbys:
+        yield Problem("quorum", f"A commit cannot wait for {quorum} of {standbys} standbys.", "Choose fewer.")
+    if quorum and parameters["synchronous"] == OFF:
+        what = "A commit waits for no standby, so there is no quorum."
+        yield Problem("quorum", what, "Set synchronous, or leave the quorum at 0.")
+    if parameters["failover"] != NONE and parameters["load"] != "primary":
+        what = "A failover is measured by the clients of the primary, and here the standbys take load as well."
+        yield Problem("load", what, "Let the load go to the primary, or have no failover.")
+
+
+def wanted_state(parameters: Mapping[str, Scalar]) -> str:
+    """sync_state that each standby is to have."""
+    if parameters["synchronous"] == OFF:
+        return "async"
+    return "quorum" if int(parameters["quorum"]) else "sync"
+
+
+SPEC = TopologySpec(
+    name="streaming",
+    title="Streaming replication",
+    help="A primary and standbys that stream from it, asynchronously or synchronously.",
+    roles=("primary", "standby"),
+    parameters=(STANDBYS, SYNCHRONOUS, QUORUM, LOAD, READS, CONNECTION, FAILOVER, FAILOVER_AT_S, PROMOTE_AFTER_S),
+    nodes=nodes,
+    targets=targets,
+    problems=problems,
+    collectors=("replication",),
+    loses_until_s=loses_until_s,
+    in_mid_run=in_mid_run,
+)

@@ -1,0 +1,270 @@
+"""The protocol of a profile and what each step printed → measurements, plans and gaps. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from results.errors import ParseError
+from results.parsed import Document, Event, Gap, Measurement, Part
+from results.specs import Reading
+from workers.pgbench.report import Report, read_report
+
+from .outcome import Outcome
+from .scans import Scan, break_even, scan_of
+from .steps import COLUMNS, Kind
+
+SOURCE = "access_method"
+_TIME = re.compile(r"^Time: (\d+\.\d+) ms", re.MULTILINE)
+_TPCB = (("tpcb.tps", "tps"), ("tpcb.latency", "latency.mean"), ("tpcb.transactions", "transactions"))
+_GROWTH = (
+    ("foo", "sizes loaded", "sizes updated"),
+    ("grown", "sizes before growth", "sizes after growth"),
+)
+_FILLED = {"wide": "sizes loaded", "wide_heap": "sizes loaded", "pgbench_accounts": "sizes before TPC-B"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One step as the driver put it down. folder: where its output lies; values: (metric, label, statement)."""
+
+    step: str
+    kind: Kind
+    folder: str
+    stdout: str
+    outcome: Outcome
+    why: str
+    times: int
+    values: Sequence[Sequence[str]]
+    started_s: float | None = None
+
+    @property
+    def file(self) -> str:
+        return f"{self.folder}/stdout"
+
+
+@dataclass
+class _Found:
+    """What the steps have told so far."""
+
+    measurements: list[Measurement] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    scans: dict[str, list[Scan]] = field(default_factory=dict)
+    sizes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def add(self, metric: str, value: float, label: str = "") -> None:
+        self.measurements.append(Measurement(metric, value, label=label))
+
+
+def parse(reading: Reading) -> Part:
+    """steps.json and the output of each step → a Part. Raises ParseError for damaged files."""
+    entries = read_protocol(reading.files)
+    broken = next((entry for entry in entries if entry.outcome is Outcome.FAILED), None)
+    found = _Found()
+    for entry in entries:
+        if entry.outcome is Outcome.DONE:
+            _READ[entry.kind](entry, found)
+        elif entry is not broken:
+            found.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: {entry.why}"))
+    _after_all(found, complete=broken is None)
+    failure = f"The step '{broken.step}' broke off. {broken.why}" if broken else _mixed(found.sizes)
+    return Part(
+        measurements=tuple(found.measurements),
+        documents=tuple(found.documents),
+        gaps=tuple(found.gaps),
+        events=tuple(_events(entries, reading)),
+        failure=failure,
+    )
+
+
+def read_protocol(files: Mapping[str, str]) -> list[Entry]:
+    """steps.json with each step's output. Raises ParseError."""
+    text = files.get("steps.json", "")
+    try:
+        items = json.loads(text)
+        if not isinstance(items, list) or not items:
+            raise ValueError("no list of steps")
+        return [_entry(number, item, files) for number, item in enumerate(items)]
+    except (ValueError, LookupError, TypeError) as error:
+        raise ParseError(f"not a protocol of steps: {error!r}", file="steps.json", text=text) from None
+
+
+def _entry(number: int, item: Mapping[str, Any], files: Mapping[str, str]) -> Entry:
+    return Entry(
+        step=item["step"],
+        kind=Kind(item["kind"]),
+        folder=f"{number:03d}",
+        stdout=files.get(f"{number:03d}/stdout", ""),
+        outcome=Outcome(item["outcome"]),
+        why=item["why"],
+        times=int(item["times"]),
+        values=item["values"],
+        started_s=item.get("started_s"),
+    )
+
+
+def _timed(entry: Entry, found: _Found) -> None:
+    """psql's \\timing, one line for each statement."""
+    times_ms = _TIME.findall(entry.stdout)
+    if len(times_ms) != len(entry.values):
+        what = f"{len(times_ms)} times of {len(entry.values)} statements"
+        raise ParseError(what, file=entry.file, text=entry.stdout)
+    for (metric, label, _), milliseconds in zip(entry.values, times_ms, strict=True):
+        found.add(metric, float(milliseconds) / 1000, label)
+
+
+def _plan(entry: Entry, found: _Found) -> None:
+    found.documents.append(Document("plan", entry.step, _json(entry)[0]))
+
+
+def _scan(entry: Entry, found: _Found) -> None:
+    [(metric, column, _)] = entry.values
+    scan, plan = scan_of(column, entry.stdout, entry.file)
+    kind = str(plan["Plan"]["Node Type"])
+    if kind != "Seq Scan":
+        found.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: the server chose {kind}, not a sequential scan"))
+        return
+    earlier = found.scans.setdefault(metric, [])
+    if not any(other.column == column for other in earlier):
+        found.documents.append(Document("plan", entry.step, plan))
+    earlier.append(scan)
+
+
+def _latency(entry: Entry, found: _Found) -> None:
+    """pgbench -r: the mean time of each statement, as its client saw it."""
+    report = _report(entry)
+    for metric, label, word in entry.values:
+        line = next((line for line in report.total.statements if line.text.startswith(word)), None)
+        if line is None:
+            raise ParseError(f"no latency of {word}", file=entry.file, text=entry.stdout)
+        found.add(metric, line.latency_us, label)
+
+
+def _report(entry: Entry) -> Report:
+    report = read_report(entry.stdout, entry.file)
+    counted = report.total.values.get(("transactions", ""), 0.0)
+    if counted != entry.times if entry.times else counted <= 0:
+        raise ParseError(f"{counted:.0f} transactions, not {entry.times or 'some'}", file=entry.file, text=entry.stdout)
+    return report
+
+
+def _tpcb(entry: Entry, found: _Found) -> None:
+    report = _report(entry)
+    for metric, name in _TPCB:
+        found.add(metric, report.total.values[name, ""])
+    for line in report.total.statements:
+        if not line.text.startswith("\\"):
+            found.add("tpcb.statement", line.latency_us, f"{line.number} {line.text}"[:120])
+
+
+def _sizes(entry: Entry, found: _Found) -> None:
+    found.sizes[entry.step] = _json(entry)
+
+
+def _statistics(entry: Entry, found: _Found) -> None:
+    [(_, table, _)] = entry.values
+    counted = _json(entry)
+    found.add("dead_tuples", float(counted["n_dead_tup"]), table)
+    found.add("updates.hot", float(counted["n_tup_hot_upd"]), table)
+
+
+def _contents(entry: Entry, found: _Found) -> None:
+    [(_, table, _)] = entry.values
+    contents = _json(entry)
+    found.add("dead_tuples.found", float(contents["dead_tuple_count"]), table)
+    found.add("free_space", float(contents["free_space"]), table)
+
+
+def _quiet(entry: Entry, found: _Found) -> None:
+    """Nothing of it is measured."""
+
+
+_READ = {
+    Kind.TIMED: _timed,
+    Kind.PLAN: _plan,
+    Kind.SCAN: _scan,
+    Kind.LATENCY: _latency,
+    Kind.SIZES: _sizes,
+    Kind.STATISTICS: _statistics,
+    Kind.CONTENTS: _contents,
+    Kind.FILL: _quiet,
+    Kind.TPCB: _tpcb,
+    Kind.QUIET: _quiet,
+}
+
+
+def _json(entry: Entry) -> Any:
+    try:
+        return json.loads(entry.stdout)
+    except ValueError as error:
+        raise ParseError(f"not JSON: {error}", file=entry.file, text=entry.stdout) from None
+
+
+def _after_all(found: _Found, *, complete: bool) -> None:
+    """What follows from several steps together."""
+    inserted = [m.value for m in found.measurements if m.metric == "bulk_insert.seconds" and m.label.startswith("foo")]
+    if inserted:
+        found.add("bulk_insert.seconds", sum(inserted))
+    for metric, scans in found.scans.items():
+        for column in COLUMNS:
+            of_column = [scan for scan in scans if scan.column == column]
+            if of_column:
+                found.add(f"{metric}.seconds", fmean(scan.seconds for scan in of_column), column)
+                found.add(f"{metric}.blocks", fmean(scan.blocks for scan in of_column), column)
+                found.add(f"{metric}.blocks.read", fmean(scan.read for scan in of_column), column)
+    if complete and found.scans.get("scan") and found.scans.get("scan.heap"):
+        try:
+            found.add("scan.break_even", break_even(found.scans["scan"], found.scans["scan.heap"]))
+        except ValueError as error:
+            found.gaps.append(Gap(SOURCE, "primary", f"break-even with the heap: {error}"))
+    _add_sizes(found)
+
+
+def _add_sizes(found: _Found) -> None:
+    for table, look in {**{table: first for table, first, _ in _GROWTH}, **_FILLED}.items():
+        for part, size in _sizes_of(found, look, table).items():
+            found.add(f"size.{part}", size, table)
+    for table, first, last in _GROWTH:
+        before, after = _sizes_of(found, first, table), _sizes_of(found, last, table)
+        for part in before if after else ():
+            label = table if part == "table" else f"{table}: {part}"
+            found.add("growth.bytes", after[part] - before[part], label)
+            if before[part]:
+                found.add("growth.percent", 100 * (after[part] - before[part]) / before[part], label)
+    transactions = next((m.value for m in found.measurements if m.metric == "tpcb.transactions"), 0.0)
+    before, after = (_sizes_of(found, f"sizes {when} TPC-B", "pgbench_accounts") for when in ("before", "after"))
+    if transactions and before and after:
+        found.add("tpcb.growth", (after["table"] - before["table"]) / transactions)
+
+
+def _sizes_of(found: _Found, look: str, table: str) -> dict[str, float]:
+    """Part → bytes of one table in one look; empty where it was not taken."""
+    sizes = found.sizes.get(look, {}).get(table, {})
+    return {part: float(sizes[part]) for part in ("table", "indexes", "total") if part in sizes}
+
+
+def _mixed(sizes: Mapping[str, Mapping[str, Any]]) -> str:
+    """Tables of the last look that are stored otherwise than foo; '' when none is."""
+    if not sizes:
+        return ""
+    last = list(sizes.values())[-1]
+    wanted = last["foo"]["access_method"]
+    others = [
+        f"{table}: {entry['access_method']}"
+        for table, entry in sorted(last.items())
+        if entry["access_method"] != ("heap" if table == "wide_heap" else wanted)
+    ]
+    return f"Tables are stored otherwise than by {wanted}: {', '.join(others)}." if others else ""
+
+
+def _events(entries: Sequence[Entry], reading: Reading) -> Iterator[Event]:
+    """Where each step began."""
+    for entry in entries:
+        if entry.started_s is not None:
+            at_s = entry.started_s - reading.clock_offset_s - reading.window[0]
+            yield Event(at_s, "client", "step", entry.step)

@@ -1,0 +1,227 @@
+"""What the access-method profile declares: parameters and metrics. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from results.errors import Problem
+from results.metrics import Better, Metric
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import WorkloadSpec
+from workers.pgbench.parameters import tables_bytes
+
+from .steps import Sizes
+
+_MOST = 2_000_000_000
+_NARROW_BYTES, _WIDE_BYTES = 180, 690  # of a row, with its index entries: measured as heap on 18
+
+PARAMETERS = (
+    Parameter(
+        "rows",
+        Kind.INTEGER,
+        1_000_000,
+        "Rows of foo: a number and three texts of 32 random digits. Sizes the whole profile.",
+        minimum=100,
+        maximum=_MOST,
+        loads=True,
+    ),
+    Parameter(
+        "wide_rows",
+        Kind.INTEGER,
+        0,
+        "Rows of the table of 20 texts that is scanned; 0 = five for each row of foo.",
+        minimum=0,
+        maximum=_MOST,
+        loads=True,
+    ),
+    Parameter("range_rows", Kind.INTEGER, 1_000, "Rows of a range.", minimum=1, maximum=1_000_000),
+    Parameter("scan_repetitions", Kind.INTEGER, 3, "Scans of each column.", minimum=1, maximum=1_000),
+    Parameter(
+        "row_repetitions", Kind.INTEGER, 10_000, "Index scans, and updates, of one row.", minimum=1, maximum=100_000_000
+    ),
+    Parameter(
+        "range_repetitions",
+        Kind.INTEGER,
+        100,
+        "Index scans, and updates, of a range of rows.",
+        minimum=1,
+        maximum=100_000_000,
+    ),
+    Parameter(
+        "updates",
+        Kind.INTEGER,
+        0,
+        "Updates of an indexed column, each a transaction, by which a table is let grow; 0 = 0.62 for each row of foo.",
+        minimum=0,
+        maximum=_MOST,
+    ),
+    Parameter("tpcb", Kind.BOOLEAN, True, "Run pgbench's TPC-B-like script for the plan's duration, with one client."),
+    Parameter(
+        "tpcb_scale",
+        Kind.INTEGER,
+        0,
+        "Scale of its tables; 0 = 1 for each 5,000 rows of foo, at least 1.",
+        minimum=0,
+        maximum=1_000_000,
+    ),
+    Parameter("fillfactor", Kind.INTEGER, 100, "Fill factor of foo.", minimum=10, maximum=100, unit="%", loads=True),
+    Parameter(
+        "heap_baseline",
+        Kind.BOOLEAN,
+        True,
+        "Where the access method is not heap: a second wide table stored as heap, which the break-even block count is "
+        "measured against.",
+        loads=True,
+    ),
+    Parameter(
+        "cold",
+        Kind.CHOICE,
+        "when-allowed",
+        "Whether the server is restarted and the system's caches are dropped before each scan, look-up, update and "
+        "TPC-B. when-allowed: where the agent's account may; required: else the trial fails; restart: only that.",
+        choices=("when-allowed", "never", "restart", "required"),
+    ),
+    Parameter("seed", Kind.INTEGER, 1, "Decides which rows are read and updated.", minimum=0, maximum=2**31 - 1),
+)
+
+_PSQL, _PGBENCH = "By psql's \\timing.", "Mean, by pgbench -r."
+_EXPLAIN = "Mean of the repetitions, by EXPLAIN (ANALYZE, BUFFERS). Label: the column."
+METRICS = (
+    Metric(
+        "bulk_insert.seconds",
+        "s",
+        Better.LOWER,
+        "Bulk insert",
+        f"{_PSQL} COPY and COMMIT of foo together; labels: each of them, and the INSERT of the wide tables.",
+        0.05,
+    ),
+    Metric("scan.seconds", "s", Better.LOWER, "Sequential scan of a column", _EXPLAIN, 0.05),
+    Metric("scan.blocks", "1", Better.LOWER, "Blocks of a sequential scan", f"Found in buffers or read. {_EXPLAIN}"),
+    Metric("scan.blocks.read", "1", Better.LOWER, "Blocks read by a sequential scan", _EXPLAIN),
+    Metric("scan.heap.seconds", "s", Better.LOWER, "The same scan of the heap beside", _EXPLAIN, 0.05),
+    Metric("scan.heap.blocks", "1", Better.LOWER, "Blocks of the same scan of the heap beside", _EXPLAIN),
+    Metric("scan.heap.blocks.read", "1", Better.LOWER, "Blocks read by the same scan of the heap beside", _EXPLAIN),
+    Metric(
+        "scan.break_even",
+        "1",
+        Better.HIGHER,
+        "Break-even block count",
+        "From how many blocks on the heap scans faster: where the line through blocks and seconds of the access "
+        "method's scans reaches the heap's mean time.",
+        0.1,
+    ),
+    Metric("index_scan.latency", "us", Better.LOWER, "Index scan", f"{_PGBENCH} One row; label: a range.", 0.05),
+    Metric("update.latency", "us", Better.LOWER, "UPDATE", f"{_PGBENCH} One row; label: a range.", 0.05),
+    Metric("commit.latency", "us", Better.LOWER, "COMMIT of an UPDATE", f"{_PGBENCH} One row; label: a range.", 0.05),
+    Metric("size.table", "B", Better.LOWER, "Size of a table", "pg_table_size after it was filled. Label: the table."),
+    Metric(
+        "size.indexes",
+        "B",
+        Better.LOWER,
+        "Size of its indexes",
+        "pg_indexes_size after it was filled. Label: the table.",
+    ),
+    Metric(
+        "size.total",
+        "B",
+        Better.LOWER,
+        "Size with indexes",
+        "pg_total_relation_size after it was filled. Label: the table.",
+    ),
+    Metric(
+        "growth.bytes",
+        "B",
+        Better.LOWER,
+        "Growth",
+        "By the step's updates. Label: the table; the table with 'indexes' or 'total'.",
+    ),
+    Metric("growth.percent", "%", Better.LOWER, "Growth, relative", "Of the size before the updates. Labels as above."),
+    Metric(
+        "dead_tuples",
+        "1",
+        Better.LOWER,
+        "Dead rows after updates",
+        "n_dead_tup of the server's statistics. Label: the table.",
+    ),
+    Metric("dead_tuples.found", "1", Better.LOWER, "Dead rows found in the table", "By pgstattuple. Label: the table."),
+    Metric("free_space", "B", Better.NEITHER, "Free space found in the table", "By pgstattuple. Label: the table."),
+    Metric(
+        "updates.hot",
+        "1",
+        Better.NEITHER,
+        "Heap-only updates",
+        "n_tup_hot_upd of the server's statistics. Label: the table.",
+    ),
+    Metric(
+        "maintenance.seconds",
+        "s",
+        Better.LOWER,
+        "Maintenance of a table",
+        f"{_PSQL} Of foo after its updates, but CREATE INDEX, which is after COPY. Label: the command.",
+        0.05,
+    ),
+    Metric("tpcb.tps", "tps", Better.HIGHER, "TPC-B-like", "From pgbench, one client, without the time of connecting."),
+    Metric("tpcb.latency", "us", Better.LOWER, "Mean latency, TPC-B-like", "From pgbench."),
+    Metric("tpcb.transactions", "1", Better.NEITHER, "Transactions, TPC-B-like", "From pgbench."),
+    Metric(
+        "tpcb.growth",
+        "B",
+        Better.LOWER,
+        "Growth of pgbench_accounts for each transaction",
+        "pg_table_size after less before, by the transactions. Its fill factor is 100: few updates are heap-only.",
+        0.05,
+    ),
+    Metric(
+        "tpcb.statement",
+        "us",
+        Better.LOWER,
+        "Mean latency of a statement, TPC-B-like",
+        f"{_PGBENCH} Label: its number and text.",
+        0.05,
+    ),
+)
+
+
+def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
+    """Two narrow tables, the file that one is copied from, the copy that CLUSTER makes; a version of each row that is
+    updated; the wide table and its twin; TPC-B's. WAL is bounded by the server's max_wal_size."""
+    sizes = Sizes.of(parameters)
+    ranges = int(parameters["range_repetitions"]) * sizes.range_rows
+    versions = int(parameters["row_repetitions"]) + ranges + sizes.updates
+    wide = _WIDE_BYTES * sizes.wide_rows * (2 if parameters["heap_baseline"] else 1)
+    tpcb = tables_bytes(sizes.scale) if parameters["tpcb"] else 0
+    return _NARROW_BYTES * (4 * sizes.rows + versions) + wide + tpcb
+
+
+def until_done(parameters: Mapping[str, Scalar], duration_s: float) -> None:
+    """A profile takes as long as its steps take."""
+    return None
+
+
+def stored_by(parameters: Mapping[str, Scalar]) -> Mapping[str, str]:
+    """The twin of the wide table."""
+    return {"wide_heap": "heap"} if parameters.get("heap_baseline", True) else {}
+
+
+def problems(parameters: Mapping[str, Scalar]) -> Iterator[Problem]:
+    """A range must fit into its table."""
+    sizes = Sizes.of(parameters)
+    if sizes.range_rows > sizes.rows:
+        what = f"A range of {sizes.range_rows} rows does not fit into a table of {sizes.rows}."
+        yield Problem("range_rows", what, "Lower range_rows, or raise rows.")
+
+
+SPEC = WorkloadSpec(
+    name="access_method",
+    title="Access-method profile",
+    help="What each operation costs by a table's access method: bulk insert, sequential and index scans, updates and "
+    "their COMMIT, sizes, growth, dead rows, maintenance, TPC-B.",
+    parameters=PARAMETERS,
+    metrics=METRICS,
+    disk_bytes=disk_bytes,
+    headline="update.latency",
+    minimum_version=110000,
+    measured_s=until_done,
+    stored_by=stored_by,
+    problems=problems,
+)

@@ -1,0 +1,4 @@
+BEGIN;
+\timing on
+\copy foo FROM 'rows'
+COMMIT;

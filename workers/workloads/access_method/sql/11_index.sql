@@ -1,0 +1,2 @@
+\timing on
+CREATE INDEX foo_id ON foo (id);

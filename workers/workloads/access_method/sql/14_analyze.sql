@@ -1,0 +1,2 @@
+\timing on
+ANALYZE (VERBOSE) :"table";

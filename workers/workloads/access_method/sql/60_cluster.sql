@@ -1,0 +1,2 @@
+\timing on
+CLUSTER VERBOSE foo USING foo_id;

@@ -1,0 +1,2 @@
+\timing on
+REINDEX (VERBOSE) INDEX foo_id;

@@ -1,0 +1,2 @@
+\timing on
+VACUUM (FULL, VERBOSE) foo;

@@ -1,0 +1,2 @@
+\set aid random(1, :rows)
+UPDATE grown SET val1 = md5(val1) WHERE id = :aid;

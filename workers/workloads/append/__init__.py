@@ -1,0 +1,1 @@
+"""Append: rows inserted into a table that is partitioned by time."""

@@ -1,0 +1,2 @@
+\set source random(1, 10000)
+\set number 0

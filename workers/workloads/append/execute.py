@@ -1,0 +1,94 @@
+"""Runs appending."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from results.errors import TeitenError
+from results.parsed import Check
+from workers.interfaces import Stage
+from workers.pgbench import detached, run
+from workers.pgbench.parameters import check_server, longest_run_s
+from workers.pgbench.run import ScriptFile
+from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS, require
+
+from .partitions import script, seconds_ahead
+from .spec import FIRST_WITH_PARTITIONED_INDEXES
+
+_HERE = Path(__file__).parent
+_TABLE, _PARTITIONS, _READY, _ROWS = (
+    (_HERE / f"{name}.sql").read_text() for name in ("table", "partitions", "ready", "rows")
+)
+_INDEXES = {
+    "source": (_HERE / "index_source.sql").read_text(),
+    "time": (_HERE / "index_time.sql").read_text(),
+    "none": "",
+}
+_BEFORE = "append.rows_before"
+_COUNT_LIMIT_S = 6 * 3600.0
+
+
+class Append:
+    """The workload of `workers.interfaces.Workload` and `Audited`."""
+
+    async def load(self, stage: Stage, database: str) -> None:
+        """The table, without a partition yet. Raises VerifyError for what the server lacks."""
+        _require(stage)
+        await stage.primary.execute(_TABLE + _INDEXES[str(stage.spec.parameters["index"])], database=database)
+
+    async def verify(self, stage: Stage) -> None:
+        """Records a Check that partitions reach past the run's end, and counts the rows that are there before it."""
+        _require(stage)
+        await run.client_version(stage)
+        [row] = await stage.primary.query(_READY, database=stage.database)
+        wanted_s, seconds = longest_run_s(stage.spec.duration_s), float(row["seconds"] or 0)
+        actual = f"{seconds:.0f} s ahead, {row['partitions']} partitions"
+        stage.recorder.check(
+            Check("append.partitions", "primary", f"at least {wanted_s:.0f} s ahead", actual, seconds >= wanted_s)
+        )
+        stage.facts[_BEFORE] = int(row["rows"])
+
+    async def warm_up(self, stage: Stage) -> None:
+        """Partitions for the time from now to the end of the run; then the load for `warmup_s`, whose rows stay."""
+        spec = stage.spec
+        has_access_method = bool(spec.access_method) and spec.installation.version_num >= FIRST_WITH_ACCESS_METHODS
+        variables = {
+            "step": str(spec.parameters["partition_s"]),
+            "seconds": str(seconds_ahead(spec.parameters, spec.warmup_s, spec.duration_s)),
+            "has_access_method": "on" if has_access_method else "off",
+            "access_method": spec.access_method,
+        }
+        await stage.primary.execute(_PARTITIONS, database=stage.database, variables=variables)
+        if spec.warmup_s > 0:
+            await run.warm_up(stage, await _arguments(stage, spec.warmup_s))
+
+    async def measure(self, stage: Stage) -> None:
+        """The run; see `workers.pgbench.run.measure`."""
+        await run.measure(stage, await _arguments(stage, stage.spec.duration_s), ["append"])
+
+    async def audit(self, stage: Stage) -> None:
+        """Has the server count what it has. One that no longer answers costs a gap, and so the trial."""
+        try:
+            said = await detached.execute(stage, "rows", _ROWS, database=stage.database, deadline_s=_COUNT_LIMIT_S)
+        except TeitenError as error:
+            stage.recorder.gap("append", "primary", f"the rows could not be counted: {error}")
+            return
+        counted = {"before": stage.facts[_BEFORE], "after": int(said)}
+        stage.recorder.add("workload/rows.json", json.dumps(counted))
+
+
+def _require(stage: Stage) -> None:
+    version_num = stage.spec.installation.version_num
+    require("workload", "PostgreSQL", version_num, FIRST_WITH_PARTITIONED_INDEXES)
+    check_server(stage.spec.access_method, version_num)
+    seconds_ahead(stage.spec.parameters, stage.spec.warmup_s, stage.spec.duration_s)
+
+
+async def _arguments(stage: Stage, duration_s: float) -> list[str]:
+    parameters = stage.spec.parameters
+    variables = {"rows": parameters["rows_per_transaction"]}
+    return await run.arguments(stage, [ScriptFile("append", script(parameters))], duration_s, variables)
+
+
+WORKLOAD = Append()

@@ -1,0 +1,1 @@
+CREATE INDEX append_rows_source_at ON append_rows (source, at);

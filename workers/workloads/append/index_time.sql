@@ -1,0 +1,1 @@
+CREATE INDEX append_rows_at ON append_rows (at);

@@ -1,0 +1,42 @@
+"""An append run's own files → measurements and series, if no row was lost. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from results.errors import ParseError
+from results.parsed import Measurement, Part
+from results.specs import Reading
+from workers.pgbench.parse import run_part
+
+_FILE = "rows.json"
+
+
+def parse(reading: Reading) -> Part:
+    """See `workers.pgbench.parse.run_part`. The server must have as many rows as pgbench's transactions make: else the
+    run failed, and there is no rate of rows. Raises ParseError."""
+    part = run_part(reading, ["append"])
+    rows = _rows(reading)
+    if rows is None:
+        return replace(part, failure=part.failure or "The server's rows were not counted after the run.")
+    values = {one.metric: one.value for one in part.measurements if not one.label and not one.node}
+    per_transaction = int(reading.parameters["rows_per_transaction"])
+    found = (*part.measurements, Measurement("append.rows", rows))
+    expected = int(values.get("transactions", 0)) * per_transaction
+    if part.failure or rows != expected:
+        lost = f"The server has {rows:,} rows of the run, pgbench's transactions make {expected:,}."
+        return replace(part, measurements=found, failure=part.failure or lost)
+    rate = Measurement("append.rows_per_second", values["tps"] * per_transaction)
+    return replace(part, measurements=(*found, rate))
+
+
+def _rows(reading: Reading) -> int | None:
+    text = reading.files.get(_FILE, "")
+    if not text:
+        return None
+    try:
+        counted = json.loads(text)
+        return int(counted["after"]) - int(counted["before"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ParseError("not a count of rows", file=_FILE, line=1, text=f"{error!r} in {text[:150]}") from None

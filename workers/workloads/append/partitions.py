@@ -1,0 +1,39 @@
+"""How many partitions a trial needs, and the script of a transaction. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from results.errors import VerifyError
+from results.parameters import Scalar
+from workers.pgbench.parameters import longest_run_s
+
+from .spec import TOGETHER
+
+_HERE = Path(__file__).parent
+_DRAW, _ROW, _TOGETHER = ((_HERE / f"{name}.sql").read_text() for name in ("draw", "row", "together"))
+MARGIN_S = 600.0  # for whatever lies between making the partitions and the run's end
+MOST = 10_000  # each new partition costs the server more than the one before
+
+
+def seconds_ahead(parameters: Mapping[str, Scalar], warmup_s: float, duration_s: float) -> int:
+    """How far ahead partitions are made. Raises VerifyError when that takes more of them than a server can bear."""
+    seconds = math.ceil(warmup_s + longest_run_s(duration_s) + MARGIN_S)
+    step_s = int(parameters["partition_s"])
+    if (count := math.ceil(seconds / step_s)) > MOST:
+        raise VerifyError(
+            f"{count:,} partitions are more than the {MOST:,} that are made.",
+            where="parameters.partition_s",
+            why=f"Partitions of {step_s} s are to reach {seconds:,} s ahead.",
+            todo="Choose longer partitions or a shorter duration.",
+        )
+    return seconds
+
+
+def script(parameters: Mapping[str, Scalar]) -> str:
+    """A transaction as pgbench takes it; `:rows` is how many rows it inserts."""
+    if parameters["inserts"] == TOGETHER:
+        return _DRAW + _TOGETHER
+    return f"{_DRAW}BEGIN;\n{_ROW * int(parameters['rows_per_transaction'])}COMMIT;\n"

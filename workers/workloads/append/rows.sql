@@ -1,0 +1,2 @@
+-- Counted row by row, whatever the statistics say.
+SELECT count(*) FROM append_rows;

@@ -1,0 +1,83 @@
+"""What appending declares: parameters and metrics. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from results.metrics import Better, Metric
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import WorkloadSpec, by_pgbench
+from workers.pgbench import metrics as pgbench
+from workers.pgbench.parameters import BACKGROUND, CLIENTS, PROTOCOL, RATE
+
+ONE_BY_ONE, TOGETHER = "one-by-one", "together"
+FIRST_WITH_PARTITIONED_INDEXES = 110000
+
+PARAMETERS = (
+    Parameter("rows_per_transaction", Kind.INTEGER, 10, "Rows that a transaction inserts.", minimum=1, maximum=1000),
+    Parameter(
+        "inserts",
+        Kind.CHOICE,
+        ONE_BY_ONE,
+        "one-by-one: an INSERT for each row between BEGIN and COMMIT; together: one INSERT for all of them.",
+        choices=(ONE_BY_ONE, TOGETHER),
+    ),
+    Parameter(
+        "partition_s",
+        Kind.INTEGER,
+        60,
+        "How long a partition is: they are made before the load begins, for all of its time.",
+        minimum=1,
+        maximum=86400,
+        unit="s",
+    ),
+    Parameter(
+        "index",
+        Kind.CHOICE,
+        "source",
+        "source: an index on (source, at), into which rows go at random places; time: on (at), at its end; none.",
+        choices=("source", "time", "none"),
+        loads=True,
+    ),
+    CLIENTS,
+    PROTOCOL,
+    RATE,
+    *BACKGROUND,
+)
+
+METRICS = (
+    *pgbench.METRICS,
+    Metric(
+        "append.rows_per_second",
+        "1/s",
+        Better.HIGHER,
+        "Rows per second",
+        "Transactions per second times the rows of a transaction, where the server has as many rows as that makes.",
+    ),
+    Metric(
+        "append.rows",
+        "1",
+        Better.NEITHER,
+        "Rows appended",
+        "Rows in the table after the run, less those before it, counted by the server.",
+    ),
+)
+
+
+def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
+    """The table is loaded empty; what the run appends depends on how fast it is."""
+    return 0
+
+
+SPEC = WorkloadSpec(
+    name="append",
+    title="Append",
+    help="Storing what arrives: each transaction inserts ten rows at the present end of a table that is partitioned by "
+    "minute. Nothing is read or updated.",
+    parameters=PARAMETERS,
+    metrics=METRICS,
+    disk_bytes=disk_bytes,
+    several=by_pgbench,
+    headline="append.rows_per_second",
+    minimum_version=FIRST_WITH_PARTITIONED_INDEXES,
+)

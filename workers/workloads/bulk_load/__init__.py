@@ -1,0 +1,1 @@
+"""Bulk load: COPY, primary keys, foreign keys, VACUUM and ANALYZE, each timed on its own."""

@@ -1,0 +1,193 @@
+"""What the sessions of a load printed → seconds, rates and WAL of every step. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from results.errors import ParseError
+from results.parsed import Event, Measurement, Part
+from results.specs import Reading
+
+from .data import TABLES, rows_of
+
+_STEPS = ("copy", "primary keys", "foreign keys", "vacuum", "analyze")
+_MARK = re.compile(r"(begin|end)\|([a-z ]+)\|([a-z_]+)\|(\d+)\|(\d+)")
+_ROWS = re.compile(r"rows\|([a-z_]+)\|(\d+)")
+_ERROR = re.compile(r"ERROR|FATAL|PANIC|error:|server closed the connection")
+_PRIMARY_KEYS = sorted(TABLES)
+_FOREIGN_KEYS = ["order_line -> item", "order_line -> orders", "orders -> customer"]
+
+
+@dataclass(frozen=True)
+class Span:
+    """One statement, or several as one. Moments in µs of the server's clock, WAL positions in bytes."""
+
+    step: str
+    table: str
+    begin_us: int
+    end_us: int
+    begin_wal: int
+    end_wal: int
+
+    @property
+    def seconds(self) -> float:
+        return (self.end_us - self.begin_us) / 1e6
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What all sessions printed. rows: as COPY counted them. broken: (step, table) begun and never ended."""
+
+    spans: tuple[Span, ...]
+    rows: Mapping[str, int]
+    broken: tuple[tuple[str, str], ...]
+
+    @property
+    def reached(self) -> str:
+        """How far the load came, for a sentence: ' in copy of orders', ' after copy of item', ''."""
+        if self.broken:
+            return f" in {' of '.join(self.broken[0])}"
+        last = max(self.spans, key=lambda span: span.end_us, default=None)
+        return f" after {last.step} of {last.table}" if last else ""
+
+
+def parse(reading: Reading) -> Part:
+    """stdout, stderr and exit of the load, files.json, and the check's own three → a Part. Raises ParseError for
+    damaged files."""
+    printed = read_marks(reading.files.get("stdout", ""))
+    if failure := _broken_off(reading, printed):
+        return Part(failure=failure)
+    check = _json(reading, "check/stdout")
+    if failure := _wrong(check, printed, rows_of(int(reading.parameters["size_mb"]))):
+        return Part(failure=failure)
+    files = _json(reading, "files.json")
+    return Part(
+        measurements=(*_steps(printed.spans, check, files), *_sizes(check, files)),
+        events=tuple(_events(printed.spans)),
+    )
+
+
+def read_marks(text: str, file: str = "stdout") -> Printed:
+    """Every statement's span. Sessions run side by side: of the same step and table, any end is the end of any begin,
+    since only spans of whole tables and steps are made of them. Raises ParseError."""
+    open_at: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    spans: list[Span] = []
+    rows = dict.fromkeys(TABLES, 0)
+    for number, line in enumerate(text.splitlines(), 1):
+        if (counted := _ROWS.fullmatch(line)) and counted[1] in rows:
+            rows[counted[1]] += int(counted[2])
+            continue
+        mark = _MARK.fullmatch(line)
+        key = (mark[2], mark[3]) if mark else ("", "")
+        if mark is None or mark[3] not in rows or (mark[1] == "end" and not open_at.get(key)):
+            raise ParseError("not a mark of the load", file=file, line=number, text=line)
+        if mark[1] == "begin":
+            open_at.setdefault(key, []).append((int(mark[4]), int(mark[5])))
+        else:
+            begin_us, begin_wal = open_at[key].pop(0)
+            spans.append(Span(*key, begin_us, int(mark[4]), begin_wal, int(mark[5])))
+    return Printed(tuple(spans), rows, tuple(key for key, begun in open_at.items() if begun))
+
+
+def _json(reading: Reading, name: str) -> Any:
+    text = reading.files.get(name, "")
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ParseError(f"not JSON: {error}", file=name, text=text) from None
+
+
+def _broken_off(reading: Reading, printed: Printed) -> str:
+    for folder, doing in (("", "The load"), ("check/", "The check of what was loaded")):
+        said = reading.files.get(f"{folder}stderr", "").strip()
+        telling = next((line for line in said.splitlines() if _ERROR.search(line)), said[:600])
+        where = "" if folder else printed.reached
+        if reading.files.get(f"{folder}timed_out", "").strip():
+            return f"{doing} was still running at its deadline and was ended{where}. {telling}".strip()
+        status = reading.files.get(f"{folder}exit", "").strip()
+        if status != "0":
+            return f"{doing} ended with exit status {status or 'unknown'}{where}: {telling or 'it gave no reason'}"
+    missing = [step for step in _STEPS if not any(span.step == step for span in printed.spans)]
+    return f"The load ended without {', '.join(missing)}." if missing else ""
+
+
+def _wrong(check: Mapping[str, Any], printed: Printed, wanted: Mapping[str, int]) -> str:
+    """How the tables differ from what was to be loaded; '' when they do not."""
+    faults = [
+        f"{table} has {check['rows'][table]} rows and COPY counted {printed.rows[table]}, not {rows}"
+        for table, rows in wanted.items()
+        if not check["rows"][table] == printed.rows[table] == rows
+    ]
+    for name, keys in (("primary_keys", _PRIMARY_KEYS), ("foreign_keys", _FOREIGN_KEYS)):
+        if sorted(check[name]) != keys:
+            faults.append(f"valid {name.replace('_', ' ')} are {check[name]}, not {keys}")
+    return f"What was loaded is not what was to be loaded: {'; '.join(faults)}." if faults else ""
+
+
+def _steps(spans: Iterable[Span], check: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[Measurement]:
+    found = list(spans)
+    of_files = {table: int(files[table]["bytes"]) for table in TABLES}
+    yield from _one("", found, TABLES, check, of_files)
+    for step in _STEPS:
+        of_step = [span for span in found if span.step == step]
+        tables = tuple(dict.fromkeys(span.table for span in of_step))
+        sizes = of_files if step == "copy" else check["table_bytes"]
+        yield from _one(step, of_step, tables, check, sizes)
+        for table in tables:
+            alone = not _overlapped(table, of_step)
+            own = [span for span in of_step if span.table == table]
+            yield from _one(f"{step}: {table}", own, (table,), check, sizes, wal=alone)
+
+
+def _one(
+    label: str,
+    spans: list[Span],
+    tables: Iterable[str],
+    check: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    *,
+    wal: bool = True,
+) -> Iterator[Measurement]:
+    """The numbers of spans taken as one, from the first begin to the last end."""
+    tables = tuple(tables)
+    seconds = (max(span.end_us for span in spans) - min(span.begin_us for span in spans)) / 1e6
+    yield Measurement("bulk.seconds", seconds, label=label)
+    if seconds > 0:
+        yield Measurement("bulk.rows_per_s", sum(check["rows"][t] for t in tables) / seconds, label=label)
+        yield Measurement("bulk.bytes_per_s", sum(sizes[t] for t in tables) / seconds, label=label)
+    if wal:
+        written = max(span.end_wal for span in spans) - min(span.begin_wal for span in spans)
+        yield Measurement("bulk.wal", written, label=label)
+
+
+def _overlapped(table: str, spans: Iterable[Span]) -> bool:
+    """Whether another table was worked on at the same time, so that the WAL of one cannot be told."""
+    found = list(spans)
+    own = [span for span in found if span.table == table]
+    begin, end = min(span.begin_us for span in own), max(span.end_us for span in own)
+    return any(span.table != table and span.begin_us < end and begin < span.end_us for span in found)
+
+
+def _sizes(check: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[Measurement]:
+    for metric, values in (
+        ("bulk.rows", check["rows"]),
+        ("bulk.file_bytes", {table: files[table]["bytes"] for table in TABLES}),
+        ("bulk.table_bytes", check["table_bytes"]),
+        ("bulk.index_bytes", check["index_bytes"]),
+    ):
+        yield Measurement(metric, float(sum(values[table] for table in TABLES)))
+        for table in TABLES:
+            yield Measurement(metric, float(values[table]), label=table)
+
+
+def _events(spans: Iterable[Span]) -> Iterator[Event]:
+    """Where each step began. The window begins with the first session, milliseconds before the first mark."""
+    found = list(spans)
+    first_us = min(span.begin_us for span in found)
+    for step in _STEPS:
+        begin_us = min(span.begin_us for span in found if span.step == step)
+        yield Event((begin_us - first_us) / 1e6, "primary", "step", step)

@@ -1,0 +1,110 @@
+"""What the bulk load declares: parameters and metrics. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from results.metrics import Better, Metric
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import WorkloadSpec
+
+from .data import PARTS
+
+MB = 1_000_000
+_TABLES_AND_INDEXES = 2.4  # bytes in the database for each byte of the files: 2.25 measured on 15
+_LABELS = "Labels: the step, and the step with one of its tables."
+
+PARAMETERS = (
+    Parameter(
+        "size_mb",
+        Kind.INTEGER,
+        100,
+        "About how many megabytes (10^6) the files hold that are loaded: 17,400 rows each.",
+        minimum=1,
+        maximum=10_000_000,
+        unit="MB",
+        loads=True,
+    ),
+    Parameter("seed", Kind.INTEGER, 1, "Decides the values in the rows.", minimum=0, maximum=2**31 - 1, loads=True),
+    Parameter(
+        "jobs",
+        Kind.INTEGER,
+        1,
+        f"Sessions that COPY at once. Each table lies in {PARTS} files: a divisor of {PARTS} shares them evenly.",
+        minimum=1,
+        maximum=PARTS,
+    ),
+    Parameter(
+        "wal_skipping",
+        Kind.BOOLEAN,
+        False,
+        "Each table is emptied and loaded in one transaction, by one session, so that COPY writes no WAL. Needs the "
+        "settings wal_level = minimal and max_wal_senders = 0.",
+    ),
+)
+
+METRICS = (
+    Metric(
+        "bulk.seconds",
+        "s",
+        Better.LOWER,
+        "Bulk load",
+        f"By the server's clock, from the first COPY to the end of the last ANALYZE. {_LABELS}",
+        0.05,
+    ),
+    Metric(
+        "bulk.rows_per_s",
+        "1/s",
+        Better.HIGHER,
+        "Rows per second of the bulk load",
+        f"Rows of the tables that the step works on, by the step's seconds. {_LABELS}",
+        0.05,
+    ),
+    Metric(
+        "bulk.bytes_per_s",
+        "B/s",
+        Better.HIGHER,
+        "Bytes per second of the bulk load",
+        "COPY and the whole: bytes of the files; the other steps: size of the tables that they work on; by the step's "
+        f"seconds. {_LABELS}",
+        0.05,
+    ),
+    Metric(
+        "bulk.wal",
+        "B",
+        Better.LOWER,
+        "WAL of the bulk load",
+        "Distance of the server's WAL insert positions, whoever wrote it. Not told of a table that was loaded beside "
+        f"others. {_LABELS}",
+    ),
+    Metric("bulk.rows", "1", Better.NEITHER, "Rows loaded", "Counted afterwards. Label: the table."),
+    Metric("bulk.file_bytes", "B", Better.NEITHER, "Size of the loaded files", "Label: the table."),
+    Metric("bulk.table_bytes", "B", Better.LOWER, "Size of the tables", "pg_table_size afterwards. Label: the table."),
+    Metric(
+        "bulk.index_bytes", "B", Better.LOWER, "Size of the indexes", "pg_indexes_size afterwards. Label: the table."
+    ),
+)
+
+
+def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
+    """The files, the tables and their indexes; WAL is bounded by the server's max_wal_size."""
+    return int(int(parameters["size_mb"]) * MB * (1 + _TABLES_AND_INDEXES))
+
+
+def until_done(parameters: Mapping[str, Scalar], duration_s: float) -> None:
+    """A load takes as long as it takes."""
+    return None
+
+
+SPEC = WorkloadSpec(
+    name="bulk_load",
+    title="Bulk load",
+    help="COPY from files, primary keys, foreign keys, VACUUM and ANALYZE, each timed on its own with rows, bytes and "
+    "WAL; in parallel sessions; with and without WAL-skipping.",
+    parameters=PARAMETERS,
+    metrics=METRICS,
+    disk_bytes=disk_bytes,
+    headline="bulk.seconds",
+    minimum_version=110000,
+    measured_s=until_done,
+)

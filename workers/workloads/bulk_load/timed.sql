@@ -1,0 +1,6 @@
+-- One statement between two marks.
+\set edge begin
+\ir mark.sql
+:statement;
+\set edge end
+\ir mark.sql

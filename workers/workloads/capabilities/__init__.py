@@ -1,0 +1,1 @@
+"""Capability checks: does a table access method bear what PostgreSQL promises of its tables?"""

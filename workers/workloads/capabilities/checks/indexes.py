@@ -1,0 +1,117 @@
+"""Indexes of every kind: built over rows, kept up by INSERT, UPDATE, DELETE and VACUUM, answering as the rows do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.contents import word
+from workers.workloads.capabilities.lab import Lab
+from workers.workloads.capabilities.sections import sections
+
+SQL = sections(__file__)
+_UNIQUE_VIOLATION = "23505"
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A row of the table things. spot: x, y. span: first, and one after the last."""
+
+    id: int
+    n: int
+    word: str
+    tags: frozenset[str]
+    spot: tuple[int, int]
+    span: tuple[int, int]
+
+    def __str__(self) -> str:
+        return f"{self.id} {self.word}"
+
+
+def things(first: int, last: int) -> list[Thing]:
+    return [
+        Thing(i, i, word(str(i)), frozenset((f"t{i % 7}", f"u{i % 11}")), (i % 50, i // 50), (i, i + 10))
+        for i in range(first, last + 1)
+    ]
+
+
+def changed(rows: Iterable[Thing]) -> list[Thing]:
+    return [_updated(row) if row.id % 10 == 0 else row for row in rows if row.id % 13]
+
+
+def _updated(row: Thing) -> Thing:
+    return replace(
+        row,
+        n=row.n + 100_000,
+        word=word(row.word),
+        tags=row.tags | {"v"},
+        spot=(row.spot[0] + 1, row.spot[1] + 1),
+        span=(row.span[0] + 5, row.span[1] + 5),
+    )
+
+
+MEANT: dict[str, Callable[[Thing], bool]] = {
+    "btree": lambda row: 100 <= row.n <= 300,
+    "hash": lambda row: row.word == word("77"),
+    "gin": lambda row: bool({"u5", "v"} & row.tags),
+    "gist": lambda row: row.span[0] < 120 and row.span[1] > 100,
+    "spgist": lambda row: 3 <= row.spot[0] <= 12 and 3 <= row.spot[1] <= 7,
+    "brin": lambda row: 100 <= row.n <= 300,
+    "partial": lambda row: row.id % 3 == 0 and 100 <= row.n <= 300,
+    "expression": lambda row: row.word == word("77"),
+    "unique": lambda row: row.word == word("77"),
+}
+"""Which rows the query of each kind is about."""
+
+
+async def indexed(lab: Lab, kind: str) -> None:
+    """Half of the rows are there when the index is made, the others come later."""
+    db, half = lab.database, lab.row_count // 2
+    await db.run(SQL["things"] + SQL["fill"], first=1, last=half)
+    await db.run(SQL[f"{kind}: index"])
+    await _compare(lab, kind, things(1, half), "built over rows")
+    await db.run(SQL["fill"], first=half + 1, last=lab.row_count)
+    await db.run(SQL["change"])
+    rows = changed(things(1, lab.row_count))
+    await _compare(lab, kind, rows, "after INSERT, UPDATE and DELETE")
+    await db.run(SQL["vacuum"])
+    await _compare(lab, kind, rows, "after VACUUM")
+    lab.same("all rows", rows, await db.scanned("SELECT id || ' ' || word FROM things"))
+    await lab.own_method()
+
+
+async def unique(lab: Lab) -> None:
+    await indexed(lab, "unique")
+    db = lab.database
+    await db.refuses(SQL["unique: twice"], _UNIQUE_VIOLATION, "a second row of the same key")
+    await db.refuses(SQL["unique: twice at once"], _UNIQUE_VIOLATION, "two rows of the same key in one statement")
+    await db.refuses(SQL["unique: update"], _UNIQUE_VIOLATION, "an UPDATE to a key that is there")
+    await db.refuses(SQL["unique: build"], _UNIQUE_VIOLATION, "a unique index over equal rows")
+    await db.run(SQL["unique: again"])
+    await _compare(lab, "unique", changed(things(1, lab.row_count)), "after its key was deleted and came back")
+
+
+async def _compare(lab: Lab, kind: str, rows: Iterable[Thing], when: str) -> None:
+    query = SQL[f"{kind}: query"]
+    await lab.answers(query, [row for row in rows if MEANT[kind](row)], index="chosen", what=when)
+
+
+def _capability(kind: str, title: str) -> Capability:
+    async def run(lab: Lab) -> None:
+        await indexed(lab, kind)
+
+    return Capability(f"index_{kind}", title, Group.INDEXES, run)
+
+
+CHECKS = (
+    _capability("btree", "B-tree"),
+    _capability("hash", "Hash"),
+    _capability("gin", "GIN"),
+    _capability("gist", "GiST"),
+    _capability("spgist", "SP-GiST"),
+    _capability("brin", "BRIN"),
+    _capability("partial", "Partial"),
+    _capability("expression", "On an expression"),
+    Capability("index_unique", "Unique", Group.INDEXES, unique),
+)

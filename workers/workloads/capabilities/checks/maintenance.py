@@ -1,0 +1,124 @@
+"""VACUUM, VACUUM FULL, ANALYZE, CLUSTER, REINDEX, TRUNCATE: contents stay, and each does what it is for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from results.errors import CommandError
+from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.contents import Item, word
+from workers.workloads.capabilities.lab import Lab
+from workers.workloads.capabilities.log import complaint
+from workers.workloads.capabilities.outcome import Differs
+from workers.workloads.capabilities.sections import sections
+
+SQL = sections(__file__)
+_FIRST_REINDEX_CONCURRENTLY = 120000
+_REUSED = 1.25  # after as many rows as were deleted came back, a table may be this much larger
+_SHRUNK = 0.5  # a fifth of the rows is left
+_NEAR = 0.1
+
+
+async def vacuum(lab: Lab) -> None:
+    rows, db = await lab.fill(lab.many), lab.database
+    await db.run(SQL["index"] + SQL["vacuum: halve"])
+    await lab.holds((row for row in rows.values() if row.id % 2 == 0), "after DELETE and VACUUM")
+    before = await db.number(SQL["size"])
+    await db.run(SQL["vacuum: refill"], rows=lab.many)
+    after = await db.number(SQL["size"])
+    await lab.holds(rows.values(), "after the rows came back")
+    await lab.answers(SQL["some"], _some(rows), index="items_id")
+    if after > _REUSED * before:
+        lab.lacks(f"The space of deleted rows is not used again: {before:g} bytes became {after:g}.")
+
+
+async def vacuum_full(lab: Lab) -> None:
+    rows, db = await lab.fill(lab.many), lab.database
+    await db.run(SQL["index"])
+    before = await db.number(SQL["size"])
+    await db.run(SQL["vacuum full"])
+    left = {row.id: row for row in rows.values() if row.id % 5 == 0}
+    await lab.holds(left.values(), "the fifth that is left")
+    await lab.answers(SQL["some"], _some(left), index="items_id")
+    after = await db.number(SQL["size"])
+    if after > _SHRUNK * before:
+        lab.lacks(f"With a fifth of the rows, {before:g} bytes became {after:g}.")
+
+
+async def analyze(lab: Lab) -> None:
+    rows, db = await lab.fill(), lab.database
+    await db.run(SQL["analyze"])
+    lines = await db.lines(SQL["analyze: columns"], rows=lab.row_count)
+    found = {name: (float(nulls), float(distinct)) for name, nulls, distinct in map(str.split, lines)}
+    if not found:
+        raise Differs("ANALYZE left no statistics in pg_stats.")
+    for column, distinct in {"id": lab.row_count, "part": 10, "word": lab.row_count}.items():
+        if column not in found or found[column][0] or not _near(found[column][1], distinct):
+            lab.lacks(f"Of {column}, with {distinct} different values and no null, pg_stats says {found.get(column)}.")
+    counted = await db.number(SQL["analyze: rows"])
+    if not _near(counted, lab.row_count):
+        lab.lacks(f"pg_class says {counted:g} rows.")
+    await lab.holds(rows.values())
+
+
+async def cluster(lab: Lab) -> None:
+    rows, db = await lab.fill(), lab.database
+    await db.run(SQL["index"] + SQL["cluster"])
+    rows |= {row.id: replace(row, part=row.part + 1) for row in rows.values() if row.id % 3 == 0}
+    await lab.holds(rows.values())
+    await lab.answers(SQL["some"], _some(rows), index="items_id")
+    words = await db.scanned(SQL["words"])
+    if words != sorted(words):
+        lab.lacks("The rows do not lie in the order of the index.")
+
+
+async def reindex(lab: Lab) -> None:
+    rows, db = await lab.fill(), lab.database
+    await db.run(SQL["index"] + SQL["reindex: prepare"])
+    rows = {
+        row.id: replace(row, word=word(row.word)) if row.id % 4 == 0 else row for row in rows.values() if row.id % 6
+    }
+    before = await db.run(SQL["reindex: file"])
+    await db.run(SQL["reindex"])
+    if await db.run(SQL["reindex: file"]) == before:
+        raise Differs("REINDEX did not make the index anew: its file is the same.")
+    await lab.answers(SQL["some"], _some(rows), index="items_id")
+    if lab.version >= _FIRST_REINDEX_CONCURRENTLY:
+        try:
+            await db.run(SQL["reindex: at once"])
+            await lab.answers(SQL["some"], _some(rows), index="items_id", what="after REINDEX CONCURRENTLY")
+        except CommandError as error:
+            lab.lacks(f"REINDEX CONCURRENTLY: {complaint(error.stderr)}")
+    await lab.holds(rows.values())
+
+
+async def truncate(lab: Lab) -> None:
+    rows, db = await lab.fill(lab.many), lab.database
+    before = await db.number(SQL["size"])
+    lab.equal("rows seen in the transaction", 0, (await db.run(SQL["truncate: taken back"])).strip())
+    await lab.holds(rows.values(), "after TRUNCATE was rolled back")
+    await db.run(SQL["truncate"])
+    await lab.holds((), "after TRUNCATE")
+    after = await db.number(SQL["size"])
+    if after > _SHRUNK * before:
+        lab.lacks(f"The empty table takes {after:g} bytes of {before:g}.")
+    await db.run(SQL["truncate: refill"], rows=lab.many)
+    await lab.holds(rows.values(), "after the rows came back")
+
+
+def _some(rows: dict[int, Item]) -> list[Item]:
+    return [row for row in rows.values() if 100 <= row.id <= 300]
+
+
+def _near(found: float, wanted: float) -> bool:
+    return abs(found - wanted) <= _NEAR * wanted
+
+
+CHECKS = (
+    Capability("vacuum", "VACUUM", Group.MAINTENANCE, vacuum),
+    Capability("vacuum_full", "VACUUM FULL", Group.MAINTENANCE, vacuum_full),
+    Capability("analyze", "ANALYZE", Group.MAINTENANCE, analyze),
+    Capability("cluster", "CLUSTER", Group.MAINTENANCE, cluster),
+    Capability("reindex", "REINDEX", Group.MAINTENANCE, reindex),
+    Capability("truncate", "TRUNCATE", Group.MAINTENANCE, truncate),
+)

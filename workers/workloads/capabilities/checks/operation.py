@@ -1,0 +1,216 @@
+"""Base backup with point-in-time recovery, streaming and logical replication, recovery from a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from results.errors import CommandError
+from workers.postgres.server import Server
+from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.contents import Item, word
+from workers.workloads.capabilities.database import Database
+from workers.workloads.capabilities.lab import Lab
+from workers.workloads.capabilities.log import means_ran_out
+from workers.workloads.capabilities.outcome import Differs, NotTried
+from workers.workloads.capabilities.sections import sections
+
+SQL = sections(__file__)
+_HERE = Path(__file__).parent
+_BACKUP = (_HERE / "backup.sh").read_text()
+_KILL = (_HERE / "kill.sh").read_text()
+_FIRST_RECOVERY_SETTINGS = 120000  # before, they stand in recovery.conf
+_FIRST_PG_PROMOTE = 120000
+_ARCHIVE = {"archive_mode": "on", "archive_command": 'mkdir -p ../archive && cp "%p" "../archive/%f"'}
+_NO_ARCHIVE = {"archive_mode": "off"}
+_TARGET = "the_target"
+
+
+async def base_backup(lab: Lab) -> None:
+    """The backup is recovered to a restore point: what came before it is there, what came after is not."""
+    rows, db = await lab.fill(), lab.database
+    await db.run(SQL["key"])
+    role = await _backup(lab, "restored")
+    rows = _changed(rows)
+    await db.run(SQL["change"] + SQL["second table"] + SQL["backup: target"] + SQL["backup: too late"])
+    segment = (await db.run(SQL["backup: switch"])).strip()
+    await db.until(SQL["backup: archived"], f"the segment {segment} was not archived", segment=segment)
+    home = posixpath.basename(posixpath.dirname(db.server.data_dir))
+    recovery = {
+        "restore_command": f'cp "../../{home}/archive/%f" "%p"',
+        "recovery_target_name": _TARGET,
+        "recovery_target_action": "promote",
+    }
+    restored = await _recovering(lab, role, recovery, signal="recovery.signal")
+    await restored.until(SQL["promoted"], "the restored server was still in recovery")
+    await lab.holds(rows.values(), "at the target", database=restored)
+    await lab.holds([r for r in rows.values() if r.id <= 100], "the other table", table="later", database=restored)
+    await lab.answers(SQL["some"], _some(rows), index="items_pkey", database=restored)
+    await _written(lab, rows, restored)
+
+
+async def streaming(lab: Lab) -> None:
+    """A standby follows rows that were there before it and changes that come after, then takes over."""
+    rows, db = await lab.fill(), lab.database
+    await db.run(SQL["key"])
+    role = await _backup(lab, "standby")
+    primary = db.server
+    conninfo = {"primary_conninfo": f"host='{primary.socket_dir}' port={primary.port} user=teiten"}
+    standby = await _recovering(lab, role, conninfo, signal="standby.signal")
+    await db.until(SQL["streaming"], "no standby was streaming")
+    rows = _changed(rows)
+    await db.run(SQL["change"] + SQL["second table"] + SQL["vacuum"])
+    lsn = (await db.run(SQL["wal"])).strip()
+    await standby.until(SQL["replayed"], f"the standby had not replayed {lsn}", lsn=lsn)
+    await lab.holds(rows.values(), "on the standby", database=standby)
+    await lab.holds([r for r in rows.values() if r.id <= 100], "the other table", table="later", database=standby)
+    await lab.answers(SQL["some"], _some(rows), index="items_pkey", what="by its key", database=standby)
+    await _promote(lab, standby)
+    await _written(lab, rows, standby)
+
+
+async def logical(lab: Lab) -> None:
+    """Rows that are there and changes that come later go from one database to another."""
+    rows, db = await lab.fill(), lab.database
+    await db.run(SQL["key"])
+    target = await lab.scratch.database(db.server, "subscriber")
+    await target.run(SQL["logical: table"])
+    await db.run(SQL["logical: publish"])
+    server = db.server
+    await target.run(
+        SQL["logical: subscribe"],
+        **{"from": f"host='{server.socket_dir}' port={server.port} user=teiten dbname={db.name}"},
+    )
+    await target.until(SQL["logical: copied"], "the first copy of the table was not over")
+    await lab.holds(rows.values(), "as first copied", database=target)
+    rows = _changed(rows)
+    await _applied(db, SQL["change"])
+    await lab.holds(rows.values(), "after INSERT, UPDATE and DELETE", database=target)
+    await _applied(db, SQL["logical: empty"])
+    await lab.holds([Item(i, 0, "again") for i in range(1, 51)], "after TRUNCATE", database=target)
+
+
+async def crash_recovery(lab: Lab) -> None:
+    """Killed with −9 while a transaction is open whose changes a checkpoint has written out."""
+    rows, db = await lab.fill(), lab.database
+    await db.run(SQL["key"] + SQL["crash: open"])
+    unfinished = asyncio.ensure_future(db.run(SQL["crash: not committed"]))
+    try:
+        await _open(db, unfinished)
+        await db.run(SQL["crash: checkpoint"])
+        await db.run(SQL["crash: committed"])
+        await lab.scratch.remote.script(_KILL, db.server.data_dir)
+    finally:
+        unfinished.cancel()
+        with suppress(asyncio.CancelledError, CommandError):
+            await unfinished
+    again = await lab.scratch.start(lab.role)
+    where = Database(again, db.name)
+    for i, row in list(rows.items()):
+        if i % 4 == 1 and i % 7:
+            rows[i] = replace(row, part=row.part + 7)
+    rows |= {i: Item(i, 1, "committed") for i in range(2000001, 2000051)}
+    await lab.holds(rows.values(), "after recovery", database=where)
+    await lab.answers(SQL["some"], _some(rows), index="items_pkey", what="by its key", database=where)
+    await where.run(SQL["crash: afterwards"])
+    rows = {i: replace(row, word="recovered") if i % 4 == 0 else row for i, row in rows.items()}
+    await lab.holds(rows.values(), "after an update of what the open transaction had changed", database=where)
+
+
+async def _open(db: Database, unfinished: asyncio.Future[str]) -> None:
+    """Until the open transaction has written; a refusal of it ends the waiting."""
+    written = asyncio.ensure_future(db.until(SQL["crash: is open"], "the transaction that stays open had not written"))
+    both: set[asyncio.Future[Any]] = {unfinished, written}
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    if not written.done():
+        written.cancel()
+        await unfinished
+    await written
+
+
+async def _backup(lab: Lab, name: str) -> str:
+    """A base backup of the lab's cluster, as the role of a cluster to start. Raises Differs, or NotTried where the
+    machine or another version's program may be to blame."""
+    role, program = f"{lab.role}-{name}", await lab.program("pg_basebackup")
+    server, own = lab.database.server, lab.scratch.spec.installation.bin_dir
+    words = (program, lab.scratch.directory(role))
+    try:
+        await lab.scratch.remote.script(_BACKUP, *words, env=server.environment(local=True), timeout_s=600)
+    except CommandError as error:
+        said = f"{program} failed: {error.stderr.strip()}"
+        if means_ran_out(error.stderr) or posixpath.dirname(program) != own:
+            raise NotTried(said) from error
+        raise Differs(said) from error
+    return role
+
+
+async def _recovering(lab: Lab, role: str, recovery: Mapping[str, str], *, signal: str) -> Database:
+    """Starts a base backup with these settings of recovery; the lab's database on it."""
+    data = f"{lab.scratch.directory(role)}/data"
+    if lab.version >= _FIRST_RECOVERY_SETTINGS:
+        await lab.scratch.remote.put(f"{data}/{signal}", "", 0o600)
+        server = await _started(lab, role, {**_NO_ARCHIVE, **recovery})
+    else:
+        lines = dict(recovery) | ({"standby_mode": "on"} if signal == "standby.signal" else {})
+        text = "".join("{} = '{}'\n".format(name, value.replace("'", "''")) for name, value in lines.items())
+        await lab.scratch.remote.put(f"{data}/recovery.conf", text, 0o600)
+        server = await _started(lab, role, _NO_ARCHIVE)
+    return Database(server, lab.database.name)
+
+
+async def _started(lab: Lab, role: str, settings: Mapping[str, str]) -> Server:
+    server = await lab.scratch.start(role, settings)
+    lab.servers.append(server)
+    return server
+
+
+async def _promote(lab: Lab, standby: Database) -> None:
+    await lab.database.server.stop()
+    if lab.version >= _FIRST_PG_PROMOTE:
+        await standby.run(SQL["promote"])
+    else:
+        server = standby.server
+        await server.remote.run(f"{server.installation.bin_dir}/pg_ctl", "promote", "-D", server.data_dir)
+    await standby.until(SQL["promoted"], "the standby was still in recovery")
+
+
+async def _written(lab: Lab, rows: Mapping[int, Item], database: Database) -> None:
+    await database.run(SQL["write"])
+    after = {**rows, 1: replace(rows[1], word="promoted"), -2: Item(-2, 2, "afterwards")}
+    await lab.holds(after.values(), "after promotion and more changes", database=database)
+
+
+async def _applied(db: Database, sql: str) -> None:
+    await db.run(sql)
+    lsn = (await db.run(SQL["wal"])).strip()
+    await db.until(SQL["logical: sent"], f"the subscriber had not confirmed {lsn}", lsn=lsn)
+
+
+def _changed(rows: Mapping[int, Item]) -> dict[int, Item]:
+    kept = {i: row for i, row in rows.items() if i % 5}
+    after = {i: replace(r, part=r.part + 1, word=word(r.word)) if i % 2 == 0 else r for i, r in kept.items()}
+    return after | {-1: Item(-1, 1, "new")}
+
+
+def _some(rows: Mapping[int, Item]) -> list[Item]:
+    return [row for row in rows.values() if 100 <= row.id <= 300]
+
+
+CHECKS = (
+    Capability(
+        "base_backup",
+        "Base backup, point-in-time recovery",
+        Group.OPERATION,
+        base_backup,
+        own_cluster=True,
+        settings=_ARCHIVE,
+    ),
+    Capability("streaming", "Streaming replication", Group.OPERATION, streaming, own_cluster=True),
+    Capability("logical", "Logical replication", Group.OPERATION, logical, own_cluster=True),
+    Capability("crash_recovery", "Recovery after a crash", Group.OPERATION, crash_recovery, own_cluster=True),
+)

@@ -1,0 +1,95 @@
+"""TOAST, fill factor, pgstattuple."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+
+from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.contents import word
+from workers.workloads.capabilities.lab import Lab
+from workers.workloads.capabilities.sections import sections
+
+SQL = sections(__file__)
+_LEAVES_SPACE, _LEAVES_NONE = 1.6, 1.1
+
+
+@dataclass(frozen=True)
+class Document:
+    """A row of the table documents."""
+
+    id: int
+    kind: str
+    body: str
+    octets: bytes = b""
+
+    def __str__(self) -> str:
+        octets = hashlib.md5(self.octets, usedforsecurity=False).hexdigest() if self.octets else ""
+        return f"{self.id} {self.kind} {len(self.body)} {word(self.body)} {octets} {self.body[10000:10020]}"
+
+
+def documents() -> list[Document]:
+    alike = [Document(i, "alike", word(str(i)) * 1000 * i) for i in range(1, 13)]
+    random = [
+        Document(100 + i, "random", _joined(f"{i}:", 800 * i), bytes.fromhex(_joined(f"{i}-", 400 * i)))
+        for i in range(1, 13)
+    ]
+    outside = [Document(200 + i, "outside", word(str(i)) * 1000 * i) for i in range(1, 7)]
+    return [*alike, *random, *outside]
+
+
+def _joined(prefix: str, count: int) -> str:
+    return "".join(word(f"{prefix}{k}") for k in range(1, count + 1))
+
+
+def _changed(row: Document) -> Document:
+    kind = f"{row.kind}!" if row.id % 2 == 0 else row.kind
+    return replace(row, kind=kind, body=f"{row.body}end" if row.id % 3 == 0 else row.body)
+
+
+async def toast(lab: Lab) -> None:
+    db = lab.database
+    await db.run(SQL["toast: table"])
+    await db.run(SQL["toast: fill"] + SQL["toast: external"])
+    rows = documents()
+    largest = max(len(row.body) for row in rows) // 1000
+    lab.same(f"values of up to {largest} kB", rows, await db.scanned(SQL["toast: contents"]))
+    await db.run(SQL["toast: change"])
+    rows = [_changed(row) for row in rows if row.id % 5]
+    lab.same("after UPDATE, DELETE and VACUUM", rows, await db.scanned(SQL["toast: contents"]))
+    whole = next(row.body for row in rows if row.id == 106)
+    same = await db.lines(SQL["toast: whole"]) == [whole]
+    lab.equal(f"one value of {len(whole)} characters, one by one", "the same", "the same" if same else "another")
+    lab.notes(f"Stored {(await db.run(SQL['toast: where'])).strip()}.")
+    await lab.own_method()
+
+
+async def fillfactor(lab: Lab) -> None:
+    db = lab.database
+    await db.run(SQL["fillfactor"], many=lab.many)
+    rows = [f"({i},{word(str(i))})" for i in range(1, lab.many + 1)]
+    await lab.holds(rows, table="full_pages")
+    await lab.holds(rows, table="half_pages")
+    full, half = map(int, (await db.run(SQL["fillfactor: sizes"])).split())
+    said = f"{full} bytes at fillfactor 100, {half} at 50."
+    if half < full * _LEAVES_NONE:
+        lab.lacks(f"Accepted and ignored: {said}")
+    elif half < full * _LEAVES_SPACE:
+        lab.lacks(f"Leaves less space than asked for: {said}")
+    else:
+        lab.notes(said)
+
+
+async def pgstattuple(lab: Lab) -> None:
+    rows, db = await lab.fill(), lab.database
+    await lab.extension("pgstattuple")
+    left = [row for row in rows.values() if row.id % 4]
+    lab.equal("live rows that pgstattuple counts", len(left), (await db.run(SQL["pgstattuple"])).strip())
+    await lab.holds(left)
+
+
+CHECKS = (
+    Capability("toast", "TOAST", Group.STORAGE, toast),
+    Capability("fillfactor", "Fill factor", Group.STORAGE, fillfactor),
+    Capability("pgstattuple", "pgstattuple", Group.STORAGE, pgstattuple),
+)

@@ -1,0 +1,102 @@
+"""Savepoints, snapshots, serializable isolation, row locks: sessions side by side, in a given order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.contents import Item, word
+from workers.workloads.capabilities.lab import Lab
+from workers.workloads.capabilities.sections import sections
+from workers.workloads.capabilities.sessions import Step
+
+SQL = sections(__file__)
+_SERIALIZATION_FAILURE = "40001"
+_LOCK_NOT_AVAILABLE = "55P03"
+
+
+async def savepoints(lab: Lab) -> None:
+    rows = await lab.fill()
+    await lab.database.run(SQL["savepoints"])
+    for i in range(1, 11):
+        rows[i] = replace(rows[i], word="kept")
+    rows[12] = replace(rows[12], part=50)
+    rows[-2] = Item(-2, 2, "kept")
+    for i in range(21, 121, 2):
+        rows[i] = replace(rows[i], part=rows[i].part + 100)
+    await lab.holds(rows.values(), "after ROLLBACK TO, RELEASE and subtransactions")
+
+
+async def snapshots(lab: Lab) -> None:
+    rows = await lab.fill()
+    said = await lab.in_turns(
+        [
+            Step("a", SQL["snapshots: begin"]),
+            Step("b", SQL["snapshots: change"]),
+            Step("a", SQL["snapshots: again"]),
+        ]
+    )
+    lab.same("as the older transaction sees it", [lab.row_count, *rows.values()], said["a"].splitlines())
+    rows = {i: _changed(row) for i, row in rows.items() if i % 5} | {-1: Item(-1, 1, "new")}
+    await lab.holds(rows.values(), "as a new transaction sees it")
+    steps = [
+        Step("a", SQL["snapshots: late update"]),
+        Step("b", SQL["snapshots: first update"]),
+        Step("a", SQL["snapshots: second update"]),
+    ]
+    await lab.in_turns(steps, refused={"a": _SERIALIZATION_FAILURE})
+    rows[1] = replace(rows[1], part=rows[1].part + 1)
+    await lab.holds(rows.values(), "after the older transaction's update was refused")
+
+
+def _changed(row: Item) -> Item:
+    if row.id % 2 == 0:
+        row = replace(row, part=row.part + 1, word=word(row.word))
+    return replace(row, word=word(row.word)) if row.id % 4 == 0 else row
+
+
+async def serializable(lab: Lab) -> None:
+    """Two transactions that each read what the other writes: one of them must be refused."""
+    rows = await lab.fill()
+    for kind in ("", "phantom "):
+        steps = [
+            Step("a", SQL[f"serializable: {kind}one"]),
+            Step("b", SQL[f"serializable: {kind}two"]),
+            Step("a", SQL["commit"]),
+            Step("b", SQL["commit"]),
+        ]
+        await lab.in_turns(steps, refused={"b": _SERIALIZATION_FAILURE})
+    rows[1] = replace(rows[1], part=-100)
+    rows[-1] = Item(-1, 8, "first")
+    await lab.holds(rows.values(), "after write skew was refused twice")
+
+
+async def row_locks(lab: Lab) -> None:
+    """a locks row 1 against all, b shares row 2, c tries what is left; then a locks row 4 but for its key."""
+    rows = await lab.fill()
+    said = await lab.in_turns(
+        [
+            Step("a", SQL["locks: update"]),
+            Step("b", SQL["locks: share"]),
+            Step("c", SQL["locks: skip"] + SQL["locks: share too"] + SQL["locks: nowait"]),
+            Step("a", SQL["locks: no key update"]),
+            Step("c", SQL["locks: key share"] + SQL["locks: nowait key"]),
+            Step("a", SQL["commit"]),
+            Step("b", SQL["commit"]),
+        ]
+    )
+    told = ["3", "2", _LOCK_NOT_AVAILABLE, _LOCK_NOT_AVAILABLE, "4", _LOCK_NOT_AVAILABLE]
+    lab.equal("beside other sessions' locks", " ".join(told), " ".join(said["c"].split()))
+    for late in ("locks: wait and add", "locks: wait and find none"):
+        steps = [Step("a", SQL["locks: add"]), Step("b", SQL[late], waits=True), Step("a", SQL["commit"])]
+        await lab.in_turns(steps)
+    rows[1] = replace(rows[1], part=rows[1].part + 12)
+    await lab.holds(rows.values(), "after updates that waited")
+
+
+CHECKS = (
+    Capability("savepoints", "Savepoints", Group.TRANSACTIONS, savepoints),
+    Capability("snapshots", "Snapshots", Group.TRANSACTIONS, snapshots),
+    Capability("serializable", "Serializable isolation", Group.TRANSACTIONS, serializable),
+    Capability("row_locks", "SELECT FOR UPDATE, FOR SHARE", Group.TRANSACTIONS, row_locks),
+)

@@ -1,0 +1,58 @@
+"""What tables ought to hold, worked out here and not by any server, and how two contents differ. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_SHOWN = 3
+_LONGEST = 120
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row of the table that items.sql makes."""
+
+    id: int
+    part: int
+    word: str
+
+    def __str__(self) -> str:
+        """As PostgreSQL writes the row as text."""
+        return f"({self.id},{self.part},{self.word})"
+
+
+def word(text: str) -> str:
+    """PostgreSQL's md5(text)."""
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def items(count: int) -> dict[int, Item]:
+    """The rows of items.sql by id, 1 … count."""
+    return {i: Item(i, i % 10, word(str(i))) for i in range(1, count + 1)}
+
+
+def texts(rows: Iterable[object]) -> list[str]:
+    return [str(row) for row in rows]
+
+
+def difference(expected: Iterable[str], found: Iterable[str]) -> str:
+    """How two contents differ, whatever their order, with the first rows that do; '' when every row is there as often
+    as it should be."""
+    wanted, actual = Counter(expected), Counter(found)
+    missing, surplus = sorted((wanted - actual).elements()), sorted((actual - wanted).elements())
+    if not missing and not surplus:
+        return ""
+    told = [f"expected {wanted.total()} rows, found {actual.total()}"]
+    told += [f"{len(rows)} {kind}, such as {_some(rows)}" for kind, rows in _named(missing, surplus) if rows]
+    return "; ".join(told)
+
+
+def _named(missing: list[str], surplus: list[str]) -> list[tuple[str, list[str]]]:
+    return [("missing", missing), ("that should not be there", surplus)]
+
+
+def _some(rows: list[str]) -> str:
+    return " ".join(row if len(row) <= _LONGEST else f"{row[:_LONGEST]}…" for row in rows[:_SHOWN])

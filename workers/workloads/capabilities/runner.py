@@ -1,0 +1,123 @@
+"""Runs one check in a database or a cluster of its own, and says what it came to, whatever becomes of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+
+from results.errors import CommandError, TrialError
+from workers.postgres.server import Server
+from workers.workloads.capabilities import log
+from workers.workloads.capabilities.capability import Capability
+from workers.workloads.capabilities.database import Database
+from workers.workloads.capabilities.lab import Lab
+from workers.workloads.capabilities.outcome import Differs, Late, NotTried, Outcome, Verdict
+from workers.workloads.capabilities.scratch import Scratch
+
+_SHARED = "shared"
+_REFUSED = 3  # psql's exit status for an error in a statement; others tell of a lost connection, of no psql
+_TOLD_S, _POLL_S = 5.0, 0.1  # a server tells of a crash in its log a moment after its sessions are gone
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a check's own code ended. clean: the server is in a state that others can use. late: no, where the log says
+    what kept it. lost: the connection, and it is the log that says why."""
+
+    verdict: Verdict
+    clean: bool = True
+    late: bool = False
+    lost: bool = False
+
+
+async def verdict_of(capability: Capability, scratch: Scratch, rows: int, deadline_s: float) -> tuple[Verdict, str]:
+    """What the check came to, and what its servers logged meanwhile. A check that fails costs no other: whatever it
+    leaves broken is made anew for the next. Raises TeitenError only for what is no doing of the check: an agent out of
+    reach, a cluster that cannot even be made."""
+    role = capability.name if capability.own_cluster else _SHARED
+    server, database = await _place(scratch, role, capability)
+    since = await server.log_size()
+    lab = Lab(scratch, capability.name, database, rows)
+    ended = await _ended(capability, lab, deadline_s)
+    said = await _logged(lab, server, since)
+    until = time.monotonic() + _TOLD_S
+    while ended.lost and log.crash_in(said) is None and time.monotonic() < until:
+        await asyncio.sleep(_POLL_S)
+        said = await _logged(lab, server, since)
+    verdict, clean = _judged(ended, said)
+    if capability.own_cluster or not clean or not await scratch.drop_database(database):
+        await scratch.drop(role)
+    return verdict, said
+
+
+async def _place(scratch: Scratch, role: str, capability: Capability) -> tuple[Server, Database]:
+    """A server and a new database on it. A server that has gone since it was last used is made anew."""
+    server = await scratch.server(role, capability.settings)
+    try:
+        return server, await scratch.database(server, capability.name)
+    except CommandError:
+        await scratch.drop(role)
+    server = await scratch.server(role, capability.settings)
+    return server, await scratch.database(server, capability.name)
+
+
+async def _ended(capability: Capability, lab: Lab, deadline_s: float) -> Ended:
+    try:
+        async with asyncio.timeout(deadline_s):
+            await capability.run(lab)
+    except NotTried as error:
+        return Ended(_verdict(lab, Outcome.UNKNOWN, error.what))
+    except Differs as error:
+        return Ended(_verdict(lab, Outcome.NO, error.what))
+    except Late as error:
+        return Ended(_verdict(lab, Outcome.UNKNOWN, error.what), clean=False, late=True)
+    except TimeoutError:
+        return Ended(_verdict(lab, Outcome.UNKNOWN, f"It did not end within {deadline_s:g} s."), clean=False)
+    except CommandError as error:
+        return _refused(lab, error)
+    except TrialError as error:
+        outcome = Outcome.UNKNOWN if log.means_ran_out(error.why) else Outcome.NO
+        return Ended(_verdict(lab, outcome, f"{error.what} {error.why}"), clean=False)
+    lacking = " ".join(lab.lacking)
+    return Ended(_verdict(lab, Outcome.PARTLY if lacking else Outcome.YES, " ".join((*lab.lacking, *lab.noted))))
+
+
+def _refused(lab: Lab, error: CommandError) -> Ended:
+    words = log.complaint(error.stderr) or str(error)
+    if error.exit_status != _REFUSED or log.means_ran_out(error.stderr):
+        return Ended(_verdict(lab, Outcome.UNKNOWN, words), clean=False, lost=error.exit_status != _REFUSED)
+    return Ended(_verdict(lab, Outcome.NO, words))
+
+
+def _verdict(lab: Lab, outcome: Outcome, message: str) -> Verdict:
+    return Verdict(outcome, message, "; ".join(lab.compared))
+
+
+def _judged(ended: Ended, said: str) -> tuple[Verdict, bool]:
+    """(what the check came to, whether its server can be used further). A crash that the log tells of weighs more than
+    what the check saw of it."""
+    verdict, crash = ended.verdict, log.crash_in(said)
+    if crash is None:
+        errors = log.errors_in(said) if ended.late else ""
+        if errors:
+            verdict = replace(verdict, outcome=Outcome.NO, message=f"{verdict.message} {errors}")
+        return verdict, ended.clean
+    if crash.killed:
+        words = f"Something outside PostgreSQL killed the server: {crash.words}"
+        return replace(verdict, outcome=Outcome.UNKNOWN, message=words), False
+    words = f"The server crashed: {crash.words}"
+    if verdict.outcome in (Outcome.YES, Outcome.PARTLY):
+        return replace(verdict, outcome=Outcome.PARTLY, message=f"{words} The contents are right."), False
+    return replace(verdict, outcome=Outcome.NO, message=words), False
+
+
+async def _logged(lab: Lab, first: Server, since: int) -> str:
+    """What all servers of the check logged while it ran."""
+    texts = []
+    for server in lab.servers:
+        try:
+            texts.append(await server.log_tail(since if server is first else 0))
+        except CommandError as error:
+            texts.append(f"(no log of {server.data_dir}: {error.why})")
+    return "\n".join(texts)

@@ -1,0 +1,78 @@
+"""What the capability checks declare: parameters and metrics. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from results.metrics import Better, Metric
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import WorkloadSpec
+
+_BYTES = 600_000_000  # three clusters at once, with their write-ahead log
+_BYTES_PER_ROW = 4_000
+
+PARAMETERS = (
+    Parameter(
+        "rows",
+        Kind.INTEGER,
+        2000,
+        "Rows of the tables that the checks make and compare.",
+        minimum=500,
+        maximum=200_000,
+    ),
+    Parameter(
+        "checks",
+        Kind.TEXT,
+        "",
+        "Only these checks, by name, with commas between them; empty for all of them.",
+        pattern=r"\s*([a-z_]+\s*(,\s*[a-z_]+\s*)*)?",
+    ),
+    Parameter(
+        "deadline",
+        Kind.NUMBER,
+        300,
+        "After this time a check is given up, with the outcome unknown.",
+        minimum=10,
+        maximum=86400,
+        unit="s",
+    ),
+)
+
+METRICS = (
+    Metric("capabilities.yes", "1", Better.HIGHER, "Capabilities that hold", "Checks with the outcome yes."),
+    Metric("capabilities.partly", "1", Better.NEITHER, "Capabilities that hold in part", "Outcome partly."),
+    Metric("capabilities.no", "1", Better.LOWER, "Capabilities that do not hold", "Outcome no."),
+    Metric("capabilities.unknown", "1", Better.LOWER, "Capabilities that could not be tried", "Outcome unknown."),
+    Metric(
+        "check.seconds",
+        "s",
+        Better.NEITHER,
+        "Time of a check",
+        "With its database or cluster, by the worker's clock. Label: the capability.",
+        0.5,
+    ),
+)
+
+
+def measured_s(parameters: Mapping[str, Scalar], duration_s: float) -> float | None:
+    """Until the last check is over."""
+    return None
+
+
+def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
+    """Nothing is loaded; this much is used for a time."""
+    return _BYTES + _BYTES_PER_ROW * int(parameters["rows"])
+
+
+SPEC = WorkloadSpec(
+    name="capabilities",
+    title="Capability checks",
+    help="What a table access method can do: maintenance, indexes of every kind, transactions, backup, replication, "
+    "recovery. Each check does the thing and compares contents; the answer is yes, no, partly or unknown.",
+    parameters=PARAMETERS,
+    metrics=METRICS,
+    disk_bytes=disk_bytes,
+    headline="capabilities.yes",
+    minimum_version=110000,
+    measured_s=measured_s,
+)

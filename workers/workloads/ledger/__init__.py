@@ -1,0 +1,1 @@
+"""Rows that each say which transaction they are: what was acknowledged is counted in the data."""

@@ -1,0 +1,81 @@
+"""What the ledger declares: parameters and metrics. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from results.metrics import Better, Metric
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import WorkloadSpec
+from workers.pgbench import metrics as pgbench
+from workers.pgbench import service
+from workers.pgbench.parameters import CLIENTS, PROTOCOL, RATE
+
+PARAMETERS = (
+    CLIENTS,
+    PROTOCOL,
+    RATE,
+    Parameter(
+        "retry_ms",
+        Kind.INTEGER,
+        100,
+        "After a failover: how long to wait before the clients connect again. No outage is measured finer than this.",
+        minimum=10,
+        maximum=60000,
+        unit="ms",
+    ),
+    Parameter(
+        "silence_s",
+        Kind.INTEGER,
+        5,
+        "Where the primary's network is cut: after so long without a word the clients give up their connections, and "
+        "their system says that they are lost (libpq's keepalives and tcp_user_timeout).",
+        minimum=2,
+        maximum=600,
+        unit="s",
+    ),
+)
+
+METRICS = (
+    *(metric for metric in pgbench.METRICS if metric.name in ("transactions", "latency.mean")),
+    Metric(
+        "ledger.tps",
+        "tps",
+        Better.HIGHER,
+        "Acknowledged transactions per second",
+        "By the clients' own logs, divided by the whole measured window: time without service counts.",
+    ),
+    Metric(
+        "ledger.lost",
+        "1",
+        Better.LOWER,
+        "Acknowledged and lost",
+        "Transactions that a client saw committed, and whose row is not in the data afterwards.",
+    ),
+    Metric(
+        "ledger.unacknowledged",
+        "1",
+        Better.NEITHER,
+        "Committed without word",
+        "Rows in the data of whose transaction no client saw the end: in flight when the connection was lost.",
+    ),
+    *service.METRICS,
+)
+
+
+def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
+    """The table is loaded empty; what a run writes depends on how fast it is."""
+    return 0
+
+
+SPEC = WorkloadSpec(
+    name="ledger",
+    title="Ledger",
+    help="Each transaction writes one row that says which it is. What clients saw committed is compared with the rows "
+    "that are there afterwards, also across a failover.",
+    parameters=PARAMETERS,
+    metrics=METRICS,
+    disk_bytes=disk_bytes,
+    headline="ledger.tps",
+    survives=True,
+)

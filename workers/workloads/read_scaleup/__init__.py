@@ -1,0 +1,1 @@
+"""Read scale-up: a count over a random range of accounts, one account, or an index alone."""

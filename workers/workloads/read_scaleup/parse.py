@@ -1,0 +1,28 @@
+"""A read scale-up's own files → measurements, series and the plan of its query. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from results.errors import ParseError
+from results.parsed import Document, Part
+from results.specs import Reading
+from workers.pgbench.parse import run_part
+
+_FILE = "plan.json"
+
+
+def parse(reading: Reading) -> Part:
+    """See `workers.pgbench.parse.run_part`; the plan that EXPLAIN gave before the clock started is a document. Raises
+    ParseError."""
+    variant = str(reading.parameters["variant"])
+    part = run_part(reading, [variant])
+    text = reading.files.get(_FILE, "")
+    if not text:
+        return part
+    try:
+        plan = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ParseError("not the plan of a query", file=_FILE, line=error.lineno, text=text[:200]) from None
+    return replace(part, documents=(*part.documents, Document("plan", variant, plan, "primary")))

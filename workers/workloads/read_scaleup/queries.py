@@ -1,0 +1,65 @@
+"""The scripts of the variants, and the questions about how the server will run their queries. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from results.errors import VerifyError
+from results.explain import read_plan
+from results.parameters import Scalar
+from results.parsed import Check
+from workers.pgbench.parameters import ACCOUNTS_PER_SCALE
+
+from .spec import COUNT, INDEX, INDEX_ONLY, SELECT_ONLY
+
+_HERE = Path(__file__).parent
+SCRIPTS = {
+    COUNT: (_HERE / "count.sql").read_text(),
+    SELECT_ONLY: (_HERE / "select_only.sql").read_text(),
+    INDEX_ONLY: (_HERE / "count.sql").read_text(),
+}
+_VARIABLE = re.compile(r":(\w+)")
+_UNTIL_SETTLED = 6  # a prepared statement's plan may become generic with the sixth execution
+
+
+def check_range(parameters: Mapping[str, Scalar]) -> None:
+    """Raises VerifyError when the range is longer than the table."""
+    accounts = int(parameters["scale"]) * ACCOUNTS_PER_SCALE
+    if parameters["variant"] != SELECT_ONLY and int(parameters["row_count"]) >= accounts:
+        raise VerifyError(
+            f"A range of {parameters['row_count']} rows does not fit into {accounts} accounts.",
+            where="parameters.row_count",
+            todo="Choose a shorter range or a larger scale.",
+        )
+
+
+def explain_script(variant: str, protocol: str) -> str:
+    """psql's input that has the server explain the very query of the variant, of which it is to be given the variables
+    `aid` and `aid_last`. Under the protocol `prepared`, as a session that goes on with the prepared statement."""
+    query = SCRIPTS[variant].strip().splitlines()[-1]
+    if protocol != "prepared":
+        return f"EXPLAIN (FORMAT JSON) {query}\n"
+    names = _VARIABLE.findall(query)
+    numbers = iter(range(1, len(names) + 1))
+    prepared = _VARIABLE.sub(lambda _: f"${next(numbers)}", query)
+    execute = f"EXECUTE measured ({', '.join(f':{name}' for name in names)})"
+    return f"PREPARE measured AS {prepared}\n" + (
+        f"{execute} \\g /dev/null\n" * _UNTIL_SETTLED + f"EXPLAIN (FORMAT JSON) {execute};\n"
+    )
+
+
+def check_plan(content: object) -> Check:
+    """Whether nothing but the index (aid, abalance) is read. content: the answer of EXPLAIN (FORMAT JSON)."""
+    wanted = f"Index Only Scan using {INDEX} on pgbench_accounts"
+    scans = [line.title for line in read_plan(content).lines if line.title.endswith(" on pgbench_accounts")]
+    passed = bool(scans) and all(scan.removeprefix("Parallel ") == wanted for scan in scans)
+    return Check("read_scaleup.plan", "primary", wanted, ", ".join(scans) or "no scan of pgbench_accounts", passed)
+
+
+def check_pages(pages: int, all_visible: int) -> Check:
+    """Whether the visibility map spares every visit to the table."""
+    passed = pages > 0 and all_visible == pages
+    actual = f"{all_visible} of {pages} pages"
+    return Check("read_scaleup.all_visible", "primary", f"all of {pages} pages", actual, passed)

@@ -1,0 +1,1 @@
+"""Your own: pgbench scripts, a folder of queries, or a command on the agent."""

@@ -1,0 +1,200 @@
+"""What a command prints → metrics and values. Pure.
+
+Lines, one value each; empty ones and those that begin with '#' are passed over:
+
+    throughput 12345.6 rows/s higher
+    wait{lock} 1.5 ms lower
+
+JSON, an object or a list:
+
+    {"throughput": 12345.6, "wait": {"value": 1.5, "unit": "ms", "better": "lower"}}
+    [{"metric": "wait", "label": "lock", "value": 1.5, "unit": "ms", "better": "lower"}]
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from results.errors import ParseError
+from results.metrics import Better, Metric
+from results.parsed import Measurement
+from results.units import to_base
+
+from .spec import own_name
+
+_NAME = re.compile(r"(?:own\.)?[A-Za-z][A-Za-z0-9_.-]{0,58}")  # with "own." 63, what a metric may have
+_NAME_AND_LABEL = re.compile(r"([^\s{}]+)(?:\{([^{}]*)\})?")
+_LABEL = re.compile(r"[^\x00-\x1f{}\ud800-\udfff]{1,120}")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_UNIT = re.compile(r"[^\s\x00-\x1f{}\"'\ud800-\udfff]{1,20}")
+_LINE = re.compile(r"((?:[^\s{}]+)(?:\{[^{}]*\})?)\s+(\S+)(?:\s+(\S+))?(?:\s+(\S+))?\s*")
+_KEYS = {"metric", "label", "value", "unit", "better"}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One value in the base unit of its metric. better: '' where the command does not say."""
+
+    metric: str
+    label: str
+    value: float
+    unit: str
+    better: str = ""
+
+
+def read_output(text: str, file: str = "stdout") -> list[Printed]:
+    """Every value that a command printed. Raises ParseError, with line and text, for anything else in its output, for
+    a number that is none or not finite, for the same value twice, for a metric in two units, and where there is no
+    value."""
+    if text.lstrip()[:1] in ("{", "["):
+        found = list(_from_json(text, file))
+        numbered = [(1, "", one) for one in found]
+    else:
+        numbered = list(_from_lines(text, file))
+    _consistent(numbered, file)
+    if not numbered:
+        raise ParseError("The command printed no metric.", file=file)
+    return [one for _, _, one in numbered]
+
+
+def declared(printed: Sequence[Printed]) -> tuple[Metric, ...]:
+    """The metrics that the output itself declares; the direction is what any of its values says."""
+    found: dict[str, Metric] = {}
+    for one in printed:
+        known = found.get(one.metric)
+        better = Better(one.better) if one.better else known.better if known else Better.NEITHER
+        label = one.metric.removeprefix("own.").replace("_", " ").replace(".", " ")
+        found[one.metric] = Metric(one.metric, one.unit, better, label, "Printed by the trial's own command.")
+    return tuple(found.values())
+
+
+def measurements(printed: Sequence[Printed]) -> tuple[Measurement, ...]:
+    return tuple(Measurement(one.metric, one.value, label=one.label) for one in printed)
+
+
+def _from_lines(text: str, file: str) -> Iterator[tuple[int, str, Printed]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            yield number, line, _line(line)
+        except ValueError as error:
+            raise ParseError(f"{error}.", file=file, line=number, text=line) from None
+
+
+def _line(line: str) -> Printed:
+    match = _LINE.fullmatch(line.strip())
+    if match is None:
+        raise ValueError("This is no line 'metric value unit [higher|lower]'")
+    words, value, unit, better = match.groups()
+    name = _NAME_AND_LABEL.fullmatch(words)
+    if name is None or not _NUMBER.fullmatch(value):
+        raise ValueError(f"{value!r} is no finite number" if name else "This is no line 'metric value unit'")
+    return _printed(name[1], name[2], float(value), unit or "", better or "")
+
+
+def _from_json(text: str, file: str) -> Iterator[Printed]:
+    try:
+        content = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_constant)
+        entries = content if isinstance(content, list) else [_named(k, v) for k, v in content.items()]
+        for place, entry in enumerate(entries, 1):
+            try:
+                yield _entry(entry)
+            except ValueError as error:
+                raise ParseError(f"Value {place}: {error}.", file=file, text=json.dumps(entry)) from None
+    except json.JSONDecodeError as error:
+        line = text.splitlines()[error.lineno - 1] if error.lineno <= len(text.splitlines()) else ""
+        raise ParseError(f"This is no JSON: {error.msg}.", file=file, line=error.lineno, text=line) from None
+    except RecursionError:
+        raise ParseError("This JSON is nested too deeply.", file=file, line=1) from None
+    except ValueError as error:
+        raise ParseError(f"{error}.", file=file, line=1) from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"The key {twice!r} stands there twice")
+    return dict(pairs)
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text!r} is no finite number")
+
+
+def _named(name: str, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return {"metric": name, "value": value}
+    return {"metric": name} | dict(value) if "metric" not in value else value
+
+
+def _entry(entry: Any) -> Printed:
+    if not isinstance(entry, Mapping):
+        raise ValueError("it is no object with metric and value")
+    if strange := sorted(set(entry) - _KEYS):
+        raise ValueError(f"there is no key {strange[0]!r}; keys are {', '.join(sorted(_KEYS))}")
+    name, value = entry.get("metric"), entry.get("value")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"its value {value!r} is no number")
+    texts = {key: entry.get(key, "") for key in ("label", "unit", "better")}
+    if "metric" not in entry:
+        raise ValueError("there is no name: the key 'metric'")
+    if not isinstance(name, str) or not all(isinstance(text, str) for text in texts.values()):
+        raise ValueError("metric, label, unit and better are texts")
+    words = _NAME_AND_LABEL.fullmatch(name)
+    if words is None or (words[2] is not None and texts["label"]):
+        raise ValueError(f"{name!r} is no name of a metric")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError("its value is no finite number") from None
+    return _printed(
+        words[1], words[2] if words[2] is not None else texts["label"] or None, number, texts["unit"], texts["better"]
+    )
+
+
+def _printed(name: str, label: str | None, value: float, unit: str, better: str) -> Printed:
+    """Raises ValueError without a full stop."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"{name[:60]!r} is no name of a metric: a letter, then at most 58 letters, digits, '.', '_', '-'"
+        )
+    if label is not None and not _LABEL.fullmatch(label):
+        raise ValueError(f"{label[:60]!r} is no label: 1 to 120 characters without braces")
+    if unit in ("higher", "lower") and not better:
+        raise ValueError(f"{unit!r} stands where the unit does; a plain count has the unit 1")
+    if unit and not _UNIT.fullmatch(unit):
+        raise ValueError(f"{unit[:60]!r} is no unit: at most 20 characters without spaces")
+    if better not in ("", "higher", "lower"):
+        raise ValueError(f"{better!r} is neither 'higher' nor 'lower'")
+    base, base_unit = to_base(value, unit)
+    if not math.isfinite(base):
+        raise ValueError("Its value is no finite number")
+    return Printed(own_name(name), label or "", base, base_unit, better)
+
+
+def _consistent(numbered: Sequence[tuple[int, str, Printed]], file: str) -> None:
+    seen: set[tuple[str, str]] = set()
+    units: dict[str, str] = {}
+    directions: dict[str, str] = {}
+    for line, text, one in numbered:
+        what = ""
+        if (one.metric, one.label) in seen:
+            what = f"{_shown(one)} is printed twice; give each value a label of its own, as {_shown(one, 'a')}."
+        elif units.setdefault(one.metric, one.unit) != one.unit:
+            what = f"{one.metric} is printed in {units[one.metric]} and in {one.unit}."
+        elif one.better and directions.setdefault(one.metric, one.better) != one.better:
+            what = f"{one.metric} is printed as better when higher and when lower."
+        if what:
+            raise ParseError(what, file=file, line=line if text else 0, text=text)
+        seen.add((one.metric, one.label))
+
+
+def _shown(one: Printed, label: str = "") -> str:
+    name = one.metric.removeprefix("own.")
+    return f"{name}{{{label or one.label}}}" if label or one.label else name

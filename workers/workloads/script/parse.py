@@ -1,0 +1,117 @@
+"""The files of one run of your own scripts → measurements. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from results.errors import ParseError
+from results.parsed import Gap, Measurement, Part
+from results.specs import Reading
+from workers.pgbench.parse import run_part
+
+from .output import declared, measurements, read_output
+from .passes import Client, Execution, complaint, read_client
+from .sections import sections
+from .spec import COMMAND, PGBENCH, QUERIES
+
+_TAIL = 600
+
+
+def parse(reading: Reading) -> Part:
+    """By the form: what pgbench printed, how long each query took, or the metrics that a command printed. What broke
+    off says so in `failure`. Raises ParseError for output that is not what it should be."""
+    form = str(reading.parameters["form"])
+    if form == PGBENCH:
+        names = [section.name for section in sections(str(reading.parameters["text"]), PGBENCH)]
+        return run_part(reading, names, connect=bool(reading.parameters["connect"]))
+    return _command(reading) if form == COMMAND else _queries(reading)
+
+
+def _command(reading: Reading) -> Part:
+    failure = _ending(reading, "The command", reading.files.get("stderr", ""))
+    if failure:
+        return Part(failure=failure)
+    printed = read_output(reading.files.get("stdout", ""))
+    return Part(measurements=(_taken(reading), *measurements(printed)), metrics=declared(printed))
+
+
+def _queries(reading: Reading) -> Part:
+    names = [section.name for section in sections(str(reading.parameters["text"]), QUERIES)]
+    passes = int(reading.parameters["passes"])
+    clients = {
+        number: read_client(reading.files.get(f"client-{number}.stdout", ""), number, f"client-{number}.stdout")
+        for number in range(1, int(reading.parameters["clients"]) + 1)
+    }
+    if failure := _query_failure(reading, clients, names, passes):
+        return Part(failure=failure)
+    done = [execution for client in clients.values() for execution in client.executions]
+    return Part(
+        measurements=tuple(_timings(reading, done, names, passes)),
+        gaps=tuple(_uneven(done, names)),
+    )
+
+
+def _query_failure(reading: Reading, clients: dict[int, Client], names: Sequence[str], passes: int) -> str:
+    for number, client in clients.items():
+        said = complaint(reading.files.get(f"client-{number}.stderr", ""))
+        if said:
+            return f"{_place(number, client, names)}: {said}"
+    running = next(((n, client) for n, client in clients.items() if client.begun), None)
+    where = _place(*running, names) if running else "psql"
+    if ending := _ending(reading, where, ""):
+        return ending
+    for number, client in clients.items():
+        if len(client.executions) != passes * len(names):
+            done = len(client.executions)
+            return f"Client {number} ended after {done} of {passes * len(names)} queries, without an error."
+    return ""
+
+
+def _place(number: int, client: Client, names: Sequence[str]) -> str:
+    if client.begun is None or client.begun[1] > len(names):
+        return f"Client {number}"
+    return f"Query {names[client.begun[1] - 1]} (client {number}, pass {client.begun[0]})"
+
+
+def _ending(reading: Reading, what: str, stderr: str) -> str:
+    """Why it did not end well, with its last words; '' when it did."""
+    words = stderr.strip()[-_TAIL:]
+    if reading.files.get("timed_out", "").strip():
+        said = f"{what} was still running at the deadline of {reading.parameters['deadline_s']:g} s, and was ended."
+        return f"{said} {words}".strip()
+    text = reading.files.get("exit", "").strip()
+    if not text.isdigit():
+        raise ParseError("not an exit status", file="exit", line=1, text=text)
+    return "" if text == "0" else f"{what} ended with exit status {text}: {words or 'it gave no reason'}"
+
+
+def _timings(reading: Reading, done: Sequence[Execution], names: Sequence[str], passes: int) -> Iterator[Measurement]:
+    yield _taken(reading)
+    for number, name in enumerate(names, 1):
+        own = [execution for execution in done if execution.number == number]
+        yield Measurement("script.query.seconds", median(execution.seconds for execution in own), label=name)
+        if len({execution.rows for execution in own}) == 1:
+            yield Measurement("script.query.rows", own[0].rows, label=name)
+    totals: dict[tuple[int, int], float] = {}
+    for execution in done:
+        place = execution.turn, execution.client
+        totals[place] = totals.get(place, 0.0) + execution.seconds
+    yield Measurement("script.pass.seconds", median(totals.values()))
+    for turn in range(1, passes + 1):
+        over_clients = [seconds for (own_turn, _), seconds in totals.items() if own_turn == turn]
+        yield Measurement("script.pass.seconds", median(over_clients), label=str(turn))
+    yield Measurement("script.queries_per_hour", len(done) * 3600 / (reading.window[1] - reading.window[0]))
+
+
+def _uneven(done: Sequence[Execution], names: Sequence[str]) -> Iterator[Gap]:
+    for number, name in enumerate(names, 1):
+        rows = {execution.rows for execution in done if execution.number == number}
+        if len(rows) > 1:
+            yield Gap(
+                "script", "client", f"query {name} returned from {min(rows)} to {max(rows)} rows: no count is kept"
+            )
+
+
+def _taken(reading: Reading) -> Measurement:
+    return Measurement("script.seconds", reading.window[1] - reading.window[0])

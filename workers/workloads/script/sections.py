@@ -1,0 +1,76 @@
+"""One text that holds several scripts or queries, each under a line of its own. Pure.
+
+-- script: new-order @45        a pgbench script and its weight
+-- query: 01-customers          a query, in the text's order
+-- file: 02-parts               either: what uploaded files are joined by
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_HEAD = re.compile(r"--[ \t]*(?:script|query|file):([^\n]*)")
+_NAMED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,59})(?:\s*@\s*(\d{1,9}))?\s*")
+
+
+@dataclass(frozen=True)
+class Section:
+    """line: of its text's first line in the whole. weight: None where none is given."""
+
+    name: str
+    text: str
+    line: int
+    weight: int | None = None
+
+
+@lru_cache(maxsize=8)  # a plan asks for each combination of its factors
+def sections(text: str, whole: str) -> tuple[Section, ...]:
+    """The text's parts in its order; a text without a heading is one part called `whole`. Raises ValueError with a
+    sentence for the user."""
+    found: list[Section] = []
+    before: list[str] = []
+    name, weight, first, lines = "", None, 1, before
+    for number, line in enumerate(text.split("\n"), 1):
+        if (head := _HEAD.fullmatch(line)) is None:
+            lines.append(line)
+            continue
+        if name:
+            found.append(_section(name, lines, first, weight))
+        name, weight = _named(head[1], number)
+        first, lines = number + 1, []
+    if name:
+        found.append(_section(name, lines, first, weight))
+    if not found:
+        return (_section(whole, before, 1, None),)
+    if not is_empty(before):
+        raise ValueError("there is text before the first heading")
+    _each_once(found)
+    return tuple(found)
+
+
+def is_empty(lines: list[str]) -> bool:
+    """Whether nothing but blank lines and comments of one line stands there."""
+    return all(not line.strip() or line.lstrip().startswith("--") for line in lines)
+
+
+def _named(text: str, number: int) -> tuple[str, int | None]:
+    match = _NAMED.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            f"line {number}: {text.strip()[:60]!r} is no name: letters, digits, '.', '_' and '-', then '@weight' if any"
+        )
+    return match[1], int(match[2]) if match[2] else None
+
+
+def _section(name: str, lines: list[str], first: int, weight: int | None) -> Section:
+    if is_empty(lines):
+        raise ValueError(f"{name!r} is empty")
+    return Section(name, "\n".join(lines) + "\n", first, weight)
+
+
+def _each_once(found: list[Section]) -> None:
+    names = [section.name for section in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"there are two called {twice!r}")

@@ -1,0 +1,1 @@
+SET default_table_access_method = :'access_method';

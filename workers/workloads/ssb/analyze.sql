@@ -1,0 +1,5 @@
+ANALYZE customer;
+ANALYZE supplier;
+ANALYZE part;
+ANALYZE date;
+ANALYZE lineorder;

@@ -1,0 +1,123 @@
+"""Runs the thirteen queries: every client is one psql on the client's agent, in one session, with a sequence of its
+own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from results.errors import AgentError, VerifyError
+from results.parameters import Scalar
+from results.specs import LONGEST_RUN_S
+from workers.interfaces import Stage
+from workers.remote.job import Finished, Job
+
+from .load import SESSIONS, Loader, environment, psql, read
+from .sequence import QUERIES, sequence
+from .verify import checks
+
+QUERY_TEXT = {query: read(f"queries/{query}.sql") for query in QUERIES}
+_EXPLAIN, _WATCH, _RUN = read("explain.sql"), read("watch_workers.sql"), read("run.sh")
+_END_S = 30.0
+_RUN_CALL = "sh run.sh"
+_TODO = "Mend what the message names, then retry the trial."
+
+
+class StarSchema:
+    """The workload of `workers.interfaces.Workload`."""
+
+    async def load(self, stage: Stage, database: str) -> None:
+        """Raises VerifyError for what the plan asks and the server lacks, CommandError when a step fails."""
+        _check_plan(stage)
+        await Loader(stage, database).run()
+
+    async def warm_up(self, stage: Stage) -> None:
+        """Passes that do not count, and each query's plan. Raises CommandError with the server's own words when a
+        query fails."""
+        _check_plan(stage)
+        await stage.primary.query(read("end_sessions.sql"), variables={"name": f"{SESSIONS}%"})
+        parameters = stage.spec.parameters
+        passes = int(parameters["warmup_passes"])
+        if passes:
+            scripts = [_script(parameters, client, passes) for client in _clients(parameters)]
+            (await _run(stage, "warmup", scripts)).require("The warm-up", _RUN_CALL, where="warm-up", todo=_TODO)
+        if parameters["explain"]:
+            (await _run(stage, "explain", [_script(parameters, 1, 1, _EXPLAIN)])).require(
+                "EXPLAIN of the queries", _RUN_CALL, where="warm-up", todo=_TODO
+            )
+
+    async def verify(self, stage: Stage) -> None:
+        """Records a Check of each table: rows, scale factor, seed and indexes, as the load left them in the
+        catalogue."""
+        for check in checks(
+            stage.spec.parameters, await stage.primary.query(read("verify.sql"), database=stage.database)
+        ):
+            stage.recorder.check(check)
+
+    async def measure(self, stage: Stage) -> None:
+        """The passes. A query that fails is no exception here: its client's files are recorded, and `parse` says so."""
+        parameters = stage.spec.parameters
+        scripts = [_script(parameters, client, int(parameters["passes"])) for client in _clients(parameters)]
+        finished = await _run(stage, "", scripts)
+        stage.measured(finished.result.started_s, finished.result.ended_s)
+        stage.recorder.add("workload/exit", f"{finished.result.exit_status}\n")
+        if finished.result.timed_out:
+            stage.recorder.add("workload/timed_out", "the deadline ended it\n")
+
+
+def _clients(parameters: Mapping[str, Scalar]) -> range:
+    return range(1, int(parameters["clients"]) + 1)
+
+
+def _script(parameters: Mapping[str, Scalar], client: int, passes: int, before_each: str = "") -> str:
+    """What one psql runs. A line '== pass query' goes before each answer, psql's own 'Time: …' and '== done' after it:
+    psql tells the time of a query that failed, too, but stops there."""
+    parts = [_WATCH if parameters["count_workers"] else "", "\\timing on\n"]
+    for number, query in sequence(parameters, client, passes):
+        parts.append(f"\\echo == {number} {query}\n{before_each}{QUERY_TEXT[query]}\\echo == done\n")
+    return "".join(parts)
+
+
+async def _run(stage: Stage, name: str, scripts: list[str]) -> Finished:
+    """One psql for each script, all at once; what they printed is kept below workload/<name>."""
+    directory = f"{stage.job_dir(stage.client)}/queries-{name or 'timed'}"
+    clients = f"{directory}/clients"
+    for number, script in enumerate(scripts, 1):
+        await stage.client.put(f"{clients}/{number}.sql", script)
+    await stage.client.put(f"{directory}/run.sh", _RUN)
+    argv = ["sh", f"{directory}/run.sh", psql(stage), stage.database, str(len(scripts))]
+    job = await Job.start(
+        stage.client, f"{directory}/job", argv, deadline_s=LONGEST_RUN_S, env=environment(stage), cwd=clients
+    )
+    try:
+        finished = await job.finished()
+    except BaseException:
+        await _end_sessions(stage)
+        raise
+    for path, content in (await stage.client.tree(clients)).items():
+        if not path.endswith(".pid"):
+            stage.recorder.add("/".join(filter(None, ("workload", name, "clients", path))), content)
+    if not finished.ok:
+        await _end_sessions(stage)
+    return finished
+
+
+async def _end_sessions(stage: Stage) -> None:
+    """Of this attempt alone, whoever has the server now."""
+    own = {"name": f"{SESSIONS}{stage.job_name}"}
+    try:
+        await stage.primary.query(read("end_sessions.sql"), variables=own, timeout_s=_END_S)
+    except AgentError as error:
+        stage.recorder.gap("ssb", "primary", f"sessions of broken-off queries could not be looked for: {error}")
+
+
+def _check_plan(stage: Stage) -> None:
+    """What can be known before anything runs. Raises VerifyError."""
+    if stage.spec.warmup_s > 0:
+        raise VerifyError(
+            "The Star Schema Benchmark warms up by passes, not by time.",
+            where="warmup_s",
+            todo="Set warmup_s to 0 and the parameter warmup_passes.",
+        )
+
+
+WORKLOAD = StarSchema()

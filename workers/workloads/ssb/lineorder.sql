@@ -1,0 +1,19 @@
+CREATE TABLE lineorder (
+    lo_orderkey integer NOT NULL,
+    lo_linenumber integer NOT NULL,
+    lo_custkey integer NOT NULL,
+    lo_partkey integer NOT NULL,
+    lo_suppkey integer NOT NULL,
+    lo_orderdate integer NOT NULL,
+    lo_orderpriority varchar(15) NOT NULL,
+    lo_shippriority varchar(1) NOT NULL,
+    lo_quantity integer NOT NULL,
+    lo_extendedprice integer NOT NULL,
+    lo_ordtotalprice integer NOT NULL,
+    lo_discount integer NOT NULL,
+    lo_revenue integer NOT NULL,
+    lo_supplycost integer NOT NULL,
+    lo_tax integer NOT NULL,
+    lo_commitdate integer NOT NULL,
+    lo_shipmode varchar(10) NOT NULL
+);

@@ -1,0 +1,58 @@
+"""The plans that EXPLAIN gave before the clock started → documents, JIT. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from results import explain
+from results.errors import ParseError
+from results.parsed import Document, Measurement
+from results.specs import Reading
+
+from .messages import read_messages
+from .transcript import read_transcript
+
+_FOLDER = "explain/clients/1"
+_JIT_STEPS = ("Generation", "Inlining", "Optimization", "Emission")
+
+
+@dataclass(frozen=True)
+class Plans:
+    """content: query → EXPLAIN's answer. counted: the workers of each EXPLAIN as the server told its client, in the
+    same order; empty where it was not asked to."""
+
+    content: dict[str, Any]
+    counted: tuple[int, ...]
+
+
+def read_plans(reading: Reading) -> Plans:
+    """Empty where nothing was explained. Raises ParseError."""
+    file = f"{_FOLDER}.stdout"
+    content = {}
+    for execution in read_transcript(reading.files.get(file, ""), 1, file).executions:
+        text = "\n".join(execution.answer)
+        try:
+            content[execution.query] = json.loads(text)
+        except ValueError:
+            raise ParseError(f"not a plan of {execution.query}", file=file, text=text) from None
+    return Plans(content, read_messages(reading.files.get(f"{_FOLDER}.stderr", "")).workers)
+
+
+def jit(plans: Plans) -> Iterator[Measurement]:
+    """What compiling cost, over all queries. Nothing where nothing was explained; 0 where nothing was compiled."""
+    if not plans.content:
+        return
+    read = [explain.read_plan(content) for content in plans.content.values()]
+    steps = {step: sum(plan.jit.get(step, 0.0) for plan in read) / 1000 for step in _JIT_STEPS}
+    yield Measurement("ssb.jit.functions", sum(plan.jit_functions for plan in read))
+    yield Measurement("ssb.jit.seconds", sum(steps.values()))
+    for step, seconds in steps.items():
+        yield Measurement("ssb.jit.seconds", seconds, label=step.lower())
+
+
+def plan_documents(plans: Plans) -> Iterator[Document]:
+    for query, content in plans.content.items():
+        yield Document("plan", query, content)

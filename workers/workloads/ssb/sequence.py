@@ -1,0 +1,33 @@
+"""Which queries a client runs, and in what order. Pure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from results.parameters import Scalar
+
+QUERIES = (
+    "q1.1", "q1.2", "q1.3", "q2.1", "q2.2", "q2.3", "q3.1", "q3.2", "q3.3", "q3.4", "q4.1", "q4.2", "q4.3",
+)  # fmt: skip
+ALL = "all"
+IN_ORDER, SHUFFLED = "in order", "shuffled"
+
+
+def chosen(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+    """The queries of one pass, each once, as the parameter `queries` lists them."""
+    words = str(parameters["queries"])
+    return QUERIES if words == ALL else tuple(dict.fromkeys(word.strip() for word in words.split(",")))
+
+
+def sequence(parameters: Mapping[str, Scalar], client: int, passes: int) -> list[tuple[int, str]]:
+    """(pass, query) in the order in which this client runs them; both counted from 1. Shuffled: another order for each
+    client and pass, the same for the same `order_seed`."""
+    queries = chosen(parameters)
+    found = []
+    for number in range(1, passes + 1):
+        order = list(queries)
+        if parameters["order"] == SHUFFLED:
+            random.Random(f"{parameters['order_seed']}/{client}/{number}").shuffle(order)
+        found += [(number, query) for query in order]
+    return found

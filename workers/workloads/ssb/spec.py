@@ -1,0 +1,234 @@
+"""What the Star Schema Benchmark declares: parameters and metrics. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from results.metrics import Better, Metric
+from results.parameters import Kind, Parameter, Scalar
+from results.specs import WorkloadSpec
+
+from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED
+from .sizes import sizes
+
+GENERATOR = "1"  # raised with every change of the rows: kept data of another version is not taken for these
+NO_INDEXES, KEYS, KEYS_AND_FACT_COLUMNS = "none", "keys", "keys and fact columns"
+
+_QUERY = "|".join(query.replace(".", r"\.") for query in QUERIES)
+_LINE_BYTES = 110  # of the fact table and its visibility map, measured on 15
+_KEY_BYTES = 22  # a row of a btree
+_PART_BYTES, _PERSON_BYTES = 120, 140
+
+PARAMETERS = (
+    Parameter(
+        "scale_factor",
+        Kind.NUMBER,
+        1,
+        "Size of the data: 6,000,000 rows of the fact table, some 650 MB, for each 1.",
+        minimum=0.001,
+        maximum=1000,
+        loads=True,
+    ),
+    Parameter(
+        "seed",
+        Kind.INTEGER,
+        1,
+        "Decides every value of the data: the same rows for the same seed and scale factor.",
+        minimum=0,
+        maximum=2**31 - 1,
+        loads=True,
+    ),
+    Parameter(
+        "generator",
+        Kind.CHOICE,
+        GENERATOR,
+        "Version of the generator: another one makes other rows.",
+        choices=(GENERATOR,),
+        loads=True,
+    ),
+    Parameter("clients", Kind.INTEGER, 1, "Sessions that run the queries at once.", minimum=1, maximum=1000),
+    Parameter("passes", Kind.INTEGER, 1, "How often each client runs all its queries.", minimum=1, maximum=1000),
+    Parameter(
+        "warmup_passes", Kind.INTEGER, 0, "Passes before the clock starts, by every client.", minimum=0, maximum=100
+    ),
+    Parameter(
+        "queries",
+        Kind.TEXT,
+        ALL,
+        "The queries of a pass: all, or some of the thirteen as 'q2.1, q3.4'.",
+        pattern=rf"{ALL}|({_QUERY})(\s*,\s*({_QUERY}))*",
+    ),
+    Parameter(
+        "order",
+        Kind.CHOICE,
+        IN_ORDER,
+        "In order: as listed, by every client. Shuffled: each pass of each client in an order of its own.",
+        choices=(IN_ORDER, SHUFFLED),
+    ),
+    Parameter("order_seed", Kind.INTEGER, 1, "Decides the shuffled orders.", minimum=0, maximum=2**31 - 1),
+    Parameter(
+        "explain",
+        Kind.BOOLEAN,
+        True,
+        "Each query's plan, by one EXPLAIN (ANALYZE, BUFFERS) before the clock starts. It warms the caches, unless the "
+        "plan has them dropped.",
+    ),
+    Parameter(
+        "count_workers",
+        Kind.BOOLEAN,
+        True,
+        "The parallel workers that each timed execution really got, as the server tells its client. Needs explain.",
+    ),
+    Parameter(
+        "indexes",
+        Kind.CHOICE,
+        KEYS,
+        "None; the primary keys of all tables; the keys and an index on each foreign-key column of the fact table.",
+        choices=(NO_INDEXES, KEYS, KEYS_AND_FACT_COLUMNS),
+        loads=True,
+    ),
+    Parameter(
+        "fact_access_method",
+        Kind.TEXT,
+        "",
+        "Table access method of the fact table alone (12 and later); empty is that of all tables.",
+        pattern=r"([a-z_][a-z0-9_]*)?",
+        loads=True,
+    ),
+    Parameter(
+        "vacuum",
+        Kind.BOOLEAN,
+        True,
+        "VACUUM after loading, so that the first query does not pay for every row's hint bits.",
+        loads=True,
+    ),
+    Parameter(
+        "load_jobs",
+        Kind.INTEGER,
+        1,
+        "Generators that fill the fact table at once, each with its own share of the orders. The rows are the same, "
+        "their places in the table are not.",
+        minimum=1,
+        maximum=256,
+        loads=True,
+    ),
+)
+
+_TIMED = "By psql on the client's agent, from sending the query to its last row."
+_GOT = "Of the timed executions, as the server told their clients."
+METRICS = (
+    Metric(
+        "ssb.pass.seconds",
+        "s",
+        Better.LOWER,
+        "Time of a pass",
+        "Sum of the queries' times in one pass of one client; the median over passes and clients.",
+    ),
+    Metric(
+        "ssb.geometric_mean.seconds",
+        "s",
+        Better.LOWER,
+        "Geometric mean of the queries",
+        "Of the medians of all queries, so that each weighs the same.",
+    ),
+    Metric(
+        "ssb.queries_per_hour",
+        "1/h",
+        Better.HIGHER,
+        "Queries per hour",
+        "Executions of all clients, divided by the measured window.",
+    ),
+    Metric("ssb.executions", "1", Better.NEITHER, "Timed executions", "Clients × passes × queries."),
+    Metric(
+        "ssb.query.seconds",
+        "s",
+        Better.LOWER,
+        "Time of a query",
+        f"{_TIMED} The median over passes and clients. Label: the query.",
+        0.03,
+    ),
+    Metric("ssb.query.seconds.min", "s", Better.LOWER, "Shortest time of a query", f"{_TIMED} Label: the query.", 0.05),
+    Metric("ssb.query.seconds.max", "s", Better.LOWER, "Longest time of a query", f"{_TIMED} Label: the query.", 0.1),
+    Metric("ssb.query.rows", "1", Better.NEITHER, "Rows of an answer", "Label: the query."),
+    Metric(
+        "ssb.workers.planned",
+        "1",
+        Better.NEITHER,
+        "Workers planned",
+        "Of all timed executions, as EXPLAIN planned their queries. Label: the query.",
+        0.05,
+    ),
+    Metric("ssb.workers.launched", "1", Better.NEITHER, "Workers launched", f"{_GOT} Label: the query.", 0.05),
+    Metric(
+        "ssb.workers.share",
+        "%",
+        Better.NEITHER,
+        "Executions by workers launched",
+        f"{_GOT} Label: the number of workers that an execution got.",
+        0.1,
+    ),
+    Metric(
+        "ssb.jit.seconds",
+        "s",
+        Better.LOWER,
+        "Compiling (JIT)",
+        "Of EXPLAIN before the clock starts, leader and workers together, all queries. Label: the step.",
+        0.1,
+    ),
+    Metric("ssb.jit.functions", "1", Better.NEITHER, "Functions compiled (JIT)", "As above."),
+    Metric(
+        "ssb.load.seconds",
+        "s",
+        Better.LOWER,
+        "Loading",
+        "Where this trial loaded the data itself. Label: the step.",
+        0.05,
+    ),
+    Metric(
+        "ssb.load.rows_per_second",
+        "1/s",
+        Better.HIGHER,
+        "Rows loaded per second",
+        "Generated and copied, by step. Label: lineorder or dimensions.",
+        0.05,
+    ),
+)
+
+
+def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
+    """Tables and indexes as a heap stores them."""
+    size = sizes(float(parameters["scale_factor"]))
+    lines = 4 * size.orders
+    people = size.customers + size.suppliers
+    tables = lines * _LINE_BYTES + size.parts * _PART_BYTES + people * _PERSON_BYTES
+    if parameters["indexes"] == NO_INDEXES:
+        return tables
+    columns = 4 if parameters["indexes"] == KEYS_AND_FACT_COLUMNS else 0
+    # the columns' values repeat, and btrees before 13 do not fold what repeats
+    return tables + (lines + size.parts + people) * _KEY_BYTES + columns * lines * _KEY_BYTES
+
+
+def stored_by(parameters: Mapping[str, Scalar]) -> Mapping[str, str]:
+    """The fact table may have an access method of its own."""
+    method = str(parameters["fact_access_method"])
+    return {"lineorder": method} if method else {}
+
+
+def until_done(parameters: Mapping[str, Scalar], duration_s: float) -> float | None:
+    """The passes decide how long it takes."""
+    return None
+
+
+SPEC = WorkloadSpec(
+    name="ssb",
+    title="Star Schema Benchmark",
+    help="Thirteen queries of a data warehouse over one fact table and four dimensions (O'Neil, O'Neil, Chen), by one "
+    "client or many: how long each takes, what plan it has, which parallel workers it gets.",
+    parameters=PARAMETERS,
+    metrics=METRICS,
+    disk_bytes=disk_bytes,
+    headline="ssb.pass.seconds",
+    minimum_version=110000,
+    measured_s=until_done,
+    stored_by=stored_by,
+)

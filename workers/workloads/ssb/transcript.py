@@ -1,0 +1,60 @@
+"""What one client's psql printed → executions of queries. Pure.
+
+Before each query stands a line '== pass query', then its rows, then psql's own 'Time: 12.345 ms', and '== done' only
+where it did not fail: psql tells the time of a failed query too."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from results.errors import ParseError
+
+_BEGINS = re.compile(r"== (\d+) (\S+)$")
+_DONE = "== done"
+_TIME = re.compile(r"Time: (\d+\.\d+) ms(?: \(.*\))?$")
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One query run to its end. number: the pass, from 1. answer: its rows as psql printed them."""
+
+    client: int
+    number: int
+    query: str
+    seconds: float
+    answer: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"client {self.client}, pass {self.number}"
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """unfinished: what the client was at when it broke off, as 'q2.1 (client 1, pass 2)'; '' when at nothing."""
+
+    executions: tuple[Execution, ...]
+    unfinished: str = ""
+
+
+def read_transcript(text: str, client: int, file: str) -> Transcript:
+    """Raises ParseError for a line that belongs nowhere."""
+    executions: list[Execution] = []
+    begun: tuple[int, str] | None = None
+    answer: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _BEGINS.match(line):
+            begun, answer = (int(match[1]), match[2]), []
+        elif begun is None:
+            raise ParseError("not a line of any query", file=file, line=number, text=line)
+        elif line == _DONE:
+            time = _TIME.match(answer.pop() if answer else "")
+            if time is None:
+                raise ParseError(f"{begun[1]} ended without its time", file=file, line=number, text=line)
+            executions.append(Execution(client, *begun, float(time[1]) / 1000, tuple(answer)))
+            begun = None
+        else:
+            answer.append(line)
+    unfinished = f"{begun[1]} (client {client}, pass {begun[0]})" if begun else ""
+    return Transcript(tuple(executions), unfinished)

@@ -1,0 +1,5 @@
+VACUUM customer;
+VACUUM supplier;
+VACUUM part;
+VACUUM date;
+VACUUM lineorder;

@@ -1,0 +1,1 @@
+"""A TPC-C-like workload: nine tables, five transactions, the consistency conditions."""

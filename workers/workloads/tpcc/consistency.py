@@ -1,0 +1,68 @@
+"""What the queries of the consistency conditions print → conditions that hold or not. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from results.errors import ParseError
+
+CONDITIONS = (1, 2, 3, 4)
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One of the specification's consistency conditions (clause 3.3.2). compared: pairs of figures; violated: how many
+    of them differ; first: some of those, in words."""
+
+    number: int
+    compared: int
+    violated: int
+    first: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        # without a single new order there is nothing to compare in the third
+        return self.violated == 0 and (self.compared > 0 or self.number == 3)
+
+    def __str__(self) -> str:
+        if not self.compared:
+            return f"Consistency condition {self.number}: there are no rows to compare."
+        if self.holds:
+            return f"Consistency condition {self.number} holds ({self.compared} comparisons)."
+        more = f"; {self.violated} differ in all" if self.violated > _SHOWN else ""
+        return f"Consistency condition {self.number} is violated: {'; '.join(self.first[:_SHOWN])}{more}."
+
+
+def read_conditions(text: str, file: str) -> tuple[Condition, ...]:
+    """One line of JSON for each condition. Raises ParseError when one is missing or damaged."""
+    found: list[Condition] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            found.append(_condition(json.loads(line)))
+        except (ValueError, KeyError, TypeError):
+            raise ParseError(
+                "not the answer about a consistency condition", file=file, line=number, text=line
+            ) from None
+    if tuple(condition.number for condition in found) != CONDITIONS:
+        raise ParseError("not the four consistency conditions", file=file, text=text)
+    return tuple(found)
+
+
+def _condition(said: dict[str, Any]) -> Condition:
+    return Condition(
+        int(said["condition"]),
+        int(said["compared"]),
+        int(said["violated"]),
+        tuple(_difference(row) for row in said["first"]),
+    )
+
+
+def _difference(row: dict[str, Any]) -> str:
+    where = f"warehouse {row['warehouse']}"
+    if row["district"] is not None:
+        where += f", district {row['district']}"
+    one, other = row["one"] or "missing", row["other"] or "missing"
+    return f"{where}: {row['one_name']} is {one}, {row['other_name']} is {other}"

@@ -1,0 +1,1 @@
+ALTER DATABASE :"database" SET default_transaction_isolation = :'isolation';

@@ -1,0 +1,90 @@
+"""A run's files → measurements: pgbench's own, what the data says was done, and whether it is consistent. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from results.errors import ParseError
+from results.parsed import Gap, Measurement, Part
+from results.specs import Reading
+from workers.pgbench.parse import run_part
+
+from .consistency import read_conditions
+from .spec import MIX
+
+_COUNTED = ("orders", "rolled_back", "deliveries_skipped")
+
+
+def parse(reading: Reading) -> Part:
+    """What pgbench, the counts and the conditions say. A run that broke off, data that are not consistent, or counts
+    that do not agree make a failure, and no figure that rests on them. Raises ParseError for damaged files."""
+    part = run_part(reading, list(MIX))
+    part = replace(part, measurements=(*part.measurements, *_loading(reading)), gaps=tuple(_untold(part)))
+    if part.failure:
+        return part
+    for file in ("uncounted", "unchecked"):
+        if said := reading.files.get(file, "").strip():
+            return replace(part, failure=f"What was done could not be checked after the run: {said}")
+    done = _done(reading)
+    broken = _broken(reading) or _disagreement(part.measurements, done)
+    if broken:
+        return replace(part, failure=broken)
+    return replace(part, measurements=(*part.measurements, *_rates(part.measurements, done)))
+
+
+def _untold(part: Part) -> Iterator[Gap]:
+    if not part.failure and not any(m.metric == "failed" for m in part.measurements):
+        yield Gap("tpcc", "client", "Failures and retries by type are told by pgbench 15 and later only.")
+
+
+def _broken(reading: Reading) -> str:
+    conditions = read_conditions(reading.files.get("conditions", ""), "conditions")
+    return " ".join(str(condition) for condition in conditions if not condition.holds)
+
+
+def _done(reading: Reading) -> dict[str, int]:
+    """What was done between the two counts."""
+    text = reading.files.get("counts.json", "")
+    try:
+        counts = json.loads(text)
+        return {name: int(counts["after"][name]) - int(counts["before"][name]) for name in _COUNTED}
+    except (ValueError, KeyError, TypeError):
+        raise ParseError("not the counts before and after the run", file="counts.json", text=text) from None
+
+
+def _disagreement(measurements: Iterable[Measurement], done: Mapping[str, int]) -> str:
+    """Where pgbench and the data tell of different numbers of New-Orders. pgbench counts a mixture's scripts without a
+    lock between its threads: it may lose as many as their sum lacks of the total, which is exact, and no more."""
+    counted = {m.label: round(m.value) for m in measurements if m.metric == "transactions"}
+    lost = counted[""] - sum(counted.get(name, 0) for name in MIX)
+    by_data = done["orders"] + done["rolled_back"]
+    if 0 <= by_data - counted.get("new-order", 0) <= lost:
+        return ""
+    return (
+        f"pgbench finished {counted.get('new-order', 0)} New-Orders, but {done['orders']} are in the data and "
+        f"{done['rolled_back']} were rolled back: something else was at work in the database."
+    )
+
+
+def _rates(measurements: Iterable[Measurement], done: Mapping[str, int]) -> Iterator[Measurement]:
+    values = {(m.metric, m.label): m.value for m in measurements}
+    yield Measurement("new_orders", done["orders"])
+    yield Measurement("rolled_back", done["rolled_back"])
+    yield Measurement("deliveries_skipped", done["deliveries_skipped"])
+    per_minute = {label: 60 * value for (metric, label), value in values.items() if metric == "tps"}
+    # pgbench's run time is transactions ÷ tps
+    yield Measurement("nopm", done["orders"] / values["transactions", ""] * per_minute[""])
+    for label, value in per_minute.items():
+        yield Measurement("tpm", value, label=label)
+
+
+def _loading(reading: Reading) -> Iterator[Measurement]:
+    phases = reading.notes.get("load", [])
+    for phase in phases:
+        yield Measurement("load.seconds", phase["seconds"], label=phase["phase"])
+        if "rows" in phase:
+            yield Measurement("load.rows", phase["rows"], label=phase["phase"])
+    if phases:
+        yield Measurement("load.seconds", sum(phase["seconds"] for phase in phases))

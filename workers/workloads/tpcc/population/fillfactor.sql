@@ -1,0 +1,9 @@
+ALTER TABLE warehouse SET (fillfactor = :fillfactor);
+ALTER TABLE district SET (fillfactor = :fillfactor);
+ALTER TABLE customer SET (fillfactor = :fillfactor);
+ALTER TABLE history SET (fillfactor = :fillfactor);
+ALTER TABLE new_order SET (fillfactor = :fillfactor);
+ALTER TABLE orders SET (fillfactor = :fillfactor);
+ALTER TABLE order_line SET (fillfactor = :fillfactor);
+ALTER TABLE item SET (fillfactor = :fillfactor);
+ALTER TABLE stock SET (fillfactor = :fillfactor);

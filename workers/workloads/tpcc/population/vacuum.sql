@@ -1,0 +1,9 @@
+VACUUM (ANALYZE) order_line;
+VACUUM (ANALYZE) stock;
+VACUUM (ANALYZE) customer;
+VACUUM (ANALYZE) item;
+VACUUM (ANALYZE) history;
+VACUUM (ANALYZE) orders;
+VACUUM (ANALYZE) new_order;
+VACUUM (ANALYZE) district;
+VACUUM (ANALYZE) warehouse;

@@ -1,0 +1,12 @@
+"""An update scale-up's own files → measurements and series. Pure."""
+
+from __future__ import annotations
+
+from results.parsed import Part
+from results.specs import Reading
+from workers.pgbench.parse import run_part
+
+
+def parse(reading: Reading) -> Part:
+    """See `workers.pgbench.parse.run_part`."""
+    return run_part(reading, ["update"])
