@@ -48,6 +48,7 @@ def test_subscribers_have_every_change_that_was_committed(
         topology_parameters={"subscribers": 2, "synchronous": "remote_apply", "streaming": streaming},
         parameters={"script": "tpcb-like", "clients": 2},
         data="fresh",
+        duration_s=5,  # of two looks neither may know a lag
     )
     assert attempt.error is None, attempt.error
     for node in ("subscriber1", "subscriber2"):

@@ -93,6 +93,13 @@ def test_a_time_that_the_server_does_not_tell_is_zero_only_with_nothing_to_wait_
     assert lag.values[0] == 0 and math.isnan(lag.values[1]) and lag.values[2] == 0.5
 
 
+def test_a_time_that_the_server_never_knew_is_a_gap_and_no_number() -> None:
+    part = read(line(101, behind("a", 500, None)), line(109.5, behind("a", 500, None)), line(111, behind("a", 0, 0.1)))
+    assert ("replication.lag", "a", "") not in values(part)
+    [gap] = part.gaps
+    assert gap.node == "a" and "replication.lag, replication.lag written" in gap.reason and "2 looks" in gap.reason
+
+
 def test_a_standby_that_was_away_leaves_a_gap_in_its_series() -> None:
     part = read(line(101, behind("a", 7, 0.1), behind("b", 9, 0.1)), line(109.5, behind("b", 9, 0.1)))
     [lag] = [one for one in part.series if (one.name, one.node, one.label) == ("replication.lag_bytes", "a", "")]

@@ -10,13 +10,14 @@ from results.parsed import Gap, Measurement, Part
 from results.series import Series
 from results.specs import Reading
 
-from .samples import age_series, lag_series, nodes_behind, read_samples
+from .samples import LAGS, Sample, age_series, lag_series, nodes_behind, read_samples, times
 
 
 def parse(reading: Reading) -> Part:
     """Whatever of samples.txt, clocks.json and caught_up.json is there. Numbers of a node that the server sends to are
     filed under that node; how old is what the server itself has replayed, under its own. A node that did not catch up
-    costs a Gap, and so do samples that end too early. Raises ParseError for damaged files."""
+    costs a Gap, and so do samples that end too early and a lag that the server never knew. Raises ParseError for
+    damaged files."""
     files, offset_s = reading.files, reading.clock_offset_s
     start_s = reading.window[0] + offset_s
     samples = read_samples(files.get("samples.txt", ""), "samples.txt")
@@ -26,6 +27,7 @@ def parse(reading: Reading) -> Part:
     ahead_s = _ahead_of_primary_s(files, offset_s)
     series = (*lag_series(samples, start_s), *age_series(samples, reading.node, start_s, ahead_s))
     measurements = [*_means(series, reading.window[1] - reading.window[0])]
+    gaps += _never_known(samples, series, reading)
     if "caught_up.json" in files:
         asked_at_s, caught_up = _caught_up(files["caught_up.json"])
         measurements += _times_to_catch_up(asked_at_s, caught_up, reading.window[1] + offset_s)
@@ -38,6 +40,24 @@ def _means(series: Sequence[Series], length_s: float) -> Iterator[Measurement]:
         if inside := one.within(0, length_s):
             yield Measurement(one.name, sum(inside) / len(inside), one.node, one.label)
             yield Measurement(f"{one.name}.max", max(inside), one.node, one.label)
+
+
+def _never_known(samples: Sequence[Sample], series: Sequence[Series], reading: Reading) -> Iterator[Gap]:
+    """A server may send to a node all the time and know no time for it in any of a short window's samples."""
+    start_s, end_s = reading.window
+    length_s = end_s - start_s
+    times_s = times(samples, start_s + reading.clock_offset_s)
+    inside = [sample for sample, at_s in zip(samples, times_s, strict=True) if 0 <= at_s < length_s]
+    known = {(one.name, one.label, one.node) for one in series if one.within(0, length_s)}
+    for node in nodes_behind(inside):
+        if missing := [f"{name} {label}".strip() for name, label in LAGS if (name, label, node) not in known]:
+            looks = sum(node in sample.behind for sample in inside)
+            yield Gap(
+                "replication",
+                node,
+                f"{', '.join(missing)}: not known to {reading.node} at any of {looks} looks during the load; "
+                "a longer duration gives more of them",
+            )
 
 
 def _not_caught_up(nodes: Iterable[str], caught_up: Mapping[str, float]) -> Iterator[Gap]:

@@ -20,6 +20,7 @@ _LAGS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
     ),
     ("replication.lag", "s", {"": "replay_s", "written": "write_s", "flushed": "flush_s"}),
 )
+LAGS = tuple((name, label) for name, _, columns in _LAGS for label in columns)
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,14 @@ def nodes_behind(samples: Sequence[Sample]) -> list[str]:
 def lag_series(samples: Sequence[Sample], start_s: float) -> Iterator[Series]:
     """Lag of each node that the server sends to, filed under that node; a gap where it was not connected. start_s: the
     window's start by the server's clock."""
-    times = _times(samples, start_s)
+    at_s = times(samples, start_s)
     for node in nodes_behind(samples):
         rows = [sample.behind.get(node) for sample in samples]
         for name, unit, columns in _LAGS:
             for label, column in columns.items():
                 values = tuple(_lag(row, column) for row in rows)
                 if not all(math.isnan(value) for value in values):
-                    yield Series(name, node, unit, times[0], 0.0, values, label, times)
+                    yield Series(name, node, unit, at_s[0], 0.0, values, label, at_s)
 
 
 def age_series(samples: Sequence[Sample], node: str, start_s: float, ahead_s: float) -> Iterator[Series]:
@@ -71,14 +72,14 @@ def age_series(samples: Sequence[Sample], node: str, start_s: float, ahead_s: fl
     how far its clock is ahead of the primary's."""
     known = [sample for sample in samples if sample.replayed_all is not None]
     if known:
-        times = _times(known, start_s)
+        at_s = times(known, start_s)
         ages = []
         complete_at_s = -math.inf
         for sample in known:
             complete_at_s = sample.at_s if sample.replayed_all else complete_at_s
             age_s = min(_age(sample, ahead_s), sample.at_s - complete_at_s)
             ages.append(round(age_s, 6) if math.isfinite(age_s) else math.nan)
-        yield Series("replication.replay_age", node, "s", times[0], 0.0, tuple(ages), times_s=times)
+        yield Series("replication.replay_age", node, "s", at_s[0], 0.0, tuple(ages), times_s=at_s)
 
 
 def _sample(row: Mapping[str, Any]) -> Sample:
@@ -96,7 +97,8 @@ def _sample(row: Mapping[str, Any]) -> Sample:
     )
 
 
-def _times(samples: Sequence[Sample], start_s: float) -> tuple[float, ...]:
+def times(samples: Sequence[Sample], start_s: float) -> tuple[float, ...]:
+    """Seconds of the samples since start_s."""
     return tuple(round(sample.at_s - start_s, 3) for sample in samples)
 
 
