@@ -5,7 +5,6 @@ processor. No commit waits for a standby, nor for the disk, which all servers he
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 
 from rich.console import Console
 
@@ -22,33 +21,14 @@ from workers.host import cpus
 from workers.interfaces import Arranged, Stage
 from workers.orders import address_of
 from workers.postgres.server import Server
-from workers.remote.address import Address
-from workers.remote.command import CommandResult
-from workers.remote.connection import Remote
+from workers.remote.address import Address, Layout
+from workers.remote.connection import connected
 
 FEW, MANY = 1, 4
 FLOOR = 0.97
 PAIRS = 12
+OWN, OTHERS = "0", "1"  # processors
 _SENDERS = "SELECT count(*) AS senders FROM pg_stat_replication"
-
-
-class _Pinned(Remote):
-    """Whatever it starts stays on one processor."""
-
-    def __init__(self, address: Address, processor: str) -> None:
-        super().__init__(address)
-        self.processor = processor
-
-    async def run(
-        self,
-        *argv: str,
-        stdin: str = "",
-        env: Mapping[str, str] | None = None,
-        check: bool = True,
-        timeout_s: float | None = 60.0,
-    ) -> CommandResult:
-        words = ("taskset", "-c", self.processor, *argv)
-        return await super().run(*words, stdin=stdin, env=env, check=check, timeout_s=timeout_s)
 
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
@@ -96,10 +76,9 @@ def _spec(standbys: int, seconds: float) -> TrialSpec:
 
 async def _tps(address: Address, spec: TrialSpec) -> float:
     """Of pgbench's TPC-B-like script on the primary of this arrangement."""
-    remotes = [_Pinned(address, processor) for processor in ("0", "1")]
-    try:
-        agents: dict[str, Remote] = {"client": remotes[0], "primary": remotes[0]}
-        agents |= dict.fromkeys(spec.nodes[1:], remotes[1])
+    async with connected(address) as remote:
+        agents = {"client": remote, "primary": remote.laid_out(Layout(cpus=OWN))}
+        agents |= dict.fromkeys(spec.nodes[1:], remote.laid_out(Layout(cpus=OTHERS)))
         stage = Stage(spec, agents, {}, Unrecorded(), "cascade-load")
         topology = registry.topology(spec.topology)
         assert isinstance(topology, Arranged)
@@ -108,18 +87,16 @@ async def _tps(address: Address, spec: TrialSpec) -> float:
         await topology.arrange(stage)
         await executor.warm(stage)
         await _require_apart(stage.servers)
-        argv = [f"{spec.client_bin}/pgbench", "-n", "-c", str(spec.parameters["clients"]), "-j", str(spec.threads)]
+        argv = ["taskset", "-c", OWN, f"{spec.client_bin}/pgbench", "-n"]
+        argv += ["-c", str(spec.parameters["clients"]), "-j", str(spec.threads)]
         argv += ["-T", f"{spec.duration_s:.0f}", stage.database]
-        said = await remotes[0].run(*argv, env=stage.primary.environment(), timeout_s=spec.duration_s + 60)
-    finally:
-        for remote in remotes:
-            await remote.close()
+        said = await remote.run(*argv, env=stage.primary.environment(), timeout_s=spec.duration_s + 60)
     return next(float(line.split()[2]) for line in said.stdout.splitlines() if line.startswith("tps = "))
 
 
 async def _require_apart(servers: dict[str, Server]) -> None:
     """The primary on its processor and with one stream, all others on theirs. Raises RuntimeError."""
-    found = [await cpus.check(server, "0" if node == "primary" else "1", node) for node, server in servers.items()]
+    found = [await cpus.check(server, OWN if node == "primary" else OTHERS, node) for node, server in servers.items()]
     if wrong := [check for check in found if not check.passed]:
         raise RuntimeError(f"not on their processors: {wrong}")
     [row] = await servers["primary"].query(_SENDERS)

@@ -3,7 +3,8 @@
 A plan names a factor and one of its levels, `host.zfs_recordsize = "8K"`, and nothing else. What is run for it is
 constant shell text that an operator wrote for that agent (`HostFactor`). These four need no commands:
 
-    cpus                     processors that the servers run on: "0", "0-3,8", or "2 cpus" for the first two
+    cpus                     processors that the servers run on: "0", "0-3,8", or "2 cpus" for the first two; or of each
+                             role or node its own, of clients too: "client=0-3 primary=4-7 standby=8"
     data, wal, tablespace    a storage place of the agent, by its name: where the servers keep that part
 """
 
@@ -22,7 +23,7 @@ from results.errors import DefinitionError, Problem
 CPUS, DATA, WAL, TABLESPACE = "cpus", "data", "wal", "tablespace"
 PLACED = (DATA, WAL, TABLESPACE)
 BUILT_IN = {
-    CPUS: "Processors of the servers: 0-3,8 or 4 cpus for the first four.",
+    CPUS: "Processors of the servers: 0-3,8 or 4 cpus for the first four; of each role, client=0-3 primary=4-7.",
     DATA: "The storage place of the data directories.",
     WAL: "The storage place of the write-ahead log.",
     TABLESPACE: "The storage place of tables and indexes.",
@@ -33,6 +34,7 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._,:+/=%-]{0,59}")
 PLACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _COUNT = re.compile(r"([1-9][0-9]{0,3}) cpus?")
 _LIST = re.compile(r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*")
+_OF_ROLE = re.compile(r"([a-z][a-z0-9_]*)=(.*)")
 _LONGEST = 4000
 _KEYS = ("help", "show", "revert", "roles", "needs_stopped_servers", "keeps_data_apart", "levels")
 _LEVEL_KEYS = ("apply", "check", "expected", "revert")
@@ -123,16 +125,40 @@ def level_text(name: str, value: object) -> tuple[str, str]:
         return "", f"{name!r} is not the name of a host factor."
     if isinstance(value, bool) or not isinstance(value, (str, int)) or not LABEL.fullmatch(str(value)):
         return "", f"{value!r} is not the name of a level."
-    if name == CPUS and not (_COUNT.fullmatch(str(value)) or _LIST.fullmatch(str(value))):
-        return "", f"{value!r} is neither a list of processors, as '0-3,8', nor a number of them, as '4 cpus'."
-    if name == CPUS and not cpu_count(str(value)) and not _ascending(str(value)):
-        return "", f"{value!r} has a range that ends before it begins, or no processor at all."
-    return str(value), ""
+    wrong = next(_wrong_cpus(str(value)), "") if name == CPUS else ""
+    return ("", wrong) if wrong else (str(value), "")
+
+
+def _wrong_cpus(level: str) -> Iterator[str]:
+    if "=" not in level:
+        if not (_COUNT.fullmatch(level) or _LIST.fullmatch(level)):
+            yield f"{level!r} is neither a list of processors, as '0-3,8', nor a number of them, as '4 cpus'."
+        elif not cpu_count(level) and not _ascending(level):
+            yield f"{level!r} has a range that ends before it begins, or no processor at all."
+        return
+    words = level.split()
+    for word in words:
+        found = _OF_ROLE.fullmatch(word)
+        if found is None or not _LIST.fullmatch(found[2]) or not _ascending(found[2]):
+            yield f"{word!r} is not a role and its list of processors, as 'primary=0-3,8'."
+    if len(cpus_by_role(level)) < len(words):
+        yield f"{level!r} names a role twice."
 
 
 def _ascending(text: str) -> bool:
     ranges = [part.partition("-") for part in text.split(",") if part]
     return bool(ranges) and all(int(first) <= int(last or first) for first, _, last in ranges)
+
+
+def cpus_by_role(level: str) -> dict[str, str]:
+    """'client=0 standby=1-3' → role or node → its list; {} for a level that is that of all servers."""
+    return {found[1]: found[2] for word in level.split() if (found := _OF_ROLE.fullmatch(word))}
+
+
+def cpus_of(level: str, node: str) -> str:
+    """The list of a node: its own, its role's, or ''."""
+    lists = cpus_by_role(level)
+    return lists.get(node) or lists.get(_role(node), "")
 
 
 def cpu_count(text: str) -> int | None:
@@ -151,32 +177,53 @@ def cpu_set(text: str) -> frozenset[int]:
 
 
 def roles_of(
-    name: str, agents: Mapping[str, str], known: Mapping[str, KnownHost], bare: Collection[str] = ()
+    name: str,
+    level: str,
+    agents: Mapping[str, str],
+    known: Mapping[str, KnownHost],
+    *,
+    poolers: Collection[str] = (),
+    outside: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """The roles of a trial on whose machines the factor is set: those that the agents' definitions name, else every
-    server's. agents: role → agent. bare: nodes that are no server of Teiten's, which none is set for unless it is
-    named."""
+    """The roles of a trial on whose machines the factor is set: those that the level or the agents' definitions name,
+    else those of every server of Teiten's. agents: role → agent. poolers, outside: nodes that are no such servers; no
+    processors can be chosen for what is outside."""
+    if name == CPUS and cpus_by_role(level):
+        return tuple(node for node in agents if cpus_of(level, node) and node not in outside)
     defined = [known[agent].factors.get(name) for agent in dict.fromkeys(agents.values()) if agent in known]
     wanted = {role for factor in defined if factor for role in factor.roles}
-    played = {node: node.rstrip("0123456789") for node in agents}  # standby2 plays the standby
+    bare = {*poolers, *outside}
+    played = {node: _role(node) for node in agents}
     return tuple(
         n for n, role in played.items() if ({n, role} & wanted if wanted else role != CLIENT and n not in bare)
     )
 
 
+def _role(node: str) -> str:
+    return node.rstrip("0123456789")  # standby2 plays the standby
+
+
 def problems(
-    host: Mapping[str, str], agents: Mapping[str, str], known: Mapping[str, KnownHost], bare: Collection[str] = ()
+    host: Mapping[str, str],
+    agents: Mapping[str, str],
+    known: Mapping[str, KnownHost],
+    *,
+    poolers: Collection[str] = (),
+    outside: Collection[str] = (),
 ) -> Iterator[Problem]:
-    """Why a trial with these host factors (name → level) cannot run on these agents (role → agent). bare: as of
-    `roles_of`."""
+    """Why a trial with these host factors (name → level) cannot run on these agents (role → agent). poolers, outside:
+    as of `roles_of`."""
     for name, label in host.items():
-        roles = roles_of(name, agents, known, bare)
+        roles = roles_of(name, label, agents, known, poolers=poolers, outside=outside)
         if name == TABLESPACE and len(roles) > 1:
             what = f"{len(roles)} servers are to have a tablespace, which a copy of a server cannot share with it."
             yield Problem(f"host.{name}", what, "Place the data or the WAL instead, or measure a single server.")
         if not roles:
             what = f"Host factor {name!r} is for roles that this topology does not have."
             yield Problem(f"host.{name}", what, f"The roles here are {', '.join(agents)}.")
+        if name == CPUS:
+            yield from _cpu_problems(label, roles, agents, known)
+            continue
         for agent in dict.fromkeys(agents[role] for role in roles):
             yield from _unknown(name, label, agent, known.get(agent, KnownHost()))
 
@@ -201,13 +248,25 @@ def mid_run_problems(
         yield Problem(where, what, f"Let nothing else play where the {asked.node} does.")
 
 
+def _cpu_problems(
+    level: str, nodes: Collection[str], agents: Mapping[str, str], known: Mapping[str, KnownHost]
+) -> Iterator[Problem]:
+    where = f"host.{CPUS}"
+    set_for = {*nodes, *map(_role, nodes)}
+    for role in cpus_by_role(level) if nodes else ():
+        if role not in set_for:
+            what = f"It names processors for {role!r}, a role that this topology does not have."
+            yield Problem(where, what, f"The roles here are {', '.join(agents)}.")
+    asked = dict.fromkeys((agents[node], cpus_of(level, node) or level) for node in nodes)
+    for agent, text in asked:
+        cores, count = known.get(agent, KnownHost()).cores, cpu_count(text) or len(cpu_set(text))
+        if cores and count > cores:
+            yield Problem(where, f"Agent {agent} has {cores} processors, not {count}.", "Ask for fewer.")
+
+
 def _unknown(name: str, label: str, agent: str, known: KnownHost) -> Iterator[Problem]:
     where = f"host.{name}"
-    if name == CPUS:
-        count = cpu_count(label) or len(cpu_set(label))
-        if known.cores and count and count > known.cores:
-            yield Problem(where, f"Agent {agent} has {known.cores} processors, not {count}.", "Ask for fewer.")
-    elif name in PLACED:
+    if name in PLACED:
         if label not in known.places:
             what = f"Agent {agent} has no storage place {label!r}."
             yield Problem(where, what, f"It has {_listed(known.places)}. An operator names them on the agent's page.")

@@ -37,7 +37,11 @@ def require_known(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
     if not any(spec.host or event for spec, event in asked):
         return
     known = known_hosts()
-    wrong = [p for spec, _ in asked for p in problems(spec.host, spec.agents, known, spec.bare)]
+    wrong = [
+        p
+        for spec, _ in asked
+        for p in problems(spec.host, spec.agents, known, poolers=spec.poolers, outside=spec.outside)
+    ]
     wrong += [p for spec, event in asked if event for p in mid_run_problems(event, spec.host, spec.agents, known)]
     found = {(p.field, p.what): p for p in wrong}
     if found:

@@ -89,11 +89,6 @@ class TrialSpec:
         return tuple(node for node in self.nodes if node not in self.poolers)
 
     @property
-    def bare(self) -> tuple[str, ...]:
-        """Nodes that are no server of Teiten's: poolers, and servers outside."""
-        return (*self.poolers, *self.outside)
-
-    @property
     def clients(self) -> tuple[str, ...]:
         """Every role that drives load: `client` first."""
         return tuple(role for role in self.agents if is_client(role))

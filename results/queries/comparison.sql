@@ -6,12 +6,22 @@
     SELECT
         attempt_id, node, label,
         value / CASE %(per)s
-            WHEN 'core' THEN (
+            WHEN 'core' THEN coalesce((
+                SELECT cardinality(string_to_array(
+                    coalesce(layer.content #>> '{cpus,list}', layer.content #>> '{cpus,lists,primary}'), ','))
+                FROM results_layeruse AS used
+                JOIN results_layer AS layer ON layer.hash = used.layer_id AND layer.kind = 'host'
+                WHERE used.attempt_id = measured.attempt_id
+                    AND (layer.content #> '{cpus,lists,primary}' IS NOT NULL
+                        OR layer.content #> '{cpus,list}' IS NOT NULL)
+                ORDER BY used.node <> 'primary'  -- elsewhere it is filed under another server of that machine
+                LIMIT 1
+            ), (
                 SELECT nullif((layer.content #>> '{cpu,usable}')::double precision, 0)
                 FROM results_layeruse AS used
                 JOIN results_layer AS layer ON layer.hash = used.layer_id AND layer.kind = 'hardware'
                 WHERE used.attempt_id = measured.attempt_id AND used.node = 'primary'
-            )
+            ))
             WHEN 'transaction' THEN (
                 SELECT nullif(sum(counted.value), 0)
                 FROM results_measurement AS counted

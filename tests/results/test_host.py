@@ -75,6 +75,8 @@ def test_a_trial_recorded_before_there_were_host_factors_is_read() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("cpus", '"primary=0 primary=1"'), ("cpus", '"primary=x"'), ("cpus", '"primary=3-1"'), ("cpus", '"primary="'),
+        ("cpus", '"primary=0 1"'),
         ("cpus", '"first"'), ("cpus", '"0 cpus"'), ("cpus", '"0;1"'), ("x", "true"), ("x", "1.5"), ("x", '"$(id)"'),
         ("x", '""'), ("x", '"a\\nb"'), ("X", '"a"'), ("a-b", '"a"'),
     ],
@@ -122,10 +124,22 @@ def test_a_wrong_definition_names_its_field(old: str, new: str, field: str) -> N
 
 
 def test_a_factor_is_set_on_every_servers_machine_unless_its_definition_says_otherwise() -> None:
-    assert roles_of("cpus", AGENTS, {}) == ("primary", "standby")
+    assert roles_of("cpus", "0", AGENTS, {}) == ("primary", "standby")
     known = {"db": KnownHost({"zfs_recordsize": factor(roles=("primary",))})}
-    assert roles_of("zfs_recordsize", AGENTS, known) == ("primary",)
+    assert roles_of("zfs_recordsize", "8K", AGENTS, known) == ("primary",)
     assert list(problems({"zfs_recordsize": "8K"}, AGENTS, known)) == []
+
+
+def test_processors_of_a_role_are_those_of_its_nodes_unless_one_has_its_own() -> None:
+    level, agents = (
+        "client=0-3 standby=8 standby2=9",
+        dict.fromkeys(("client", "primary", "standby1", "standby2"), "db"),
+    )
+    assert roles_of("cpus", level, agents, {}) == ("client", "standby1", "standby2")
+    assert [host.cpus_of(level, node) for node in agents] == ["0-3", "", "8", "9"]
+    assert list(problems({"cpus": level}, agents, {"db": KnownHost(cores=4)})) == []
+    [problem] = problems({"cpus": "primary=0"}, agents, {}, outside=("primary",))
+    assert problem.field == "host.cpus" and "roles that this topology does not have" in problem.what
 
 
 @pytest.mark.parametrize(
@@ -135,6 +149,8 @@ def test_a_factor_is_set_on_every_servers_machine_unless_its_definition_says_oth
         ("zfs_recordsize", "32K", "Host factor 'zfs_recordsize' of agent db has no level '32K'."),
         ("wal", "ssd", "Agent db2 has no storage place 'ssd'."),
         ("cpus", "3 cpus", "Agent db has 2 processors, not 3."),
+        ("cpus", "client=0 primary=0-2", "Agent db has 2 processors, not 3."),
+        ("cpus", "primary=0 pooler=1", "It names processors for 'pooler', a role that this topology does not have."),
         ("client_nic", "x", "Host factor 'client_nic' is for roles that this topology does not have."),
     ],
 )
@@ -193,11 +209,11 @@ def test_the_matrix_of_zfs_runs_where_the_guides_factors_are_and_is_refused_else
 
 def test_nodes_that_are_no_server_of_teitens_are_set_only_where_they_are_named() -> None:
     agents = {"client": "load", "primary": "db", "pooler": "pool"}
-    assert roles_of("cpus", agents, {}, bare=("pooler",)) == ("primary",)
+    assert roles_of("cpus", "0", agents, {}, poolers=("pooler",)) == ("primary",)
     named = {"pool": KnownHost(factors={"zfs_recordsize": factor(roles=("pooler",))})}
-    assert roles_of("zfs_recordsize", agents, named, bare=("pooler",)) == ("pooler",)
+    assert roles_of("zfs_recordsize", "8K", agents, named, poolers=("pooler",)) == ("pooler",)
     outside = {"client": "load", "primary": "load"}
-    [problem] = problems({"cpus": "1 cpus"}, outside, {"load": KnownHost(cores=4)}, bare=("primary",))
+    [problem] = problems({"cpus": "1 cpus"}, outside, {"load": KnownHost(cores=4)}, outside=("primary",))
     assert problem.what == "Host factor 'cpus' is for roles that this topology does not have."
 
 

@@ -28,15 +28,17 @@ _MOST_TICKS = 6
 _LANE, _EDGE, _HEAD = 14, 8, 6  # px: between lanes, before the first, of an arrow
 _LOAD_Y, _STREAM_Y, _OUT_Y = 14, 30, 44
 _WHOLE = "100%"
-_FROM = re.compile(r"\w+ from (\S+)")  # a check of this name says where a node gets its data from
+_FROM = re.compile(r"(\w+) from (\S+)")  # a check of this name says where a node gets its data or its queries from
 _SYNC_STATE = "synchronous state"
 LOAD = "load"
+_QUERIES = "queries"
 _WAITED_FOR = ("sync", "quorum", "potential")
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Something that flows. look: load, async, sync, or broken. text: of the arrow, for the row it leads to."""
+    """Something that flows. look: load, queries, async, sync, or broken. text: of the arrow, for the row that it leads
+    to."""
 
     source: str
     target: str
@@ -212,12 +214,13 @@ def _streams(checks: Sequence[Mapping[str, Any]], names: Container[str]) -> Iter
     states = {str(check["node"]): str(check["actual"]) for check in checks if check["name"] == _SYNC_STATE}
     for check in checks:
         node, match = str(check["node"]), _FROM.fullmatch(str(check["name"]))
-        if match is None or match[1] not in names or node not in names:
+        if match is None or match[2] not in names or node not in names:
             continue
         state = states.get(node, "")
-        look = "broken" if not check["passed"] else "sync" if state in _WAITED_FOR else "async"
+        flows = _QUERIES if match[1] == _QUERIES else "sync" if state in _WAITED_FOR else "async"
+        look = flows if check["passed"] else "broken"
         text = f"{check['name']}: {check['actual']}"
-        yield Edge(match[1], node, look, f"{text}, {state}" if state else text)
+        yield Edge(match[2], node, look, f"{text}, {state}" if state else text)
 
 
 _Lane = tuple[int, tuple[int, int]]  # which, and the first and the last row that it touches

@@ -1,4 +1,4 @@
-"""The processors that servers run on: taskset, which needs no privileges, and what the kernel says of it."""
+"""The processors that servers and jobs run on: taskset, which needs no privileges, and what the kernel says of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from results.host import cpu_count, cpu_set
 from results.parsed import Check
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
+from workers.remote.job import Job
 
 
 async def list_for(remote: Remote, level: str) -> str:
@@ -42,6 +43,18 @@ async def check(server: Server, wanted: str, node: str) -> Check:
     right = all(cpu_set(text) == cpu_set(wanted) for text in found.values())
     return Check("host.cpus", node, wanted, wanted if right else actual or "not known", right)
 
+
+async def check_jobs(remote: Remote, directory: str, role: str) -> Check:
+    """The kernel's word for a job, begun as those that put the load on. directory: of the attempt's jobs."""
+    wanted = remote.address.layout.job_cpus
+    job = await Job.start(remote, f"{directory}/cpus-{role}", _OWN, deadline_s=60)
+    found = await job.finished()
+    right = found.ok and cpu_set(found.stdout) == cpu_set(wanted)
+    actual = wanted if right else found.stdout.strip() or found.stderr.strip() or "not known"
+    return Check("host.cpus", role, wanted, actual, right)
+
+
+_OWN = "exec sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status"
 
 _USABLE = r"""
 command -v taskset >/dev/null || exit 3

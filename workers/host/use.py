@@ -20,6 +20,8 @@ from results.host import (
     HostLevel,
     KnownHost,
     MidRun,
+    cpus_by_role,
+    cpus_of,
     roles_of,
 )
 from results.parsed import LayerUse
@@ -41,6 +43,7 @@ class HostUse:
     trial: str
     noted: Noted
     set_on: list[tuple[str, Remote, HostFactor, HostLevel]] = field(default_factory=list)
+    role_cpus: dict[str, str] = field(default_factory=dict)
 
     async def prepare(self, in_mid_run: MidRun | None = None) -> None:
         """Before the servers are built: reverts what others left, then sets every level and where servers are to live;
@@ -53,10 +56,25 @@ class HostUse:
                 if name not in BUILT_IN:
                     await self._apply(role, remote, name)
             remote.address = replace(remote.address, layout=await self._layout(remote, names))
+        await self._pin_roles()
         if in_mid_run:
             remote = self.stage.agents[in_mid_run.node]
             factor, level = self._defined(remote, in_mid_run.factor, in_mid_run.level)
             self.stage.event = Event(remote, factor, level, self.trial, self.noted)
+
+    async def _pin_roles(self) -> None:
+        """Where each role has its own processors: servers by the postmaster, all others by their jobs."""
+        spec = self.stage.spec
+        if not cpus_by_role(spec.host.get(CPUS, "")):
+            return
+        for role in self._roles_of(CPUS):
+            remote = self.stage.agents[role]
+            found = await cpus.list_for(remote, cpus_of(spec.host[CPUS], role))
+            layout = remote.address.layout
+            is_server = role in spec.servers
+            layout = replace(layout, cpus=found) if is_server else replace(layout, job_cpus=found)
+            self.stage.agents[role] = remote.laid_out(layout)
+            self.role_cpus[role] = found
 
     async def built(self) -> None:
         """When the servers run: the tablespace. Raises CommandError."""
@@ -70,6 +88,9 @@ class HostUse:
         AgentError."""
         for role, remote, factor, level in self.set_on:
             self.stage.recorder.check(await factors.check(remote, factor, level, role))
+        for role, remote in self.stage.agents.items():
+            if remote.address.layout.job_cpus:
+                self.stage.recorder.check(await cpus.check_jobs(remote, self.stage.job_dir(remote), role))
         for role, server in self.stage.servers.items():
             if server.outside:
                 continue
@@ -96,20 +117,20 @@ class HostUse:
     def _remotes(self) -> list[Remote]:
         return list({remote.address.name: remote for remote in self.stage.agents.values()}.values())
 
+    def _is_on(self, role: str, remote: Remote) -> bool:
+        return self.stage.agents[role].address.name == remote.address.name
+
     def _machines(self) -> Iterator[tuple[str, Remote, list[str]]]:
         """Each machine on which something is set: the first role for which it is, and the factors' names."""
-        host, agents, bare = self.stage.spec.host, self.stage.spec.agents, self.stage.spec.bare
         for remote in self._remotes():
-            roles = {
-                name: next(
-                    (r for r in roles_of(name, agents, self.known, bare) if agents[r] == remote.address.name),
-                    "",
-                )
-                for name in host
-            }
-            names = [name for name, role in roles.items() if role]
-            if names:
+            on = {name: [r for r in self._roles_of(name) if self._is_on(r, remote)] for name in self.stage.spec.host}
+            roles = {name: found[0] for name, found in on.items() if found}
+            if names := list(roles):
                 yield roles[names[0]], remote, names
+
+    def _roles_of(self, name: str) -> tuple[str, ...]:
+        spec = self.stage.spec
+        return roles_of(name, spec.host[name], spec.agents, self.known, poolers=spec.poolers, outside=spec.outside)
 
     async def _apply(self, role: str, remote: Remote, name: str) -> None:
         factor, level = self._defined(remote, name, self.stage.spec.host[name])
@@ -144,7 +165,7 @@ class HostUse:
             data=folders.get(DATA, ""),
             wal=folders.get(WAL, ""),
             tablespace=folders.get(TABLESPACE, ""),
-            cpus=await cpus.list_for(remote, host[CPUS]) if CPUS in names else "",
+            cpus=await cpus.list_for(remote, host[CPUS]) if CPUS in names and not cpus_by_role(host[CPUS]) else "",
             apart=tuple(f"{name}={host[name]}" for name in sorted(apart)),
         )
 
@@ -153,6 +174,8 @@ class HostUse:
         content: dict[str, Any] = {name: host[name] for name in names if name not in BUILT_IN}
         if layout.cpus:
             content[CPUS] = {"list": layout.cpus, "by": "taskset"}
+        if lists := {r: text for r, text in self.role_cpus.items() if self._is_on(r, remote)}:
+            content[CPUS] = {"lists": lists, "by": "taskset"}
         for name, folder in layout.folders.items():
             facts = await discover(remote, folder)
             storage = next(layer.content for layer in facts.layers if layer.kind is LayerKind.STORAGE)

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 class Layout:
     """Where and how servers are to live on an agent, for one attempt. '' = as ever.
 
-    data: folder of the clusters. wal, tablespace: folders for these alone. cpus: as taskset lists them. apart: what
-    else tells clusters apart."""
+    data: folder of the clusters. wal, tablespace: folders for these alone. cpus: of servers, job_cpus: of jobs, as
+    taskset lists them. apart: what else tells clusters apart."""
 
     data: str = ""
     wal: str = ""
     tablespace: str = ""
     cpus: str = ""
+    job_cpus: str = ""
     apart: tuple[str, ...] = ()
 
     @property

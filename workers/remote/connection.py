@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import io
 import posixpath
 import tarfile
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from typing import NoReturn
 
 import asyncssh
@@ -16,7 +18,7 @@ from asyncssh import DEVNULL, PIPE
 
 from results.errors import AgentError, CommandError
 from results.parsed import CommandRun
-from workers.remote.address import Address
+from workers.remote.address import Address, Layout
 from workers.remote.clock import clock_offset
 from workers.remote.command import CommandResult, quote
 from workers.remote.transport import HostKey, host_key_of, open_connection
@@ -39,6 +41,28 @@ async def connected(address: Address, *, timeout_s: float = 15) -> AsyncIterator
         await remote.close()
 
 
+class _Line:
+    """One SSH connection, opened when it is needed and again when it was lost."""
+
+    def __init__(self, address: Address, timeout_s: float) -> None:
+        self.channels = asyncio.Semaphore(_CHANNELS)
+        self._address, self._timeout_s = address, timeout_s
+        self._stack = AsyncExitStack()
+        self._connection: asyncssh.SSHClientConnection | None = None
+        self._opening = asyncio.Lock()
+
+    async def open(self) -> asyncssh.SSHClientConnection:
+        async with self._opening:
+            if self._connection is None or self._connection.is_closed():
+                await self._stack.aclose()
+                self._connection = await open_connection(self._stack, self._address, self._timeout_s)
+            return self._connection
+
+    async def close(self) -> None:
+        self._connection = None
+        await self._stack.aclose()
+
+
 class Remote:
     """An agent at the other end of one SSH connection. Safe to use from several coroutines at once.
 
@@ -49,20 +73,22 @@ class Remote:
         self.log: list[CommandRun] = []
         self.phase = ""
         self.node = address.name
-        self._timeout_s = timeout_s
-        self._stack = AsyncExitStack()
-        self._connection: asyncssh.SSHClientConnection | None = None
-        self._opening = asyncio.Lock()
-        self._channels = asyncio.Semaphore(_CHANNELS)
+        self._line = _Line(address, timeout_s)
+
+    def laid_out(self, layout: Layout) -> Remote:
+        """The same agent over the same connection and with the same log, for a role whose servers and jobs live there
+        in another way."""
+        other = copy.copy(self)
+        other.address = replace(self.address, layout=layout)
+        return other
 
     async def reconnect(self) -> None:
         """Opens the connection anew where it is closed. Raises HostKeyError or AgentError."""
-        await self._open()
+        await self._line.open()
 
     async def close(self) -> None:
         """Closes the connection; commands still running on it are lost, detached jobs are not."""
-        self._connection = None
-        await self._stack.aclose()
+        await self._line.close()
 
     async def run(
         self,
@@ -132,21 +158,14 @@ class Remote:
 
     async def clock_offset(self) -> tuple[float, float]:
         """(agent's clock minus the worker's, ± uncertainty) in seconds."""
-        async with self._channels:
-            return await clock_offset(await self._open(), self.address.place)
+        async with self._line.channels:
+            return await clock_offset(await self._line.open(), self.address.place)
 
     async def _checked(self, argv: tuple[str, ...], stdin: bytes = b"", *, secret: bool = False) -> bytes:
         status, stdout, stderr, line, seconds = await self._execute(argv, stdin, None, 600.0, secret=secret)
         if status != 0:
             self._failed(argv, CommandResult(line, status, "", _text(stderr), seconds))
         return stdout
-
-    async def _open(self) -> asyncssh.SSHClientConnection:
-        async with self._opening:
-            if self._connection is None or self._connection.is_closed():
-                await self._stack.aclose()
-                self._connection = await open_connection(self._stack, self.address, self._timeout_s)
-            return self._connection
 
     async def _execute(
         self,
@@ -163,8 +182,8 @@ class Remote:
         status: int | None = None
         began = time.monotonic()
         try:
-            async with self._channels:
-                connection = await self._open()
+            async with self._line.channels:
+                connection = await self._line.open()
                 began = time.monotonic()
                 status, stdout, stderr = await self._exchange(connection, line, stdin, timeout_s)
         finally:

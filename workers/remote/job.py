@@ -92,11 +92,14 @@ class Job:
         cwd: str | None = None,
     ) -> Job:
         """Starts argv, or a constant POSIX shell script, in one round trip. A job past its deadline is ended with all
-        its children (TERM, then KILL). cwd: the job's directory unless given. Raises CommandError."""
+        its children (TERM, then KILL). cwd: the job's directory unless given. It runs on the processors that the
+        agent's layout names for jobs. Raises CommandError."""
+        cpus = remote.address.layout.job_cpus
+        pinned = f"taskset -cp {quote([cpus])} $$ >/dev/null || exit\n" if cpus else ""
         body = argv if isinstance(argv, str) else f"exec {quote(argv)}"
         exports = [f"export {quote([f'{name}={value}'])}\n" for name, value in (env or {}).items()]
         settings = (directory, f"{deadline_s:.3f}", str(_GRACE_S), cwd or directory, _SUPERVISE)
-        await remote.script(_START, *settings, stdin="".join(exports) + body + "\n")
+        await remote.script(_START, *settings, stdin=pinned + "".join(exports) + body + "\n")
         return cls(remote, directory)
 
     async def wait(self, expected_s: float = 0) -> JobResult:

@@ -324,6 +324,30 @@ def test_servers_run_on_the_processors_of_the_level(measure: Measure, level: str
     assert layer(attempt) == {"cpus": {"list": found, "by": "taskset"}}
 
 
+def test_each_role_runs_on_its_own_processors(measure: Measure) -> None:
+    attempt = measure(
+        duration_s=1,
+        topology="streaming",
+        topology_parameters={"standbys": 2},
+        host={"cpus": "client=0 primary=0 standby=1 standby2=0-1"},
+    )
+    assert attempt.error is None, attempt.error
+    found = {check["node"]: check["actual"] for check in attempt.checks if check["name"] == "host.cpus"}
+    assert found == {"client": "0", "primary": "0", "standby1": "1", "standby2": "0,1"}
+    assert layer(attempt) == {"cpus": {"lists": found, "by": "taskset"}}
+
+
+def test_what_puts_the_load_on_runs_on_the_clients_processors(measure: Measure) -> None:
+    for level, count in (("client=1", 1), ("client=0-1", 2), ("primary=0", 2)):
+        attempt = measure(
+            workload="script",
+            parameters={"form": "command", "text": 'echo "processors $(nproc)"'},
+            host={"cpus": level},
+        )
+        assert attempt.error is None, attempt.error
+        assert attempt.measurements.get(metric_id="own.processors").value == count
+
+
 def test_a_server_that_is_restarted_keeps_its_processors(address: Address, postgres_16: InstallationRef) -> None:
     async def restarted() -> list[Check]:
         async with connected(replace(address, layout=Layout(cpus="1"))) as remote:

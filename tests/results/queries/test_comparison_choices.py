@@ -116,6 +116,26 @@ def test_per_core_is_nothing_where_the_cores_are_not_known() -> None:
     assert (found.points, found.excluded["without"]) == ((), 4)
 
 
+@pytest.mark.parametrize(
+    ("host", "cores"),
+    [
+        ({}, 8), ({"zfs": "8K"}, 8), ({"cpus": {"list": "0,1"}}, 2), ({"cpus": {"lists": {"primary": "0,1,4,5"}}}, 4),
+        ({"cpus": {"lists": {"client": "0"}}}, 8),
+    ],
+)  # fmt: skip
+def test_per_core_counts_the_processors_that_the_primary_may_use(host: dict[str, Any], cores: int) -> None:
+    made = factories.finished_run(replicates=1)
+    for attempt in models.Attempt.objects.filter(run=made):
+        models.LayerUse.objects.filter(attempt=attempt, layer__kind="hardware").delete()
+        for node, kind, content in (("primary", "hardware", {"cpu": {"usable": 8}}), ("client", "host", host)):
+            layer, _ = models.Layer.objects.get_or_create(hash=f"{kind}-{cores}", kind=kind, content=content)
+            models.LayerUse.objects.create(run=made, attempt=attempt, node=node, layer=layer)
+    whole = {point.key: point.value for point in compare(Selection((made.pk,), metric="tps")).points}
+    found = compare(Selection((made.pk,), metric="tps", per="core"))
+    assert len(found.points) == 4
+    assert [point.value for point in found.points] == [whole[point.key] / cores for point in found.points]
+
+
 def test_nodes_may_be_the_series_and_be_filtered() -> None:
     made = factories.finished_run()
     found = compare(Selection((made.pk,), {"installation": ("postgresql-16.9",)}, metric="cpu.user", series="node"))

@@ -89,6 +89,20 @@ def test_a_stream_says_its_state_and_a_broken_one_that_it_is() -> None:
     assert [edge.look for edge in two.received] == ["broken"]
 
 
+def test_shards_are_reached_by_queries_from_the_primary() -> None:
+    checks = [
+        {"name": "queries from primary", "node": node, "actual": "1 foreign partition", "passed": True}
+        for node in ("shard2", "shard1")
+    ]
+    found = drawn(spec("primary", "shard1", "shard2"), checks)
+    assert [row.name for row in found.rows] == ["client", "primary", "shard1", "shard2"]
+    assert [(edge.source, edge.look, edge.text) for row in found.rows[2:] for edge in row.received] == [
+        ("primary", "queries", "queries from primary: 1 foreign partition")
+    ] * 2
+    assert all(any(wire.tip for wire in row.wires) for row in found.rows[2:])
+    assert found.looks == ("load", "queries")
+
+
 def test_reads_beside_the_workload_are_called_so() -> None:
     load = {"name": "standby1", "client": "client", "server": "standby1", "clients": 1, "workload": False}
     row = drawn(spec("primary", "standby1", loads=[load])).rows[-1]

@@ -68,10 +68,14 @@ async def _reached(stage: Stage) -> list[Check]:
     answered = (await stage.primary.execute(statements.REACHED, database=stage.database)).splitlines()
     expected = len(answered) // len(shards_of(stage))
     return [
-        Check(f"foreign partitions on {node}", "primary", str(expected), str(count), count == expected > 0)
+        Check("queries from primary", node, _partitions(expected), _partitions(count), count == expected > 0)
         for node in shards_of(stage)
         for count in [answered.count(node)]
     ]
+
+
+def _partitions(count: int) -> str:
+    return f"{count} foreign partition{'' if count == 1 else 's'}"
 
 
 async def _planned(stage: Stage, name: str, key: str) -> Check:
