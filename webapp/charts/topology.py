@@ -72,10 +72,11 @@ class Track:
 
 @dataclass(frozen=True)
 class Row:
-    """One node. version: '' for a client. machine: the row with this machine's CPU and disk, where not this."""
+    """One node. program: with its version, '' for a client. machine: the row with this machine's CPU and disk, where
+    not this."""
 
     name: str
-    version: str
+    program: str
     agent: str
     received: tuple[Edge, ...]
     wires: tuple[Wire, ...]
@@ -143,7 +144,7 @@ def draw(
     rows = tuple(
         Row(
             name=name,
-            version="" if is_client(name) else _version(spec, name),
+            program=_program(spec, name),
             agent=agents[name],
             received=tuple(edge for edge in edges if edge.target == name),
             wires=tuple(_wires(place, names, edges, lanes, gutter)),
@@ -194,9 +195,13 @@ def _natural(name: str) -> tuple[bool, str, int]:
     return role != "primary", role, int(name.removeprefix(role) or 0)
 
 
-def _version(spec: Mapping[str, Any], node: str) -> str:
+def _program(spec: Mapping[str, Any], node: str) -> str:
+    if is_client(node):
+        return ""
+    if node in (spec.get("poolers") or ()):
+        return "pgpool-II"
     installation = (spec.get("installations") or {}).get(node) or spec.get("installation") or {}
-    return str(installation.get("version", ""))
+    return f"PostgreSQL {installation.get('version', '')}".strip()
 
 
 def _loads(spec: Mapping[str, Any]) -> Iterator[Edge]:

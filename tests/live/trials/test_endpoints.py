@@ -107,6 +107,15 @@ def test_an_endpoint_that_does_not_answer_fails_before_the_clock(measure: Measur
     )
 
 
+def test_endpoints_that_have_nothing_in_common_fail_with_the_cause(measure: Measure, two: list[Server]) -> None:
+    attempt = measure(**plan(two) | {"data": "fresh"})
+    assert attempt.error is not None
+    database = models.Attempt.objects.get(pk=attempt.pk).notes["data"]["database"]
+    expected = f"The endpoint 127.0.0.1:{two[1].port} has no database {database}."
+    assert (attempt.error["what"], attempt.error["phase"]) == (expected, "arrange")
+    assert "of one cluster only" in attempt.error["todo"]
+
+
 def test_commands_run_before_and_after_and_a_failing_one_says_so(
     measure: Measure, two: list[Server], bundles: Path, address: Address
 ) -> None:

@@ -69,8 +69,8 @@ def test_reads_are_balanced_over_a_primary_and_its_standby(measure: Measure) -> 
     attempt = measure(**plan(load_balance="statement"))
     assert attempt.error is None, attempt.error["why"]
     assert checks(attempt, "pooler")["backend_clustering_mode"] == STREAMING
-    assert checks(attempt, "primary")["as pgpool-II sees it"] == "up, primary"
-    assert checks(attempt, "standby1")["as pgpool-II sees it"] == "up, standby"
+    assert checks(attempt, "primary")["queries from pooler"] == "up, primary"
+    assert checks(attempt, "standby1")["queries from pooler"] == "up, standby"
     assert checks(attempt, "standby1")["data as on the primary"] == "4 tables, 100011 rows"
     selects, transactions = on_each(attempt, "pgpool.selects"), value(attempt, "transactions")
     assert min(selects) > transactions / 4
@@ -88,7 +88,7 @@ def test_writes_reach_every_primary_and_data_that_differ_are_copied(
     pooled = plan(NATIVE, script="tpcb-like")
     first = measure(**pooled)
     assert first.error is None, first.error
-    assert checks(first, "node2")["as pgpool-II sees it"] == "up, replica"
+    assert checks(first, "node2")["queries from pooler"] == "up, replica"
     transactions = value(first, "transactions")
     assert on_each(first, "pgpool.writes") == pytest.approx([4 * transactions] * 2, rel=COUNTED)
     before = [rows_of(address, postgres_16, first, node) for node in ("primary", "node2")]

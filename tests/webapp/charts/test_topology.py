@@ -39,8 +39,8 @@ def series(name: str, node: str, *values: float, label: str = "") -> Series:
 
 def test_a_single_server_is_a_client_with_an_arrow_to_it() -> None:
     found = drawn(spec("primary"))
-    assert [(row.name, row.version, row.agent) for row in found.rows] == [
-        ("client", "", "db1"), ("primary", "16.9", "db1"),
+    assert [(row.name, row.program, row.agent) for row in found.rows] == [
+        ("client", "", "db1"), ("primary", "PostgreSQL 16.9", "db1"),
     ]  # fmt: skip
     assert [edge.text for edge in found.rows[1].received] == ["load from client (4 clients)"]
     assert [bool(wire.tip) for wire in found.rows[1].wires] == [False, True]
@@ -101,6 +101,16 @@ def test_shards_are_reached_by_queries_from_the_primary() -> None:
     ] * 2
     assert all(any(wire.tip for wire in row.wires) for row in found.rows[2:])
     assert found.looks == ("load", "queries")
+
+
+def test_what_stands_before_the_servers_sends_them_their_queries() -> None:
+    checks = [{"name": "queries from pooler", "node": n, "actual": "up", "passed": True} for n in ("primary", "node2")]
+    loads = [{"name": "primary", "client": "client", "server": "pooler"}]
+    found = drawn(spec("primary", "node2", "pooler", poolers=["pooler"], loads=loads), checks)
+    assert [(row.name, row.program) for row in found.rows] == [
+        ("client", ""), ("pooler", "pgpool-II"), ("primary", "PostgreSQL 16.9"), ("node2", "PostgreSQL 16.9"),
+    ]  # fmt: skip
+    assert [[edge.source for edge in row.received] for row in found.rows] == [[], ["client"], ["pooler"], ["pooler"]]
 
 
 def test_reads_beside_the_workload_are_called_so() -> None:

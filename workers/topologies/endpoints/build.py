@@ -13,10 +13,12 @@ from workers.remote.job import Job
 from .listing import Endpoint, endpoints
 
 _COMMAND_LIMIT_S = 1800.0
+_PATIENCE_S = 12.0
+_DATABASE = "SELECT FROM pg_database WHERE datname = :'name'"
 
 
 class Endpoints:
-    """The topology of `workers.interfaces.Topology` and `Released`."""
+    """The topology of `workers.interfaces.Topology`, `Arranged` and `Released`."""
 
     async def build(self, stage: Stage) -> None:
         """Runs the commands before, and asks every endpoint. Servers of Teiten on the agents are stopped.
@@ -37,6 +39,11 @@ class Endpoints:
                 options={"PGSSLMODE": str(parameters["sslmode"]), "PGCONNECT_TIMEOUT": "10"},
             )
         await nodes.all_of(_answers(stage, node) for node, _ in _listed(stage))
+
+    async def arrange(self, stage: Stage) -> None:
+        """Waits until every endpoint has the trial's database, which is loaded through the first. Raises VerifyError
+        where it does not come, CommandError."""
+        await nodes.all_of(_has_database(stage, node) for node, _ in _listed(stage))
 
     async def verify(self, stage: Stage) -> None:
         """Version, role, settings that the plan names, and access methods of every endpoint; and that it has the
@@ -79,6 +86,23 @@ async def _answers(stage: Stage, node: str) -> None:
             why=error.stderr.strip() or error.why,
             todo=f"Try psql there from {server.remote.address.name}; the password stands in ~/.pgpass of its account.",
         ) from error
+
+
+async def _has_database(stage: Stage, node: str) -> None:
+    server = stage.servers[node]
+
+    async def look() -> bool:
+        return bool(await server.query(_DATABASE, variables={"name": stage.database}))
+
+    there, _ = await nodes.patiently(look, bool, _PATIENCE_S)
+    if not there:
+        raise VerifyError(
+            f"The endpoint {server.host}:{server.port} has no database {stage.database}.",
+            where="topology.endpoints",
+            why=f"The data were loaded through the first endpoint, and {_PATIENCE_S:g} s later they are not here.",
+            todo="Name endpoints of one cluster only, and look whether its replication works; of servers that have "
+            f"nothing in common, each needs its own database {stage.database}.",
+        )
 
 
 async def _command(stage: Stage, when: str) -> None:

@@ -103,7 +103,7 @@ async def checks(stage: Stage) -> list[Check]:
     return [
         *(Check(name, POOLER, value, found[name], found[name] == value) for name, value in wanted.items()),
         Check("query through pgpool-II", POOLER, stage.database, database, database == stage.database),
-        *(Check("as pgpool-II sees it", node, state, actual, actual == state) for node, state, actual in states),
+        *(Check(f"queries from {POOLER}", node, state, actual, actual == state) for node, state, actual in states),
     ]
 
 
