@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import psycopg
 from django.db import connection
 from numpy.typing import NDArray
 from psycopg import sql as compose
@@ -39,8 +40,12 @@ def rows(cls: type[T], text: str, params: Mapping[str, Any] | None = None) -> li
 
 def columns(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Runs one query of one row, by the names of its columns. What `array_send` sends becomes an array without nulls:
-    thousands of numbers take a fraction of the time that they take as text."""
+    thousands of numbers take a fraction of the time that they take as text. Parameters are bound by the server, which
+    must be able to tell their types."""
     with connection.cursor() as cursor:
+        # Django's own cursor gets its answers as text, in which bytes are twice as long.
+        cursor.cursor = psycopg.Cursor(connection.connection)
+        cursor.cursor.format = psycopg.pq.Format.BINARY
         cursor.execute(text, params)
         names = [column.name for column in cursor.description]
         (row,) = cursor.fetchall()

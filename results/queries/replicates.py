@@ -86,15 +86,22 @@ class Cells:
 
     def samples(self) -> list[Sample]:
         """Of each cell. Keys that are alike are one object, so that they are found to be equal at once."""
-        values = self.split(self.columns.value.tolist())
-        keys = self.split(list(zip(self.columns.run.tolist(), self.columns.block.tolist(), strict=True)))
-        known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        return [Sample(own, known.setdefault(of, of)) for own, of in zip(values, keys, strict=True)]
+        block = self._blocks
+        known: dict[bytes, tuple[tuple[int, int], ...]] = {}
+        found = []
+        values = tuple(self.columns.value.tolist())
+        for start, end in pairwise(self.bounds.tolist()):
+            own = block.number[start:end]
+            key = own.tobytes()
+            if key not in known:
+                known[key] = tuple(block.keys[number] for number in own.tolist())
+            found.append(Sample(values[start:end], known[key]))
+        return found
 
     def matched(self, base: Ints, other: Ints) -> Matched:
         """What is judged of cells against others: see `results.statistics.difference.matched`."""
         n = np.diff(self.bounds)
-        block = Blocks.of(self.columns, self.bounds)
+        block = self._blocks
         first = np.cumsum(n[other]) - n[other]
         owner = np.repeat(np.arange(len(other)), n[other])
         within = np.arange(len(owner)) - first[owner]
@@ -126,6 +133,10 @@ class Cells:
         return self._ordered[first if name == "min" else last]
 
     @cached_property
+    def _blocks(self) -> Blocks:
+        return Blocks.of(self.columns, self.bounds)
+
+    @cached_property
     def _ordered(self) -> Floats:
         """Values by size within each cell."""
         return self.columns.value[np.lexsort((self.columns.value, self.columns.cell))]
@@ -133,19 +144,21 @@ class Cells:
 
 @dataclass(frozen=True)
 class Blocks:
-    """number: of each replicate one that is the same for all of a run's block. once: of each cell whether no block was
-    measured twice in it."""
+    """keys: (run, block) by number. number: of each replicate. once: of each cell whether no block was measured twice
+    in it."""
 
+    keys: tuple[tuple[int, int], ...]
     number: Ints
     once: Bools
 
     @staticmethod
     def of(columns: Columns, bounds: Ints) -> Blocks:
         most = int(columns.block.max(initial=0)) + 1
-        _, number = np.unique(columns.run * most + columns.block, return_inverse=True)
+        _, first, number = np.unique(columns.run * most + columns.block, return_index=True, return_inverse=True)
+        keys = tuple(zip(columns.run[first].tolist(), columns.block[first].tolist(), strict=True))
         pairs = np.unique(columns.cell * (int(number.max(initial=0)) + 1) + number)
         cells = pairs // (int(number.max(initial=0)) + 1)
-        return Blocks(number, np.bincount(cells, minlength=len(bounds) - 1) == np.diff(bounds))
+        return Blocks(keys, number, np.bincount(cells, minlength=len(bounds) - 1) == np.diff(bounds))
 
 
 def in_cells(found: Replicates, panels: Sequence[str], series: Sequence[str], xs: Sequence[str]) -> Cells:

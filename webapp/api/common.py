@@ -28,7 +28,15 @@ class Numbers(JSONRenderer):
         if data is None or self.get_indent(accepted_media_type or "", renderer_context or {}):
             return bytes(super().render(data, accepted_media_type, renderer_context))
         found = orjson.dumps(data, default=self.encoder_class().default)
+        _let_go(renderer_context or {})
         return found.replace(b"\xe2\x80\xa8", b"\\u2028").replace(b"\xe2\x80\xa9", b"\\u2029")  # as JSONRenderer does
+
+
+def _let_go(context: dict[str, Any]) -> None:
+    """An answer and its view know each other: with all its numbers it would wait for the garbage collector."""
+    context.pop("response", None)
+    if view := context.get("view"):
+        del view.response
 
 
 class Pages(CursorPagination):
