@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from django import template
 from django.http import HttpRequest
-from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -18,6 +17,7 @@ from django.utils.safestring import SafeString, mark_safe
 from results.queries.ordering import DEFAULT, VERSIONS
 from results.statistics.verdict import Kind, Verdict
 from results.units import format_quantity
+from webapp import sheets
 
 register = template.Library()
 
@@ -165,8 +165,8 @@ def local_path(address: str | None, request: HttpRequest) -> str:
 
 
 @register.simple_tag
-def stylesheet(name: str) -> str:
-    return static(f"css/{name}.css")
+def stylesheets() -> list[str]:
+    return sheets.addresses()
 
 
 @register.simple_tag
