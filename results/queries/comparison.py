@@ -16,7 +16,7 @@ from results.confounders.rules import BUILDS
 from results.metrics import Better
 from results.queries.baselines import REFERENCE, matched, unmatched, wanted_bases
 from results.queries.cells import Comparison, Key, Point, Replicate, Summary, Unmatched, Warned
-from results.queries.configurations import STATES, Bools, Configurations, Ints, configurations
+from results.queries.configurations import STATES, Bools, Configurations, Ints, configurations, distinct
 from results.queries.environments import Judged, Pair, Side, series_environments
 from results.queries.facets import facets, let_through, metrics_of, percentile_choice
 from results.queries.freshness import Freshness, freshness
@@ -269,5 +269,5 @@ def _warnings(cells: Cells, published: Set[int]) -> list[Warned]:
 def _excluded(rows: Configurations, cells: Cells) -> dict[str, int]:
     counts = {state: int(rows.trials[state].sum()) for state in STATES}
     columns = cells.columns
-    measured = np.unique(columns.trial[np.isin(columns.configuration, rows.id)])
+    measured = distinct(columns.trial[np.isin(columns.configuration, rows.id)])
     return {state: counts[state] for state in STATES[1:]} | {"without": counts["done"] - len(measured)}

@@ -239,6 +239,12 @@ def configurations(run_ids: Sequence[int]) -> Configurations:
     return Configurations(parts, counts)
 
 
+def distinct(values: Ints) -> Ints:
+    """By size, each once. np.unique hashes, which takes thousands of numbers ten times as long."""
+    ordered = np.sort(values)
+    return ordered[np.diff(ordered, prepend=ordered[:1] - 1) > 0]
+
+
 def places_of(wanted: Ints, among: Ints) -> Ints:
     """Of each number its place among others, all of which differ; any place for one that is not there."""
     order = among.argsort(kind="stable")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from results import sql
 from results.errors import TeitenError
 from results.queries.cells import Key, Replicate
-from results.queries.configurations import Bools, Column, Configurations, Ints, places_of
+from results.queries.configurations import Bools, Column, Configurations, Ints, distinct, places_of
 from results.queries.facets import percentile_of
 from results.queries.selection import JOINT, LABEL, NODE, Selection, dimensions
 from results.statistics.difference import FEWEST_PAIRS, Matched, Sample
@@ -156,7 +156,7 @@ class Blocks:
         most = int(columns.block.max(initial=0)) + 1
         _, first, number = np.unique(columns.run * most + columns.block, return_index=True, return_inverse=True)
         keys = tuple(zip(columns.run[first].tolist(), columns.block[first].tolist(), strict=True))
-        pairs = np.unique(columns.cell * (int(number.max(initial=0)) + 1) + number)
+        pairs = distinct(columns.cell * (int(number.max(initial=0)) + 1) + number)
         cells = pairs // (int(number.max(initial=0)) + 1)
         return Blocks(keys, number, np.bincount(cells, minlength=len(bounds) - 1) == np.diff(bounds))
 
@@ -193,7 +193,7 @@ def replicates(
     if not measurable:
         return _NOTHING
     parameters = {
-        "runs": np.unique(measurable.run).tolist(),
+        "runs": distinct(measurable.run).tolist(),
         "configurations": None if all_of_runs and len(measurable) == len(rows) else measurable.id.tolist(),
         "attempts": None if attempts is None else list(attempts),
         "metric": chosen.metric,
@@ -275,7 +275,7 @@ def _configurations(
 ) -> tuple[list[int], tuple[str, ...]]:
     """How many different configurations fell into each cell, but for their run; and the dimensions besides the axes
     in which they differ."""
-    pairs = np.unique(cell * len(rows) + row)
+    pairs = distinct(cell * len(rows) + row)
     cell, row = pairs // len(rows), pairs % len(rows)
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     if len(starts) == len(cell):
@@ -288,7 +288,7 @@ def _configurations(
             mixed.append(name)
             lines = different * (places.max() + 1) + places
             different = np.unique(lines, return_inverse=True)[1]
-    kinds = np.unique(cell * len(cell) + different) // len(cell)
+    kinds = distinct(cell * len(cell) + different) // len(cell)
     return np.bincount(kinds, minlength=len(starts)).tolist(), tuple(mixed)
 
 

@@ -58,7 +58,7 @@ def drift(configuration: Ints, block: Ints, position: Ints, value: Floats) -> Dr
     y = _within(groups, logs)
     x = np.column_stack([_within(groups, column) for column in columns])
     told = [index for index in range(2) if float(x[:, index] @ x[:, index]) > 1e-9]
-    freedom = len(starts) - len(np.unique(groups)) - len(told)
+    freedom = len(starts) - (int(groups.max()) + 1) - len(told)
     found: list[tuple[float | None, float | None]] = [(None, None), (None, None)]
     if told and freedom >= FREEDOM and np.linalg.matrix_rank(x[:, told]) == len(told):
         slopes, errors = _fit(x[:, told], y, freedom)
