@@ -47,7 +47,8 @@ def _prepare(session: Running) -> None:
     """Tables and collected static files, made anew when a file that they come from has changed."""
     for words, patterns in (
         (("migrate",), ("*/migrations/*.py",)),
-        (("collectstatic", "--noinput", "--clear"), ("static/**/*",)),
+        # with what finds and joins them, in our code and in the libraries
+        (("collectstatic", "--noinput", "--clear"), ("static/**/*", "webapp/**/*.py", "requirements.txt")),
     ):
         stamp, wanted = session.places.state / f"{words[0]}-stamp", _hash(patterns)
         if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
