@@ -42,7 +42,7 @@ class HostUse:
     known: Mapping[str, KnownHost]
     trial: str
     noted: Noted
-    set_on: list[tuple[str, Remote, HostFactor, HostLevel]] = field(default_factory=list)
+    set_on: list[tuple[str, HostFactor, HostLevel]] = field(default_factory=list)
     role_cpus: dict[str, str] = field(default_factory=dict)
 
     async def prepare(self, in_mid_run: MidRun | None = None) -> None:
@@ -86,8 +86,8 @@ class HostUse:
     async def verify(self) -> list[LayerUse]:
         """Before the clock starts: a Check for every level on every machine; the layers that say what is set. Raises
         AgentError."""
-        for role, remote, factor, level in self.set_on:
-            self.stage.recorder.check(await factors.check(remote, factor, level, role))
+        for role, factor, level in self.set_on:
+            self.stage.recorder.check(await factors.check(self.stage.agents[role], factor, level, role))
         for role, remote in self.stage.agents.items():
             if remote.address.layout.job_cpus:
                 self.stage.recorder.check(await cpus.check_jobs(remote, self.stage.job_dir(remote), role))
@@ -134,7 +134,7 @@ class HostUse:
 
     async def _apply(self, role: str, remote: Remote, name: str) -> None:
         factor, level = self._defined(remote, name, self.stage.spec.host[name])
-        self.set_on.append((role, remote, factor, level))
+        self.set_on.append((role, factor, level))
         await factors.apply(remote, factor, level, self.trial, self.noted)
 
     def _defined(self, remote: Remote, name: str, label: str) -> tuple[HostFactor, HostLevel]:

@@ -13,7 +13,7 @@ from results import models
 from results.errors import CommandError
 from results.matrix import InstallationRef, TrialSpec
 from tests.live.trials.conftest import value
-from tests.live.trials.killing import AT_WORK, killed_at
+from tests.live.trials.killing import AT_WORK, beside, killed_at, on_agent
 from tests.live.trials.losing import events, keys_of
 from workers.arranging import pool
 from workers.bundle import reader
@@ -31,6 +31,22 @@ ps -u "$(id -u)" -o stat=,args= | grep -v "^Z" | grep "$1.*[p]gpool"
 find "$1" -type s -path '*pgpool/*'
 awk -v own="$(id -u)" 'NR > 1 && $8 == own && $4 > 100000000 && $7 == 0 { print "shared memory", $2 }' /proc/sysvipc/shm
 ls "$1/jobs"
+"""
+# of every program of a job, once pgbench's clients are at work, the processors that the kernel gives it
+_PROCESSORS = r"""
+tries=0
+until grep -qs progress "$1"/jobs/*/measure*/stderr; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 20000 ] || exit 1
+    sleep 0.01
+done
+for process in $(grep -lsz "^TEITEN_JOB=$1/jobs/" /proc/[0-9]*/environ); do
+    process=${process%/environ}
+    read -r name <"$process/comm" || continue
+    case $name in
+        pgbench | pgpool) echo "$name $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$process/status")" ;;
+    esac
+done
 """
 
 
@@ -80,6 +96,15 @@ def test_reads_are_balanced_over_a_primary_and_its_standby(measure: Measure) -> 
     for metric in ("replication.lag_bytes", "replication.catch_up"):
         assert value(attempt, metric, node="standby1") >= 0
     assert attempt.gaps == []
+
+
+def test_pgpool_and_pgbench_run_on_their_own_processors(measure: Measure, address: Address) -> None:
+    seen: list[str] = []
+    with beside(lambda: seen.extend(on_agent(address, _PROCESSORS, address.work_dir).splitlines())):
+        attempt = measure(**plan(), duration_s=5, host={"cpus": "client=0 pooler=1"})
+    assert attempt.error is None, attempt.error
+    assert set(seen) == {"pgbench 0", "pgpool 1"}
+    assert [checks(attempt, node)["host.cpus"] for node in ("client", "pooler")] == ["0", "1"]
 
 
 def test_writes_reach_every_primary_and_data_that_differ_are_copied(
