@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Iterator
 
 import pytest
+from django.core.signals import request_finished
 from django.test import RequestFactory
 from django.test.client import ClientHandler
 
@@ -38,6 +39,14 @@ def test_a_comparison_is_freed_without_the_garbage_collector() -> None:
     alive = weakref.ref(answer)
     del answer
     assert alive() is None
+
+
+def test_a_server_looks_after_every_answer() -> None:
+    before = gc.get_threshold()
+    garbage.settle()
+    gc.unfreeze()
+    gc.set_threshold(*before)
+    assert request_finished.disconnect(garbage.tidy), "it was not told of answers"
 
 
 def test_circles_are_looked_for_after_an_answer_when_there_is_enough_of_them() -> None:
