@@ -1,17 +1,28 @@
 # The commands a newcomer needs. Each sets up what it uses; `make demo PYTHON=python3.12` takes another Python.
 PYTHON ?= python3
 VENV := .venv/bin
+# Over how many processes the tests are spread; ARGS and WHICH are pytest's own words and marks (CONTRIBUTING.md).
+PROCESSES ?= 3
+WHICH ?=
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-slow test-all tests lint bench clean
 
 demo:  ## everything in the foreground, with a first comparison of PostgreSQL 16 and 18
 	@$(PYTHON) -m bootstrap venv
 	@$(VENV)/python -m bootstrap demo
 
-test:  ## all tests, on real servers; make test ARGS="-k matrix -x"
+test:  ## what a change needs: the quick tests, and of the slow ones a smoke test of every kind and journey
+	@$(MAKE) --no-print-directory tests WHICH="smoke or not slow"
+
+test-slow:  ## the rest: live trials, browser, bootstrap
+	@$(MAKE) --no-print-directory tests WHICH="slow and not smoke"
+
+test-all: test test-slow  ## both
+
+tests:  ## any of them: make tests WHICH=slow ARGS="-k pgpool -x"
 	@$(PYTHON) -m bootstrap system --dev
 	@$(PYTHON) -m bootstrap venv --dev
-	@$(VENV)/python -m bootstrap services -- $(VENV)/python -m pytest $(ARGS)
+	@$(VENV)/python -m bootstrap services -- $(VENV)/python -m pytest -n $(PROCESSES) -m "$(WHICH)" $(ARGS)
 
 lint:  ## style, types, import directions
 	@$(PYTHON) -m bootstrap venv --dev

@@ -81,7 +81,7 @@ def redis(places: Places, port: int) -> Service:
     """Redis without a disk copy: the warehouse holds what must not be lost."""
     password = secret(places, "redis_password")
     lines = [f"bind {HOST}", f"port {port}", f"requirepass {password}", f'dir "{places.redis}"']
-    lines += ['save ""', "appendonly no", "daemonize no", "databases 4"]
+    lines += ['save ""', "appendonly no", "daemonize no", "databases 16"]
     config = places.redis / "redis.conf"
     config.touch(mode=0o600)
     config.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,4 +1,6 @@
-"""What all tests share: the surroundings that `make test` sets up, as environment variables."""
+"""What all tests share: which run when, and the surroundings that `make test` sets up, as environment variables.
+
+Everything in tests/live, tests/e2e and tests/bootstrap is slow; what `make test` runs of it all the same is smoke."""
 
 from __future__ import annotations
 
@@ -6,8 +8,17 @@ import os
 from typing import Any
 
 import pytest
+from django.conf import settings
 
-_HINT = "is not set: this test needs real servers around it. Run `make test` (make test ARGS='-k name' for one)."
+FOLDERS = {"tests/live/": "live", "tests/e2e/": "browser", "tests/bootstrap/": "bootstrap"}
+# Tests of a file run one after the other. These files, which change or count what the machine has, do so together.
+TOGETHER = {
+    "tests/live/trials/test_host_factors.py": "kernel",
+    "tests/live/trials/test_kernel_settings.py": "kernel",
+    "tests/live/trials/test_pgpool.py": "pgpool",
+    "tests/live/trials/test_every_topology.py": "pgpool",
+}
+_HINT = "is not set: this test needs real servers around it. Run `make test` (make tests ARGS='-k name' for one)."
 
 
 def surrounding(name: str) -> str:
@@ -17,10 +28,39 @@ def surrounding(name: str) -> str:
     return os.environ[name]
 
 
-@pytest.hookimpl(trylast=True)
+def pytest_configure() -> None:
+    """A queue for each process that tests are spread over, and passwords that cost nothing."""
+    number = process_number()
+    if number and os.environ.get("TEITEN_REDIS_URL"):
+        os.environ["TEITEN_REDIS_URL"] = f"{os.environ['TEITEN_REDIS_URL'].rpartition('/')[0]}/{number}"
+        settings.CELERY_BROKER_URL = os.environ["TEITEN_REDIS_URL"]
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def process_number() -> int:
+    """Which of the processes that pytest-xdist spreads the tests over this is, from 1; 0 where it spreads nothing."""
+    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw-1").removeprefix("gw")) + 1
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The browser's tests come last: its driver keeps an event loop running, in which no other test can run its own."""
-    items.sort(key=lambda item: item.nodeid.startswith("tests/e2e/"))
+    """Marks each test by its folder, keeps the tests of a file in one process, and begins with the slowest."""
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(TOGETHER.get(file, file)))
+        kind = _kind(item)
+        if kind:
+            item.add_marker(kind)
+            item.add_marker("slow")
+        if kind == "live":
+            # A machine that is busy with something else may fail one; each repetition is listed at the end.
+            item.add_marker(pytest.mark.flaky(reruns=1))
+    order = ["live", "bootstrap", "browser", ""]
+    items.sort(key=lambda item: order.index(_kind(item)))
+
+
+def _kind(item: pytest.Item) -> str:
+    return next((kind for folder, kind in FOLDERS.items() if item.nodeid.startswith(folder)), "")
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +80,6 @@ def agent_environment() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
-    """Asked by pytest-django before it makes the test database."""
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Asked by pytest-django before it makes the test database, one for each process."""
     surrounding("TEITEN_DATABASE_URL")

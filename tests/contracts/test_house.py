@@ -1,4 +1,5 @@
-"""What holds for the whole house: style, types, import directions, migrations, OpenAPI, sizes, docs."""
+"""What holds for the whole house: import directions, migrations, OpenAPI, sizes, docs, smoke tests. `make lint` looks
+at style and types."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from results.plan import Kinds
+from tests.live.trials import test_every_topology, test_every_workload
 from webapp import env
 from workers import registry
 
@@ -22,18 +24,6 @@ CODE = ("bootstrap", "results", "workers", "webapp", "bench", "tests")
 def run(*command: str) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
-
-
-def test_the_linter_finds_nothing() -> None:
-    run(str(BIN / "ruff"), "check", ".")
-
-
-def test_every_file_is_formatted() -> None:
-    run(str(BIN / "ruff"), "format", "--check", ".")
-
-
-def test_the_types_are_right() -> None:
-    run(str(BIN / "mypy"), ".")
 
 
 def test_imports_go_webapp_workers_results_and_pure_modules_are_pure() -> None:
@@ -99,6 +89,17 @@ def test_every_kind_is_whole_and_described(group: str, name: str) -> None:
         assert registry.workload_parser(name) is not None
     if group == "collectors":
         assert registry.collector_parser(name) is not None
+
+
+def test_every_kind_has_its_smoke_test() -> None:
+    kinds = registry.kinds()
+    assert set(test_every_workload.SMALLEST) == set(kinds.workloads)
+    assert set(test_every_topology.SMALLEST) == set(kinds.topologies)
+    watching = {name for plan in test_every_topology.SMALLEST.values() for name in plan.get("collectors", ())}
+    watching |= {name for spec in kinds.topologies.values() for name in spec.collectors_for({})}
+    assert watching == set(kinds.collectors)
+    for module in (test_every_workload, test_every_topology):
+        assert module.pytestmark == pytest.mark.smoke
 
 
 def test_what_topologies_do_at_once_is_waited_for() -> None:

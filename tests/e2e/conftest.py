@@ -39,8 +39,9 @@ def _plain_static(settings: Any, tmp_path: Path) -> None:
     settings.TEITEN_BUNDLE_DIR = tmp_path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
+    """One for all tests of this folder, not of the session: its driver keeps an event loop running."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=PATIENCE_MS)
         yield browser

@@ -14,6 +14,7 @@ from tests.e2e.conftest import PASSWORD, Watched
 DRAWN = "[data-figure][data-drawn]"
 
 
+@pytest.mark.smoke
 def test_a_plan_is_made_with_a_live_preview_exported_and_imported(watched: Watched, agent: models.Agent) -> None:
     watched.sign_in()
     page = watched.open("/plans/add/")
@@ -45,6 +46,7 @@ def test_a_plan_is_made_with_a_live_preview_exported_and_imported(watched: Watch
     assert models.Plan.objects.get().hash == made.hash
 
 
+@pytest.mark.smoke
 def test_the_run_page_fills_in_by_itself(watched: Watched, agent: models.Agent) -> None:
     run = factories.run()
     trials = list(run.trials.order_by("position").select_related("configuration"))
@@ -95,6 +97,7 @@ def test_a_live_trial_keeps_open_what_was_opened(watched: Watched, agent: models
     expect(page.locator("#commands pre")).to_be_visible()
 
 
+@pytest.mark.smoke
 def test_a_page_left_open_past_signing_out_goes_to_sign_in_and_back(
     watched: Watched, agent: models.Agent, settings: Any
 ) -> None:
@@ -111,6 +114,7 @@ def test_a_page_left_open_past_signing_out_goes_to_sign_in_and_back(
     expect(page.locator("#live")).to_have_attribute("data-state", "running")
 
 
+@pytest.mark.smoke
 def test_the_comparison_follows_its_controls_and_its_address_reproduces_it(
     watched: Watched, agent: models.Agent
 ) -> None:
@@ -140,6 +144,7 @@ def test_going_back_restores_the_choice_before(watched: Watched, agent: models.A
     page.wait_for_selector(DRAWN)
 
 
+@pytest.mark.smoke
 def test_a_trial_draws_its_window_and_a_click_on_a_mark_leads_there(watched: Watched, agent: models.Agent) -> None:
     run = factories.finished_run()
     page = watched.open(f"/runs/{run.pk}/")

@@ -23,6 +23,7 @@ def chip(page: Page, name: str, value: str) -> None:
     page.locator("label.chip", has=page.locator(f'[name="filter.{name}"][value="{value}"]')).click()
 
 
+@pytest.mark.smoke
 def test_chips_filter_at_once_and_the_address_follows(watched: Watched, run: models.Run) -> None:
     page = watched.open(f"/compare/?run={run.pk}")
     expect(page.locator(ROWS)).to_have_count(3)
@@ -188,6 +189,7 @@ def test_the_explorer_chooses_among_labels_by_chips(watched: Watched, run: model
 
 
 @pytest.mark.parametrize("watched", ["phone"], indirect=True)
+@pytest.mark.smoke
 def test_on_a_phone_nothing_is_wider_than_the_screen(watched: Watched, run: models.Run) -> None:
     for query in ("", "&view=ratio", "&view=speedup", "&panel=installation&series=none"):
         settled(watched.open(f"/compare/?run={run.pk}{query}"))

@@ -14,6 +14,7 @@ from tests.e2e.conftest import Watched
 NOT_RIGHT = "Failed to load resource: the server responded with a status of 422"
 
 
+@pytest.mark.smoke
 def test_a_newcomer_chooses_a_ready_plan_a_size_and_agents_and_runs_it(watched: Watched, agent: models.Agent) -> None:
     factories.agent("db2", {"17.5": 170005, "18.1": 180001})
     watched.sign_in()

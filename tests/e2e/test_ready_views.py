@@ -73,6 +73,7 @@ def test_a_workload_is_chosen_by_keyboard_and_the_address_follows(watched: Watch
     expect(page.locator(".heat")).to_contain_text("read_scaleup")
 
 
+@pytest.mark.smoke
 def test_from_the_home_page_to_a_number_and_to_the_line_of_its_file(watched: Watched, loaded: models.Run) -> None:
     page = watched.open("/")
     page.click(".cards >> text=Topologies")

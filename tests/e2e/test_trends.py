@@ -27,6 +27,7 @@ def wide() -> models.Plan:
 
 
 @pytest.mark.parametrize("watched", ["desktop", "phone"], indirect=True)
+@pytest.mark.smoke
 def test_a_year_is_drawn_with_its_change_and_a_dot_leads_to_its_trial(watched: Watched, transactional_db: None) -> None:
     plan = histories.nightly()
     histories.year(plan)

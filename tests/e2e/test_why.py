@@ -11,6 +11,7 @@ from tests.watched import watched_run
 
 
 @pytest.mark.parametrize("watched", ["desktop", "phone"], indirect=True)
+@pytest.mark.smoke
 def test_every_figure_is_drawn_and_fits(watched: Any, agent: Any) -> None:
     run = watched_run()
     page = watched.open(f"/compare/why/?run={run.pk}&at=4")

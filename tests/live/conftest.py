@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from results.matrix import InstallationRef, find_installation
+from tests.conftest import process_number
 from workers.postgres import cluster
 from workers.postgres.installation import discover_installations
 from workers.remote.address import Address
@@ -17,13 +18,13 @@ from workers.remote.connection import Remote, connected
 
 @pytest.fixture(scope="session")
 def address(agent_environment: dict[str, Any]) -> Iterator[Address]:
-    """The agent, with directories of these tests' own; their servers are stopped at the end."""
-    home = agent_environment["home"]
+    """The agent, with directories of these tests' own in each process; their servers are stopped at the end."""
+    folder = f"{agent_environment['home']}/live{process_number() or ''}"
     found = Address(
         name="live",
         **{name: agent_environment[name] for name in ("host", "port", "user", "key_path", "host_key")},
-        data_dir=f"{home}/live/data",
-        work_dir=f"{home}/live/work",
+        data_dir=f"{folder}/data",
+        work_dir=f"{folder}/work",
         search=tuple(agent_environment["search"]),
     )
     yield found

@@ -22,12 +22,14 @@ from results import agents, models, runs
 from results import plan as plans
 from results.agents import Contact
 from results.matrix import InstallationRef, find_installation
+from tests.live.trials import endpoints
 from tests.live.trials.afterwards import Afterwards
 from workers import attempt, contact, dispatch, registry, tasks
 from workers.arranging import failover
 from workers.arranging.failover_parameters import asked_for
 from workers.interfaces import Stage
 from workers.postgres import cluster
+from workers.postgres.server import Server
 from workers.remote.address import Address
 from workers.remote.connection import connected
 
@@ -108,6 +110,17 @@ def further(agent: models.Agent, address: Address, found: Contact) -> Iterator[C
 def far(further: Callable[[str], Address]) -> Address:
     """A second agent."""
     return further("far")
+
+
+@pytest.fixture
+def two(address: Address, postgres_16: InstallationRef) -> Iterator[list[Server]]:
+    """Two servers that Teiten did not arrange, with no database of a trial."""
+    with asyncio.Runner() as runner:
+        context = endpoints.built(address, postgres_16, ("one", "two"))
+        servers = runner.run(context.__aenter__())
+        endpoints.prepare(servers, "DROP DATABASE IF EXISTS bench;")
+        yield servers
+        runner.run(context.__aexit__(None, None, None))
 
 
 async def _removed(address: Address) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -17,6 +15,7 @@ from results import agents, models
 from results.agents import Contact
 from results.matrix import InstallationRef
 from tests.live.trials.conftest import value
+from tests.live.trials.endpoints import plan, prepare
 from tests.live.trials.killing import on_agent
 from workers.bundle import reader
 from workers.pgbench.several import TOGETHER_S
@@ -26,51 +25,6 @@ from workers.remote.address import Address
 from workers.remote.connection import connected
 
 Measure = Callable[..., models.Attempt]
-
-
-@asynccontextmanager
-async def built(address: Address, installation: InstallationRef, names: tuple[str, ...]) -> AsyncIterator[list[Server]]:
-    """Servers in a directory that no agent knows, reached by TCP without password."""
-    elsewhere = replace(address, name="elsewhere", data_dir=f"{address.data_dir}-elsewhere")
-    async with connected(elsewhere) as remote:
-        trust = ["host all all 127.0.0.1/32 trust"]
-        servers = [
-            await cluster.ensure(remote, installation, listen="127.0.0.1", hba=trust, name=name) for name in names
-        ]
-        try:
-            yield servers
-        finally:
-            await cluster.stop_others(remote)
-
-
-@pytest.fixture
-def two(address: Address, postgres_16: InstallationRef) -> Iterator[list[Server]]:
-    with asyncio.Runner() as runner:
-        context = built(address, postgres_16, ("one", "two"))
-        servers = runner.run(context.__aenter__())
-        prepare(servers, "DROP DATABASE IF EXISTS bench;")
-        yield servers
-        runner.run(context.__aexit__(None, None, None))
-
-
-def plan(servers: list[Server], **more: Any) -> dict[str, Any]:
-    listed = ", ".join(f"127.0.0.1:{server.port}" for server in servers)
-    return {
-        "topology": "endpoints",
-        "agents": {"client": "live"},
-        "topology_parameters": {"endpoints": listed, "user": "teiten", **more},
-        "cache": "as-found",
-        "parameters": {"script": "custom", "custom_script": "SELECT 1;", "clients": 2},
-    }
-
-
-def prepare(servers: list[Server], script: str) -> None:
-    async def done() -> None:
-        for server in servers:
-            async with connected(server.remote.address) as remote:
-                await replace(server, remote=remote).execute(script)
-
-    asyncio.run(done())
 
 
 def test_every_endpoint_has_clients_of_its_own_that_begin_together(
@@ -97,6 +51,7 @@ def test_a_database_that_teiten_did_not_make_is_never_dropped(measure: Measure, 
     assert attempt.error["what"] == "The server has a database 'bench' that Teiten did not make."
 
 
+@pytest.mark.smoke
 def test_an_endpoint_that_does_not_answer_fails_before_the_clock(measure: Measure, two: list[Server]) -> None:
     silent = replace(two[1], port=1)
     attempt = measure(**plan([two[0], silent]))

@@ -19,7 +19,8 @@ from workers import contact, registry
 from workers.remote.address import Address
 
 MAJORS = os.environ.get("TEITEN_TEST_MAJORS", "11").split(",")
-SECONDS = 2
+SECONDS = 1
+pytestmark = pytest.mark.smoke
 # Parameters, and other parts of the plan, that make a trial of each workload small.
 SMALLEST: dict[str, dict[str, Any]] = {
     "access_method": {

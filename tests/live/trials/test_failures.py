@@ -52,6 +52,7 @@ def failed(attempt: models.Attempt, bundles: Path) -> dict[str, Any]:
     return dict(attempt.error)
 
 
+@pytest.mark.smoke
 def test_a_script_with_a_syntax_error(measure: Measure, bundles: Path) -> None:
     attempt = measure(parameters={"script": "custom", "custom_script": "SELEC 1;\n"})
     error = failed(attempt, bundles)
@@ -60,6 +61,7 @@ def test_a_script_with_a_syntax_error(measure: Measure, bundles: Path) -> None:
     assert "workload/stderr" in {file["path"] for file in attempt.files}
 
 
+@pytest.mark.smoke
 def test_a_pgbench_that_aborts_keeps_its_numbers(measure: Measure, bundles: Path) -> None:
     script = "\\set n random(1, 50)\nSELECT 1 / (:n - 1);\n"
     attempt = measure(parameters={"script": "custom", "custom_script": script, "clients": 2})
@@ -68,6 +70,7 @@ def test_a_pgbench_that_aborts_keeps_its_numbers(measure: Measure, bundles: Path
     assert attempt.measurements.filter(metric_id="phase.seconds", label="measure").exists()
 
 
+@pytest.mark.smoke
 def test_a_setting_with_which_the_server_does_not_start(measure: Measure, bundles: Path) -> None:
     error = failed(measure(settings={"shared_buffers": "many"}), bundles)
     assert error["phase"] == "prepare"
@@ -95,6 +98,7 @@ def test_a_plan_for_a_version_that_is_not_there_is_refused() -> None:
         start(installation="99")
 
 
+@pytest.mark.smoke
 def test_an_unreachable_agent_waits_with_its_trials_until_it_is_reached_again(agent: models.Agent) -> None:
     models.Agent.objects.update(port=1)
     start(replicates=2)
@@ -110,6 +114,7 @@ def test_an_unreachable_agent_waits_with_its_trials_until_it_is_reached_again(ag
     assert run_next().state == AttemptState.DONE
 
 
+@pytest.mark.smoke
 def test_a_changed_host_key_stops_everything_on_the_agent(agent: models.Agent) -> None:
     other = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGh3c2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rmc2Rm"
     models.Agent.objects.update(host_key=other, host_key_fingerprint="SHA256:before")
@@ -123,6 +128,7 @@ def test_a_changed_host_key_stops_everything_on_the_agent(agent: models.Agent) -
     assert dispatch.next_attempt(timezone.now() + timedelta(hours=1)) is None
 
 
+@pytest.mark.smoke
 def test_a_server_killed_while_it_is_measured(measure: Measure, bundles: Path, address: Address) -> None:
     with servers_killed_at(address, *AT_WORK):
         attempt = measure(duration_s=60, parameters={"script": "custom", "custom_script": "SELECT 1;\n"})
@@ -137,6 +143,7 @@ def test_a_server_killed_while_it_is_measured(measure: Measure, bundles: Path, a
 NO_SAR = ("workers.collectors.sar.collect._TOOLS", "command -v sar-that-is-not-installed")
 
 
+@pytest.mark.smoke
 def test_a_missing_tool_costs_its_series_and_says_so(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*NO_SAR)
     attempt = measure(collectors=["latency_log", "sar"], duration_s=1)
@@ -170,6 +177,7 @@ def test_a_required_collector_with_a_gap_costs_the_trial(measure: Measure, bundl
     assert parsed.error["why"] == "no space left"
 
 
+@pytest.mark.smoke
 def test_cancelling_a_running_trial_stops_it(agent: models.Agent, bundles: Path) -> None:
     run = start(duration_s=600)
 
@@ -188,6 +196,7 @@ def test_cancelling_a_running_trial_stops_it(agent: models.Agent, bundles: Path)
     assert models.Lease.objects.count() == 0
 
 
+@pytest.mark.smoke
 def test_a_lost_worker_is_noticed_and_its_trial_runs_again(agent: models.Agent) -> None:
     start(duration_s=1)
     lost = dispatch.next_attempt(timezone.now())
@@ -202,6 +211,7 @@ def test_a_lost_worker_is_noticed_and_its_trial_runs_again(agent: models.Agent) 
     assert lost is not None and attempts.run(lost, "late") is False
 
 
+@pytest.mark.smoke
 def test_a_message_delivered_twice_does_nothing(agent: models.Agent) -> None:
     start(duration_s=1)
     attempt_id = dispatch.next_attempt(timezone.now())
@@ -251,6 +261,7 @@ def test_an_attempt_that_no_worker_began_is_not_counted(agent: models.Agent) -> 
     assert run_next().number == 1
 
 
+@pytest.mark.smoke
 def test_a_warehouse_that_is_away_for_a_moment_costs_nothing(agent: models.Agent) -> None:
     """Every connection to the tests' database is cut while the trial is measured."""
     start(duration_s=7)

@@ -85,6 +85,7 @@ def test_a_bundle_of_another_trial_is_refused(measure: Measure, bundles: Path) -
         ingest.store(reader.read(bundles / first.bundle), second.pk, ingest.Archive("x", "x", 1))
 
 
+@pytest.mark.smoke
 def test_every_number_can_be_rebuilt_from_the_bundle_and_a_changed_one_is_found(measure: Measure) -> None:
     attempt = measure()
     [same] = reingest.reread(None, replace=False)

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from results import models
@@ -16,6 +17,7 @@ from workers import dispatch, lease, tasks
 Start = Callable[[], subprocess.Popen[bytes]]
 
 
+@pytest.mark.smoke
 def test_a_run_goes_through_the_queue_to_its_end(worker: Start) -> None:
     worker()
     run = start(duration_s=1, replicates=2)

@@ -16,9 +16,8 @@ Visitor = Callable[[str], APIClient]
 
 
 @pytest.fixture(autouse=True)
-def quick(settings: Any) -> None:
-    """No hashing for seconds, and static files without a collected manifest."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def plain_static(settings: Any) -> None:
+    """Static files without a collected manifest."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
 
