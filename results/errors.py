@@ -5,6 +5,7 @@ Pages, API and terminal show the same four sentences.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -63,16 +64,13 @@ class DefinitionError(PlanError):
     kind = "definition"
 
 
+@dataclass(frozen=True)
 class Problem:
     """One thing wrong with a plan: the field (dotted, as in the TOML), what is wrong, what to do."""
 
-    __slots__ = ("field", "todo", "what")
-
-    def __init__(self, field: str, what: str, todo: str = "") -> None:
-        self.field, self.what, self.todo = field, what, todo
-
-    def __repr__(self) -> str:
-        return f"Problem({self.field!r}, {self.what!r})"
+    field: str
+    what: str
+    todo: str = ""
 
     def as_dict(self) -> dict[str, str]:
         return {"field": self.field, "what": self.what, "todo": self.todo}

@@ -154,7 +154,7 @@ def from_mapping(mapping: Mapping[str, Any], kinds: Kinds) -> Plan:
     reader = _Reader(mapping, kinds)
     plan = reader.plan()
     if reader.problems:
-        raise PlanError(reader.problems)
+        raise PlanError(list(dict.fromkeys(reader.problems)))
     return plan
 
 
@@ -179,7 +179,7 @@ def setting_text(value: object) -> str:
     return text
 
 
-def label_of(value: Scalar) -> str:
+def label_of(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -395,8 +395,10 @@ class _Reader:
             if "topology" in values:
                 known = self.known(workload, str(values["topology"]))
             return Level(label, {target: self.target(where, target, value, known) for target, value in _flat(values)})
+        before = len(self.problems)
         value = self.target(where, factor, level, known)
-        return Level(label_of(value), {factor: value})
+        wrong = len(self.problems) > before  # then the value is a stand-in, the same for every wrong level
+        return Level(label_of(level if wrong else value), {factor: value})
 
     def target(self, where: str, target: str, value: object, known: Mapping[str, Parameter]) -> Scalar:
         if target.startswith("setting."):

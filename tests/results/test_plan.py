@@ -202,3 +202,29 @@ def test_a_resolved_trial_survives_json_and_tells_its_dimensions() -> None:
     assert type(spec).from_json(spec.to_json()) == spec
     flat = dimensions(spec)
     assert (flat["clients"], flat["threads"], flat["major"], flat["setting.fsync"]) == (8, 4, "16", "off")
+
+
+@pytest.mark.parametrize(
+    ("factor", "levels", "what"),
+    [
+        ("version", "'15.18', '16.14', '18.4'", ["'version' is nothing that can be varied."]),
+        ("installation", "15.18, 16.14", ["15.18 is not text.", "16.14 is not text."]),
+        ("clients", "'one', 'two'", ["'one' is not a whole number.", "'two' is not a whole number."]),
+        ("clients", "1, 1.0", ["Two levels are the same."]),
+        (
+            "setting.work_mem",
+            "['4MB'], ['8MB']",
+            ["['4MB'] is not text, a number or true/false.", "['8MB'] is not text, a number or true/false."],
+        ),
+    ],
+)
+def test_levels_that_are_wrong_are_not_called_the_same(factor: str, levels: str, what: list[str]) -> None:
+    with pytest.raises(PlanError) as caught:
+        plans.read(SMALL + f"[factors]\n'{factor}' = [{levels}]\n", KINDS)
+    assert [problem.what for problem in caught.value.problems] == what
+    assert {problem.field for problem in caught.value.problems} == {f"factors.{factor}"}
+
+
+def test_an_excluded_level_that_is_wrong_is_not_said_to_be_missing() -> None:
+    text = SMALL + "[factors]\nclients = ['one', 4]\n[[exclude]]\nclients = 'one'\n"
+    assert problems(text) == {"factors.clients": "'one' is not a whole number."}
