@@ -105,9 +105,9 @@ def _windows(specs: Sequence[TrialSpec], workload: WorkloadSpec) -> tuple[list[f
     known = [window for window in planned if window is not None]
     if len(known) == len(specs):
         return known, ""
-    past = past_windows(workload.name)
+    past = past_windows(workload.name, workload.timed_part)
     found = [
-        window if window is not None else past_window(past, spec.parameters)
+        window if window is not None else past_window(past, spec.parameters, _part_s(spec, workload))
         for spec, window in zip(specs, planned, strict=True)
     ]
     unknown = sum(window is None for window in found)
@@ -118,6 +118,10 @@ def _windows(specs: Sequence[TrialSpec], workload: WorkloadSpec) -> tuple[list[f
     return [
         window for window in found if window is not None
     ], "the measured windows of past trials with the same parameters"
+
+
+def _part_s(spec: TrialSpec, workload: WorkloadSpec) -> float | None:
+    return spec.duration_s if workload.part_by_duration(spec.parameters) else None
 
 
 def _warnings(

@@ -232,12 +232,14 @@ def create_run(
 
 
 def _dimensions(spec: TrialSpec, kinds: Kinds) -> dict[str, Any]:
-    """The plan's duration_s is no dimension of a trial that lasts until its work is done; a script is one by its hash,
-    for pages to name and choose it by."""
+    """The plan's duration_s is no dimension of a trial that lasts until its work is done, but one of the part of it
+    that runs for so long; a script is one by its hash, for pages to name and choose it by."""
     found: dict[str, Any] = dimensions(spec)
     workload = kinds.workloads[spec.workload]
     if workload.measured_s(spec.parameters, spec.duration_s) is None:
-        del found["duration_s"]
+        duration_s = found.pop("duration_s")
+        if part := workload.part_by_duration(spec.parameters):
+            found[f"{part}.duration_s"] = duration_s
     for parameter in workload.parameters:
         text = found.get(parameter.name)
         if parameter.kind is Kind.SCRIPT and text:

@@ -54,7 +54,9 @@ class WorkloadSpec:
     disk_bytes: parameters → estimated size of the loaded data; None where nobody can know before.
     headline: the metric that pages show first; headline_of: the same where it hangs on the parameters.
     measured_s: (parameters, the plan's duration_s) → expected length of the measured window; None = until the work is
-    done. stored_by: parameters → table → access method, for tables whose access method they decide and not the plan.
+    done. timed_part: the boolean parameter with which, of work that is measured until it is done, one part runs for
+    the plan's duration_s. stored_by: parameters → table → access method, for tables whose access method they decide and
+    not the plan.
     problems: complete parameters → what is wrong with them together; a problem's field is a parameter's name.
     brought: what the parameters bring that is run, by name → its hash, for the trial's tool layer.
     several: complete parameters → whether several clients may drive it together, or one each of several servers.
@@ -71,6 +73,7 @@ class WorkloadSpec:
     headline: str = "tps"
     minimum_version: int = 90500
     measured_s: Callable[[Mapping[str, Scalar], float], float | None] = by_duration
+    timed_part: str = ""
     stored_by: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = as_the_plan_says
     headline_of: Callable[[Mapping[str, Scalar]], str] | None = None
     problems: Callable[[Mapping[str, Scalar]], Iterable[Problem]] = nothing_wrong
@@ -82,6 +85,10 @@ class WorkloadSpec:
     def complete(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
         """Every parameter, those that are not given at their defaults."""
         return {p.name: parameters.get(p.name, p.default) for p in self.parameters}
+
+    def part_by_duration(self, parameters: Mapping[str, Scalar]) -> str:
+        """The `timed_part`, where these parameters have it run; else ''."""
+        return self.timed_part if self.complete(parameters).get(self.timed_part) else ""
 
     def headline_for(self, parameters: Mapping[str, Scalar]) -> str:
         """The metric that pages show first with these parameters."""

@@ -26,18 +26,23 @@ def past_seconds(workload: str) -> PastTimings:
 
 @dataclass(frozen=True)
 class PastWindow:
-    """seconds: median length of the measured window of the latest trials that had these parameters."""
+    """seconds: median length of the measured window of the latest trials that had these parameters. part_s: how long
+    the part of their work ran that runs for the plan's duration; None without such a part."""
 
     parameters: Mapping[str, Any]
+    part_s: float | None
     trials: int
     seconds: float
 
 
-def past_windows(workload: str) -> list[PastWindow]:
-    """How long the work took in the workload's latest 500 trials that count, by what the work was. One query."""
-    return sql.rows(PastWindow, sql.load(__file__, "windows"), {"workload": workload})
+def past_windows(workload: str, timed_part: str = "") -> list[PastWindow]:
+    """How long the work took in the workload's latest 500 trials that count, by what the work was. timed_part: of the
+    workload's spec. One query."""
+    names = {"workload": workload, "part": f"{timed_part}.duration_s"}
+    return sql.rows(PastWindow, sql.load(__file__, "windows"), names)
 
 
-def past_window(past: Sequence[PastWindow], parameters: Mapping[str, Any]) -> float | None:
+def past_window(past: Sequence[PastWindow], parameters: Mapping[str, Any], part_s: float | None = None) -> float | None:
     """The window of trials that did exactly this work; None where there is none."""
-    return next((window.seconds for window in past if window.parameters == dict(parameters)), None)
+    wanted = (dict(parameters), part_s)
+    return next((window.seconds for window in past if (window.parameters, window.part_s) == wanted), None)

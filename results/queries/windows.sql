@@ -3,6 +3,7 @@
 WITH past AS (
     SELECT
         configuration.spec -> 'parameters' AS parameters,
+        (configuration.dimensions ->> %(part)s)::float8 AS part_s,
         extract(epoch FROM attempt.measured_to - attempt.measured_from)::float8 AS seconds
     FROM results_trial AS trial
     JOIN results_run AS run ON run.id = trial.run_id
@@ -13,7 +14,7 @@ WITH past AS (
     LIMIT 500
 )
 SELECT
-    parameters::json AS parameters, count(*) AS trials,
+    parameters::json AS parameters, part_s, count(*) AS trials,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS seconds
 FROM past
-GROUP BY past.parameters
+GROUP BY past.parameters, past.part_s

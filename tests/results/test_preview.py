@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -111,6 +112,38 @@ def test_a_run_of_such_work_tells_no_rest_before_a_trial_of_each_configuration_i
     factories.finish(first, 1.0)
     assert run_detail(run.pk, timezone.now()).left_s == pytest.approx(WHOLE_S)
     assert "duration_s" not in run.configurations.get().dimensions
+
+
+def profile(duration_s: float, **parameters: Any) -> dict[str, Any]:
+    """The access-method profile, of which TPC-B alone runs for the plan's duration."""
+    return {
+        "workload": "access_method",
+        "duration_s": duration_s,
+        "factors": {"installation": ["16"]},
+        "parameters": {"rows": 1000} | parameters,
+    }
+
+
+def test_a_duration_that_a_part_of_the_work_runs_for_is_a_dimension_of_that_part() -> None:
+    [short] = factories.run(**profile(5)).configurations.all()
+    [long] = factories.run(**profile(600)).configurations.all()
+    [without] = factories.run(**profile(600, tpcb=False)).configurations.all()
+    durations = [row.dimensions.get("tpcb.duration_s") for row in (short, long, without)]
+    assert durations == [5, 600, None]
+    assert "duration_s" not in short.dimensions | without.dimensions
+    before = {row.pk: row.dimensions for row in (short, long, without)}
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE results_configuration SET dimensions = dimensions - 'tpcb.duration_s'")
+        cursor.execute(import_module("results.migrations.0005_form_duration_of_a_part").PARTS)
+    assert dict(models.Configuration.objects.values_list("pk", "dimensions")) == before
+
+
+def test_work_of_which_a_part_ran_for_another_duration_says_nothing_of_how_long_it_takes() -> None:
+    finished(**profile(5))
+    finished(**profile(5, tpcb=False))
+    assert previewed(**profile(5)).seconds == pytest.approx(WHOLE_S * 2)
+    assert previewed(**profile(600)).seconds is None
+    assert previewed(**profile(600, tpcb=False)).seconds == pytest.approx(WHOLE_S * 2)
 
 
 def test_a_script_is_a_dimension_by_its_hash_and_stays_whole_in_the_trial() -> None:

@@ -85,6 +85,7 @@ class PlanForm:
     collectors: tuple[Collector, ...]
     workload: str
     until_done: bool
+    timed_part: str
     workload_help: str
     topology_help: str
     targets: tuple[tuple[str, str], ...]
@@ -131,6 +132,7 @@ def describe(
         collectors=_collectors(mapping, kinds),
         workload=workload.name if workload else "",
         until_done=_until_done(workload, _table(mapping, "parameters")),
+        timed_part=workload.part_by_duration(_sensible(workload, _table(mapping, "parameters"))) if workload else "",
         workload_help=workload.help if workload else "",
         topology_help=topology.help if topology else "",
         targets=_targets(workload, kinds, host or {}),
@@ -260,14 +262,17 @@ def _means_something(
 
 
 def _until_done(workload: WorkloadSpec | None, values: Mapping[str, Any]) -> bool:
-    """Whether the plan's duration is of no use with these values; what is wrong among them counts for its default."""
-    if workload is None:
-        return False
+    """Whether with these values it is measured until the work is done."""
+    return workload is not None and workload.measured_s(_sensible(workload, values), 1.0) is None
+
+
+def _sensible(workload: WorkloadSpec, values: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Complete parameters; what is wrong among the values counts for its default."""
     right: dict[str, Scalar] = {}
     for parameter in workload.parameters:
         with suppress(ValueError):
             right[parameter.name] = parameter.check(values.get(parameter.name, parameter.default))
-    return workload.measured_s(workload.complete(right), 1.0) is None
+    return workload.complete(right)
 
 
 def _varied(mapping: Mapping[str, Any]) -> set[str]:

@@ -266,5 +266,17 @@ def test_the_form_says_where_the_duration_is_not_used(member: Client) -> None:
         ({"workload": "pgbench", "parameters.transactions": "many"}, False), ({"workload": "script"}, False),
         ({"workload": "script", "parameters.form": "queries"}, True), ({"workload": "nothing"}, False),
     ):  # fmt: skip
-        answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
-        assert (said in answer.content.decode()) == told, posted
+        assert (said in fields_after(member, posted)) == told, posted
+
+
+def test_the_form_says_which_part_of_a_profile_runs_for_the_duration(member: Client) -> None:
+    profile = {"workload": "access_method"}
+    assert "of its steps only tpcb runs for the duration" in fields_after(member, profile)
+    assert "the duration is not used" not in fields_after(member, profile)
+    assert "the duration is not used" in fields_after(member, profile | {"parameters.tpcb": "false"})
+
+
+def fields_after(member: Client, posted: dict[str, str]) -> str:
+    """The form's fields, anew for what is chosen."""
+    headers = {"HX-Request": "true", "HX-Target": "plan-fields"}
+    return member.post("/plans/preview/", posted, headers=headers).content.decode()

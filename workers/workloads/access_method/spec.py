@@ -222,6 +222,7 @@ SPEC = WorkloadSpec(
     headline="update.latency",
     minimum_version=110000,
     measured_s=until_done,
+    timed_part="tpcb",
     stored_by=stored_by,
     problems=problems,
 )
