@@ -321,10 +321,12 @@ class _Resolver:
         wanted = str(self.values["installation"])
         found = find_installation(wanted, self.installed[agent])
         if found is None:
-            known = ", ".join(i.name for i in self.installed[agent]) or "none"
-            raise PlanError(
-                [Problem("installation", f"Agent {agent} has no PostgreSQL {wanted!r}.", f"It has: {known}.")]
-            )
+            known = ", ".join(i.name for i in self.installed[agent])
+            what = f"Agent {agent} has no PostgreSQL {wanted!r}."
+            if not known:
+                what = f"No PostgreSQL of agent {agent} is known."
+            todo = f"It has: {known}." if known else "They are looked for at each contact: see the agent's page."
+            raise PlanError([Problem("installation", what, todo)])
         return found
 
     def installations(

@@ -94,6 +94,15 @@ class AgentRow:
     host_factors: tuple[HostFactor, ...]
     not_back: tuple[NotBack, ...]
 
+    @property
+    def programs(self) -> Mapping[str, str]:
+        """The tools in its PATH, and pgbench where it came with a PostgreSQL instead: name → where, and its version.
+        They are known from `facts_at` on."""
+        own = next((one.client_bin for one in self.installations if one.present and one.client_bin), "")
+        return ({"pgbench": f"{own}/pgbench"} if own else {}) | {
+            name: text for name, text in self.tools.items() if text
+        }
+
 
 @dataclass(frozen=True)
 class FactLayer:

@@ -190,6 +190,12 @@ def test_resolving_names_the_installation_that_an_agent_lacks() -> None:
     assert [(p.field, p.what) for p in caught.value.problems] == [("installation", "Agent db has no PostgreSQL '19'.")]
 
 
+def test_an_agent_of_which_no_installation_is_known_is_not_said_to_lack_one() -> None:
+    plan = plans.read(SMALL, KINDS)
+    with pytest.raises(PlanError, match="No PostgreSQL of agent db is known"):
+        resolve(plan, expand(plan), {"db": []}, KINDS)
+
+
 def test_resolving_names_the_agent_that_is_not_there() -> None:
     plan = plans.read(SMALL, KINDS)
     with pytest.raises(PlanError, match="There is no agent 'db'"):

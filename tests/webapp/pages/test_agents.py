@@ -56,6 +56,23 @@ def test_the_page_shows_facts_and_what_changed(db: None, stranger: Client, djang
         assert expected in text
 
 
+def test_what_an_agent_has_is_not_known_before_it_is_reached(db: None, stranger: Client) -> None:
+    place = {"host": "127.0.0.1", "data_dir": "/srv/data", "work_dir": "/srv/work"}
+    models.Agent.objects.create(name="new", **place)
+    for page in ("/agents/", "/agents/new/"):
+        text = stranger.get(page).content.decode()
+        assert "not known yet" in text.lower()
+        for claim in ("not there", "not on this agent", "none found", "None found"):
+            assert claim not in text, (page, claim)
+
+
+def test_a_pgbench_that_came_with_postgresql_is_there(db: None, stranger: Client) -> None:
+    factories.agent()
+    assert "/opt/postgresql-18.1/bin/pgbench" in stranger.get("/agents/db1/").content.decode()
+    models.Installation.objects.update(client_bin="")
+    assert "/opt/postgresql-18.1/bin/pgbench" not in stranger.get("/agents/db1/").content.decode()
+
+
 def test_the_page_shows_the_noise_that_aa_runs_found(
     db: None, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:

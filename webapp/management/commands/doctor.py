@@ -19,6 +19,7 @@ from rich.markup import escape
 
 from results.errors import StateError, TeitenError
 from results.models import Agent
+from results.queries.agents import agent_row
 from results.units import format_quantity
 from workers import tasks
 
@@ -131,8 +132,9 @@ def _agent(agent: Agent) -> Iterator[Finding]:
         bool(installed),
         f"{agent.name}: PostgreSQL {', '.join(installed) or 'not found: set where to look for it'}",
     )
+    programs = agent_row(agent.name).programs
     for tool, hint in TOOLS.items():
-        if not agent.tools.get(tool):
+        if tool not in programs:
             yield False, f"{agent.name}: no {tool}: {hint}"
     free = agent.disk.get("free_bytes", 0)
     yield free > LEAST_FREE_BYTES, f"{agent.name}: {format_quantity(free, 'B')} free for data"
