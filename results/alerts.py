@@ -78,7 +78,9 @@ def _undecided() -> dict[int, list[int]]:
     )
     rows = (
         models.Run.objects.filter(
-            state=RunState.FINISHED, publication=None, ended_at__gte=F("plan__watches__created_at")
+            state__in=(RunState.FINISHED, RunState.FAILED),
+            publication=None,
+            ended_at__gte=F("plan__watches__created_at"),
         )
         .filter(~Exists(told))
         .order_by("pk")

@@ -17,8 +17,9 @@ from results import models, sql
 from results.agents import store_layers
 from results.environment import environment_hash
 from results.errors import IngestError
+from results.models.runs import end_state
 from results.parsed import ParsedTrial
-from results.states import AttemptState, TrialState
+from results.states import AttemptState, RunState, TrialState
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ def _change_verdict(parsed: ParsedTrial, attempt: models.Attempt) -> None:
     elif _found_good(parsed, attempt):
         models.Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.DONE, error=None)
         trial.filter(state=TrialState.FAILED).update(state=TrialState.DONE, attempt=attempt, error=None)
+    ended = models.Run.objects.filter(pk=attempt.run_id, state__in=(RunState.FINISHED, RunState.FAILED))
+    ended.update(state=end_state())
 
 
 def _found_good(parsed: ParsedTrial, attempt: models.Attempt) -> bool:

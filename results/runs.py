@@ -11,6 +11,7 @@ from celery.schedules import ParseException
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
@@ -19,10 +20,11 @@ from results import plan as plans
 from results.errors import PlanError, Problem, StateError
 from results.hostfactors import require_known
 from results.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
+from results.models.runs import end_state
 from results.parameters import Kind
 from results.plan import Kinds, Plan
 from results.specs import role_of
-from results.states import RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
+from results.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 
 START_PLAN = "workers.tasks.start_plan"
 PAST_TOLERANCE = timedelta(minutes=1)
@@ -292,7 +294,8 @@ def cancel_run(run_id: int, actor: str) -> None:
     if RunState.CANCELLED not in RUN_TRANSITIONS[RunState(run.state)]:
         raise StateError(f"Run {run_id} is {run.state}: nothing is left to cancel.")
     _set_trials(models.Trial.objects.filter(run_id=run_id), TrialState.CANCELLED)
-    models.Run.objects.filter(pk=run_id).update(state=RunState.CANCELLED, ended_at=timezone.now())
+    now = timezone.now()
+    models.Run.objects.filter(pk=run_id).update(state=RunState.CANCELLED, ended_at=now, cancelled_at=now)
     audit(actor, "cancel run", f"run {run_id}")
 
 
@@ -349,8 +352,9 @@ def _set_trials(trials: Any, target: TrialState) -> int:
 
 def _reopen(run_id: int) -> None:
     """An ended run goes on. One that waits for its time goes on waiting."""
-    ended = [RunState.FINISHED, RunState.CANCELLED]
-    models.Run.objects.filter(pk=run_id, state__in=ended).update(state=RunState.RUNNING, ended_at=None)
+    started_at = Coalesce("started_at", timezone.now())
+    ended = models.Run.objects.filter(pk=run_id, state__in=ENDED_RUNS)
+    ended.update(state=RunState.RUNNING, ended_at=None, started_at=started_at)
 
 
 @transaction.atomic
@@ -370,7 +374,7 @@ def close_finished(run_id: int) -> bool:
     closed = (
         models.Run.objects.filter(pk=run_id, state=RunState.RUNNING)
         .exclude(pk__in=left.values("run_id"))
-        .update(state=RunState.FINISHED, ended_at=timezone.now())
+        .update(state=end_state(), ended_at=timezone.now())
     )
     if closed:
         noise.keep(run_id)

@@ -8,8 +8,12 @@ from enum import StrEnum
 class RunState(StrEnum):
     SCHEDULED = "scheduled"  # waits for its time
     RUNNING = "running"  # has trials that wait or run
-    FINISHED = "finished"  # every trial is done, failed or cancelled
-    CANCELLED = "cancelled"
+    FINISHED = "finished"  # every trial has ended, and some are done
+    FAILED = "failed"  # every trial has ended, none is done, and some failed
+    CANCELLED = "cancelled"  # every trial has ended; the run was cancelled and some of its trials still are, or all are
+
+
+ENDED_RUNS = (RunState.FINISHED, RunState.FAILED, RunState.CANCELLED)
 
 
 class TrialState(StrEnum):
@@ -30,8 +34,9 @@ class AttemptState(StrEnum):
 
 RUN_TRANSITIONS: dict[RunState, frozenset[RunState]] = {
     RunState.SCHEDULED: frozenset({RunState.RUNNING, RunState.CANCELLED}),
-    RunState.RUNNING: frozenset({RunState.FINISHED, RunState.CANCELLED}),
-    RunState.FINISHED: frozenset({RunState.RUNNING}),  # a retry, or blocks added
+    RunState.RUNNING: frozenset(ENDED_RUNS),
+    RunState.FINISHED: frozenset({RunState.RUNNING, RunState.FAILED}),  # a retry, or blocks added; a bundle read again
+    RunState.FAILED: frozenset({RunState.RUNNING, RunState.FINISHED}),
     RunState.CANCELLED: frozenset({RunState.RUNNING}),
 }
 

@@ -6,13 +6,15 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
+from django.db.models import Case, Exists, OuterRef, Q, Value, When
 
 from results.states import AttemptState, RunState, TrialState
 
 
 class Run(models.Model):
     """One execution of a plan. toml: the plan at that moment. factors: [{name, levels: [label]}] in the plan's order.
-    start_at: not before. publication: whose figures these are, where they were not measured by Teiten."""
+    start_at: not before. cancelled_at: when it was cancelled as a whole, though trials may have been retried since.
+    publication: whose figures these are, where they were not measured by Teiten."""
 
     plan = models.ForeignKey("results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs")
     name = models.CharField(max_length=120)
@@ -29,6 +31,7 @@ class Run(models.Model):
     start_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+    cancelled_at = models.DateTimeField(null=True, blank=True)
     publication = models.ForeignKey("results.Publication", null=True, on_delete=models.PROTECT, related_name="runs")
 
     class Meta:
@@ -85,6 +88,20 @@ class Trial(models.Model):
 
     def __str__(self) -> str:
         return f"trial {self.pk}"
+
+
+def end_state() -> Case:
+    """What a run is of which every trial has ended: for the UPDATE that ends it."""
+
+    def some(*states: TrialState) -> Exists:
+        return Exists(Trial.objects.filter(run=OuterRef("pk"), state__in=states))
+
+    left_out = Q(cancelled_at__isnull=False) | ~Q(some(TrialState.DONE, TrialState.FAILED))
+    return Case(
+        When(Q(some(TrialState.CANCELLED)) & left_out, then=Value(RunState.CANCELLED)),
+        When(Q(some(TrialState.FAILED)) & ~Q(some(TrialState.DONE)), then=Value(RunState.FAILED)),
+        default=Value(RunState.FINISHED),
+    )
 
 
 class Attempt(models.Model):

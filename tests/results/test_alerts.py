@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from results import alerts, models
 from results.errors import TeitenError
+from results.models.runs import end_state
 from results.queries.comparison import compare
 from results.queries.progress import Progress, progress
 from results.runs import save_plan
@@ -258,6 +259,8 @@ def test_a_run_of_which_every_trial_failed_is_told(plan: models.Plan) -> None:
     failing(later, {1, 8})
     found = progress(later.pk)
     assert ([one.name for one in found.lost], found.failed, found.trials) == (["clients 1", "clients 8"], 10, 10)
+    models.Run.objects.filter(pk=later.pk).update(state=end_state())
+    assert models.Run.objects.get(pk=later.pk).state == "failed"
     assert states(later) == ["due"]
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.db import connection
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
-from results import agents, models, runs
+from results import agents, ingest, models, runs
 from results.errors import HostKeyError, PlanError, StateError
 from results.matrix import dimensions
 from results.models.agents import AgentState
@@ -82,7 +84,7 @@ def test_a_scheduled_run_without_trials_left_ends_at_its_time() -> None:
         runs.cancel_trial(trial.pk, "test")
     runs.start_due(timezone.now() + timedelta(hours=2))
     run.refresh_from_db()
-    assert run.state == RunState.FINISHED
+    assert run.state == RunState.CANCELLED
 
 
 def test_cancelling_the_last_open_trial_ends_the_run() -> None:
@@ -90,7 +92,7 @@ def test_cancelling_the_last_open_trial_ends_the_run() -> None:
     for trial in run.trials.all():
         runs.cancel_trial(trial.pk, "test")
     run.refresh_from_db()
-    assert run.state == RunState.FINISHED
+    assert run.state == RunState.CANCELLED
     with pytest.raises(StateError):
         runs.cancel_trial(trial.pk, "test")
 
@@ -106,6 +108,80 @@ def test_a_cancelled_run_keeps_what_is_done_and_can_go_on() -> None:
     runs.retry_trial(run.trials.last().pk, "test")
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
+
+
+def ended(run: models.Run, *, done: int = 0, failed: int = 0) -> str:
+    """The run's state after so many of its waiting trials were done, and so many failed."""
+    waiting = list(run.trials.filter(state="waiting").select_related("configuration").order_by("position"))
+    for trial in waiting[:done]:
+        factories.finish(trial)
+    for trial in waiting[done : done + failed]:
+        factories.fail(trial)
+    runs.close_finished(run.pk)
+    run.refresh_from_db()
+    return str(run.state)
+
+
+def test_a_run_without_any_trial_done_has_failed_until_a_retry_is_done() -> None:
+    run = factories.run()
+    assert ended(run, failed=8) == RunState.FAILED
+    assert runs.retry_failed(run.pk, "test") == 8
+    assert ended(run) == RunState.RUNNING
+    assert ended(run, done=1, failed=7) == RunState.FINISHED
+
+
+def test_a_run_whose_last_good_trial_is_read_again_as_failed_has_failed() -> None:
+    run = factories.run(factors={"installation": ["16"]}, replicates=1)
+    assert ended(run, done=1) == RunState.FINISHED
+    trial = run.trials.select_related("configuration").get()
+    error = {"kind": "trial", "what": "pgbench was aborted.", "retryable": False}
+    for said, state in ((error, RunState.FAILED), (None, RunState.FINISHED)):
+        ingest.replace(factories.parsed(trial, 1, 1000.0, said), trial.attempts.get().pk)
+        assert models.Run.objects.get(pk=run.pk).state == state
+
+
+def test_a_cancelled_run_is_cancelled_after_a_retry_while_trials_of_it_are() -> None:
+    run = factories.run()
+    assert ended(run, done=1) == RunState.RUNNING
+    runs.cancel_run(run.pk, "test")
+    for trial in list(run.trials.filter(state="cancelled"))[:2]:
+        runs.retry_trial(trial.pk, "test")
+    assert ended(run) == RunState.RUNNING
+    assert ended(run, done=2) == RunState.CANCELLED
+    for trial in run.trials.filter(state="cancelled"):
+        runs.retry_trial(trial.pk, "test")
+    assert ended(run, done=5) == RunState.FINISHED
+
+
+def test_a_trial_cancelled_by_itself_leaves_the_run_finished() -> None:
+    run = factories.run()
+    first = run.trials.first()
+    assert first is not None
+    runs.cancel_trial(first.pk, "test")
+    assert ended(run, done=7) == RunState.FINISHED
+
+
+def test_runs_that_ended_before_get_their_state_from_the_migration() -> None:
+    failed, cancelled, finished = (factories.run() for _ in range(3))
+    states = [ended(failed, failed=8), ended(cancelled, done=2), ended(finished, done=8)]
+    runs.cancel_run(cancelled.pk, "test")
+    models.Run.objects.update(state="finished", cancelled_at=None)  # as after a retry, before
+    with connection.cursor() as cursor:
+        for statement in import_module("results.migrations.0006_form_run_ends").ENDS:
+            cursor.execute(statement)
+    found = [models.Run.objects.get(pk=run.pk) for run in (failed, cancelled, finished)]
+    assert [run.state for run in found] == [states[0], "cancelled", states[2]] == ["failed", "cancelled", "finished"]
+    assert [run.cancelled_at is None for run in found] == [True, False, True]
+
+
+def test_a_run_that_never_started_starts_with_the_retry_of_a_trial() -> None:
+    run = scheduled()
+    runs.cancel_run(run.pk, "test")
+    trial = run.trials.first()
+    assert trial is not None
+    runs.retry_trial(trial.pk, "test")
+    run.refresh_from_db()
+    assert (run.state, run.started_at is None) == (RunState.RUNNING, False)
 
 
 def test_initdb_options_tell_configurations_apart() -> None:

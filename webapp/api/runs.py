@@ -25,7 +25,8 @@ from workers.tasks import ring
 
 
 class RunSerializer(ValueSerializer):
-    """A run. state: scheduled, running, finished or cancelled. `headline`: the metric that is shown first."""
+    """A run. state: scheduled, running, finished, failed (every trial has ended, and none is done) or cancelled.
+    `headline`: the metric that is shown first."""
 
     value = RunRow
     links = Links(self=("api:run", "id"), medians=("api:run-medians", "id"), page=("runs:detail", "id"))
@@ -70,7 +71,7 @@ class RetriedSerializer(serializers.Serializer[Any]):
 
 
 class RunFilter(filters.FilterSet):
-    state = filters.CharFilter(label="scheduled, running, finished or cancelled.")
+    state = filters.CharFilter(label="scheduled, running, finished, failed or cancelled.")
     workload = filters.CharFilter(label="Name of a workload.")
     plan = filters.NumberFilter("plan_id", label="Id of a plan.")
 

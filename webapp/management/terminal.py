@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from results.queries.runs import Cell, ConfigurationRow, RunDetail, run_detail
-from results.states import RunState
+from results.states import ENDED_RUNS
 from results.units import format_number, format_quantity
 
 POLL_S = 0.5
@@ -27,7 +27,7 @@ def follow(run_id: int, console: Console) -> RunDetail:
             _tell(detail, told, progress.console)
             ended = detail.run.trials_done + detail.run.trials_failed + detail.run.trials_cancelled
             progress.update(task, total=detail.run.trials_total, completed=ended, description=_now(detail))
-            if detail.run.state in (RunState.FINISHED, RunState.CANCELLED):
+            if detail.run.state in ENDED_RUNS:
                 return detail
             time.sleep(POLL_S)
 

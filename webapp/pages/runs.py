@@ -17,7 +17,7 @@ from results.models.audit import Scope
 from results.queries.runs import RunDetail, list_runs, run_detail
 from results.queries.selection import Selection
 from results.queries.stacks import choices
-from results.states import RunState, TrialState
+from results.states import ENDED_RUNS, RunState, TrialState
 from webapp import urlstate
 from webapp.access import actor, allows, needs, person, require_plan, scope_of
 from webapp.charts.run import run_panels
@@ -25,7 +25,7 @@ from webapp.charts.style import key
 from webapp.pages.common import number, toml_file, trial_url
 from webapp.pages.grid import grid
 from webapp.problems import missing_is_404
-from webapp.templatetags.teiten import configuration
+from webapp.templatetags.teiten import configuration, duration, seconds_between
 from workers.registry import kinds
 from workers.tasks import ring
 
@@ -67,7 +67,8 @@ def _context(request: HttpRequest, found: RunDetail) -> dict[str, Any]:
     return {
         "detail": found,
         "run": run,
-        "ended": run.state in (RunState.FINISHED, RunState.CANCELLED),
+        "heading": _heading(found),
+        "ended": run.state in ENDED_RUNS,
         "left_out": prod(len(factor["levels"]) for factor in found.factors) - run.configurations,
         "grid": grid(found),
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
@@ -79,6 +80,26 @@ def _context(request: HttpRequest, found: RunDetail) -> dict[str, Any]:
         "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
         "may_run": allows(scope_of(request.user), Scope.RUN),
     }
+
+
+def _heading(found: RunDetail) -> str:
+    """How far the run is: '7 of 8 trials done, 1 failed in 3 min'."""
+    run, total = found.run, f"of {found.run.trials_total} trials"
+    if run.state == RunState.SCHEDULED:
+        text = f"Waits for its time: {run.trials_total} trials"
+    elif run.state not in ENDED_RUNS:
+        text = f"{run.trials_ended} {total}"
+    elif run.started_at is None:
+        return f"0 {total}, cancelled before it started"
+    else:
+        text = f"{'Failed: ' if run.state == RunState.FAILED else ''}{run.trials_done} {total} done"
+    text += f", {run.trials_failed} failed" if run.trials_failed else ""
+    text += f", {run.trials_cancelled} cancelled" if run.trials_cancelled else ""
+    if run.ended_at and run.started_at:
+        return f"{text} in {duration(seconds_between(run.started_at, run.ended_at))}"
+    if run.state == RunState.RUNNING and found.left_s is not None:
+        return f"{text}, {duration(found.left_s)} left"
+    return text
 
 
 @require_safe

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from results import models
 from results.queries.runs import run_detail
+from results.runs import close_finished
 from tests import factories
 from webapp.pages.grid import grid
 
@@ -189,6 +190,35 @@ def test_a_run_cancelled_before_it_started_took_no_time(db: None, member: Client
     text = text_of(member, f"/runs/{run.pk}/")
     assert "0 of 8 trials, cancelled before it started" in text
     assert "in –" not in text
+
+
+def test_a_cancelled_run_says_after_a_retry_what_is_done_and_what_cancelled(db: None, member: Client) -> None:
+    run = factories.run()
+    trials = list(run.trials.select_related("configuration"))
+    factories.finish(trials[0])
+    member.post(f"/runs/{run.pk}/cancel/")
+    assert "1 of 8 trials done, 7 cancelled" in text_of(member, f"/runs/{run.pk}/")
+    member.post(f"/trials/{trials[1].pk}/retry/")
+    assert "7 of 8 trials, 6 cancelled" in text_of(member, f"/runs/{run.pk}/live/")
+    factories.finish(trials[1])
+    close_finished(run.pk)
+    text = text_of(member, f"/runs/{run.pk}/")
+    assert "2 of 8 trials done, 6 cancelled" in text
+    assert 'data-state="cancelled"' in text
+    listed = text_of(member, "/runs/?state=cancelled")
+    assert '2 <span class="faint">of 8, 6 cancelled</span>' in listed
+
+
+def test_a_run_without_any_trial_done_is_shown_as_failed(db: None, stranger: Client) -> None:
+    run = factories.run()
+    for trial in run.trials.select_related("configuration"):
+        factories.fail(trial)
+    close_finished(run.pk)
+    text = text_of(stranger, f"/runs/{run.pk}/")
+    assert "Failed: 0 of 8 trials done, 8 failed" in text
+    assert "every 2s" not in text
+    listed = text_of(stranger, "/runs/?state=failed")
+    assert '<span class="badge failed">failed</span>' in listed
 
 
 def test_past_the_palette_colours_begin_anew(db: None, stranger: Client) -> None:

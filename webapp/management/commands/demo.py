@@ -94,7 +94,8 @@ def _run(user: User, console: Console) -> models.Run:
     kinds = registry.kinds()
     path = Path(os.environ.get("TEITEN_DEMO_PLAN", settings.BASE_DIR / "plans" / "demo.toml"))
     plan = plans.read(path.read_text(encoding="utf-8"), kinds)
-    last = models.Run.objects.filter(plan_hash=plan.hash).exclude(state=RunState.CANCELLED).first()
+    unwell = (RunState.CANCELLED, RunState.FAILED)
+    last = models.Run.objects.filter(plan_hash=plan.hash).exclude(state__in=unwell).first()
     if last is not None:
         console.print(f"Run {last.pk} of this plan is there already; 'Repeat' on its page measures again.")
         return last
