@@ -1,0 +1,32 @@
+"""What documents and pages tell people to type is there to be typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.core.management import get_commands
+
+ROOT = Path(__file__).parents[2]
+DJANGOS = {"migrate", "collectstatic"}  # accounts are made by our own `member`, which writes the audit log
+
+
+def told() -> Iterator[tuple[str, str]]:
+    """(file, command of manage.py) wherever one is named."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "workers").rglob("README.md")]
+    pages += [*(ROOT / "templates").rglob("*.html"), ROOT / "docker-compose.yml", ROOT / "Dockerfile"]
+    for page in pages:
+        for name in re.findall(r"manage\.py ([a-z_]+)\b(?!\.)", page.read_text()):
+            yield str(page.relative_to(ROOT)), name
+
+
+def test_every_command_that_is_told_is_ours_or_stated_here() -> None:
+    ours = {name for name, app in get_commands().items() if app == "webapp"}
+    assert ours > {"member", "run_plan"}
+    assert [(page, name) for page, name in told() if name not in ours | DJANGOS] == []
+
+
+def test_whoever_has_no_account_is_told_how_one_is_made() -> None:
+    first = ("README.md", "docker-compose.yml", "docs/operations.md", "templates/account/sign_in.html")
+    assert {page for page, name in told() if name == "member"} >= set(first)
