@@ -323,9 +323,10 @@ class _Resolver:
         if found is None:
             known = ", ".join(i.name for i in self.installed[agent])
             what = f"Agent {agent} has no PostgreSQL {wanted!r}."
+            todo = f"It has: {known}. If it was installed there since, contact the agent again."
             if not known:
                 what = f"No PostgreSQL of agent {agent} is known."
-            todo = f"It has: {known}." if known else "They are looked for at each contact: see the agent's page."
+                todo = "They are looked for at each contact: see the agent's page."
             raise PlanError([Problem("installation", what, todo)])
         return found
 

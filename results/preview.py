@@ -12,6 +12,7 @@ from results.matrix import TrialSpec
 from results.plan import Kinds, Plan
 from results.queries.estimates import past_seconds, past_window, past_windows
 from results.queries.noise import Expected, expected_noise
+from results.requirements import brought_by
 from results.runs import resolved
 from results.specs import WorkloadSpec
 from results.statistics.power import FEWEST, detectable
@@ -177,10 +178,12 @@ def _one(spec: TrialSpec, size: int | None, server: models.Agent) -> Iterator[Wa
             f"{server.name}: storage is measured as well.",
         )
     if spec.access_method:
-        known = next((i.access_methods for i in server.installations.all() if i.name == spec.installation.name), None)
-        if known and spec.access_method not in known:
-            text = f"{spec.installation.name} has no access method {spec.access_method!r}."
-            yield Warning("access_method", text, f"It has {', '.join(known)}.")
+        row = next((row for row in server.installations.all() if row.name == spec.installation.name), None)
+        has = row is None or not row.access_methods or spec.access_method in row.access_methods
+        if row is not None and not has:  # or the plan would have been refused
+            text = f"{row.name} has no access method {spec.access_method} by itself: its extension "
+            text += f"{brought_by(spec.access_method, row.extensions)} must have been made in the trials' cluster."
+            yield Warning("access_method", text)
     servers = [spec.agents[node] for node in spec.servers]
     if {spec.agents[client] for client in spec.clients} & set(servers):
         text = "Client and server share a machine: the client's CPU is taken from the server."

@@ -223,14 +223,11 @@ def test_the_key_of_a_jump_host_is_never_offered_as_the_agents_own() -> None:
 def test_the_preview_warns_of_what_will_go_wrong() -> None:
     factories.agent()
     models.Agent.objects.update(memory_bytes=1024**3, disk={"free_bytes": 2 * 1024**3})
-    models.Installation.objects.update(access_methods=["heap"])
-    plan = factories.a_plan(
-        replicates=3, installation="16", access_method="zedstore", factors={"clients": [1, 200], "scale": [10, 1000]}
-    )
+    plan = factories.a_plan(replicates=3, installation="16", factors={"clients": [1, 200], "scale": [10, 1000]})
     seen = preview(plan, registry.kinds())
     assert seen.trials == 12
     assert {warning.field for warning in seen.warnings} == {
-        "replicates", "parameters.clients", "parameters.scale", "access_method", "agents.client",
+        "replicates", "parameters.clients", "parameters.scale", "agents.client",
     }  # fmt: skip
     assert seen.disk_bytes > 10 * 1024**3
     assert seen.seconds > 12 * 5

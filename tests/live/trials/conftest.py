@@ -146,14 +146,20 @@ def run_next() -> models.Attempt:
 
 
 @pytest.fixture
-def heap2(address: Address, installations: list[InstallationRef]) -> Callable[..., None]:
+def heap2(agent: models.Agent, address: Address, installations: list[InstallationRef]) -> Callable[..., None]:
     """Gives the trials' cluster of an installation ('16') a second table access method: heap by another name. Made in
-    template0, of which every trial's database is a copy."""
+    template0, of which every trial's database is a copy; the warehouse holds it for one of the installations' own."""
 
     def made(version: str, initdb: tuple[str, ...] = ()) -> None:
         asyncio.run(_second_access_method(address, find_installation(version, installations), initdb))
+        record_access_method("heap2")
 
     return made
+
+
+def record_access_method(name: str) -> None:
+    """Every installation has it as far as the warehouse knows."""
+    models.Installation.objects.update(access_methods=["heap", name])
 
 
 async def _second_access_method(

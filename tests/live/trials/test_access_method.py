@@ -13,7 +13,7 @@ import pytest
 from results import models
 from results.matrix import InstallationRef
 from tests.live.trials.afterwards import Afterwards
-from tests.live.trials.conftest import run_next, start, value
+from tests.live.trials.conftest import record_access_method, run_next, start, value
 from tests.live.trials.killing import servers_killed_at
 from workers.bundle import reader
 from workers.postgres import cluster
@@ -174,6 +174,7 @@ def test_caches_that_may_not_be_dropped_fail_a_trial_that_requires_it(profile: M
 
 
 def test_an_access_method_that_the_server_lacks_is_named(profile: Measure) -> None:
+    record_access_method("zheap")
     attempt = profile(access_method="zheap")
     assert attempt.error is not None
     assert attempt.error["phase"] == "load"

@@ -9,7 +9,7 @@ import pytest
 
 from results import models
 from results.queries.capabilities import capability_matrix
-from tests.live.trials.conftest import value
+from tests.live.trials.conftest import record_access_method, value
 from workers import reingest
 from workers.workloads.capabilities.finding import all_checks
 
@@ -62,7 +62,10 @@ def test_a_check_that_there_is_not_fails_the_trial_before_the_clock(measure: Mea
     assert "index_btree" in attempt.error["todo"]
 
 
-def test_an_access_method_that_is_not_there_fails_the_trial_before_the_clock(measure: Measure) -> None:
+def test_an_access_method_that_has_gone_since_the_plan_was_made_fails_the_trial_before_the_clock(
+    agent: models.Agent, measure: Measure
+) -> None:
+    record_access_method("zheap")
     attempt = measure(workload="capabilities", access_method="zheap", collectors=[])
     assert attempt.error is not None
     assert "zheap" in str(attempt.error)

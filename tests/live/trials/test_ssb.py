@@ -13,7 +13,7 @@ from results import models, runs
 from results import plan as plans
 from results.matrix import InstallationRef, find_installation
 from results.states import AttemptState, TrialState
-from tests.live.trials.conftest import run_next, value, wait_for
+from tests.live.trials.conftest import record_access_method, run_next, value, wait_for
 from tests.live.trials.killing import beside, servers_killed_at
 from tests.workers.workloads.ssb_model import Model
 from workers import registry
@@ -146,6 +146,7 @@ def test_the_fact_table_stored_by_another_access_method(
 
 
 def test_an_access_method_that_the_server_lacks(agent: models.Agent) -> None:
+    record_access_method("zheap")
     error = failed(trial(agent, {"fact_access_method": "zheap"}, data="fresh"))
     assert error["phase"] == "load"
     assert error["what"].endswith("has no table access method 'zheap' for the fact table.")

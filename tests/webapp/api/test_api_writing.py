@@ -96,6 +96,15 @@ def test_a_preview_stores_nothing(runner: APIClient) -> None:
     assert (models.Plan.objects.count(), models.Run.objects.count()) == (0, 0)
 
 
+@pytest.mark.parametrize("path", ["plans/preview/", "runs/"])
+def test_an_access_method_that_no_installation_has_is_refused(path: str, runner: APIClient) -> None:
+    factories.agent()
+    builds = [{"label": "zheap", "values": {"installation": "16", "access_method": "zheap"}}]
+    error = post(runner, path, factories.mapping(factors={"build": builds}), 422)["error"]
+    assert error["problems"][0]["field"] == "access_method"
+    assert error["what"] == "PostgreSQL postgresql-16.9 on db1 has no table access method zheap."
+
+
 @pytest.mark.parametrize("form", ["plan", "toml", "mapping"])
 def test_a_run_is_made_of_a_plan_in_any_form(form: str, runner: APIClient, world: dict[str, int]) -> None:
     toml = models.Plan.objects.get(pk=world["plan"]).toml

@@ -139,6 +139,22 @@ def test_the_preview_names_an_agent_that_is_not_there(member: Client) -> None:
     assert "There is no agent &#x27;nobody&#x27;" in text
 
 
+def test_an_access_method_that_no_installation_has_is_refused_in_the_preview_and_by_every_way_to_run(
+    member: Client,
+) -> None:
+    factories.agent()
+    lacking = "PostgreSQL postgresql-16.9 on db1 has no table access method zheap."
+    typed = FORM | {"access_method": "zheap"}
+    assert problems(member.post("/plans/preview/", typed).content.decode())[0]["what"] == lacking
+    stored_and_run = member.post("/plans/add/", typed | {"run": "1"})
+    assert (stored_and_run.status_code, problems(stored_and_run.content.decode())[0]["field"]) == (422, "access_method")
+    of_toml = member.post("/plans/import/", {"toml": factories.stored_plan(access_method="zheap").toml, "open": "1"})
+    assert 'value="zheap"' in of_toml.content.decode()
+    refused = member.post(f"/plans/{models.Plan.objects.latest('pk').pk}/run/")
+    assert (refused.status_code, lacking in refused.content.decode()) == (422, True)
+    assert not models.Run.objects.exists()
+
+
 def test_the_fields_follow_the_workload(member: Client) -> None:
     answer = member.post("/plans/preview/", FORM, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
     assert 'name="parameters.clients"' in answer.content.decode()
