@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import subprocess
 from dataclasses import replace
@@ -60,6 +61,24 @@ async def test_a_failed_command_carries_its_status_and_output(remote: Remote):
 async def test_a_command_ended_by_a_signal_says_which(remote: Remote):
     with pytest.raises(CommandError, match="KILL"):
         await remote.script("kill -s KILL $$")
+
+
+async def test_a_command_that_ends_without_reading_its_input_is_no_lost_connection(remote: Remote):
+    """As psql does that finds no server. What a busy worker hears late it hears all at once: the end of the command
+    as well as its beginning."""
+
+    async def busy() -> None:
+        while True:
+            hashlib.pbkdf2_hmac("sha256", b"", b"", 50_000)
+            await asyncio.sleep(0)
+
+    others = asyncio.create_task(busy())
+    try:
+        for _ in range(20):
+            result = await remote.script("echo heard; exit 3", stdin="not read", check=False)
+            assert (result.exit_status, result.stdout) == (3, "heard\n")
+    finally:
+        others.cancel()
 
 
 async def test_a_command_that_takes_too_long_is_ended(remote: Remote):

@@ -198,8 +198,7 @@ class Remote:
             process = await connection.create_process(line, encoding=None, stdin=PIPE if stdin else DEVNULL)
             try:
                 async with asyncio.timeout(timeout_s):
-                    stdout, stderr = await process.communicate(stdin)
-                    await process.wait_closed()
+                    stdout, stderr = await _communicate(process, stdin)
             except BaseException:
                 with suppress(OSError):  # the channel may be closed already
                     process.terminate()
@@ -242,6 +241,15 @@ class Remote:
 _PUT = """
 mkdir -p -- "$2" && umask 077 && cat > "$1.part.$$" && chmod "$3" "$1.part.$$" && mv -f -- "$1.part.$$" "$1"
 """
+
+
+async def _communicate(process: asyncssh.SSHClientProcess[bytes], stdin: bytes) -> tuple[bytes, bytes]:
+    """All that the program printed. One that ends without reading its input, as psql does where no server answers, may
+    be over before the input is sent: its channel is closed then, which is no lost connection."""
+    try:
+        return await process.communicate(stdin)
+    except BrokenPipeError:
+        return await process.communicate()
 
 
 def _text(output: bytes) -> str:
