@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from results import sql
-from results.confounders.rules import Cause, rule_of
-from results.environment import LayerKind, difference
+from results.confounders.rules import TOLD_DEFAULTS, Cause, rule_of
+from results.environment import KeyDifference, LayerKind, difference
 
 MOST_STEPS = 100  # the newest
-# what is told first; builds only where the version is not what is followed
-_ORDER = (
-    LayerKind.BUILD, LayerKind.KERNEL, LayerKind.HARDWARE, LayerKind.STORAGE, LayerKind.SETTINGS,
-    LayerKind.ACCESS_METHOD, LayerKind.TOPOLOGY, LayerKind.DATA, LayerKind.CLIENT, LayerKind.TOOL,
-)  # fmt: skip
+# what is told first, then every other kind; builds only where the version is not what is followed
+_FIRST = (LayerKind.BUILD, LayerKind.KERNEL, LayerKind.HARDWARE, LayerKind.STORAGE, LayerKind.HOST)
+_PLACE = {kind: place for place, kind in enumerate(dict.fromkeys((*_FIRST, *LayerKind)))}
 _LONGEST = 60
+
+_Use = tuple[str, str]  # role, kind of layer
+_Contents = dict[_Use, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -101,22 +102,39 @@ def _changed(left: Sequence[_Layer], right: Sequence[_Layer], builds: bool) -> t
     """Each changed key once, though several roles share it; none that does no harm."""
     a, b = _by_use(left), _by_use(right)
     keys: dict[ChangedKey, None] = {}
-    for node, kind in sorted(a.keys() | b.keys(), key=lambda use: (_ORDER.index(LayerKind(use[1])), use[0])):
+    for node, kind in sorted(a.keys() | b.keys(), key=lambda use: (_PLACE[LayerKind(use[1])], use[0])):
         if kind == LayerKind.BUILD and not builds:
             continue
-        for one in difference(a.get((node, kind), {}), b.get((node, kind), {})):
-            rule = rule_of(node, kind, one.key)
-            if rule is not None and rule.cause is Cause.HARMLESS:
-                continue
-            if one.key == "full_version" and _compiled(one.left) == _compiled(one.right):
-                continue  # the version and the commit, of which another key and another axis tell
+        for one in _defaults(node, a, b) if kind == LayerKind.DEFAULTS else _differing((node, kind), a, b):
             keys[ChangedKey(kind, one.key, _short(one.left), _short(one.right))] = None
     return tuple(keys)
 
 
-def _by_use(layers: Sequence[_Layer]) -> dict[tuple[str, str], dict[str, Any]]:
-    """(role, kind) → content; a role may have several layers of a kind, such as tools."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+def _differing(use: _Use, left: _Contents, right: _Contents) -> Iterator[KeyDifference]:
+    for one in difference(left.get(use, {}), right.get(use, {})):
+        rule = rule_of(*use, one.key)
+        if rule is not None and rule.cause is Cause.HARMLESS:
+            continue
+        if one.key == "full_version" and _compiled(one.left) == _compiled(one.right):
+            continue  # the version and the commit, of which another key and another axis tell
+        yield one
+
+
+def _defaults(node: str, left: _Contents, right: _Contents) -> Iterator[KeyDifference]:
+    """Another version brings other defaults: of these only those that a comparison tells as well. None where a side
+    recorded none."""
+    use, build = (node, LayerKind.DEFAULTS), (node, LayerKind.BUILD)
+    if use not in left or use not in right:
+        return
+    versions = [side.get(build, {}).get("version_num") for side in (left, right)]
+    for one in difference(left[use], right[use]):
+        if versions[0] == versions[1] or one.key in TOLD_DEFAULTS:
+            yield one
+
+
+def _by_use(layers: Sequence[_Layer]) -> _Contents:
+    """A role may have several layers of a kind, such as tools."""
+    found: _Contents = {}
     for layer in layers:
         found.setdefault((layer.node, layer.kind), {}).update(json.loads(layer.content or "{}"))
     return found

@@ -22,6 +22,7 @@ ALL = "all"
 TITLES = {
     LayerKind.BUILD: "Build",
     LayerKind.SETTINGS: "Settings in force",
+    LayerKind.DEFAULTS: "Defaults of the build",
     LayerKind.ACCESS_METHOD: "Table access method",
     LayerKind.TOPOLOGY: "Topology",
     LayerKind.DATA: "Data",
@@ -30,6 +31,7 @@ TITLES = {
     LayerKind.HARDWARE: "Hardware",
     LayerKind.KERNEL: "Kernel",
     LayerKind.STORAGE: "Storage",
+    LayerKind.HOST: "Set on the machine",
     LayerKind.TOOL: "Tools",
 }
 

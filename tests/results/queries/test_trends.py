@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from results import models
+from results.environment import Layer, LayerKind
 from results.errors import TeitenError
 from results.queries.families import Family, TrendSelection, choose, families, shortest
 from results.queries.trends import commit_of, followed, trend
-from tests import factories, histories
+from tests import environments, factories, histories
 
 pytestmark = pytest.mark.django_db
 
@@ -51,6 +52,43 @@ def test_changes_of_the_environment_are_named(django_assert_num_queries: Any) ->
     assert versions == ["build: version 18.0 → 18.1", "build: version 18.1 → 18.2"]
     by_version = trend(TrendSelection(plan="nightly", x="version"))
     assert {key.kind for change in by_version.environments for key in change.keys} == {"kernel"}
+
+
+def test_every_kind_of_layer_that_an_agent_records_can_differ() -> None:
+    """Two servers on their own defaults, the second on a machine that the plan had something set on."""
+    plan = histories.nightly()
+    older, newer = [histories.months(plan, [8000.0], version=version)[0] for version in ("18.0", "18.1")]
+    recorded = {run.pk: environments.layers(major) for run, major in ((older, 16), (newer, 18))}
+    recorded[newer.pk].append(("primary", Layer(LayerKind.HOST, {"cpus": {"online": "0-1"}})))
+    for run in (older, newer):
+        for trial in environments.done(run):
+            assert trial.attempt is not None
+            environments.ran_in(trial.attempt, recorded[run.pk])
+    by_date, by_version = (
+        [key.text for one in trend(selection).environments for key in one.keys]
+        for selection in (TrendSelection(plan="nightly"), TrendSelection(workload="pgbench", x="version"))
+    )
+    assert by_version == ["host: cpus.online – → 0-1", "settings: data_checksums – → on"]
+    assert "build: version 16.14 → 18.4" in by_date
+    assert by_date[-2:] == by_version  # and not 40 defaults that follow from the version
+
+
+def test_of_defaults_only_those_that_decide_are_told_across_versions_and_all_within_one() -> None:
+    plan = histories.nightly()
+    layers = [
+        [("primary", Layer(LayerKind.BUILD, {"version_num": number})), ("primary", Layer(LayerKind.DEFAULTS, defaults))]
+        for number, defaults in (
+            (110022, {"jit": "off", "work_mem": 1}),
+            (120022, {"jit": "on", "work_mem": 2}),
+            (120022, {"jit": "on", "work_mem": 3}),
+        )
+    ]
+    for run, uses in zip(histories.months(plan, [8000.0] * 3), layers, strict=True):
+        for trial in environments.done(run):
+            assert trial.attempt is not None
+            environments.ran_in(trial.attempt, uses)
+    told = [[key.text for key in one.keys if key.kind == "defaults"] for one in trend(TrendSelection()).environments]
+    assert told == [["defaults: jit off → on"], ["defaults: work_mem 2 → 3"]]
 
 
 def test_over_versions_all_runs_of_a_version_are_one_point_in_its_own_order() -> None:

@@ -12,8 +12,10 @@ from django.utils import timezone
 
 from results import models
 from results.agents import record_contact
+from results.environment import LayerKind
 from tests import environments, factories
 from tests.results.queries.test_environments import KERNEL
+from webapp.pages.diff import TITLES
 
 
 @pytest.fixture
@@ -202,3 +204,7 @@ def test_a_comparison_of_what_nobody_recorded_says_so(run: models.Run, stranger:
 
 def test_the_trial_page_leaves_the_builds_defaults_to_it(run: models.Run, stranger: Client) -> None:
     assert "effective_io_concurrency" not in text_of(stranger, f"/trials/{environments.of_each_version(run)[0]}/")
+
+
+def test_every_kind_of_layer_has_its_heading() -> None:
+    assert set(LayerKind) <= set(TITLES)

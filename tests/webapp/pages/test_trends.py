@@ -17,7 +17,7 @@ from results.queries.comparison import compare
 from results.queries.configurations import configurations
 from results.queries.families import TrendSelection
 from results.queries.trends import trend
-from tests import factories, histories
+from tests import environments, factories, histories
 from webapp.pages.trends import shift_rows
 from webapp.urlstate import read
 
@@ -92,6 +92,18 @@ def test_it_takes_at_most_ten_queries(
 ) -> None:
     with django_assert_max_num_queries(10):
         text_of(member, f"/trends/?{query}")
+
+
+def test_two_runs_on_other_servers_have_a_page_and_an_answer(db: None, stranger: Client) -> None:
+    plan = histories.nightly()
+    for version, major in (("18.0", 16), ("18.1", 18)):
+        (run,) = histories.months(plan, [8000.0], version=version)
+        for trial in environments.done(run):
+            assert trial.attempt is not None
+            environments.ran_in(trial.attempt, environments.layers(major))
+    for query in ("plan=nightly", "plan=nightly&x=version", "workload=pgbench", "workload=pgbench&x=version"):
+        assert "18.1" in text_of(stranger, f"/trends/?{query}")
+        assert stranger.get(f"/api/v1/trends/?{query}").status_code == 200
 
 
 def test_without_a_choice_it_offers_what_has_run(
