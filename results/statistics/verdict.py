@@ -37,6 +37,11 @@ class Kind(StrEnum):
     TOO_FEW = "too-few"
     NOT_COMPARABLE = "not-comparable"
 
+    @property
+    def words(self) -> str:
+        """As pages write it; the value itself stands in JSON, in citations and in style sheets."""
+        return "undecided" if self is Kind.TOO_FEW else self.replace("-", " ")
+
 
 KINDS = tuple(Kind)
 _PLACE = {kind: place for place, kind in enumerate(KINDS)}

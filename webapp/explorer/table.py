@@ -204,7 +204,7 @@ def _words(verdict: Verdict, runs: Sequence[int]) -> str:
         return f"{verdict.more} more"
     if needs_more(verdict):
         return f"needs at least {FEWEST}"
-    return verdict.kind.replace("-", " ")
+    return verdict.kind.words
 
 
 def place_of(point: Point) -> str:

@@ -79,7 +79,7 @@ def _said(series: str, judged: Sequence[Point], found: Comparison) -> Said:
     ratio = _ratio(series, judged, found)
     if not moved:
         kind, count = kinds.most_common(1)[0]
-        claim = f"{name} {_undecided(kind, judged[0], found)}{_of(count, total, found)}"
+        claim = f"{name} {_unmoved(kind, judged[0], found)}{_of(count, total, found)}"
         return Said(kind, claim, "; ".join([ratio, *_others(kinds, [kind])]))
     moved.sort(key=lambda kind: -kinds[kind])
     parts = [f"{_word(kind, found)}{_of(kinds[kind], total, found)}" for kind in moved]
@@ -99,14 +99,14 @@ def _word(kind: Kind, found: Comparison) -> str:
     return "better" if better else "worse"
 
 
-def _undecided(kind: Kind, point: Point, found: Comparison) -> str:
+def _unmoved(kind: Kind, point: Point, found: Comparison) -> str:
     base = point.base[2] if point.base else found.selection.baseline
     base = names_of(found).get(base, base)
     if kind is Kind.SAME:
         return f"is the same as {base}, within ±{found.metric.minimum_effect * 100:.3g} %,"
     if kind is Kind.NOT_COMPARABLE:
         return f"cannot be compared with {base}: something else that matters differs,"
-    return f"has too few replicates to be told from {base}"
+    return f"is {kind.words} against {base}"
 
 
 def _of(count: int, total: int, found: Comparison) -> str:
@@ -127,10 +127,9 @@ def levels(count: int, dimension: str) -> str:
 
 
 def _others(kinds: Counter[Kind], said: Sequence[Kind]) -> Iterator[str]:
-    words = {Kind.SAME: "the same", Kind.TOO_FEW: "too few replicates", Kind.NOT_COMPARABLE: "not comparable"}
-    for kind, text in words.items():
+    for kind in (Kind.SAME, Kind.TOO_FEW, Kind.NOT_COMPARABLE):
         if kinds[kind] and kind not in said:
-            yield f"{text} at {kinds[kind]}"
+            yield f"{'the same' if kind is Kind.SAME else kind.words} at {kinds[kind]}"
 
 
 def _ratio(series: str, judged: Sequence[Point], found: Comparison) -> str:

@@ -57,7 +57,7 @@ class Clause:
 _BEGINS = {
     "moved": "With it moved:",
     "same": "No change, within each one's margin:",
-    "open": "Not resolved, with how far chance reaches:",
+    "open": "Undecided, with how far chance reaches:",
     "none": "None in either:",
     "withheld": "Different, but not comparable:",
 }

@@ -63,9 +63,9 @@ def _shown(cell: VersionCell | None) -> dict[str, Any] | None:
 
 
 def _kinds(cell: VersionCell) -> str:
-    """'2 better, 1 not comparable of 4': too few replicates are named only where nothing is decided."""
+    """'2 better, 1 not comparable of 4': undecided cells are named only where nothing is decided."""
     decided = [f"{cell.kinds[kind]} {kind}" for kind in DECIDED if kind in cell.kinds]
-    said = decided or (["too few replicates"] if Kind.TOO_FEW in cell.kinds else [])
+    said = decided or ([Kind.TOO_FEW.words] if Kind.TOO_FEW in cell.kinds else [])
     if apart := cell.kinds.get(Kind.NOT_COMPARABLE):
         said = [*said, f"{apart} not comparable"]
     return ", ".join(said) + (f" of {sum(cell.kinds.values())}" if decided and Kind.TOO_FEW in cell.kinds else "")
@@ -109,6 +109,6 @@ def _said(version: str, base: str, mean: float, rows: Sequence[tuple[VersionRow,
     elif all(row.published and cell.n <= total + apart + cell.missing for row, cell in rows):
         claim = f"Published figures, one value each: {version} against {base}"
     else:
-        claim = f"Too few replicates to tell {version} from {base}:"
+        claim = f"{version} is {Kind.TOO_FEW.words} against {base}:"
     left_out = f" Left out: {apart} cell{'' if apart == 1 else 's'} not comparable." if apart else ""
     return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{left_out}"

@@ -69,8 +69,8 @@ def decimals(value: float) -> str:
 
 
 @register.filter
-def verdict_words(kind: Kind) -> str:
-    return kind.replace("-", " ")
+def verdict_words(kind: str) -> str:
+    return Kind(kind).words
 
 
 @register.filter

@@ -35,7 +35,7 @@ def test_a_member_cites_and_anybody_reads(
     (figure,) = re.findall(r'<script id="figure-1" type="application/json">(.*?)</script>', text)
     drawn = [trial for trace in json.loads(figure)["data"] for trial in trace.get("customdata", ())]
     assert sorted(drawn) == sorted(done.trials.values_list("pk", flat=True))
-    assert "too few</span>" in text and ">too-few<" not in text
+    assert ">undecided</span>" in text and ">too-few<" not in text
 
 
 def test_a_stranger_is_led_to_a_citation_that_there_is_and_else_to_sign_in(

@@ -63,7 +63,7 @@ def test_the_lead_says_what_the_verdicts_say(db: None, stranger: Client) -> None
 def test_what_cannot_be_told_is_not_claimed(db: None, stranger: Client) -> None:
     run = factories.finished_run(replicates=1)
     text = text_of(stranger, f"/compare/?run={run.pk}")
-    assert "18.1 has too few replicates to be told from 16.9 at all 2 client counts" in text
+    assert "18.1 is undecided against 16.9 at all 2 client counts" in text
     assert "faster" not in text
 
 
