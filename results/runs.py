@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,6 +28,7 @@ from results.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunSt
 
 START_PLAN = "workers.tasks.start_plan"
 PAST_TOLERANCE = timedelta(minutes=1)
+MOST_BLOCKS = 1000  # to be added at once
 
 
 def lock(run_id: int) -> models.Run:
@@ -222,17 +223,38 @@ def _create_trials(run: models.Run, rows: Sequence[models.Configuration], blocks
 @transaction.atomic
 def add_blocks(run_id: int, blocks: int, actor: str) -> None:
     """More replicates of every configuration, behind the trials that are there."""
-    if not 1 <= blocks <= 1000:
-        raise PlanError([Problem("blocks", f"{blocks} is not between 1 and 1000.")])
+    require_count(blocks)
     run = lock(run_id)
-    require_measured(run)
-    if run.state == RunState.SCHEDULED:
-        raise StateError(f"Run {run_id} has not started.", todo="Change its plan and schedule it anew.")
+    require_extendable(run)
     first = run.blocks + 1
     _create_trials(run, list(run.configurations.order_by("index")), range(first, first + blocks))
     models.Run.objects.filter(pk=run_id).update(blocks=run.blocks + blocks)
     _reopen(run_id)
     audit(actor, "add blocks", f"run {run_id}", blocks=blocks)
+
+
+@transaction.atomic
+def extend(had: Mapping[int, int], blocks: int, actor: str) -> None:
+    """`add_blocks` to each of these runs, or to none. had: run → how many blocks it had when somebody decided it, so
+    that who asks twice gets them once. Raises StateError."""
+    for run_id, before in sorted(had.items()):
+        if (now := lock(run_id).blocks) != before:
+            what = f"Run {run_id} has {now} blocks by now, and not {before}."
+            raise StateError(what, why="Somebody has added some.", todo="Look again at what more of them would take.")
+        add_blocks(run_id, blocks, actor)
+
+
+def require_count(blocks: int) -> None:
+    """Raises PlanError for a number of blocks that nobody may add at once."""
+    if not 1 <= blocks <= MOST_BLOCKS:
+        raise PlanError([Problem("blocks", f"{blocks} is not between 1 and {MOST_BLOCKS}.")])
+
+
+def require_extendable(run: models.Run) -> None:
+    """Raises StateError for a run that takes no more blocks."""
+    require_measured(run)
+    if run.state == RunState.SCHEDULED:
+        raise StateError(f"Run {run.pk} has not started.", todo="Change its plan and schedule it anew.")
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from webapp.pages import (
     access_methods,
     account,
     agents,
+    blocks,
     capabilities,
     citations,
     comparison,
@@ -64,7 +65,7 @@ run_pages = [
     path("<int:run_id>/cancel/", runs.cancel, name="cancel"),
     path("<int:run_id>/retry/", runs.retry, name="retry"),
     path("<int:run_id>/repeat/", runs.repeat, name="repeat"),
-    path("<int:run_id>/blocks/", runs.blocks, name="blocks"),
+    path("blocks/", blocks.blocks, name="blocks"),
 ]
 trial_pages = [
     path("<int:trial_id>/", trials.detail, name="detail"),

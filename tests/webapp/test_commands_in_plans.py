@@ -98,13 +98,13 @@ def test_a_member_cannot_make_one_of_a_stored_plan(member: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/plans/{plan}/run/", "/plans/{plan}/schedule/", "/runs/{run}/repeat/", "/runs/{run}/blocks/"]
+    "path", ["/plans/{plan}/run/", "/plans/{plan}/schedule/", "/runs/{run}/repeat/", "/runs/blocks/"]
 )
 def test_a_member_cannot_have_an_administrators_one_run(path: str, member: Client, admin: Client) -> None:
     stored = factories.stored_plan(**COMMAND)
     run = factories.run(stored=stored, **COMMAND)
     before = models.Run.objects.count(), models.Trial.objects.count()
-    body = {"cron": "0 2 * * 6", "blocks": "1"}
+    body = {"cron": "0 2 * * 6", "run": run.pk, "blocks": "1", f"had-{run.pk}": run.blocks}
     url = path.format(plan=stored.pk, run=run.pk)
     answer = member.post(url, body)
     assert answer.status_code == 403

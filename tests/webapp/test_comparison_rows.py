@@ -24,15 +24,15 @@ def cell(**changes: object) -> Cell:
         "place": f'at="&of={NASTY}',
         "mixed": True,
         "outliers": 1,
-        "runs": (),
+        "lacks": NASTY,
     }
     return Cell(**given | changes)
 
 
-def rows(*cells: Cell | None, may_extend: tuple[int, ...] = ()) -> str:
+def rows(*cells: Cell | None) -> str:
     section = Section("", (Row(NASTY, 0, True, cells),), ())
-    table = Table("tps", ((0, "16", "16"),), "16", (section,), 49.0, 2.0, True, False, (7, 8))
-    return Rows(table, f'run=1&x="{NASTY}', may_extend).of_sections[0]
+    table = Table("tps", ((0, "16", "16"),), "16", (section,), 49.0, 2.0, True, False)
+    return Rows(table, f'run=1&x="{NASTY}').of_sections[0]
 
 
 class Read(HTMLParser):
@@ -52,22 +52,23 @@ class Read(HTMLParser):
 
 
 def test_no_text_becomes_markup() -> None:
-    read = Read(rows(cell(), None, cell(runs=(7, 8)), may_extend=(8,)))
+    read = Read(rows(cell(), None, cell()))
     assert "onclick" not in [name for name, _ in read.attributes]
     assert read.tags.count("b") == 2
-    assert read.text.count(NASTY) == 6  # x, two values, two words and those of the button
+    assert read.text.count(NASTY) == 7  # x, two values, two words, and twice what they lack
     assert ("data-count", NASTY) in read.attributes
     assert ("aria-label", f"Count {NASTY} in the summary") in read.attributes
     assert ("href", f"""cell/?run=1&x="{NASTY}&at="&of={NASTY}""") in read.attributes
 
 
 def test_a_cell_says_what_is_special_about_it() -> None:
-    assert "n=2, 1 outlier<" in rows(cell())
-    assert "n=2<" in rows(cell(outliers=0))
+    assert "n=2, 1 outlier<" in rows(cell(lacks=""))
+    assert "n=2<" in rows(cell(outliers=0, lacks=""))
+    assert "n=2, <small>about 4 more<" in rows(cell(outliers=0, lacks="about 4 more"))
     assert "mixed" not in rows(cell(mixed=False))
     assert 'class="cell base"' in rows(cell(ratio=None, verdict=None))
 
 
-def test_who_may_add_blocks_has_a_button_for_each_run() -> None:
-    assert rows(cell(runs=(7, 8)), may_extend=(8,)).count('<button class="more" form="blocks-8"') == 1
-    assert "form=" not in rows(cell(runs=(7, 8)))
+def test_a_verdict_is_no_button() -> None:
+    read = Read(rows(cell()))
+    assert "button" not in read.tags and "form" not in [name for name, _ in read.attributes]

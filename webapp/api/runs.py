@@ -62,7 +62,9 @@ class RunFieldsSerializer(PlanFieldsSerializer):
 
 
 class BlocksSerializer(serializers.Serializer[Any]):
-    blocks = serializers.IntegerField(min_value=1, max_value=1000, help_text="More replicates of every configuration.")
+    blocks = serializers.IntegerField(
+        min_value=1, max_value=runs.MOST_BLOCKS, help_text="More replicates of every configuration."
+    )
 
 
 class RetriedSerializer(serializers.Serializer[Any]):

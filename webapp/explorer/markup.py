@@ -3,12 +3,10 @@ format_html, would take longer than everything else: here every text goes throug
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
 
-from results.statistics.verdict import Verdict
 from webapp.explorer.table import Cell, Row, Table
 from webapp.templatetags.teiten import interval, ratio
 
@@ -17,10 +15,9 @@ _MIXED = '<span class="warn" title="Different configurations in one cell">mixed<
 
 
 class Rows:
-    """query: of the comparison. may_extend: runs to which this visitor may add blocks."""
+    """query: of the comparison."""
 
-    def __init__(self, table: Table, query: str, may_extend: Collection[int]) -> None:
-        self.may_extend = may_extend
+    def __init__(self, table: Table, query: str) -> None:
         self.compared = table.compared
         self.address = escape(f"cell/?{query}&")
         self.margin = f'<rect class="margin" x="{table.margin_at}" y="1" width="{table.margin_width}" height="10"/>'
@@ -46,10 +43,11 @@ class Rows:
         base = " base" if cell.ratio is None else ""
         quotient = f' <span class="ratio">{escape(ratio(cell.ratio))}</span>' if cell.ratio is not None else ""
         outliers = f", {cell.outliers} outlier{'' if cell.outliers == 1 else 's'}" if cell.outliers else ""
+        lacks = f", <small>{escape(cell.lacks)}</small>" if cell.lacks else ""
         return (
             f'<td class="cell{base}" data-s="{index}"><span><a href="{self.address}{escape(cell.place)}" data-cell>'
-            f"<b>{escape(cell.value)}</b></a>{quotient}</span> <span>{self.bar(cell)}{self.verdict(cell)}</span> "
-            f'<span class="n">{_dots(cell)}{_MIXED if cell.mixed else ""}n={cell.n}{outliers}</span></td>'
+            f"<b>{escape(cell.value)}</b></a>{quotient}</span> <span>{self.bar(cell)}{_verdict(cell)}</span> "
+            f'<span class="n">{_dots(cell)}{_MIXED if cell.mixed else ""}n={cell.n}{outliers}{lacks}</span></td>'
         )
 
     def bar(self, cell: Cell) -> str:
@@ -61,29 +59,12 @@ class Rows:
             f'<path d="M{cell.bar.middle} 1v10"/></svg>'
         )
 
-    def verdict(self, cell: Cell) -> str:
-        if not cell.verdict:
-            return ""
-        if not cell.runs:
-            return _words(cell.verdict, cell.words)
-        return " ".join(self.asked(cell, cell.verdict))
 
-    def asked(self, cell: Cell, verdict: Verdict) -> Iterator[str]:
-        """For each run that the cell asks for blocks of."""
-        for run in cell.runs:
-            words = cell.words + (f" of run {run}" if len(cell.runs) > 1 else "")
-            if run not in self.may_extend:
-                yield _words(verdict, words)
-                continue
-            yield (
-                f'<button class="more" form="blocks-{run}" name="blocks" value="{verdict.more}" '
-                f'title="Too few replicates: queue {verdict.more} more blocks of run {run}">{escape(words)}</button>'
-            )
-
-
-def _words(verdict: Verdict, words: str) -> str:
-    title = escape(interval(verdict))
-    return f'<span class="verdict {verdict.kind.value}" title="{title}">{escape(words)}</span>'
+def _verdict(cell: Cell) -> str:
+    if not cell.verdict:
+        return ""
+    title = escape(interval(cell.verdict))
+    return f'<span class="verdict {cell.verdict.kind.value}" title="{title}">{escape(cell.words)}</span>'
 
 
 def _dots(cell: Cell) -> str:

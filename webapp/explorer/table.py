@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote_plus
@@ -16,7 +16,7 @@ from results.metrics import Better
 from results.queries.baselines import REFERENCE
 from results.queries.cells import Key
 from results.queries.comparison import Comparison, Point, Summary
-from results.statistics.power import FEWEST
+from results.statistics.power import FEWEST, MOST
 from results.statistics.verdict import Kind, Verdict
 from results.units import format_number, scale_for
 from webapp.explorer.words import names_of, panel_name
@@ -38,8 +38,8 @@ class Bar:
 @dataclass(frozen=True)
 class Cell:
     """ratio: of the statistic that is shown. bar: of the ratio of geometric means. words: of its verdict. place: the
-    query that names it. dots: path of its replicates, between its row's smallest and largest. runs: whose blocks would
-    add replicates on both sides, none where a side has several."""
+    query that names it. dots: path of its replicates, between its row's smallest and largest. lacks: what would decide
+    an undecided one, in words."""
 
     value: str
     ratio: float | None
@@ -51,7 +51,7 @@ class Cell:
     place: str
     mixed: bool
     outliers: int
-    runs: tuple[int, ...]
+    lacks: str
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Section:
 @dataclass(frozen=True)
 class Table:
     """series: (number, series, its name on the page). margin_at, margin_width: of what counts as the same, on the bars'
-    scale. compared: whether there is a ratio. runs: whose blocks a cell asks for."""
+    scale. compared: whether there is a ratio."""
 
     unit: str
     series: tuple[tuple[int, str, str], ...]
@@ -99,12 +99,10 @@ class Table:
     margin_width: float
     compared: bool
     tall: bool
-    runs: tuple[int, ...]
 
 
-def table(found: Comparison, asked: Mapping[Key, tuple[int, ...]]) -> Table:
-    """One section a panel, one row an x, one cell a series; None where there is no trial. asked: of `asked_runs`, what
-    can have more blocks."""
+def table(found: Comparison) -> Table:
+    """One section a panel, one row an x, one cell a series; None where there is no trial."""
     divisor, unit = scale_for(max((abs(point.maximum) for point in found.points), default=1.0), found.metric.unit)
     by_key = {point.key: point for point in found.points}
     names = names_of(found)
@@ -120,7 +118,7 @@ def table(found: Comparison, asked: Mapping[Key, tuple[int, ...]]) -> Table:
         for index, x in enumerate(found.xs):
             present = [by_key.get((panel, x, series)) for series in found.series]
             if any(present):
-                cells = _cells(present, divisor, reach, asked)
+                cells = _cells(present, divisor, reach)
                 rows.append(Row(x, index, x not in found.selection.without, cells))
         last = tuple(_total(totals.get((panel, series)), lines[panel, series], found) for series in found.series)
         sections.append(Section(panel_name(found, panel), tuple(rows), last if any(last) else ()))
@@ -134,7 +132,6 @@ def table(found: Comparison, asked: Mapping[Key, tuple[int, ...]]) -> Table:
         margin_width=round(2 * margin, 1),
         compared=any(point.ratio is not None for point in found.points),
         tall=sum(len(section.rows) for section in sections) > TALL,
-        runs=tuple(sorted({run for runs in asked.values() for run in runs})),
     )
 
 
@@ -149,15 +146,10 @@ def wanted_runs(point: Point, base: Point | None) -> tuple[int, ...]:
 
 
 def asked_runs(found: Comparison) -> dict[Key, tuple[int, ...]]:
-    """Of cells with one run a side the runs whose blocks they ask for."""
+    """Of each cell that lacks replicates the runs whose blocks would add some."""
     by_key = {point.key: point for point in found.points}
-    asked = {}
-    for point in found.points:
-        base = by_key.get(point.base) if point.base else None
-        runs = wanted_runs(point, base)
-        if runs and base and all(len({r.run_id for r in side.values}) == 1 for side in (point, base)):
-            asked[point.key] = runs
-    return asked
+    asked = {point.key: wanted_runs(point, by_key.get(point.base) if point.base else None) for point in found.points}
+    return {key: runs for key, runs in asked.items() if runs}
 
 
 def _reach(found: Comparison) -> float:
@@ -167,44 +159,38 @@ def _reach(found: Comparison) -> float:
     return min(max(largest, 3 * math.log1p(found.metric.minimum_effect), 0.05), math.log(4))
 
 
-def _cells(
-    points: Sequence[Point | None], divisor: float, reach: float, asked: Mapping[Key, tuple[int, ...]]
-) -> tuple[Cell | None, ...]:
+def _cells(points: Sequence[Point | None], divisor: float, reach: float) -> tuple[Cell | None, ...]:
     values = [replicate.value for point in points if point for replicate in point.values]
     low, high = min(values), max(values)
-    return tuple(
-        None if point is None else _cell(point, divisor, reach, low, high, asked.get(point.key, ())) for point in points
-    )
+    return tuple(None if point is None else _cell(point, divisor, reach, low, high) for point in points)
 
 
-def _cell(point: Point, divisor: float, reach: float, low: float, high: float, runs: tuple[int, ...]) -> Cell:
+def _cell(point: Point, divisor: float, reach: float, low: float, high: float) -> Cell:
     places = [50.0 if high == low else 100 * (replicate.value - low) / (high - low) for replicate in point.values]
     return Cell(
         value=format_number(point.value / divisor),
         ratio=point.ratio if point.base != point.key else None,
         verdict=point.verdict,
-        words=_words(point.verdict, runs) if point.verdict else "",
+        words=point.verdict.kind.words if point.verdict else "",
         bar=_bar(point.verdict, reach),
         dots="".join(f"M{place:.0f} 6h0" for place in places),
         n=point.n,
         place=place_of(point),
         mixed=point.configurations > 1,
         outliers=len(point.outliers),
-        runs=runs,
+        lacks=lacking(point.verdict) if point.verdict else "",
     )
 
 
-def needs_more(verdict: Verdict) -> bool:
-    """Whether nothing can be judged yet, nor how many replicates would tell."""
-    return verdict.kind is Kind.TOO_FEW and verdict.more is None and min(verdict.n, verdict.n_base) < FEWEST
-
-
-def _words(verdict: Verdict, runs: Sequence[int]) -> str:
-    if runs:
-        return f"{verdict.more} more"
-    if needs_more(verdict):
-        return f"needs at least {FEWEST}"
-    return verdict.kind.words
+def lacking(verdict: Verdict) -> str:
+    """What would decide it, where nothing is decided: 'about 4 more replicates would tell'."""
+    if verdict.kind is not Kind.TOO_FEW:
+        return ""
+    if verdict.more:
+        return f"about {verdict.more} more replicate{'' if verdict.more == 1 else 's'} would tell"
+    if min(verdict.n, verdict.n_base) < FEWEST:
+        return f"it takes at least {FEWEST} replicates a side"
+    return f"more than {MOST} replicates would be needed"
 
 
 def place_of(point: Point) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from results.queries.freshness import Freshness
 from results.queries.ordering import all_numbers
 from results.queries.runs import RunRow, list_runs
 from results.queries.selection import Selection
-from results.statistics.power import FEWEST
+from results.runs import MOST_BLOCKS
 from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
 from webapp.charts.comparison import RATIO, SPEEDUP, possible_views
@@ -31,7 +31,7 @@ from webapp.explorer import words
 from webapp.explorer.controls import MOST_CHIPS, PERCENTILE, controls, title
 from webapp.explorer.markup import Rows
 from webapp.explorer.state import WAS, settled, shortest
-from webapp.explorer.table import asked_runs, needs_more, place_of, table, wanted_runs
+from webapp.explorer.table import asked_runs, lacking, place_of, table, wanted_runs
 from webapp.pages.drawn import drawn
 from webapp.problems import missing_is_404
 from webapp.urlstate import View
@@ -40,6 +40,7 @@ from workers.registry import kinds
 LISTED = 30  # runs to choose from
 SUGGESTED = 5
 AXES = ("log", "linear")
+SUGGESTED_BLOCKS = 10  # at most: how many would tell is known but roughly until some more are there
 
 
 @require_safe
@@ -81,16 +82,12 @@ def cell(request: HttpRequest) -> HttpResponseBase:
         raise Http404("The comparison has no such cell.")
     short = urlstate.write(shortest(urlstate.read(query), found))
     base = next((base for base in found.points if base.key == point.base and base is not point), None)
-    wanted = wanted_runs(point, base)
-    measured, mine = _extendable(request, wanted)
     context = {
         "comparison": found,
         "point": point,
         "base": base,
-        "wanted": [run for run in wanted if run in measured],
-        "noise": [one for one in noise if one.run_id in wanted],
-        "needs": FEWEST if point.verdict and needs_more(point.verdict) else None,
-        "may_extend": mine,
+        "lacks": lacking(point.verdict) if point.verdict else "",
+        "noise": [one for one in noise if one.run_id in wanted_runs(point, base)],
         "place": place_of(point),
         "query": short,
     }
@@ -155,22 +152,26 @@ def _context(
 
 
 def _table(request: HttpRequest, found: Comparison, query: str) -> Mapping[str, Any]:
+    made = table(found)
+    rows = Rows(made, query).of_sections
+    return {"table": made, "sections": list(zip(made.sections, rows, strict=True)), **_offered(request, found)}
+
+
+def _offered(request: HttpRequest, found: Comparison) -> Mapping[str, Any]:
+    """more_runs: runs to which this visitor may add the replicates that undecided cells lack; more_blocks: how many the
+    nearest of these cells lacks, within reason. One query at most."""
     asked = asked_runs(found)
-    measured, mine = _extendable(request, {run for runs in asked.values() for run in runs})
-    asked = {key: runs for key, runs in asked.items() if measured.issuperset(runs)}
-    made = table(found, asked)
-    rows = Rows(made, query, mine).of_sections
-    return {"table": made, "sections": list(zip(made.sections, rows, strict=True)), "may_extend": mine}
-
-
-def _extendable(request: HttpRequest, runs: Collection[int]) -> tuple[set[int], set[int]]:
-    """Of the runs those that can have more blocks, being no published figures; and of those the ones to which this
-    visitor may add some. One query at most."""
-    stored = Run.objects.filter(pk__in=runs, publication=None).values_list("pk", "toml") if runs else ()
-    plans = dict(stored)
-    if not allows(scope_of(request.user), Scope.RUN):
-        return set(plans), set()
-    return set(plans), {run for run, toml in plans.items() if _may_extend(request, toml)}
+    if not asked or not allows(scope_of(request.user), Scope.RUN):
+        return {}
+    wanted = {run for runs in asked.values() for run in runs}
+    stored = Run.objects.filter(pk__in=wanted, publication=None).values_list("pk", "toml")
+    mine = {run for run, toml in stored if _may_extend(request, toml)}
+    asked = {key: runs for key, runs in asked.items() if mine.issuperset(runs)}
+    lacks = [point.verdict.more or 1 for point in found.points if point.key in asked and point.verdict]
+    if not lacks:
+        return {}
+    runs = sorted({run for runs in asked.values() for run in runs})
+    return {"more_runs": runs, "more_blocks": min(*lacks, SUGGESTED_BLOCKS), "most_blocks": MOST_BLOCKS}
 
 
 def _may_extend(request: HttpRequest, toml: str) -> bool:

@@ -138,15 +138,3 @@ def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
     ring()
     messages.success(request, f"This is run {run.pk}: run {run_id} again, on the installations as they are now.")
     return redirect("runs:detail", run.pk)
-
-
-@require_POST
-@needs(Scope.RUN)
-@missing_is_404()
-def blocks(request: HttpRequest, run_id: int) -> HttpResponse:
-    require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
-    text = request.POST.get("blocks", "")
-    runs.add_blocks(run_id, number(text) or 0, actor(request))
-    ring()
-    messages.success(request, f"Added {text} block{'' if text == '1' else 's'}.")
-    return redirect("runs:detail", run_id)

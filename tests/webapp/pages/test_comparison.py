@@ -17,7 +17,7 @@ from results.queries.selection import Selection
 from results.statistics.verdict import Kind
 from tests import factories
 from webapp import urlstate
-from webapp.explorer.table import asked_runs, place_of, table, wanted_runs
+from webapp.explorer.table import asked_runs, lacking, place_of, table, wanted_runs
 from webapp.explorer.words import lead
 
 
@@ -157,12 +157,22 @@ def wavering(seed: int) -> models.Run:
     return run
 
 
-def test_only_a_member_is_offered_more_blocks(db: None, stranger: Client, member: Client) -> None:
+def test_only_a_member_is_offered_more_blocks_and_nothing_is_queued_by_a_click(
+    db: None, stranger: Client, member: Client
+) -> None:
     run = wavering(1)
-    wanting = [p for p in compare(Selection((run.pk,))).points if p.verdict and p.verdict.more]
+    wanting = [p.verdict for p in compare(Selection((run.pk,))).points if p.verdict and p.verdict.more]
     text, own = (text_of(client, f"/compare/?run={run.pk}") for client in (stranger, member))
-    assert f'form="blocks-{run.pk}"' not in text
-    assert own.count(f'form="blocks-{run.pk}"') == len(wanting) > 0
+    for page in (text, own):
+        assert page.count('<span class="verdict too-few"') == page.count(">undecided<") == len(wanting) > 0
+        for verdict in wanting:
+            assert f"<small>about {verdict.more} more replicates would tell</small>" in page
+        assert "Added" not in page and 'method="post" action="/runs/' not in page
+    assert 'action="/runs/blocks/"' not in text
+    form = own[own.index('<form class="tools" method="get" action="/runs/blocks/"') :].partition("</form>")[0]
+    assert f'name="run" value="{run.pk}"' in form
+    assert min(verdict.more or 0 for verdict in wanting) > 10  # which nobody gets by two clicks
+    assert 'name="blocks" id="more-blocks" value="10" min="1" max="1000"' in form
 
 
 def test_more_blocks_go_by_the_noise_of_an_aa_run_and_say_so(db: None, member: Client) -> None:
@@ -172,9 +182,10 @@ def test_more_blocks_go_by_the_noise_of_an_aa_run_and_say_so(db: None, member: C
     assert point.verdict
     said = f'by the noise of <a href="/runs/{twins.pk}/">A/A run {twins.pk}</a> on the same agents'
     text = text_of(member, f"/compare/?run={run.pk}")
-    assert f">{point.verdict.more} more</button>" in text and said in text
+    assert f"about {point.verdict.more} more replicates would tell<" in text and said in text
     behind = text_of(member, f"/compare/cell/?run={run.pk}&{place_of(point)}")
-    assert f"Queue {point.verdict.more} more blocks of run {run.pk}" in behind and said in behind
+    assert f"About {point.verdict.more} more replicates would tell." in behind and said in behind
+    assert "<button" not in behind[behind.index("<main") : behind.index("</main>")]
     twins.delete()
     assert "by the noise of" not in text_of(member, f"/compare/?run={run.pk}")
 
@@ -228,32 +239,28 @@ def test_a_mean_of_what_is_not_comparable_has_no_colour(db: None, stranger: Clie
         replace(p, verdict=replace(p.verdict, kind=Kind.NOT_COMPARABLE)) if p.verdict and p.x == "4" else p
         for p in found.points
     )
-    (section,) = table(replace(found, points=points), {}).sections
+    (section,) = table(replace(found, points=points)).sections
     assert [total.kind for total in section.totals if total] == ["", ""]
     assert [said.kind for said in lead(replace(found, points=points))] == [""]
 
 
-def test_more_blocks_are_queued_on_both_sides(db: None, member: Client) -> None:
+def test_more_blocks_are_asked_of_both_sides(db: None, member: Client) -> None:
     one, two = wavering(1), wavering(2)
     query = f"run={one.pk},{two.pk}&series=run&filter.installation=postgresql-16.9"
     asked = asked_runs(compare(urlstate.read(query)))
     assert asked and set(asked.values()) == {(one.pk, two.pk)}
     text = text_of(member, f"/compare/?{query}")
-    for run in (one, two):
-        assert text.count(f'form="blocks-{run.pk}"') == len(asked)
-        assert f"more of run {run.pk}</button>" in text
-    place = f"at={next(iter(asked))[1]}&of={two.pk}"
-    behind = text_of(member, f"/compare/cell/?{query}&{place}")
-    assert f"more blocks of run {one.pk}</button>" in behind and f"more blocks of run {two.pk}</button>" in behind
+    form = text[text.index('action="/runs/blocks/"') :].partition("</form>")[0]
+    assert re.findall(r'name="run" value="(\d+)"', form) == [str(one.pk), str(two.pk)]
 
 
 def test_blocks_are_offered_to_whom_the_run_takes_them_from(db: None, member: Client, admin: Client) -> None:
     run = wavering(1)
     assert asked_runs(compare(Selection((run.pk,))))
-    assert f'form="blocks-{run.pk}"' in text_of(member, f"/compare/?run={run.pk}")
+    assert 'action="/runs/blocks/"' in text_of(member, f"/compare/?run={run.pk}")
     with patch("webapp.access.runs_commands", return_value=True):
-        assert f'form="blocks-{run.pk}"' not in text_of(member, f"/compare/?run={run.pk}&view=ratio")
-        assert f'form="blocks-{run.pk}"' in text_of(admin, f"/compare/?run={run.pk}")
+        assert 'action="/runs/blocks/"' not in text_of(member, f"/compare/?run={run.pk}&view=ratio")
+        assert 'action="/runs/blocks/"' in text_of(admin, f"/compare/?run={run.pk}")
 
 
 def test_a_saved_reference_and_published_figures_get_no_more_blocks(db: None, member: Client) -> None:
@@ -266,18 +273,19 @@ def test_a_saved_reference_and_published_figures_get_no_more_blocks(db: None, me
         slug="p", title="t", publisher="p", year=2012, place="p", file="p.csv", sha256="0"
     )
     models.Run.objects.filter(pk=run.pk).update(publication=publication)
-    text = text_of(member, f"/compare/?run={run.pk}")
-    assert " more</" not in text and "“5 more”" not in text
-    assert "more blocks" not in text_of(member, f"/compare/cell/?run={run.pk}&{place_of(first)}")
+    assert "/runs/blocks/" not in text_of(member, f"/compare/?run={run.pk}")
 
 
 def test_what_is_missing_to_judge_is_said_where_it_is_not_known_how_many(done: models.Run) -> None:
     point = next(p for p in compare(Selection((done.pk,))).points if p.verdict)
     assert point.verdict
-    single = replace(point, verdict=replace(point.verdict, kind=Kind.TOO_FEW, more=None, n=1, n_base=1))
-    found = replace(compare(Selection((done.pk,))), points=(single,))
-    (section,) = table(found, {}).sections
-    assert [cell.words for row in section.rows for cell in row.cells if cell] == ["needs at least 3"]
+    undecided = replace(point.verdict, kind=Kind.TOO_FEW, more=None)
+    for n, lacks in ((1, "it takes at least 3 replicates a side"), (3, "more than 1000 replicates would be needed")):
+        single = replace(point, verdict=replace(undecided, n=n, n_base=n))
+        (section,) = table(replace(compare(Selection((done.pk,))), points=(single,))).sections
+        told = [(cell.words, cell.lacks) for row in section.rows for cell in row.cells if cell]
+        assert told == [("undecided", lacks)]
+    assert lacking(replace(undecided, more=1)) == "about 1 more replicate would tell"
 
 
 def test_values_per_client_say_so(done: models.Run, stranger: Client) -> None:

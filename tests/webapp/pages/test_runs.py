@@ -126,14 +126,6 @@ def test_repeat_makes_another_run(done: models.Run, member: Client) -> None:
     assert latest.pk != done.pk
 
 
-def test_blocks_are_added_behind(done: models.Run, member: Client) -> None:
-    member.post(f"/runs/{done.pk}/blocks/", {"blocks": "2"})
-    assert done.trials.count() == 16
-    wrong = member.post(f"/runs/{done.pk}/blocks/", {"blocks": "many"})
-    assert wrong.status_code == 422
-    assert "is not between 1 and 1000" in wrong.content.decode()
-
-
 def test_a_name_with_markup_stays_a_name(db: None, stranger: Client) -> None:
     run = factories.run()
     models.Run.objects.filter(pk=run.pk).update(name="<script>alert(1)</script>")

@@ -37,10 +37,10 @@ READING = [
     "published:list", "published:detail", "published:file", "trends", "agents:host-toml",
 ]  # fmt: skip
 OPEN = ["account:sign-in", "account:sign-out", "health"]
-MEMBERS = ["plans:add", "plans:edit", "plans:import", "plans:ready-form", "account:tokens"]
+MEMBERS = ["plans:add", "plans:edit", "plans:import", "plans:ready-form", "account:tokens", "runs:blocks"]
 ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:host-add", "agents:host-edit"]
 VERBS = [
-    "runs:cancel", "runs:retry", "runs:repeat", "runs:blocks", "trials:cancel", "trials:retry", "plans:preview",
+    "runs:cancel", "runs:retry", "runs:repeat", "trials:cancel", "trials:retry", "plans:preview",
     "plans:run", "plans:schedule", "plans:archive", "citations:cite", "citations:refer", "plans:watch",
     "plans:unwatch", "annotate", "remove-annotation",
 ]  # fmt: skip
@@ -74,12 +74,12 @@ def address(db: None, tmp_path: Any) -> Any:
     bare = {
         "runs:list", "plans:list", "plans:add", "plans:preview", "plans:import", "plans:ready", "agents:list",
         "agents:add", "account:sign-in", "account:sign-out", "account:tokens", "citations:list", "citations:cite",
-        "published:list",
+        "published:list", "runs:blocks",
     }  # fmt: skip
 
     more |= {name: ["own-queries"] for name in ("plans:ready-detail", "plans:ready-form")}
     its = trial.configuration.dimensions
-    asked = {"plans:ready-form": "?agents.primary=db1&installations=16.9"}
+    asked = {"runs:blocks": f"?run={run.pk}", "plans:ready-form": "?agents.primary=db1&installations=16.9"}
     asked |= {"comparison-cell": f"?run={run.pk}&at={its['clients']}&of={its['installation']}"}
 
     def of(name: str) -> str:

@@ -1,0 +1,102 @@
+"""Adding replicates to runs: what that would take, and the question whether to."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from results import plan, runs
+from results.errors import TeitenError
+from results.models import Run
+from results.models.audit import Scope
+from results.queries import NotFound
+from results.queries.extensions import extensions, longest
+from webapp.access import actor, needs, require_plan
+from webapp.pages.common import number
+from webapp.problems import missing_is_404
+from workers.registry import kinds
+from workers.tasks import ring
+
+HAD = "had-"  # before a run's number: the blocks that it had when the question was asked
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@needs(Scope.RUN)
+@missing_is_404()
+def blocks(request: HttpRequest) -> HttpResponse:
+    """`run`: of each run; `blocks`: how many to add to each. Only what this page has asked for is done."""
+    fields = request.POST if request.method == "POST" else request.GET
+    run_ids, count = _run_ids(fields), number(fields.get("blocks", "1")) or 0
+    _require(request, run_ids, count)
+    if request.method != "POST":
+        return _question(request, run_ids, count)
+    had = {run_id: number(fields.get(f"{HAD}{run_id}", "")) for run_id in run_ids}
+    if None in had.values():
+        query = urlencode({"run": run_ids, "blocks": count}, doseq=True)
+        return redirect(f"{reverse('runs:blocks')}?{query}")
+    runs.extend({run_id: before for run_id, before in had.items() if before is not None}, count, actor(request))
+    ring()
+    some = f"{count} block{'' if count == 1 else 's'}"
+    messages.success(request, f"Added {some} to {_named(run_ids)}.")
+    return redirect(_after(run_ids))
+
+
+def _run_ids(fields: QueryDict) -> list[int]:
+    texts = [text for text in fields.getlist("run") if text]
+    if not texts:
+        raise TeitenError("No run is named.", where="run", todo="Choose the runs that are to have more replicates.")
+    found = [number(text) for text in texts]
+    if None in found:
+        raise NotFound(f"There is no run {texts[found.index(None)]}.")
+    return sorted({run_id for run_id in found if run_id is not None})
+
+
+def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:
+    """Raises what `add_blocks` would raise, and PermissionDenied."""
+    runs.require_count(count)
+    stored = Run.objects.in_bulk(run_ids)
+    for run_id in run_ids:
+        if (run := stored.get(run_id)) is None:
+            raise NotFound(f"There is no run {run_id}.")
+        runs.require_extendable(run)
+        require_plan(request, plan.read(run.toml, kinds()), kinds())
+
+
+def _question(request: HttpRequest, run_ids: list[int], count: int) -> HttpResponse:
+    found = extensions(run_ids)
+    seconds = longest(found)
+    context = {
+        "extensions": found,
+        "blocks": count,
+        "most": runs.MOST_BLOCKS,
+        "trials": _trials(count * sum(one.trials for one in found)),
+        "seconds": None if seconds is None else count * seconds,
+        "waiting": sum(one.waiting for one in found),
+        "rows": [
+            (one, one.blocks + count, f"{one.trials * count:,}", None if one.seconds is None else one.seconds * count)
+            for one in found
+        ],
+        "named": _named(run_ids),
+        "had": HAD,
+        "back": _after(run_ids),
+    }
+    return render(request, "runs/blocks.html", context)
+
+
+def _trials(count: int) -> str:
+    return f"{count:,} trial{'' if count == 1 else 's'}"
+
+
+def _after(run_ids: list[int]) -> str:
+    return reverse("runs:detail", args=run_ids) if len(run_ids) == 1 else reverse("runs:list")
+
+
+def _named(run_ids: list[int]) -> str:
+    """'run 3', 'runs 3, 4 and 7'."""
+    texts = [str(run_id) for run_id in run_ids]
+    return f"run {texts[0]}" if len(texts) == 1 else f"runs {', '.join(texts[:-1])} and {texts[-1]}"
