@@ -9,7 +9,8 @@ watch    start the collectors
 measure  the workload, for its duration
 collect  stop the collectors, fetch what they wrote
 audit    what must hold of the data afterwards, where the workload has something to ask
-clean    remove the attempt's files; revert the host factors; stop servers that nothing waits for
+clean    remove the attempt's files; after a failure end its sessions, and servers that hang; revert the host factors;
+         stop servers that nothing waits for
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from workers.host.factors import Noted
 from workers.host.use import HostUse
 from workers.interfaces import Arranged, Audited, Released, Stage
 from workers.orders import Order
-from workers.postgres import database, settings, verify
+from workers.postgres import database, sessions, settings, verify
+from workers.postgres.server import Server
 from workers.remote import job
 from workers.remote.connection import Remote, connected
 
@@ -132,6 +134,8 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
         await _connect(attempt, connections)
         await attempt.host.prepare(registry.kinds().topologies[spec.topology].in_mid_run(spec.topology_parameters))
         await topology.build(stage)
+        if await _end_sessions(attempt, "reused"):  # an attempt whose worker died had left a server hanging
+            await topology.build(stage)
         await attempt.host.built()
     async with attempt.phase("load"):
         attempt.layers.append(await load(stage))
@@ -368,6 +372,8 @@ async def _clean(attempt: _Attempt, lost: bool, idle: Idle) -> None:
                 await _as_far_as_it_goes(attempt, _salvage(attempt))
             for remote in attempt.remotes:
                 await _as_far_as_it_goes(attempt, job.sweep(remote, only=stage.job_name))
+            if attempt.error is not None and not lost:
+                await _as_far_as_it_goes(attempt, _end_sessions(attempt))
             topology = registry.topology(attempt.order.spec.topology)
             if not lost and isinstance(topology, Released):
                 await _as_far_as_it_goes(attempt, topology.release(stage))
@@ -379,6 +385,19 @@ async def _clean(attempt: _Attempt, lost: bool, idle: Idle) -> None:
                 await topology.tear_down(replace(stage, agents=unwanted))
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
+
+
+async def _end_sessions(attempt: _Attempt, how: str = "") -> bool:
+    """Ends what clients have left on the servers (how: on those alone that were found so), and stops those that hang:
+    by the trial that had them, not at the cost of the next. Whether one did. Raises AgentError, after trying all."""
+
+    async def one(node: str, server: Server) -> str:
+        if done := await sessions.end(server):
+            attempt.writer.gap("server", node, done)
+        return done
+
+    own = {node: server for node, server in attempt.stage.servers.items() if not server.outside}
+    return any(await _all(one(node, server) for node, server in own.items() if how in ("", server.how)))
 
 
 async def _as_far_as_it_goes(attempt: _Attempt, work: Awaitable[object]) -> None:

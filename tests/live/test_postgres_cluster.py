@@ -14,6 +14,7 @@ from workers.postgres import cluster
 from workers.postgres.server import Server
 from workers.remote.address import Address
 from workers.remote.connection import Remote, connected
+from workers.remote.job import Job, sweep
 
 
 async def running(server: Server) -> bool:
@@ -93,7 +94,7 @@ async def test_initdb_options_have_a_cluster_of_their_own(remote: Remote, postgr
     assert plain.data_dir != other.data_dir
     assert plain.port != other.port
     assert await other.query("SELECT current_setting('data_checksums') AS it") == [{"it": "on"}]
-    assert plain.data_dir in await cluster.stop_others(remote, keep=other)
+    assert plain.data_dir in [server.data_dir for server in await cluster.stop_others(remote, keep=other)]
     assert not await running(plain)
     assert await running(other)
     await cluster.drop(remote, other)
@@ -181,3 +182,38 @@ async def test_a_server_is_kept_on_its_own_machine_alone(
         await cluster.stop_but([same], [(remote, kept.data_dir)])
         assert not await running(kept)
     await cluster.drop(remote, kept)
+
+
+FREEZE = """
+read -r postmaster <"$1/postmaster.pid"
+[ "$2" = postmaster ] && exec kill -s STOP "$postmaster"
+until session=$(pgrep -P "$postmaster" -f 'postgres: teiten .*SELECT'); do sleep 0.02; done
+kill -s STOP "$session"
+"""
+AT_WORK_IN = """find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$1" 2>/dev/null || true"""
+
+
+@pytest.mark.parametrize(("frozen", "how"), [("session", "immediate"), ("postmaster", "killed")])
+async def test_a_server_that_does_not_end_in_its_time_is_forced_and_named(
+    remote: Remote, address: Address, postgres_16: InstallationRef, frozen: str, how: str
+) -> None:
+    server = await cluster.ensure(remote, postgres_16, name="frozen")
+    other = await cluster.ensure(remote, postgres_16, name="other")
+    env = server.environment(local=True)
+    query = [*server.psql("postgres"), "-c", "SELECT pg_sleep(600)"]
+    await Job.start(remote, f"{address.work_dir}/jobs/frozen/query", query, deadline_s=600, env=env)
+    await remote.script(FREEZE, server.data_dir, frozen)
+    stopped = await cluster.stop(server, patience_s=1)
+    assert stopped is not None
+    assert (stopped.data_dir, stopped.how) == (server.data_dir, how)
+    assert f"The server in {server.data_dir} did not end within 1 s and was" in stopped.forced
+    assert (await remote.script(AT_WORK_IN, server.data_dir)).stdout == ""
+    assert await running(other)
+    assert await cluster.stop(server) is None
+    ended = await cluster.stop(other)
+    assert ended is not None
+    assert (ended.how, ended.forced) == ("fast", "")
+    assert (await cluster.ensure(remote, postgres_16, name="frozen")).how == "started"
+    await sweep(remote)
+    await cluster.drop(remote, server)
+    await cluster.drop(remote, other)

@@ -15,13 +15,14 @@ from pathlib import Path
 from results.errors import TrialError
 from workers.arranging import nodes, pool_failover
 from workers.interfaces import Stage
+from workers.remote.clock import SECONDS
 from workers.remote.job import Job
 
 from .failover_parameters import CUT, HANG, KILL, Asked, asked_for
 from .failover_report import FILE, Failover
 
 _HERE = Path(__file__).parent
-STRIKE = (_HERE / "strike.sh").read_text()
+STRIKE = SECONDS + (_HERE / "strike.sh").read_text()
 _RECEIVED = """
 SELECT pg_wal_lsn_diff(greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')::bigint AS bytes
 """

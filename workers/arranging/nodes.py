@@ -11,6 +11,7 @@ from workers.arranging import access
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 from workers.postgres.server import Server
+from workers.remote.connection import Remote
 
 T = TypeVar("T")
 _POLL_S = 0.05
@@ -51,10 +52,17 @@ async def start(
     nodes = stage.spec.nodes
     started = dict(zip(nodes, await all_of(one(node) for node in nodes), strict=True))
     stage.servers.update({node: server for node, (server, _) in started.items()})
-    await cluster.stop_but(
-        stage.agents.values(), [(server.remote, server.data_dir) for server in stage.servers.values()]
-    )
+    await stop_others(stage, [(server.remote, server.data_dir) for server in stage.servers.values()])
     return [node for node, (_, listens) in started.items() if listens]
+
+
+async def stop_others(stage: Stage, kept: Iterable[tuple[Remote, str]] = ()) -> None:
+    """Stops every server of Teiten on the stage's agents but those kept (`cluster.stop_but`). One that had to be forced
+    is named as a gap. Raises CommandError."""
+    nodes = {server.data_dir: node for node, server in stage.servers.items()}
+    for stopped in await cluster.stop_but(stage.agents.values(), kept):
+        if stopped.forced:
+            stage.recorder.gap("server", nodes.get(stopped.data_dir, ""), stopped.forced)
 
 
 async def reach(stage: Stage, node: str, other: str, source: str = "") -> dict[str, str]:

@@ -3,22 +3,24 @@ configuration, which promotes a standby by SQL. Teiten writes that command, and 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from results.errors import TrialError
 from workers.arranging import nodes, pool
 from workers.interfaces import Stage
+from workers.remote.clock import SECONDS
 from workers.remote.command import quote
 
 _HERE = Path(__file__).parent
 PROMOTE = (_HERE / "promote.sql").read_text()
 _COMMAND = (_HERE / "pool_failover.sh").read_text()
-_WAIT = """
-cd -- "$1" && tries=$2 || exit
+_WAIT = f"""{SECONDS}
+cd -- "$1" && seconds && end=$((now + $2)) || exit
 until [ -e promotion ]; do
-    tries=$((tries - 1))
-    [ "$tries" -gt 0 ] && sleep 0.02 || exit
+    seconds
+    [ "$now" -le "$end" ] && sleep 0.02 || exit
 done
 cat promotion && cat promotion.log >&2
 """
@@ -47,7 +49,7 @@ async def promoted(stage: Stage, *, limit_s: float) -> Promotion:
     [pooler] = stage.poolers.values()
     limit_s += _PATIENCE_S
     said = await pooler.remote.script(
-        _WAIT, pooler.data_dir, str(round(limit_s / 0.02)), check=False, timeout_s=2 * limit_s + 60
+        _WAIT, pooler.data_dir, str(math.ceil(limit_s)), check=False, timeout_s=limit_s + 60
     )
     found = dict(line.split() for line in said.stdout.splitlines() if line.strip())
     if "promoted" not in found:

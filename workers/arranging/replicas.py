@@ -60,7 +60,7 @@ async def start_primary(
     )
     stage.servers[node] = server
     kept = [(stage.agents[standby], f"{nodes.directory_of(stage, standby)}/data") for standby in standbys]
-    await cluster.stop_but(stage.agents.values(), [(remote, server.data_dir), *kept])
+    await nodes.stop_others(stage, [(remote, server.data_dir), *kept])
     await server.execute(_RELEASE)
     await keep_slots(stage, node, standbys)
     if listen:

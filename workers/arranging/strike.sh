@@ -26,10 +26,11 @@ hang)
     strike KILL
     ;;
 esac
-tries=0
+seconds
+end=$((now + 30))
 while [ -n "$(processes)" ]; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 1500 ] || { echo "processes of the server are still there" >&2; exit 1; }
+    seconds
+    [ "$now" -le "$end" ] || { echo "processes of the server are still there" >&2; exit 1; }
     sleep 0.02
 done
 echo "gone $(date +%s.%N)"

@@ -6,22 +6,26 @@ a running server is known to fit."""
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from results.errors import AgentError, CommandError, TrialError
 from results.matrix import InstallationRef
 from workers.postgres.configuration import configuration, digest, host_based_access
 from workers.postgres.server import Server, did_not_start, name_of
+from workers.remote.clock import SECONDS
 from workers.remote.command import CommandResult
 from workers.remote.connection import Remote
 
 _HERE = Path(__file__).parent
 FREE_PORT = (_HERE / "free_port.sh").read_text()
-_ENSURE = FREE_PORT + (_HERE / "cluster_ensure.sh").read_text()
-_STOP = (_HERE / "cluster_stop.sh").read_text()
+_ENSURE = SECONDS + FREE_PORT + (_HERE / "cluster_ensure.sh").read_text()
+_STOP = SECONDS + (_HERE / "cluster_stop.sh").read_text()
+STOP_S = 120.0  # the checkpoint at a server's end may write all of its buffers
 _LONGEST_SOCKET = 100  # bytes; the kernel's limit is 107
 _SOCKET_FILE = "/.s.PGSQL.65535"
 
@@ -63,25 +67,56 @@ async def ensure(
     )
 
 
-async def stop_others(remote: Remote, keep: Server | Sequence[Server] | None = None) -> list[str]:
-    """Stops every server below the agent's data directory and storage places but those kept. Returns the data
-    directories of those stopped. Raises CommandError."""
+@dataclass(frozen=True)
+class Stopped:
+    """A server that ran. how: fast, as asked; immediate or killed, where it did not end in patience_s."""
+
+    remote: Remote
+    data_dir: str
+    how: str
+    patience_s: float
+
+    @property
+    def forced(self) -> str:
+        """What was done to a server that did not end by itself, in words; '' where it did."""
+        if self.how == "fast":
+            return ""
+        done = "stopped at once" if self.how == "immediate" else "killed"
+        return f"The server in {self.data_dir} did not end within {self.patience_s:g} s and was {done}."
+
+
+async def stop_others(remote: Remote, keep: Server | Sequence[Server] | None = None) -> list[Stopped]:
+    """Stops every server below the agent's data directory and storage places but those kept. Raises CommandError."""
     words = [server.data_dir for server in ([keep] if isinstance(keep, Server) else keep or ())]
-    stopped: list[str] = []
-    for home in remote.address.homes:
-        stopped += (await remote.script(_STOP, f"{home}/clusters", *words, timeout_s=600)).stdout.splitlines()
-    return stopped
+    return await _stop(remote, STOP_S, "but", words)
 
 
-async def stop_but(remotes: Iterable[Remote], kept: Iterable[tuple[Remote, str]] = ()) -> None:
+async def stop_but(remotes: Iterable[Remote], kept: Iterable[tuple[Remote, str]] = ()) -> list[Stopped]:
     """Stops every server of Teiten on these agents but those kept, each an agent and a data directory there: what an
     earlier trial left would take processors and memory from the load. Two agents may be one machine. Raises
     CommandError."""
     pairs = [(agent.address.machine, data_dir) for agent, data_dir in kept]
+    stopped: list[Stopped] = []
     for remote in {remote.address.name: remote for remote in remotes}.values():
         words = [data_dir for machine, data_dir in pairs if machine == remote.address.machine]
-        for home in remote.address.homes:
-            await remote.script(_STOP, f"{home}/clusters", *words, timeout_s=600)
+        stopped += await _stop(remote, STOP_S, "but", words)
+    return stopped
+
+
+async def stop(server: Server, patience_s: float = STOP_S) -> Stopped | None:
+    """Stops one server, whatever state it is in; None where it does not run. Raises CommandError."""
+    return next(iter(await _stop(server.remote, patience_s, "only", [server.data_dir])), None)
+
+
+async def _stop(remote: Remote, patience_s: float, which: str, words: Sequence[str]) -> list[Stopped]:
+    stopped: list[Stopped] = []
+    for home in remote.address.homes:
+        answer = await remote.script(
+            _STOP, f"{home}/clusters", str(math.ceil(patience_s)), which, *words, timeout_s=patience_s + 60
+        )
+        ended = [line.partition(" ") for line in answer.stdout.splitlines()]
+        stopped += [Stopped(remote, data_dir, how, patience_s) for how, _, data_dir in ended]
+    return stopped
 
 
 async def drop(remote: Remote, server: Server) -> None:

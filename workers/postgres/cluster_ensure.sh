@@ -11,7 +11,7 @@ alive() { # The pid file may be of a server long dead: only a process that works
         [ "$(readlink "/proc/$pid/cwd")" = "$(cd data && pwd -P)" ]
 }
 
-clear_dead() { # A postmaster that was killed leaves its pid file, and its backends for a moment.
+clear_dead() { # A postmaster that was killed leaves its pid file, and its backends for a moment. One that hangs is killed.
     for process in /proc/[0-9]*; do
         [ "$(readlink "$process/cwd")" = "$(cd data && pwd -P)" ] && kill -9 "${process#/proc/}"
     done 2>/dev/null
@@ -36,17 +36,18 @@ stop() {
 } >pg_ctl.log 2>&1
 
 outlive() { # What a killed server left ends by itself soon, and holds its shared memory until then.
-    tries=0
+    seconds
+    begun=$now
     while left=$(find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$(cd data && pwd -P)" 2>/dev/null) &&
-        [ -n "$left" ] && [ "$tries" -lt 200 ]; do
-        tries=$((tries + 1))
-        if [ "$tries" -gt 100 ]; then
+        [ -n "$left" ] && [ "$now" -le $((begun + 20)) ]; do
+        if [ "$now" -gt $((begun + 10)) ]; then
             for process in $left; do
                 process=${process#/proc/}
                 kill -s KILL "${process%/cwd}"
             done 2>/dev/null
         fi
         sleep 0.1
+        seconds
     done
 }
 
@@ -66,7 +67,7 @@ if alive; then
         echo "reused $(cat port)"
         exit
     fi
-    stop || { cat pg_ctl.log >&2; exit 1; }
+    stop || clear_dead
     how=restarted
 elif [ -e data/postmaster.pid ]; then
     clear_dead

@@ -1,35 +1,54 @@
-# Stops the servers of all clusters below $1 but those named after it. Prints the data directories of those stopped.
-clusters=$1
-shift
+# Stops servers of the clusters below $1: where $3 is 'but' all except those whose data directories follow, where it is
+# 'only' none but those. One that has not ended after $2 seconds is stopped at once; 10 s later it is killed with all of
+# its processes. Prints for each how it ended (fast, immediate, killed) and its data directory.
+clusters=$1 patience=$2 which=$3
+shift 3
 
 works_in() { # A process that has ended, reaped or not, works nowhere.
-    [ "$(readlink "/proc/$1/cwd")" = "$(cd "$2" && pwd -P)" ]
+    [ "/proc/$1/cwd" -ef "$2" ]
 }
 
 gone() { # $1 pid, $2 data directory, $3 seconds
-    tries=$(($3 * 50))
+    seconds
+    end=$((now + $3))
     while works_in "$1" "$2"; do
-        [ "$tries" -gt 0 ] || return 1
-        tries=$((tries - 1))
+        [ "$now" -le "$end" ] || return 1
         sleep 0.02
+        seconds
     done
 }
 
-stopping=
+kill_all() { # $1 pid, $2 data directory. The postmaster first: it would start others.
+    kill -s KILL "$1"
+    for process in /proc/[0-9]*; do
+        works_in "${process#/proc/}" "$2" && kill -s KILL "${process#/proc/}"
+    done
+    gone "$1" "$2" 10
+} 2>/dev/null
+
+stop() { # $1 pid, $2 data directory. The signals that pg_ctl sends: no need to know whose pg_ctl.
+    how=fast
+    gone "$1" "$2" "$patience" || {
+        how=immediate
+        kill -s QUIT "$1"
+        gone "$1" "$2" 10 || { how=killed && kill_all "$1" "$2"; }
+    }
+    echo "$how $2"
+}
+
+chosen() { # $1 a data directory, $2 … those named
+    data=$1
+    shift
+    for name in "$@"; do
+        [ "$data" != "$name" ] || { [ "$which" = only ] && return; return 1; }
+    done
+    [ "$which" = but ]
+}
+
 for pidfile in "$clusters"/*/data/postmaster.pid; do
     [ -s "$pidfile" ] || continue
     data=${pidfile%/postmaster.pid}
-    for keep in "$@"; do
-        [ "$data" = "$keep" ] && continue 2
-    done
-    read -r pid <"$pidfile"
-    works_in "$pid" "$data" || continue
-    # The signals that pg_ctl sends for fast, then immediate: no need to know whose pg_ctl.
-    kill -s INT "$pid" && stopping="$stopping $pid" && echo "$data"
+    chosen "$data" "$@" && read -r pid <"$pidfile" && works_in "$pid" "$data" || continue
+    kill -s INT "$pid" && stop "$pid" "$data" &
 done
-for pid in $stopping; do
-    data=$(readlink "/proc/$pid/cwd") || continue
-    gone "$pid" "$data" 120 && continue
-    kill -s QUIT "$pid"
-    gone "$pid" "$data" 30 || kill -s KILL "$pid"
-done
+wait

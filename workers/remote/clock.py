@@ -1,15 +1,17 @@
-"""How far an agent's clock is from the worker's."""
+"""How far an agent's clock is from the worker's; how its scripts tell how long they have waited."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 
 import asyncssh
 
 from results.errors import AgentError
 from workers.remote.command import quote
 
+SECONDS = (Path(__file__).parent / "seconds.sh").read_text()  # before a script: its function `seconds`
 _ROUNDS = 12
 _TIMEOUT_S = 10
 # bash 5 tells the time without starting a program; elsewhere date(1) does, a millisecond later.

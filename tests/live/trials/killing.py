@@ -74,7 +74,7 @@ def servers_killed_at(address: Address, text: str, files: str) -> Iterator[None]
         yield
 
 
-_WHERE = 'sed -n "4p;5p" "$1"/clusters/"$2"-*/data/postmaster.pid'
+_WHERE = 'sed -n "4p;5p" "$1"/clusters/"$2"-????????/data/postmaster.pid'
 _ASLEEP = """
 until [ "$("$1" -X -A -t -d postgres -c "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")" = 1 ]
 do sleep 0.05
@@ -84,11 +84,11 @@ done
 
 def query_left(address: Address, installation: InstallationRef, name: str, database: str) -> None:
     """Leaves a query at work on a server that runs, as a trial does that is cancelled in mid-query. name: the
-    cluster's. The client is ended as a job of a dead attempt; the server notices nothing."""
+    cluster's, '' of a single server. The client is ended as a job of a dead attempt; the server notices nothing."""
 
     async def leave() -> None:
         async with connected(address) as remote:
-            said = await remote.script(_WHERE, address.data_dir, f"{installation.name}-{name}")
+            said = await remote.script(_WHERE, address.data_dir, "-".join(filter(None, (installation.name, name))))
             port, sockets = said.stdout.split()
             psql = f"{installation.client_bin}/psql"
             env = {"PGHOST": sockets, "PGPORT": port, "PGUSER": SUPERUSER}

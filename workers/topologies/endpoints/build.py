@@ -6,7 +6,7 @@ from results.errors import CommandError, VerifyError
 from results.parsed import Check
 from workers.arranging import nodes
 from workers.interfaces import Stage
-from workers.postgres import cluster, verify
+from workers.postgres import verify
 from workers.postgres.server import Server
 from workers.remote.job import Job
 
@@ -23,7 +23,7 @@ class Endpoints:
     async def build(self, stage: Stage) -> None:
         """Runs the commands before, and asks every endpoint. Servers of Teiten on the agents are stopped.
         Raises CommandError with a command's own words, VerifyError for an endpoint that does not answer."""
-        await cluster.stop_but(stage.agents.values())
+        await nodes.stop_others(stage)
         await _command(stage, "before")
         parameters = stage.spec.topology_parameters
         for node, endpoint in _listed(stage):

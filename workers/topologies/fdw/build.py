@@ -7,7 +7,7 @@ import json
 from results.parsed import Check
 from workers.arranging import access, checks, nodes
 from workers.interfaces import Stage
-from workers.postgres import cluster, verify
+from workers.postgres import verify
 
 from . import sharing, statements
 from .plans import scans
@@ -50,7 +50,7 @@ class Fdw:
 
     async def tear_down(self, stage: Stage) -> None:
         """Stops every server of Teiten on the agents; their data stays for the next trial."""
-        await cluster.stop_but(stage.agents.values())
+        await nodes.stop_others(stage)
 
 
 async def _server(stage: Stage, node: str) -> list[Check]:

@@ -11,7 +11,6 @@ from results.errors import VerifyError
 from results.parsed import Check
 from workers.arranging import access, checks, nodes, replicas, schema
 from workers.interfaces import Stage
-from workers.postgres import cluster
 from workers.postgres.database import DROP_DATABASE
 from workers.postgres.server import Server
 
@@ -93,7 +92,7 @@ class Logical:
         try:
             await subscriptions.ended(stage)
         finally:
-            await cluster.stop_but(stage.agents.values())
+            await nodes.stop_others(stage)
 
 
 def _subscribers(stage: Stage) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from workers.arranging import checks, contents, nodes, replicas
 from workers.interfaces import Stage
-from workers.postgres import cluster
 
 from . import pooler, primaries
 from .spec import POOLER, STREAMING
@@ -52,7 +51,7 @@ class Pgpool:
     async def tear_down(self, stage: Stage) -> None:
         """Stops every server of Teiten on the agents; their data stay for the next trial. pgpool-II ends with the
         attempt, whose job it is."""
-        await cluster.stop_but(stage.agents.values())
+        await nodes.stop_others(stage)
 
 
 async def _attach(stage: Stage) -> None:

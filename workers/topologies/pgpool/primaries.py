@@ -6,7 +6,7 @@ from pathlib import Path
 
 from results.errors import TrialError
 from workers.arranging import access, contents
-from workers.arranging.nodes import all_of
+from workers.arranging.nodes import all_of, stop_others
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 
@@ -38,9 +38,7 @@ async def start(stage: Stage, connection: str) -> None:
 
     listening = dict(zip(nodes, await all_of(one(node) for node in nodes), strict=True))
     stage.servers = {node: stage.servers[node] for node in nodes}
-    await cluster.stop_but(
-        stage.agents.values(), [(server.remote, server.data_dir) for server in stage.servers.values()]
-    )
+    await stop_others(stage, [(server.remote, server.data_dir) for server in stage.servers.values()])
     if any(listening.values()):
         for node in nodes[1:]:
             await password.share(stage.primary, stage.servers[node])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workers.arranging import access, checks
+from workers.arranging import access, checks, nodes
 from workers.interfaces import Stage
 from workers.postgres import cluster
 
@@ -19,7 +19,7 @@ class Single:
         stage.servers["primary"] = await cluster.ensure(
             remote, spec.installation, initdb=spec.initdb, settings=spec.settings, listen=listen, hba=lines
         )
-        await cluster.stop_but(stage.agents.values(), [(remote, stage.primary.data_dir)])
+        await nodes.stop_others(stage, [(remote, stage.primary.data_dir)])
         if listen:
             await access.hand_out(stage, "primary")
 
@@ -29,7 +29,7 @@ class Single:
 
     async def tear_down(self, stage: Stage) -> None:
         """Stops every server of Teiten on the agents; their data stays for the next trial."""
-        await cluster.stop_but(stage.agents.values())
+        await nodes.stop_others(stage)
 
 
 TOPOLOGY = Single()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from workers.arranging import checks, nodes, replicas
 from workers.arranging.standby_parameters import OFF
 from workers.interfaces import Stage
-from workers.postgres import cluster
 
 from .spec import wanted_state
 
@@ -48,7 +47,7 @@ class Streaming:
 
     async def tear_down(self, stage: Stage) -> None:
         """Stops every server of Teiten on the agents; their data stays for the next trial."""
-        await cluster.stop_but(stage.agents.values())
+        await nodes.stop_others(stage)
 
 
 def _standbys(stage: Stage) -> tuple[str, ...]:

@@ -26,11 +26,12 @@ for cluster in *"$2"*; do
     else
         end "$home"
     fi
-    tries=0
-    while [ -n "$(users "$home")" ] && [ "$tries" -lt 400 ]; do
-        tries=$((tries + 1))
-        [ "$tries" -gt 200 ] && end "$home"
+    seconds
+    begun=$now
+    while [ -n "$(users "$home")" ] && [ "$now" -le $((begun + 20)) ]; do
+        [ "$now" -gt $((begun + 10)) ] && end "$home"
         sleep 0.05
+        seconds
     done
     rm -rf -- "$home"
     [ -n "$sockets" ] && rm -rf -- "$sockets"
