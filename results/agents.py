@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.environment import Layer
+from results.environment import Layer, LayerKind
 from results.errors import HostKeyError, StateError
 from results.models.agents import AgentState
 
@@ -129,14 +129,34 @@ def record_contact(agent_id: int, contact: Contact, at: datetime) -> None:
         tools=dict(contact.tools),
         clock_offset_s=contact.clock_offset_s,
     )
-    store_layers(contact.layers)
-    hashes = {layer.hash for layer in contact.layers}
+    _record_layers(agent_id, contact.layers, at)
+    _record_installations(agent_id, contact.installations, at)
+
+
+@transaction.atomic
+def record_programs(agent_id: int, names: Collection[str], found: Mapping[str, str], at: datetime) -> None:
+    """Stores what a look for these programs found: name → 'path version' of those that are there. The rest of the
+    agent's facts stays as it was found."""
+    agent = models.Agent.objects.select_for_update().get(pk=agent_id)
+    tools = {name: place for name, place in agent.tools.items() if name not in names} | dict(found)
+    if tools == agent.tools:
+        return
+    agent.tools = tools
+    agent.save(update_fields=["tools"])
+    last = models.HostFacts.objects.filter(agent_id=agent_id).first()
+    rows = last.layers.exclude(kind=LayerKind.TOOL) if last else ()
+    layers = [Layer(LayerKind(row.kind), row.content) for row in rows]
+    _record_layers(agent_id, [*layers, Layer(LayerKind.TOOL, tools)], at)
+
+
+def _record_layers(agent_id: int, layers: Sequence[Layer], at: datetime) -> None:
+    store_layers(layers)
+    hashes = {layer.hash for layer in layers}
     last = models.HostFacts.objects.filter(agent_id=agent_id).first()
     if last is None or set(last.layers.values_list("hash", flat=True)) != hashes:
         models.HostFacts.objects.create(agent_id=agent_id, at=at).layers.set(
             models.Layer.objects.filter(hash__in=hashes)
         )
-    _record_installations(agent_id, contact.installations, at)
 
 
 def _record_installations(agent_id: int, found: Sequence[FoundInstallation], at: datetime) -> None:

@@ -10,7 +10,7 @@ from results import models
 from results.errors import PlanError, Problem
 from results.matrix import TrialSpec
 from results.plan import Kinds
-from results.specs import role_of
+from results.programs import LOOKED_FOR, MissingProgramsError, ProgramNeed, needed_by
 
 _BY_SETTING = "default_table_access_method"
 _SINCE = "if it was installed there since, contact the agent again."
@@ -38,13 +38,14 @@ class _Need:
 
 
 def require_met(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
-    """Raises PlanError for what an agent or an installation is known to lack."""
+    """Raises PlanError for what an installation is known to lack, MissingProgramsError for what an agent is."""
     methods = dict.fromkeys(need for spec in specs for need in _access_methods(spec, kinds))
     extensions = dict.fromkeys(need for spec in specs for need in _extensions(spec, kinds))
     known = _installations([*methods, *extensions])
-    problems = [*_missing_methods(methods, known), *_missing_extensions(extensions, known)]
-    if problems := problems or list(_missing_programs(specs, kinds)):
+    if problems := [*_missing_methods(methods, known), *_missing_extensions(extensions, known)]:
         raise PlanError(problems)
+    if missing := _missing_programs(specs, kinds):
+        raise MissingProgramsError(missing)
 
 
 def brought_by(access_method: str, extensions: Sequence[str]) -> str:
@@ -102,18 +103,14 @@ def _missing_extensions(needs: Iterable[_Need], known: Mapping[_Server, models.I
             )
 
 
-def _missing_programs(specs: Sequence[TrialSpec], kinds: Kinds) -> Iterator[Problem]:
-    """What agents that have been contacted lack for the roles that they are to play."""
-    wanted = {
-        (role_of(node), agent, program)
-        for spec in specs
-        for node, agent in spec.agents.items()
-        for program in kinds.topologies[spec.topology].programs.get(role_of(node), ())
-    }
-    if not wanted:
-        return
-    known = {agent.name: agent for agent in models.Agent.objects.filter(facts_at__isnull=False)}
-    for role, agent, program in sorted(wanted):
-        if agent in known and not known[agent].tools.get(program):
-            todo = "Install it there and contact the agent again, or name another agent."
-            yield Problem(f"agents.{role}", f"Agent {agent} has no program {program}.", todo)
+def _missing_programs(specs: Sequence[TrialSpec], kinds: Kinds) -> list[ProgramNeed]:
+    """What agents that have been contacted lack, of what a contact looks for: each program once for a role."""
+    needs: dict[tuple[str, str, str], ProgramNeed] = {}
+    for spec in specs:
+        for need in needed_by(spec, kinds):
+            if need.program in LOOKED_FOR:
+                needs.setdefault((need.role, need.agent, need.program), need)
+    if not needs:
+        return []
+    tools = {agent.name: agent.tools for agent in models.Agent.objects.filter(facts_at__isnull=False)}
+    return [need for need in needs.values() if need.agent in tools and not tools[need.agent].get(need.program)]

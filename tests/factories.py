@@ -109,7 +109,7 @@ def contact(versions: Mapping[str, int], kernel: str = "6.1.0") -> Contact:
     return Contact(
         layers=layers,
         installations=[installation(version, number) for version, number in versions.items()],
-        tools={"sar": "/usr/bin/sar", "awk": "/usr/bin/awk", "perf": ""},
+        tools={"sar": "/usr/bin/sar", "sadf": "/usr/bin/sadf", "awk": "/usr/bin/awk", "perf": ""},
         disk={"free_bytes": 50 * 1024**3, "total_bytes": 100 * 1024**3},
         cores=2,
         memory_bytes=8 * 1024**3,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 from django.utils import timezone
 
@@ -14,11 +15,13 @@ from results.models import Agent
 from workers.host.factors import revert
 from workers.orders import address_of
 from workers.postgres.installation import discover_installations
+from workers.remote import programs
 from workers.remote.address import Address
 from workers.remote.connection import HostKey, connected, host_key_of
 from workers.remote.facts import discover, free_bytes
 
 _SETTLE_LIMIT_S = 200.0  # within the lease of a contact
+_LOOK_LIMIT_S = 5.0  # somebody waits for it
 
 
 def contact(agent_id: int) -> None:
@@ -36,6 +39,18 @@ def contact(agent_id: int) -> None:
         agents.record_failure(agent_id, error.as_dict())
         raise
     agents.record_contact(agent_id, found, timezone.now())
+
+
+def look(agent_id: int, names: Collection[str]) -> None:
+    """Looks for these programs on an agent whose host key is accepted, and stores what is there. It starts no server
+    and may run beside a trial. Raises AgentError."""
+    agent = Agent.objects.select_related("jump").get(pk=agent_id)
+
+    async def looked() -> dict[str, str]:
+        async with connected(address_of(agent), timeout_s=_LOOK_LIMIT_S) as remote:
+            return await programs.look(remote, names)
+
+    agents.record_programs(agent_id, names, asyncio.run(looked()), timezone.now())
 
 
 def _check_key(agent: Agent, key: HostKey) -> None:

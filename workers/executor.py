@@ -21,6 +21,7 @@ import json
 import logging
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ from results.errors import AgentError, CommandError, TeitenError, TrialError, Un
 from results.host import Change
 from results.matrix import TrialSpec
 from results.parsed import CommandRun, LayerUse, PhaseTiming
+from results.programs import ProgramNeed, needed_by
 from results.specs import role_of
 from workers import registry
 from workers.bundle.manifest import Manifest, Node
@@ -43,7 +45,7 @@ from workers.interfaces import Arranged, Audited, Released, Stage
 from workers.orders import Order
 from workers.postgres import database, sessions, settings, verify
 from workers.postgres.server import Server
-from workers.remote import job
+from workers.remote import job, programs
 from workers.remote.connection import Remote, connected
 
 log = logging.getLogger(__name__)
@@ -132,6 +134,7 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
     workload, topology = registry.workload(spec.workload), registry.topology(spec.topology)
     async with attempt.phase("prepare"):
         await _connect(attempt, connections)
+        await _require_programs(attempt)
         await attempt.host.prepare(registry.kinds().topologies[spec.topology].in_mid_run(spec.topology_parameters))
         await topology.build(stage)
         if await _end_sessions(attempt, "reused"):  # an attempt whose worker died had left a server hanging
@@ -180,6 +183,15 @@ async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
     stage.facts["clock_offsets_s"] = {role: clocks[name][0] for role, name in order.spec.agents.items()}
     for role, remote in _nodes(stage).items():
         attempt.layers += [LayerUse(role, layer) for layer in order.layers[remote.address.name]]
+
+
+async def _require_programs(attempt: _Attempt) -> None:
+    """Looks for what the trial cannot do without, now and on the agents: what a contact found may be long gone."""
+    needs: dict[str, list[ProgramNeed]] = defaultdict(list)
+    for need in needed_by(attempt.order.spec, registry.kinds()):
+        needs[need.agent].append(need)
+    remotes = {remote.address.name: remote for remote in attempt.remotes}
+    await _all(programs.require(remotes[agent], of_agent) for agent, of_agent in needs.items())
 
 
 def _nodes(stage: Stage) -> dict[str, Remote]:

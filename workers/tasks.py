@@ -6,9 +6,9 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -17,8 +17,9 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from results import alerts, hostfactors, models, runs
-from results.errors import PlanError, TeitenError
+from results.errors import AgentError, PlanError, TeitenError
 from results.models.agents import AgentState
+from results.programs import MissingProgramsError, ProgramNeed
 from workers import alerting, registry
 from workers import attempt as attempts
 from workers import contact as contacts
@@ -29,6 +30,7 @@ from workers.reingest import Reread
 from workers.reingest import reread as read_again
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 FACTS_AGE_S = 600.0
 
 
@@ -43,6 +45,31 @@ def contact_now(agent_id: int) -> None:
     it lasts, no trial starts there."""
     with leasing.contact(agent_id, timezone.now):
         contacts.contact(agent_id)
+
+
+def after_looking_again(verb: Callable[[], T]) -> T:
+    """What the verb returns. Where it is refused for programs that agents lack, they are looked for there first: the
+    refusal may rest on facts of hours ago. Raises what the verb does."""
+    try:
+        return verb()
+    except MissingProgramsError as missing:
+        looks = {agent: _look(agent, missing.needs) for agent in {need.agent for need in missing.needs}}
+    try:
+        return verb()
+    except MissingProgramsError as missing:
+        raise MissingProgramsError(missing.needs, looks) from None
+
+
+def _look(agent: str, needs: Sequence[ProgramNeed]) -> str:
+    """Why the programs could not be looked for; '' where they were."""
+    row = models.Agent.objects.get(name=agent)
+    if row.state != AgentState.READY:
+        return f"its state is {row.get_state_display()}."
+    try:
+        contacts.look(row.pk, {need.program for need in needs if need.agent == agent})
+    except AgentError as error:
+        return str(error)
+    return ""
 
 
 def reread(run_id: int | None, *, replace: bool) -> Iterator[Reread]:
@@ -127,7 +154,8 @@ def start_plan(plan_id: int) -> None:
     kinds = registry.kinds()
     user: User | None = stored.created_by
     try:
-        runs.create_run(runs.load_plan(stored, kinds), kinds, stored=stored, user=user, actor="schedule")
+        plan = runs.load_plan(stored, kinds)
+        after_looking_again(lambda: runs.create_run(plan, kinds, stored=stored, user=user, actor="schedule"))
     except PlanError as error:
         log.error("plan %s: %s", plan_id, error)
         runs.audit("schedule", "could not run plan", f"plan {plan_id}", error=error.as_dict())

@@ -176,8 +176,9 @@ def test_a_program_that_a_role_needs_and_its_agent_lacks_is_refused() -> None:
     with pytest.raises(PlanError) as refused:
         previewed(**pooled)
     [problem] = refused.value.problems
-    assert (problem.field, problem.what) == ("agents.pooler", "Agent db2 has no program pgpool.")
-    assert problem.todo == "Install it there and contact the agent again, or name another agent."
+    what = "Agent db2 has no program pgpool, which the topology pgpool needs."
+    assert (problem.field, problem.what) == ("agents.pooler", what)
+    assert problem.todo.startswith("Install it there (Debian, Ubuntu: apt-get install pgpool2; Fedora: dnf install ")
     assert previewed(**pooled, topology_parameters={"through": "direct"}).trials
     models.Agent.objects.filter(pk=other.pk).update(tools={"pgpool": "/usr/sbin/pgpool pgpool-II version 4.3.5"})
     assert previewed(**pooled).trials

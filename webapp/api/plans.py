@@ -24,6 +24,7 @@ from webapp.api.common import AnyAccept, Endpoint, Links, fields_of, pages_by
 from webapp.api.values import Field, ValueSerializer
 from webapp.problems import missing_is_404
 from workers.registry import kinds
+from workers.tasks import after_looking_again
 
 
 class PlanSerializer(ValueSerializer):
@@ -140,7 +141,8 @@ class Plans(Endpoint):
 
     @extend_schema(summary="What a plan would do", request=PlanFieldsSerializer, responses=PreviewSerializer)
     def preview(self, request: Request) -> Response:
-        found = preview(plan_in(fields_of(request)), kinds())
+        plan = plan_in(fields_of(request))
+        found = after_looking_again(lambda: preview(plan, kinds()))
         return Response(PreviewSerializer(found).data)
 
     def _detail(self, pk: int, status: int = 200) -> Response:

@@ -21,7 +21,7 @@ from webapp.api.plans import PlanFieldsSerializer, plan_in, stored_plan
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 from workers.registry import kinds
-from workers.tasks import ring
+from workers.tasks import after_looking_again, ring
 
 
 class RunSerializer(ValueSerializer):
@@ -100,14 +100,11 @@ class Runs(Endpoint):
         fields = fields_of(request)
         start_at = _start_at(fields.pop("start_at", None))
         stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
-        plan = runs.load_plan(stored, kinds()) if stored else plan_in(fields)
-        made = runs.create_run(
-            require_plan(request, plan, kinds()),
-            kinds(),
-            actor=actor(request),
-            stored=stored,
-            user=person(request),
-            start_at=start_at,
+        plan = require_plan(request, runs.load_plan(stored, kinds()) if stored else plan_in(fields), kinds())
+        made = after_looking_again(
+            lambda: runs.create_run(
+                plan, kinds(), actor=actor(request), stored=stored, user=person(request), start_at=start_at
+            )
         )
         ring()
         return self.shown(run_row(made.pk), 201)
@@ -131,7 +128,7 @@ class Runs(Endpoint):
     def repeat(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             require_plan(request, runs.plan_of_run(pk, kinds()), kinds())
-            made = runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request))
+            made = after_looking_again(lambda: runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request)))
         ring()
         return self.shown(run_row(made.pk), 201)
 

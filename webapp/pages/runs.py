@@ -27,7 +27,7 @@ from webapp.pages.grid import grid
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration, duration, seconds_between
 from workers.registry import kinds
-from workers.tasks import ring
+from workers.tasks import after_looking_again, ring
 
 PAGE = 50
 MOST_FAILURES = 5
@@ -134,7 +134,7 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
 @missing_is_404()
 def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
     require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
-    run = runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request))
+    run = after_looking_again(lambda: runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request)))
     ring()
     messages.success(request, f"This is run {run.pk}: run {run_id} again, on the installations as they are now.")
     return redirect("runs:detail", run.pk)

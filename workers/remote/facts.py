@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from results.errors import AgentError
+from results.programs import LOOKED_FOR
+from workers.remote import programs
 from workers.remote.connection import Remote
 from workers.remote.facts_parse import Facts, parse_facts
 
 __all__ = ["Facts", "discover", "free_bytes"]
 
-_SCRIPT = (Path(__file__).parent / "facts.sh").read_text()
+_SCRIPT = (Path(__file__).parent / "facts.sh").read_text() + programs.SCRIPT
 _NEEDED = {
     "awk": "mawk or gawk",
     "find": "findutils",
@@ -25,7 +27,7 @@ _NEEDED = {
 async def discover(remote: Remote, data_dir: str) -> Facts:
     """The agent's facts; storage is that of data_dir, or of what exists above it. Raises AgentError when the account is
     root, under which PostgreSQL refuses to run, or when a program is missing that Teiten cannot do without."""
-    answer = await remote.script(_SCRIPT, data_dir, check=False)
+    answer = await remote.script(_SCRIPT, data_dir, *LOOKED_FOR, check=False)
     facts = parse_facts(answer.stdout)
     missing = [tool for tool in _NEEDED if tool not in facts.tools]
     if missing:

@@ -1,5 +1,5 @@
-# Prints what an agent is, in sections "== NAME". $1 the data directory. Needs no privileges; what is not there is
-# left out.
+# Prints what an agent is, in sections "== NAME". $1 the data directory, then the programs to look for, which programs.sh
+# does, behind this. Needs no privileges; what is not there is left out.
 section() { echo "== $1"; }
 
 section lscpu
@@ -36,6 +36,7 @@ cd /proc/sys && for name in vm/swappiness vm/dirty_* vm/overcommit_* vm/nr_hugep
 done
 section storage
 place=$1
+shift
 while [ -n "$place" ] && [ ! -d "$place" ]; do place=${place%/*}; done
 cd -- "${place:-/}" && df -P -B 1 . | tail -n 1 | awk '{ print "total_bytes", $2; print "free_bytes", $4 }'
 # mountinfo: the last mount whose point is df's; its options, then after " - " type, source and the filesystem's own.
@@ -56,13 +57,3 @@ fi
 section account
 echo "uid $(id -u)"
 section tools
-PATH=$PATH:/usr/sbin:/usr/local/sbin
-for tool in sar sadf perf awk pgbench python3 tar find flock setsid timeout pgpool; do
-    path=$(command -v "$tool") || continue
-    case $tool in
-    sar | sadf) version=$("$tool" -V 2>&1) ;;
-    awk) version="$(readlink -f "$path") $("$tool" -W version 2>&1)" ;;
-    *) version=$("$tool" --version 2>&1) ;;
-    esac </dev/null
-    echo "$tool $path $(echo "$version" | head -n 1)"
-done

@@ -262,11 +262,12 @@ def test_after_a_switchover_by_pgpool_the_next_trial_copies_the_promoted_server_
 
 
 def test_without_pgpool_nothing_is_built(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.topologies.pgpool.pooler._FIND", "command -v pgpool-that-is-not-installed")
+    monkeypatch.setattr("workers.topologies.pgpool.pooler.PROGRAM", "pgpool-that-is-not-installed")
     attempt = measure(**plan())
     assert attempt.error is not None
-    assert (attempt.error["phase"], attempt.error["what"]) == ("prepare", "There is no pgpool-II on live.")
-    assert attempt.error["todo"].startswith("Install it there (apt-get install pgpool2")
+    what = "Agent live has no program pgpool-that-is-not-installed, which the topology pgpool needs."
+    assert (attempt.error["phase"], attempt.error["what"]) == ("prepare", what)
+    assert [phase["name"] for phase in attempt.phases] == ["prepare", "clean"]
 
 
 def test_servers_that_take_too_few_connections_are_refused_before_the_clock(measure: Measure) -> None:

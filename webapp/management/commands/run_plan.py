@@ -53,7 +53,7 @@ class Command(BaseCommand):
         try:
             kinds = registry.kinds()
             plan = _of_file(file, kinds) if file else _of_ready(str(ready), options, kinds)
-            run = runs.create_run(plan, kinds, actor="command run_plan")
+            run = tasks.after_looking_again(lambda: runs.create_run(plan, kinds, actor="command run_plan"))
         except PlanError as error:
             raise CommandError(problems(file or ready, error)) from error
         tasks.ring()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from results.errors import CommandError, ParseError, TrialError, VerifyError
 from results.parsed import Check
+from results.programs import ProgramNeed
 from results.specs import watch_limit_s
 from workers.arranging import access, pool, pool_failover
 from workers.arranging.failover_parameters import asked_for
@@ -16,18 +17,16 @@ from workers.arranging.pool_answers import read_rows
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 from workers.postgres.server import SUPERUSER, Server
+from workers.remote import programs
 from workers.remote.job import Job
 
 from . import configuration
 from .configuration import Backend, Place
-from .spec import POOLER, SPARE_CHILDREN
+from .spec import POOLER, PROGRAM, SPARE_CHILDREN
 
 _HERE = Path(__file__).parent
 _START = (_HERE / "start.sh").read_text()
 _PORT = cluster.FREE_PORT + '\nfree_port "$1" 0\n'
-_FIND = (
-    'PATH=$PATH:/usr/sbin:/usr/local/sbin; program=$(command -v pgpool) && echo "$program" && "$program" --version 2>&1'
-)
 _PATIENCE_S = 20.0
 _POLL_S = 0.1
 _MARGIN = 10  # connections that a server needs besides pgpool-II's
@@ -36,16 +35,8 @@ _MARGIN = 10  # connections that a server needs besides pgpool-II's
 async def find(stage: Stage) -> None:
     """Notes which pgpool-II the agent has. Raises VerifyError when it has none."""
     remote = stage.agents[POOLER]
-    answer = await remote.script(_FIND, check=False)
-    if answer.exit_status != 0:
-        raise VerifyError(
-            f"There is no pgpool-II on {remote.address.name}.",
-            where="prepare",
-            why="No program pgpool is on the account's PATH, in /usr/sbin or in /usr/local/sbin.",
-            todo="Install it there (apt-get install pgpool2; its service need not run), or name another agent for the "
-            f"role {POOLER}.",
-        )
-    program, version = answer.stdout.split("\n")[:2]
+    need = ProgramNeed(POOLER, remote.address.name, PROGRAM, "the topology pgpool")
+    program, _, version = (await programs.require(remote, [need]))[PROGRAM].partition(" ")
     stage.facts["pgpool"] = program
     stage.recorder.note("pgpool", version.removeprefix("pgpool-II version ").strip())
 

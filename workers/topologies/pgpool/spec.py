@@ -12,6 +12,7 @@ from workers.arranging.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG,
 from workers.arranging.standby_parameters import CONNECTION, FIRST_VERSION
 
 STREAMING, NATIVE = "streaming_replication", "native_replication"
+PROGRAM = "pgpool"
 PGPOOL, DIRECT = "pgpool", "direct"
 ONE, EACH = "one", "per-server"
 SESSION, STATEMENT, OFF = "session", "statement", "off"
@@ -216,6 +217,6 @@ SPEC = TopologySpec(
     too_many=too_many,
     collectors_of=collectors,
     poolers=(POOLER,),
-    programs={POOLER: ("pgpool",)},
+    programs={POOLER: (PROGRAM,)},
     loses_until_s=loses_until_s,
 )
