@@ -21,7 +21,8 @@ _KEY_FIELDS = ("host", "port", "jump")
 
 @dataclass(frozen=True)
 class FoundInstallation:
-    """One installation as discovered; the fields of `models.Installation`."""
+    """One installation as discovered; the fields of `models.Installation`, and of its settings what
+    `results.server_settings` reads: none where they are not known."""
 
     name: str
     bin_dir: str
@@ -32,6 +33,7 @@ class FoundInstallation:
     access_methods: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     has_jit: bool = False
+    settings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,10 +164,17 @@ def _record_layers(agent_id: int, layers: Sequence[Layer], at: datetime) -> None
 def _record_installations(agent_id: int, found: Sequence[FoundInstallation], at: datetime) -> None:
     models.Installation.objects.filter(agent_id=agent_id).update(present=False)
     for installation in found:
-        fields = {name: _listed(value) for name, value in vars(installation).items() if name != "name"}
-        models.Installation.objects.update_or_create(
+        fields = {
+            name: _listed(value) for name, value in vars(installation).items() if name not in ("name", "settings")
+        }
+        row, _ = models.Installation.objects.update_or_create(
             agent_id=agent_id, name=installation.name, defaults=fields | {"present": True, "found_at": at}
         )
+        if installation.settings:
+            lines = list(installation.settings)
+            models.InstallationSettings.objects.update_or_create(installation=row, defaults={"lines": lines})
+        else:
+            models.InstallationSettings.objects.filter(installation=row).delete()
 
 
 def store_layers(layers: Sequence[Layer]) -> None:

@@ -14,6 +14,7 @@ from results.queries.estimates import past_seconds, past_window, past_windows
 from results.queries.noise import Expected, expected_noise
 from results.requirements import brought_by
 from results.runs import resolved
+from results.settings_check import installations_of_agents, unchecked
 from results.specs import WorkloadSpec
 from results.statistics.power import FEWEST, detectable
 from results.units import format_quantity
@@ -128,9 +129,13 @@ def _part_s(spec: TrialSpec, workload: WorkloadSpec) -> float | None:
 def _warnings(
     plan: Plan, specs: Sequence[TrialSpec], sizes: Sequence[int | None], disk: Sequence[Need]
 ) -> Iterator[Warning]:
-    agents = {agent.name: agent for agent in models.Agent.objects.prefetch_related("installations", "host_changes")}
+    rows = models.Agent.objects.prefetch_related(installations_of_agents(), "host_changes")
+    agents = {agent.name: agent for agent in rows}
     if plan.replicates < ADVISED_REPLICATES:
         yield Warning("replicates", _too_few(plan.replicates), f"Use {ADVISED_REPLICATES} or more.")
+    for place in unchecked(plan, specs, agents.values()):
+        text = f"The settings that {place} has are not known yet: those of the plan are not checked."
+        yield Warning("settings", text, "Contact the agent, on its page.")
     for need in disk:
         yield from _too_large(need, agents[need.agent])
     for spec, size in zip(specs, sizes, strict=True):

@@ -60,6 +60,12 @@ def setting_is_reserved(name: str) -> bool:
     return name.lower() in RESERVED_SETTINGS
 
 
+def initdb_setting(option: str) -> tuple[str, str] | None:
+    """('work_mem', '4MB') of the option --set=work_mem=4MB or -cwork_mem=4MB; None of another one."""
+    match = _SET.fullmatch(option)
+    return (match[1], option.split("=")[-1]) if match else None
+
+
 def initdb_problem(option: object) -> tuple[str, str]:
     """(what is wrong, what to do) with an option of initdb; ('', '') when a plan may ask for it."""
     if isinstance(option, str) and option in _SWITCHES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,6 +25,7 @@ from results.models.runs import end_state
 from results.parameters import Kind
 from results.plan import Kinds, Plan
 from results.requirements import require_met
+from results.settings_check import names_settings, require_settings
 from results.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 
 START_PLAN = "workers.tasks.start_plan"
@@ -68,12 +70,27 @@ def resolved(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], tuple
     specs = resolve(plan, configurations, installed(), kinds)
     require_known(specs, kinds)
     require_met(specs, kinds)
+    require_settings(plan, specs)
     return configurations, specs
 
 
+def _placed(plan: Plan, kinds: Kinds) -> list[TrialSpec]:
+    """What runs those configurations that the agents as known can run; a plan may be stored before its agents are."""
+    known, specs = installed(), list[TrialSpec]()
+    for configuration in expand(plan):
+        with suppress(PlanError):
+            specs += resolve(plan, [configuration], known, kinds)
+    return specs
+
+
 @transaction.atomic
-def save_plan(plan: Plan, *, user: User | None, actor: str, stored: models.Plan | None = None) -> models.Plan:
-    """Stores a plan, or replaces `stored`. Raises PlanError when another plan has the name."""
+def save_plan(
+    plan: Plan, kinds: Kinds, *, user: User | None, actor: str, stored: models.Plan | None = None
+) -> models.Plan:
+    """Stores a plan, or replaces `stored`. Raises PlanError when another plan has the name, or for settings that the
+    chosen installations are known not to have."""
+    if names_settings(plan):
+        require_settings(plan, _placed(plan, kinds))
     named = models.Plan.objects.filter(name=plan.name).first()
     if named is not None and (stored is None or named.pk != stored.pk):
         raise PlanError([Problem("name", f"There is already a plan {plan.name!r}.", "Choose another name.")])

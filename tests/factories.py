@@ -60,6 +60,7 @@ apply = "echo powersave >/sys/governor"
 check = "grep -qx powersave /sys/governor"
 """
 TWINS: list[dict[str, Any]] = [{"label": label, "values": {}} for label in ("A", "A again")]
+DATA = Path(__file__).parent / "data"
 STARTED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 RAW_FILES = {"workload/stdout.txt": b"tps = 1000.0 (without initial connection time)\n", "server/log.txt": b"ready\n"}
 METRICS = (
@@ -122,6 +123,14 @@ def installation(version: str, number: int) -> FoundInstallation:
     return FoundInstallation(f"postgresql-{version}", home, home, version, number, (), ("heap",), ("plpgsql",), False)
 
 
+def settings_known(agent_name: str = "db1") -> None:
+    """What 16.14 and 18.4 said of their settings, for the installations of the agent that are 16 and 18."""
+    for row in models.Installation.objects.filter(agent__name=agent_name):
+        text = (DATA / "settings" / f"{row.version_num // 10000}-probe.txt").read_text()
+        lines = [line.removeprefix("setting ") for line in text.splitlines() if line.startswith("setting ")]
+        models.InstallationSettings.objects.create(installation=row, lines=lines)
+
+
 def mapping(**changes: Any) -> dict[str, Any]:
     """A plan as its TOML's structure: two installations, two numbers of clients, two blocks."""
     return {
@@ -141,7 +150,7 @@ def a_plan(**changes: Any) -> Plan:
 
 
 def stored_plan(user: User | None = None, **changes: Any) -> models.Plan:
-    return save_plan(a_plan(**changes), user=user, actor="tests")
+    return save_plan(a_plan(**changes), kinds(), user=user, actor="tests")
 
 
 def run(user: User | None = None, stored: models.Plan | None = None, **changes: Any) -> models.Run:

@@ -108,7 +108,7 @@ async def discovered(address: Address) -> Contact:
         installations=[
             FoundInstallation(
                 i.name, i.bin_dir, i.client_bin, i.version, i.version_num, tuple(i.configure),
-                tuple(i.access_methods), tuple(i.extensions), i.has_jit,
+                tuple(i.access_methods), tuple(i.extensions), i.has_jit, i.settings,
             )
             for i in installations
         ],

@@ -1,6 +1,6 @@
 """The tables. Reading them for pages and API is `results.queries`; changing runs is `results.runs`."""
 
-from results.models.agents import Agent, HostFacts, Installation
+from results.models.agents import Agent, HostFacts, Installation, InstallationSettings
 from results.models.audit import ApiToken, AuditEntry
 from results.models.comparisons import Alert, Annotation, Noise, Publication, Reference, Snapshot, Watch
 from results.models.environment import Layer, LayerUse
@@ -23,6 +23,7 @@ __all__ = [
     "HostFactor",
     "HostFacts",
     "Installation",
+    "InstallationSettings",
     "Layer",
     "LayerUse",
     "Lease",

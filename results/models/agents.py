@@ -151,6 +151,16 @@ class Installation(models.Model):
         return f"{self.agent_id}/{self.name}"
 
 
+class InstallationSettings(models.Model):
+    """What an installation said of its settings: lines for `results.server_settings.read`. Without a row they are not
+    known. Apart from the installation, which many read and few of them need these."""
+
+    installation = models.OneToOneField(
+        Installation, primary_key=True, on_delete=models.CASCADE, related_name="known_settings"
+    )
+    lines = ArrayField(models.TextField())
+
+
 class HostFacts(models.Model):
     """The layers found on an agent at one moment. A row only when something differs from the row before."""
 

@@ -46,6 +46,25 @@ def test_a_plan_is_made_with_a_live_preview_exported_and_imported(watched: Watch
     assert models.Plan.objects.get().hash == made.hash
 
 
+def test_a_setting_that_is_misspelt_is_named_beside_it_and_mended(watched: Watched, agent: models.Agent) -> None:
+    factories.settings_known()
+    watched.sign_in()
+    page = watched.open("/plans/add/")
+    page.fill("#name", "With a setting")
+    row = page.locator('[data-rows="settings"] li').first
+    row.locator("input").first.fill("shared_bufers")
+    row.locator("input").last.fill("lots")
+    page.keyboard.press("Tab")
+    expect(row.locator(".field-problem")).to_contain_text("Did you mean shared_buffers?")
+    row.locator("input").first.fill("shared_buffers")
+    page.keyboard.press("Tab")
+    expect(row.locator(".field-problem")).to_contain_text("is a number with or without a unit")
+    row.locator("input").last.fill("256MB")
+    page.keyboard.press("Tab")
+    expect(page.locator("#preview")).to_contain_text("12 trials")
+    expect(row.locator(".field-problem")).to_have_text("")
+
+
 @pytest.mark.smoke
 def test_the_run_page_fills_in_by_itself(watched: Watched, agent: models.Agent) -> None:
     run = factories.run()

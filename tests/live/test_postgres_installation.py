@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from results import server_settings
 from workers.postgres.installation import Installation, discover, discover_installations
 from workers.remote.address import Address
 from workers.remote.connection import Remote, connected
@@ -34,6 +35,9 @@ async def test_16_and_18_are_found_with_what_they_really_have(found: list[Instal
         assert any(option.startswith("--prefix") for option in installation.configure)
         assert installation.client_bin == installation.bin_dir
         assert installation.layer.content["version"] == installation.version
+        known = server_settings.read(installation.settings)
+        assert (known["shared_buffers"].unit, known["shared_buffers"].least) == ("8kB", 16)
+        assert ("io_method" in known) == (major == "18")
 
 
 async def test_names_are_unique_and_versions_in_order(found: list[Installation]):

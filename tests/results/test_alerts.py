@@ -19,6 +19,7 @@ from results.runs import save_plan
 from results.statistics.verdict import Kind
 from tests import factories, histories
 from webapp.urlstate import read
+from workers.registry import kinds
 
 pytestmark = pytest.mark.django_db
 
@@ -134,7 +135,7 @@ def test_configurations_without_a_partner_are_named(plan: models.Plan) -> None:
     changed = factories.a_plan(
         name="nightly", installation="18", parameters={"scale": 5}, factors={"clients": [8, 64]}, replicates=5
     )
-    save_plan(changed, user=None, actor="tests", stored=plan)
+    save_plan(changed, kinds(), user=None, actor="tests", stored=plan)
     plan.refresh_from_db()
     (later,) = runs(plan, [8000])
     found = progress(later.pk)

@@ -129,14 +129,14 @@ class Plans(Endpoint):
     @extend_schema(summary="Store a plan", request=PlanFieldsSerializer, responses={201: PlanDetailSerializer})
     def create(self, request: Request) -> Response:
         plan = require_plan(request, plan_in(fields_of(request)), kinds())
-        made = runs.save_plan(plan, user=person(request), actor=actor(request))
+        made = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
         return self._detail(made.pk, 201)
 
     @extend_schema(summary="Replace a plan", request=PlanFieldsSerializer, responses=PlanDetailSerializer)
     def update(self, request: Request, pk: int) -> Response:
         stored = stored_plan(pk)
         plan = require_plan(request, plan_in(fields_of(request)), kinds())
-        runs.save_plan(plan, user=person(request), actor=actor(request), stored=stored)
+        runs.save_plan(plan, kinds(), user=person(request), actor=actor(request), stored=stored)
         return self._detail(pk)
 
     @extend_schema(summary="What a plan would do", request=PlanFieldsSerializer, responses=PreviewSerializer)

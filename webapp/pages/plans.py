@@ -114,7 +114,7 @@ def import_toml(request: HttpRequest) -> HttpResponse:
         if "open" in request.POST:
             return show_form(request, _parsed(text))
         plan = require_plan(request, read(text, kinds()), kinds())
-        stored = runs.save_plan(plan, user=person(request), actor=actor(request))
+        stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
     except PlanError as error:
         return render(request, "plans/import.html", {"toml": text, "problem": error.as_dict()}, status=422)
     messages.success(request, f"Imported {stored.name}.")
@@ -193,7 +193,7 @@ def unwatch(request: HttpRequest, plan_id: int, watch_id: int) -> HttpResponse:
 def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
     try:
         plan = _allowed(request, plan_of(request.POST, kinds()))
-        row = runs.save_plan(plan, user=person(request), actor=actor(request), stored=stored)
+        row = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request), stored=stored)
     except PlanError as error:
         mapping = mapping_of(request.POST, kinds())
         return show_form(request, mapping, stored=stored, problems=error.problems, posted=request.POST)

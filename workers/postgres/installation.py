@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from results import server_settings
 from results.environment import Layer, LayerKind
 from results.errors import CommandError, ParseError
 from results.matrix import InstallationRef
 from workers.remote.connection import Remote
 
+log = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
 _FIND = (_HERE / "installation.sh").read_text()
 _PROBE = (_HERE / "installation_probe.sh").read_text()
@@ -24,7 +27,7 @@ _VERSION = re.compile(r"\)\s+(\d+(?:\.\d+)*)((?:devel|alpha|beta|rc)\d*)?")
 class Installation:
     """One PostgreSQL build. name: as in plans, unique on its agent. version: as it says itself ('16.9', '12beta1').
     version_num: 160009, 120000. access_methods: table access methods. client_bin: where psql and pgbench are, its own
-    or the newest installation's; '' when the agent has none."""
+    or the newest installation's; '' when the agent has none. settings: lines for `results.server_settings.read`."""
 
     name: str
     bin_dir: str
@@ -36,6 +39,7 @@ class Installation:
     access_methods: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     has_jit: bool = False
+    settings: tuple[str, ...] = ()
 
     @property
     def ref(self) -> InstallationRef:
@@ -191,7 +195,7 @@ async def _probe(remote: Remote, candidate: Installation, turn: asyncio.Semaphor
             answer = await remote.script(_PROBE, *words, timeout_s=180)
         except CommandError as error:
             return Unusable(candidate.bin_dir, error.why or error.what)
-    said: dict[str, list[str]] = {"am": [], "extension": [], "jit": []}
+    said: dict[str, list[str]] = {"am": [], "extension": [], "jit": [], "setting": []}
     for line in answer.stdout.splitlines():
         key, _, value = line.partition(" ")
         said.setdefault(key, []).append(value)
@@ -200,4 +204,15 @@ async def _probe(remote: Remote, candidate: Installation, turn: asyncio.Semaphor
         access_methods=tuple(sorted(said["am"])) or ("heap",),
         extensions=tuple(sorted(said["extension"])),
         has_jit=said["jit"] == ["true"],
+        settings=_readable(said["setting"], candidate),
     )
+
+
+def _readable(lines: Sequence[str], candidate: Installation) -> tuple[str, ...]:
+    """The lines, or none: what a build says in a way of its own is not known, and the build is used all the same."""
+    try:
+        server_settings.read(lines)
+    except ParseError as error:
+        log.warning("settings of %s: %s", candidate.bin_dir, error)
+        return ()
+    return tuple(lines)

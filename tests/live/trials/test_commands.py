@@ -40,7 +40,7 @@ def test_run_plan_shows_each_trial_and_a_table(worker: Start, tmp_path: Path) ->
 
 def test_run_plan_ends_with_1_when_a_trial_failed(worker: Start, tmp_path: Path) -> None:
     worker()
-    path = plan_file(tmp_path, settings={"shared_buffers": "many"})
+    path = plan_file(tmp_path, settings={"shared_preload_libraries": "no_such_library"})
     with pytest.raises(CommandError, match="1 trials have no result") as ended:
         said("run_plan", path)
     assert ended.value.returncode == 1

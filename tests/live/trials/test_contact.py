@@ -69,6 +69,7 @@ def test_an_accepted_agent_is_discovered(unknown: models.Agent) -> None:
     assert {16, 18} <= set(majors)
     assert majors[16].access_methods == ["heap"]
     assert "plpgsql" in majors[16].extensions
+    assert "shared_buffers|integer|8kB|postmaster|16|1073741823|" in majors[16].known_settings.lines
     layers = {layer.kind: layer.content for layer in unknown.facts.get().layers.all()}
     assert layers["hardware"]["cpu"]["usable"] == unknown.cores
 

@@ -72,9 +72,18 @@ def test_a_pgbench_that_aborts_keeps_its_numbers(measure: Measure, bundles: Path
 
 @pytest.mark.smoke
 def test_a_setting_with_which_the_server_does_not_start(measure: Measure, bundles: Path) -> None:
-    error = failed(measure(settings={"shared_buffers": "many"}), bundles)
+    error = failed(measure(settings={"shared_preload_libraries": "no_such_library"}), bundles)
     assert error["phase"] == "prepare"
-    assert 'invalid value for parameter "shared_buffers": "many"' in error["why"]
+    assert 'could not access file "no_such_library"' in error["why"]
+
+
+def test_a_setting_that_the_installation_does_not_have_is_refused_before_anything_starts(agent: models.Agent) -> None:
+    with pytest.raises(PlanError, match="Did you mean shared_buffers") as refused:
+        start(settings={"shared_bufers": "lots"})
+    assert [problem.field for problem in refused.value.problems] == ["settings.shared_bufers"]
+    with pytest.raises(PlanError, match="is a number with or without a unit of B, kB, MB, GB, TB, not 'many'"):
+        start(settings={"shared_buffers": "many"})
+    assert not models.Run.objects.exists()
 
 
 def test_shell_words_in_values_are_only_values(measure: Measure, address: Address) -> None:

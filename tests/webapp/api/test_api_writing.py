@@ -17,6 +17,14 @@ from workers.registry import kinds
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1"
+TOML = """
+name = "sent"
+installation = "16"
+[agents]
+primary = "db1"
+[settings]
+shared_bufers = "lots"
+"""
 
 
 @pytest.fixture
@@ -63,6 +71,16 @@ def test_every_problem_of_a_plan_is_named_by_its_field(runner: APIClient) -> Non
         "installation",
     }
     assert models.Plan.objects.count() == 0
+
+
+@pytest.mark.parametrize("path", ["plans/", "plans/preview/", "runs/"])
+def test_a_setting_that_no_installation_has_is_refused_everywhere(runner: APIClient, path: str) -> None:
+    factories.agent()
+    factories.settings_known()
+    for body in (factories.mapping(settings={"shared_bufers": "lots"}), {"toml": TOML}):
+        [problem] = post(runner, path, body, 422)["error"]["problems"]
+        assert (problem["field"], problem["todo"]) == ("settings.shared_bufers", "Did you mean shared_buffers?")
+    assert not models.Plan.objects.exists() and not models.Run.objects.exists()
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,9 @@ FORM = {
 }  # fmt: skip
 
 
+TOML = "name = 'pasted'\ninstallation = '16'\n[agents]\nprimary = 'db1'\n[settings]\n"
+
+
 def problems(text: str) -> list[dict[str, str]]:
     found = re.findall(r'<script id="problems" type="application/json">(.*?)</script>', text)
     return list(json.loads(found[0]))
@@ -274,6 +277,28 @@ def test_two_rows_of_one_name_are_a_problem_and_both_stay(member: Client) -> Non
     assert text.count('name="factor-name" list="targets" value="clients"') == 2
     for typed in ("1, 4", ">\n64<", 'value="8MB"', 'value="9MB"'):
         assert typed in text
+    assert not models.Plan.objects.exists()
+
+
+def test_a_setting_that_no_installation_has_is_named_in_the_preview_and_not_stored(member: Client) -> None:
+    factories.agent()
+    factories.settings_known()
+    wrong = FORM | {"setting-name": ["shared_bufers"], "setting-value": ["lots"]}
+    places = "PostgreSQL postgresql-16.9 on db1, PostgreSQL postgresql-18.1 on db1"
+    expected = {
+        "field": "settings.shared_bufers",
+        "what": f"There is no setting shared_bufers in {places}.",
+        "todo": "Did you mean shared_buffers?",
+    }
+    assert problems(member.post("/plans/preview/", wrong).content.decode()) == [expected]
+    answer = member.post("/plans/add/", wrong)
+    assert (answer.status_code, problems(answer.content.decode())) == (422, [expected])
+    levels = wrong | {"factor-name": ["installation", "setting.work_mem"], "factor-value": ["16, 18", "4MB, much"]}
+    right = levels | {"setting-name": ["shared_buffers"], "setting-value": ["256MB"]}
+    answer = member.post("/plans/import/", {"toml": f"{TOML}shared_bufers = 'lots'\n"})
+    assert (answer.status_code, "Did you mean shared_buffers?" in answer.content.decode()) == (422, True)
+    [of_factor] = problems(member.post("/plans/preview/", right).content.decode())
+    assert of_factor["field"] == "factors.setting.work_mem"
     assert not models.Plan.objects.exists()
 
 

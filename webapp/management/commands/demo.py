@@ -101,7 +101,7 @@ def _run(user: User, console: Console) -> models.Run:
         return last
     stored = models.Plan.objects.filter(name=plan.name).first()
     try:
-        stored = runs.save_plan(plan, user=user, actor=ACTOR, stored=stored)
+        stored = runs.save_plan(plan, kinds, user=user, actor=ACTOR, stored=stored)
         return runs.create_run(plan, kinds, stored=stored, user=user, actor=ACTOR)
     except TeitenError as error:
         console.print(f"[red]The demo plan cannot run:[/] {error}")
