@@ -12,7 +12,8 @@ from bootstrap import processes
 from bootstrap.errors import BootstrapError
 
 HOST = "127.0.0.1"
-_WEB = ("TEITEN_PORT", 8720, "the web server")
+WEB_PORT = 8720  # unless TEITEN_PORT says otherwise
+_WEB = ("TEITEN_PORT", WEB_PORT, "the web server")
 _INNER = (
     ("TEITEN_DB_PORT", 8721, "the warehouse"),
     ("TEITEN_REDIS_PORT", 8722, "Redis"),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from django.core.management import get_commands
 
+from bootstrap import ports
+
 ROOT = Path(__file__).parents[2]
 DJANGOS = {"migrate", "collectstatic"}  # accounts are made by our own `member`, which writes the audit log
 
@@ -30,3 +32,12 @@ def test_every_command_that_is_told_is_ours_or_stated_here() -> None:
 def test_whoever_has_no_account_is_told_how_one_is_made() -> None:
     first = ("README.md", "docker-compose.yml", "docs/operations.md", "templates/account/sign_in.html")
     assert {page for page, name in told() if name == "member"} >= set(first)
+
+
+def test_every_address_and_default_of_the_pages_has_the_demos_port() -> None:
+    guides = {page.name: page.read_text() for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))}
+    named = {name: set(re.findall(r"127\.0\.0\.1:(\d+)/(?:api|trials|runs)/", text)) for name, text in guides.items()}
+    assert {name: found for name, found in named.items() if found - {str(ports.WEB_PORT)}} == {}
+    assert named["api.md"] and named["README.md"]
+    for file in ("docker-compose.yml", "webapp/management/commands/demo.py"):
+        assert re.findall(r"TEITEN_PORT\W+(\d+)", (ROOT / file).read_text()) == [str(ports.WEB_PORT)], file
