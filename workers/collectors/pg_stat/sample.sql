@@ -2,6 +2,10 @@
 \pset tuples_only on
 \pset format unaligned
 SET application_name = 'teiten sampler';
+-- The load's parallel workers are not for this, nor its compiler (there is neither before 9.6 and 11).
+SELECT set_config(name, CASE name WHEN 'jit' THEN 'off' ELSE '0' END, false)
+FROM pg_settings WHERE name IN ('max_parallel_workers_per_gather', 'jit')
+\g /dev/null
 WITH activity AS (
     SELECT state = 'active' AS active, :waiting AS waiting, :client AS of_client, :wait AS wait
     FROM pg_stat_activity

@@ -3,6 +3,10 @@
 \pset tuples_only on
 \pset format unaligned
 SET application_name = 'teiten replication';
+-- The load's parallel workers are not for this, nor its compiler (there is neither before 9.6 and 11).
+SELECT set_config(name, CASE name WHEN 'jit' THEN 'off' ELSE '0' END, false)
+FROM pg_settings WHERE name IN ('max_parallel_workers_per_gather', 'jit')
+\g /dev/null
 SELECT /* teiten */ row_to_json(s) FROM (
     SELECT extract(epoch FROM clock_timestamp()) AS at,
            extract(epoch FROM pg_last_xact_replay_timestamp()) AS replayed_at,
