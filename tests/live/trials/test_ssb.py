@@ -94,7 +94,7 @@ def test_every_answer_is_that_of_the_model(agent: models.Agent, bundles: Path, m
     assert measured(attempt, "ssb.query.rows") == {query: len(rows) for query, rows in model.answers.items()}
 
 
-def test_many_clients_many_passes_and_their_workers(agent: models.Agent, bundles: Path, model: Model) -> None:
+def test_many_clients_and_many_passes(agent: models.Agent, bundles: Path, model: Model) -> None:
     shuffled = {"clients": 3, "passes": 2, "order": "shuffled", "queries": "q1.1, q2.1, q3.1", "warmup_passes": 1}
     attempt = trial(agent, shuffled, installation="18", settings=WORKERS)
     assert (attempt.error, attempt.gaps) == (None, [])
@@ -103,10 +103,6 @@ def test_many_clients_many_passes_and_their_workers(agent: models.Agent, bundles
     assert {(e["client"], e["pass"]) for e in executions.content} == {(c, p) for c in (1, 2, 3) for p in (1, 2)}
     for client in (1, 2, 3):
         assert answers(attempt, bundles, client) == {q: model.answers[q] for q in ("q1.1", "q2.1", "q3.1")}
-    planned, launched = measured(attempt, "ssb.workers.planned"), measured(attempt, "ssb.workers.launched")
-    assert 0 < launched[""] <= planned[""]
-    assert sum(e["workers_launched"] for e in executions.content) == launched[""]
-    assert sum(measured(attempt, "ssb.workers.share").values()) == pytest.approx(100)
     passes = [
         sum(e["seconds"] for e in executions.content if (e["client"], e["pass"]) == (c, p))
         for c in (1, 2, 3)

@@ -55,7 +55,25 @@ def two_clients() -> Reading:
         files[f"clients/{client}.exit"] = "0\n"
     files["explain/clients/1.stdout"] = explained("q1.1", 2, 2) + explained("q3.1", 2, 2)
     files["explain/clients/1.stderr"] = (STATEMENT + WORKER * 2) * 2
-    return reading(files, clients=2, passes=2, queries="q1.1, q3.1")
+    return reading(files, clients=2, passes=2, queries="q1.1, q3.1", explain=True)
+
+
+def counted(planned: int, launched: int, since: str = "2026-01-01") -> str:
+    """The server's counters around the timed queries."""
+    before = {"planned": 100, "launched": 70, "since": None}
+    after = {"planned": 100 + planned, "launched": 70 + launched, "since": since}
+    return json.dumps({"before": before | {"since": "2026-01-01"}, "after": after})
+
+
+def without_messages(**files: str) -> Reading:
+    """The same two clients, whose workers EXPLAIN and the server's counters tell."""
+    given = two_clients()
+    silent = {name: "" for name in given.files if name.endswith(".stderr")}
+    passes = {
+        "workers/clients/1.stdout": explained("q1.1", 2, 2) + explained("q3.1", 2, 1),
+        "workers/clients/2.stdout": explained("q1.1", 2, 0) + explained("q3.1", 2, 1),
+    }
+    return replace(given, files={**given.files, **silent, **passes, **files})
 
 
 def changed(given: Reading, files: dict[str, str]) -> Reading:
@@ -103,6 +121,68 @@ def test_workers_that_cannot_be_checked_are_not_told(file: str, text: str, reaso
     [gap] = part.gaps
     assert reason in gap.reason
     assert not numbers(part, "ssb.workers.launched") and numbers(part, "ssb.pass.seconds")
+
+
+def test_workers_of_the_pass_under_explain_are_told_by_query_and_by_execution() -> None:
+    part = parse(without_messages())
+    assert part.gaps == ()
+    assert numbers(part, "ssb.explained.planned") == {"": 8, "q1.1": 4, "q3.1": 4}
+    assert numbers(part, "ssb.explained.launched") == {"": 4, "q1.1": 2, "q3.1": 2}
+    assert numbers(part, "ssb.explained.share") == {"0": 25, "1": 50, "2": 25}
+    [document] = [document for document in part.documents if document.kind == "explained"]
+    assert document.content[1] == {"client": 1, "query": "q3.1", "planned": 2, "launched": 1}
+    assert numbers(part, "ssb.workers.planned") == {"": 16, "q1.1": 8, "q3.1": 8}
+
+
+def test_workers_of_the_timed_executions_are_known_by_the_servers_counters_alone() -> None:
+    assert not numbers(parse(without_messages()), "ssb.workers.launched")
+    part = parse(without_messages(**{"parallel_workers.json": counted(16, 9)}))
+    assert numbers(part, "ssb.workers.launched") == {"": 9}
+    assert not numbers(part, "ssb.workers.share")
+    [executions] = [document for document in part.documents if document.kind == "executions"]
+    assert "workers_launched" not in executions.content[0]
+    assert part.gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("counters", "reason"),
+    [
+        (counted(17, 9), "counted 17 workers that were to be launched, and EXPLAIN planned 16"),
+        (counted(16, 9, since="2026-01-02"), "statistics were reset"),
+        (counted(-90, -60), "statistics were reset"),
+    ],
+)
+def test_counters_of_something_else_are_a_gap(counters: str, reason: str) -> None:
+    part = parse(without_messages(**{"parallel_workers.json": counters}))
+    [gap] = part.gaps
+    assert reason in gap.reason
+    assert not numbers(part, "ssb.workers.launched")
+    assert numbers(part, "ssb.explained.launched")[""] == 4
+
+
+def test_damaged_counters_are_no_number() -> None:
+    with pytest.raises(ParseError):
+        parse(without_messages(**{"parallel_workers.json": '{"before": 1}'}))
+
+
+def test_workers_that_nobody_explained_are_a_gap() -> None:
+    given = without_messages(**{"parallel_workers.json": counted(16, 9), "explain/clients/1.stdout": ""})
+    part = parse(replace(given, parameters={**given.parameters, "explain": False}))
+    [gap] = part.gaps
+    assert "nothing was explained" in gap.reason
+    assert not numbers(part, "ssb.workers.launched") and numbers(part, "ssb.pass.seconds")
+
+
+def test_one_client_has_its_workers_in_its_plans() -> None:
+    files = {
+        "explain/clients/1.stdout": explained("q1.1", 2, 2),
+        "clients/1.stdout": ran(1, "q1.1", 5, "7"),
+        "clients/1.exit": "0",
+        "parallel_workers.json": counted(2, 1),
+    }
+    part = parse(reading(files, queries="q1.1", explain=True))
+    assert numbers(part, "ssb.explained.share") == {"2": 100}
+    assert numbers(part, "ssb.workers.launched") == {"": 1}
 
 
 @pytest.mark.parametrize("version", ["12", "17"])

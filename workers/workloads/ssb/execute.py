@@ -11,12 +11,13 @@ from results.specs import LONGEST_RUN_S
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
+from .counters import Counters
 from .load import SESSIONS, Loader, environment, psql, read
-from .sequence import QUERIES, sequence
+from .sequence import QUERIES, counted_apart, counts_workers, sequence
 from .verify import checks
 
 QUERY_TEXT = {query: read(f"queries/{query}.sql") for query in QUERIES}
-_EXPLAIN, _WATCH, _RUN = read("explain.sql"), read("watch_workers.sql"), read("run.sh")
+_EXPLAIN, _COUNT_WORKERS, _RUN = read("explain.sql"), read("count_workers.sql"), read("run.sh")
 _END_S = 30.0
 _RUN_CALL = "sh run.sh"
 _TODO = "Mend what the message names, then retry the trial."
@@ -31,8 +32,8 @@ class StarSchema:
         await Loader(stage, database).run()
 
     async def warm_up(self, stage: Stage) -> None:
-        """Passes that do not count, and each query's plan. Raises CommandError with the server's own words when a
-        query fails."""
+        """Passes that do not count, each query's plan, and the workers that each query gets beside the other clients'.
+        Raises CommandError with the server's own words when a query fails."""
         _check_plan(stage)
         await stage.primary.query(read("end_sessions.sql"), variables={"name": f"{SESSIONS}%"})
         parameters = stage.spec.parameters
@@ -40,9 +41,15 @@ class StarSchema:
         if passes:
             scripts = [_script(parameters, client, passes) for client in _clients(parameters)]
             (await _run(stage, "warmup", scripts)).require("The warm-up", _RUN_CALL, where="warm-up", todo=_TODO)
-        if parameters["explain"]:
-            (await _run(stage, "explain", [_script(parameters, 1, 1, _EXPLAIN)])).require(
-                "EXPLAIN of the queries", _RUN_CALL, where="warm-up", todo=_TODO
+        if not parameters["explain"]:
+            return
+        (await _run(stage, "explain", [_script(parameters, 1, 1, _EXPLAIN)])).require(
+            "EXPLAIN of the queries", _RUN_CALL, where="warm-up", todo=_TODO
+        )
+        if counted_apart(parameters):
+            scripts = [_script(parameters, client, 1, _COUNT_WORKERS) for client in _clients(parameters)]
+            (await _run(stage, "workers", scripts)).require(
+                "EXPLAIN of the queries by all clients", _RUN_CALL, where="warm-up", todo=_TODO
             )
 
     async def verify(self, stage: Stage) -> None:
@@ -57,11 +64,16 @@ class StarSchema:
         """The passes. A query that fails is no exception here: its client's files are recorded, and `parse` says so."""
         parameters = stage.spec.parameters
         scripts = [_script(parameters, client, int(parameters["passes"])) for client in _clients(parameters)]
+        counters = Counters(stage)
+        if counts_workers(parameters):
+            await counters.begin()
         finished = await _run(stage, "", scripts)
         stage.measured(finished.result.started_s, finished.result.ended_s)
         stage.recorder.add("workload/exit", f"{finished.result.exit_status}\n")
         if finished.result.timed_out:
             stage.recorder.add("workload/timed_out", "the deadline ended it\n")
+        if finished.ok:
+            await counters.end()
 
 
 def _clients(parameters: Mapping[str, Scalar]) -> range:
@@ -71,7 +83,7 @@ def _clients(parameters: Mapping[str, Scalar]) -> range:
 def _script(parameters: Mapping[str, Scalar], client: int, passes: int, before_each: str = "") -> str:
     """What one psql runs. A line '== pass query' goes before each answer, psql's own 'Time: …' and '== done' after it:
     psql tells the time of a query that failed, too, but stops there."""
-    parts = [_WATCH if parameters["count_workers"] else "", "\\timing on\n"]
+    parts = ["\\timing on\n"]
     for number, query in sequence(parameters, client, passes):
         parts.append(f"\\echo == {number} {query}\n{before_each}{QUERY_TEXT[query]}\\echo == done\n")
     return "".join(parts)

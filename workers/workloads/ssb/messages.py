@@ -1,8 +1,8 @@
 """What the server and psql told one client besides its rows → workers of each statement, complaints. Pure.
 
-With client_min_messages = debug5 the server tells of the beginning and end of every transaction. A statement of ours is
-one transaction of its session; each parallel worker that took part ends one of its own, in the state
-PARALLEL_INPROGRESS (access/transam/xact.c, ShowTransactionState: 10 to 18)."""
+With client_min_messages = debug5, which the first versions set (see `told`), the server tells of the beginning and end
+of every transaction. A statement of ours is one transaction of its session; each parallel worker that took part ends
+one of its own, in the state PARALLEL_INPROGRESS (access/transam/xact.c, ShowTransactionState: 10 to 18)."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from results.specs import Reading
 from .messages import Messages, read_messages
 from .plans import Plans, jit, plan_documents, read_plans
 from .sequence import sequence
+from .told import told_workers
 from .transcript import Execution, Transcript, read_transcript
 from .workers import Workers, workers_of
 
@@ -46,7 +47,7 @@ def parse(reading: Reading) -> Part:
             *jit(plans),
             *_load(reading),
         ),
-        documents=(*plan_documents(plans), _every(executions, workers)),
+        documents=(*plan_documents(plans), _every(executions, workers), *workers.documents),
         gaps=(Gap("ssb", "primary", workers.unknown),) if workers.unknown else (),
         failure=failure,
     )
@@ -128,10 +129,11 @@ def _totals(executions: Sequence[Execution], reading: Reading) -> Iterator[Measu
 
 
 def _workers(reading: Reading, plans: Plans, clients: Mapping[int, _Client]) -> Workers:
+    if any(client.messages.workers for client in clients.values()):
+        return told_workers(plans, [(one.transcript.executions, one.messages.workers) for one in clients.values()])
     if not reading.parameters["count_workers"]:
         return Workers()
-    counted = [(client.transcript.executions, client.messages.workers) for client in clients.values()]
-    return workers_of(plans, counted)
+    return workers_of(reading, plans, [e for client in clients.values() for e in client.transcript.executions])
 
 
 def _every(executions: Sequence[Execution], workers: Workers) -> Document:

@@ -22,7 +22,7 @@ _JIT_STEPS = ("Generation", "Inlining", "Optimization", "Emission")
 @dataclass(frozen=True)
 class Plans:
     """content: query → EXPLAIN's answer. counted: the workers of each EXPLAIN as the server told its client, in the
-    same order; empty where it was not asked to."""
+    same order; empty where it was not asked to (see `told`)."""
 
     content: dict[str, Any]
     counted: tuple[int, ...]
@@ -30,15 +30,18 @@ class Plans:
 
 def read_plans(reading: Reading) -> Plans:
     """Empty where nothing was explained. Raises ParseError."""
-    file = f"{_FOLDER}.stdout"
-    content = {}
-    for execution in read_transcript(reading.files.get(file, ""), 1, file).executions:
+    content = dict(explained(reading, f"{_FOLDER}.stdout", 1))
+    return Plans(content, read_messages(reading.files.get(f"{_FOLDER}.stderr", "")).workers)
+
+
+def explained(reading: Reading, file: str, client: int) -> Iterator[tuple[str, Any]]:
+    """(query, EXPLAIN's answer) of each execution of one client. Raises ParseError."""
+    for execution in read_transcript(reading.files.get(file, ""), client, file).executions:
         text = "\n".join(execution.answer)
         try:
-            content[execution.query] = json.loads(text)
+            yield execution.query, json.loads(text)
         except ValueError:
             raise ParseError(f"not a plan of {execution.query}", file=file, text=text) from None
-    return Plans(content, read_messages(reading.files.get(f"{_FOLDER}.stderr", "")).workers)
 
 
 def jit(plans: Plans) -> Iterator[Measurement]:

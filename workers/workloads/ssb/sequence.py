@@ -31,3 +31,13 @@ def sequence(parameters: Mapping[str, Scalar], client: int, passes: int) -> list
             random.Random(f"{parameters['order_seed']}/{client}/{number}").shuffle(order)
         found += [(number, query) for query in order]
     return found
+
+
+def counts_workers(parameters: Mapping[str, Scalar]) -> bool:
+    """Without the plans there is nothing to hold the counts against."""
+    return bool(parameters["count_workers"] and parameters["explain"])
+
+
+def counted_apart(parameters: Mapping[str, Scalar]) -> bool:
+    """Whether workers are counted in a pass of all clients: one client alone gets them as its plans say."""
+    return counts_workers(parameters) and int(parameters["clients"]) > 1

@@ -77,7 +77,9 @@ PARAMETERS = (
         "count_workers",
         Kind.BOOLEAN,
         True,
-        "The parallel workers that each timed execution really got, as the server tells its client. Needs explain.",
+        "The parallel workers that executions really get: where there are several clients, in one more pass by all of "
+        "them before the clock starts, under EXPLAIN (ANALYZE, TIMING OFF); from 18 on of the timed executions too, by "
+        "the server's own counters. Needs explain.",
     ),
     Parameter(
         "indexes",
@@ -115,7 +117,7 @@ PARAMETERS = (
 )
 
 _TIMED = "By psql on the client's agent, from sending the query to its last row."
-_GOT = "Of the timed executions, as the server told their clients."
+_EXPLAINED = "In one pass of all clients at once under EXPLAIN, before the clock starts."
 METRICS = (
     Metric(
         "ssb.pass.seconds",
@@ -158,13 +160,45 @@ METRICS = (
         "Of all timed executions, as EXPLAIN planned their queries. Label: the query.",
         0.05,
     ),
-    Metric("ssb.workers.launched", "1", Better.NEITHER, "Workers launched", f"{_GOT} Label: the query.", 0.05),
+    Metric(
+        "ssb.workers.launched",
+        "1",
+        Better.NEITHER,
+        "Workers launched",
+        "Of all timed executions together, by the server's own counters (pg_stat_database), 18 and later.",
+        0.05,
+    ),
     Metric(
         "ssb.workers.share",
         "%",
         Better.NEITHER,
         "Executions by workers launched",
-        f"{_GOT} Label: the number of workers that an execution got.",
+        "Of the timed executions of the first versions' trials; no trial tells it any more. Label: the number of "
+        "workers that an execution got.",
+        0.1,
+    ),
+    Metric(
+        "ssb.explained.planned",
+        "1",
+        Better.NEITHER,
+        "Workers planned, under EXPLAIN",
+        f"{_EXPLAINED} Label: the query.",
+        0.05,
+    ),
+    Metric(
+        "ssb.explained.launched",
+        "1",
+        Better.NEITHER,
+        "Workers launched, under EXPLAIN",
+        f"{_EXPLAINED} Label: the query.",
+        0.05,
+    ),
+    Metric(
+        "ssb.explained.share",
+        "%",
+        Better.NEITHER,
+        "Executions by workers launched, under EXPLAIN",
+        f"{_EXPLAINED} Label: the number of workers that an execution got.",
         0.1,
     ),
     Metric(

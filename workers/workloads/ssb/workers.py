@@ -1,67 +1,115 @@
-"""How many parallel workers the timed executions got. Pure."""
+"""How many parallel workers executions got: in the pass under EXPLAIN by all clients at once, before the clock starts,
+and in the timed executions by the server's own counters. Pure."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from results import explain
-from results.parsed import Measurement
+from results.errors import ParseError
+from results.parsed import Document, Measurement
+from results.specs import Reading
 
-from .plans import Plans
+from .plans import Plans, explained
+from .sequence import counted_apart
 from .transcript import Execution
+
+_COUNTERS = "parallel_workers.json"
+UNKNOWN = "The workers of the timed executions are not known: "
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One execution under EXPLAIN, and its parallel workers."""
+
+    client: int
+    query: str
+    planned: int
+    launched: int
 
 
 @dataclass(frozen=True)
 class Workers:
-    """launched: execution (its name and query) → workers. unknown: why nothing is said, where it was asked for."""
+    """launched: timed execution (its name and query) → workers, where each one's are known (see `told`).
+    unknown: why those of the timed executions are not known, where they should be."""
 
-    launched: Mapping[str, int] = field(default_factory=dict)
     measurements: tuple[Measurement, ...] = ()
+    documents: tuple[Document, ...] = ()
+    launched: Mapping[str, int] = field(default_factory=dict)
     unknown: str = ""
 
 
-def workers_of(plans: Plans, clients: Sequence[tuple[Sequence[Execution], Sequence[int]]]) -> Workers:
-    """clients: each one's executions, and the workers of each of its statements as the server told them. A count that
-    EXPLAIN does not bear out is not believed: another server may tell its transactions otherwise."""
-    expected = {query: explain.workers(content) for query, content in plans.content.items()}
-    if reason := _disbelief(expected, plans.counted, clients):
-        return Workers(unknown=f"The workers of the timed executions are not known: {reason}")
-    pairs = [pair for executions, counts in clients for pair in zip(executions, counts, strict=False)]
-    planned: Counter[str] = Counter()
-    launched: Counter[str] = Counter()
-    for execution, workers in pairs:
-        planned[execution.query] += expected[execution.query][0]
-        launched[execution.query] += workers
-    got = Counter(workers for _, workers in pairs)
+def workers_of(reading: Reading, plans: Plans, executions: Sequence[Execution]) -> Workers:
+    """executions: the timed ones. Raises ParseError."""
+    if not plans.content:
+        return Workers(unknown=UNKNOWN + "nothing was explained, against which they could be checked.")
+    explained_pass = _explained_pass(reading, plans)
+    planned = {one.query: one.planned for one in explained_pass}
+    if not planned.keys() >= {execution.query for execution in executions}:
+        return Workers(unknown=UNKNOWN + "not every query was explained.")
+    expected = Counter[str]()
+    for execution in executions:
+        expected[execution.query] += planned[execution.query]
+    launched, unknown = _launched(reading, sum(expected.values()))
     measurements = [
-        *_by_query("ssb.workers.planned", planned),
-        *_by_query("ssb.workers.launched", launched),
-        *(Measurement("ssb.workers.share", 100 * n / len(pairs), label=str(w)) for w, n in sorted(got.items())),
+        *by_query("ssb.workers.planned", expected),
+        *([] if launched is None else [Measurement("ssb.workers.launched", launched)]),
+        *_of_pass(explained_pass),
     ]
-    by_execution = {execution.name + execution.query: workers for execution, workers in pairs}
-    return Workers(by_execution, tuple(measurements))
+    rows = [
+        {"client": e.client, "query": e.query, "planned": e.planned, "launched": e.launched} for e in explained_pass
+    ]
+    return Workers(tuple(measurements), (Document("explained", "all", rows),), unknown=unknown and UNKNOWN + unknown)
 
 
-def _disbelief(
-    expected: Mapping[str, tuple[int, int]],
-    counted: Sequence[int],
-    clients: Sequence[tuple[Sequence[Execution], Sequence[int]]],
-) -> str:
-    if not expected:
-        return "nothing was explained, against which they could be checked."
-    launched = [launched for _, launched in expected.values()]
-    if list(counted) != launched:
-        return f"EXPLAIN launched {launched}, the server told of {list(counted)}."
-    if any(planned for planned, _ in expected.values()) and not any(launched):
-        return "EXPLAIN got none, so that what the server tells of them could not be checked."
-    for executions, counts in clients:
-        if len(counts) not in (len(executions), len(executions) + 1):  # the last one may have broken off
-            return f"the server told a client of {len(counts)} statements, and it ran {len(executions)}."
-    return ""
+def _explained_pass(reading: Reading, plans: Plans) -> list[Explained]:
+    """All clients at once; one client alone got its workers with its plans."""
+    if not counted_apart(reading.parameters):
+        return [Explained(1, query, *explain.workers(content)) for query, content in plans.content.items()]
+    executions = []
+    for client in range(1, int(reading.parameters["clients"]) + 1):
+        for query, content in explained(reading, f"workers/clients/{client}.stdout", client):
+            executions.append(Explained(client, query, *explain.workers(content)))
+    return executions
 
 
-def _by_query(metric: str, counts: Counter[str]) -> list[Measurement]:
+def _of_pass(executions: Sequence[Explained]) -> Iterator[Measurement]:
+    planned, launched = Counter[str](), Counter[str]()
+    for execution in executions:
+        planned[execution.query] += execution.planned
+        launched[execution.query] += execution.launched
+    yield from by_query("ssb.explained.planned", planned)
+    yield from by_query("ssb.explained.launched", launched)
+    for workers, times in sorted(Counter(execution.launched for execution in executions).items()):
+        yield Measurement("ssb.explained.share", 100 * times / len(executions), label=str(workers))
+
+
+def _launched(reading: Reading, expected: int) -> tuple[int | None, str]:
+    """(Workers of all timed executions, why they are not known). The counters are the database's: they are these
+    executions' where as many were to be launched as EXPLAIN planned for them."""
+    if _COUNTERS not in reading.files:
+        return None, ""
+    try:
+        counted = json.loads(reading.files[_COUNTERS])
+        before, after = counted["before"], counted["after"]
+        planned, launched = (int(after[key]) - int(before[key]) for key in ("planned", "launched"))
+        same = before["since"] == after["since"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ParseError(f"not the counters of workers: {error!r}", file=_COUNTERS) from None
+    if not same or min(planned, launched) < 0:
+        return None, "its statistics were reset in the measured window."
+    if planned != expected:
+        return None, (
+            f"the database counted {planned} workers that were to be launched, and EXPLAIN planned {expected} for the "
+            "timed executions: plans have changed since, or something else was at work."
+        )
+    return launched, ""
+
+
+def by_query(metric: str, counts: Counter[str]) -> list[Measurement]:
+    """Of all queries together, and of each."""
     labelled = [Measurement(metric, count, label=query) for query, count in sorted(counts.items())]
     return [Measurement(metric, sum(counts.values())), *labelled]
