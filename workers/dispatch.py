@@ -82,13 +82,18 @@ def _settle(trial: Trial, attempt: Attempt, error: dict[str, Any] | None, now: d
     elif error.get("unreachable"):
         # The agent's fault, not the trial's: it waits, uncounted, until the agent is ready again.
         agents.record_failure(models.Agent.objects.get(name=error["agent"]).pk, error)
-        waiting = {"attempts_made": F("attempts_made") - 1, "phase": "", "error": error}
-        running.update(state=TrialState.WAITING, state_at=now, **waiting)
+        _wait_uncounted(trial, error, now)
     elif error.get("retryable") and trial.attempts_made < MOST_ATTEMPTS:
         later = now + timedelta(seconds=RETRY_AFTER_S * trial.attempts_made)
         running.update(state=TrialState.WAITING, state_at=now, not_before=later, phase="", error=error)
     else:
         running.update(state=TrialState.FAILED, state_at=now, phase="", error=error)
+
+
+def _wait_uncounted(trial: Trial, error: dict[str, Any], now: datetime) -> None:
+    Trial.objects.filter(pk=trial.pk, state=TrialState.RUNNING).update(
+        state=TrialState.WAITING, state_at=now, attempts_made=F("attempts_made") - 1, phase="", error=error
+    )
 
 
 def reap(now: datetime) -> int:
@@ -98,9 +103,7 @@ def reap(now: datetime) -> int:
 
 @transaction.atomic
 def _reaped(attempt_id: int, now: datetime) -> bool:
-    attempt = Attempt.objects.select_related("trial").get(pk=attempt_id)
-    runs.lock(attempt.run_id)
-    attempt = Attempt.objects.select_for_update().get(pk=attempt_id)
+    attempt = _locked(attempt_id)
     if attempt.state != AttemptState.RUNNING or attempt.leases.filter(expires_at__gte=now).exists():
         return False  # it ended, or was heard of, in the meantime
     if not attempt.worker:
@@ -114,8 +117,47 @@ def _reaped(attempt_id: int, now: datetime) -> bool:
         "todo": "Look at the worker's log.",
         "retryable": True,
     }
-    lease.release(attempt_id)
-    Attempt.objects.filter(pk=attempt_id).update(state=AttemptState.LOST, ended_at=now, error=error)
-    _settle(Trial.objects.select_for_update().get(pk=attempt.trial_id), attempt, error, now)
+    _settle(_lost(attempt, error, now), attempt, error, now)
     runs.close_finished(attempt.run_id)
     return True
+
+
+def requeue(now: datetime) -> list[int]:
+    """For when nothing of Teiten that ran can be alive: ends all running attempts at once and frees all agents. Their
+    trials wait again, and nothing is counted, since what stopped them was not their own. Returns these trials."""
+    running = Attempt.objects.filter(state=AttemptState.RUNNING).order_by("pk").values_list("pk", flat=True)
+    trials = [_requeued(attempt_id, now) for attempt_id in running]
+    lease.release_all()
+    return trials
+
+
+@transaction.atomic
+def _requeued(attempt_id: int, now: datetime) -> int:
+    attempt = _locked(attempt_id)
+    if not attempt.worker:
+        give_back(attempt_id, now)
+        return attempt.trial_id
+    error = {
+        "kind": "lost",
+        "what": f"Teiten was stopped while attempt {attempt.number} ran.",
+        "where": attempt.worker,
+        "why": "Its worker ended with everything else.",
+        "todo": "Nothing: the trial runs again.",
+        "retryable": True,
+    }
+    _wait_uncounted(_lost(attempt, error, now), error, now)
+    runs.close_finished(attempt.run_id)
+    return attempt.trial_id
+
+
+def _locked(attempt_id: int) -> Attempt:
+    """The attempt, with its run and itself locked, in the order of all verbs."""
+    runs.lock(Attempt.objects.values_list("run_id", flat=True).get(pk=attempt_id))
+    return Attempt.objects.select_for_update().get(pk=attempt_id)
+
+
+def _lost(attempt: Attempt, error: dict[str, Any], now: datetime) -> Trial:
+    """Ends the attempt, whose worker is gone, and releases its agents. Returns its trial, locked."""
+    lease.release(attempt.pk)
+    Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.LOST, ended_at=now, error=error)
+    return Trial.objects.select_for_update().get(pk=attempt.trial_id)

@@ -3,12 +3,11 @@ attempt's id is the fencing token."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import Enum
-
-from django.db import IntegrityError, transaction
 
 from results import sql
 from results.errors import StateError
@@ -18,6 +17,7 @@ from results.states import AttemptState, TrialState
 TTL_S = 30.0
 HEARTBEAT_S = 5.0
 CONTACT_TTL_S = 300.0
+_LOOK_AGAIN_S = 0.2
 
 
 def acquire(attempt_id: int, agents: Sequence[int], now: datetime) -> bool:
@@ -65,34 +65,53 @@ def heartbeat(attempt_id: int, now: datetime) -> Beat:
 
 
 @contextmanager
-def contact(agent_id: int, now: Callable[[], datetime]) -> Iterator[None]:
-    """Holds the agent without an attempt while its facts are looked for. Raises StateError when it is in use."""
-    at = now()
-    Lease.objects.filter(attempt=None, expires_at__lt=at).delete()
-    expires = at + timedelta(seconds=CONTACT_TTL_S)
-    try:
-        with transaction.atomic():
-            held = Lease.objects.create(
-                agent_id=agent_id, attempt=None, acquired_at=at, heartbeat_at=at, expires_at=expires
-            )
-    except IntegrityError as error:
-        user = Lease.objects.filter(agent_id=agent_id).select_related("attempt").first()
-        if user is None:
-            raise
-        what = f"trial {user.attempt.trial_id}" if user.attempt else "another contact"
-        raise StateError(
-            f"The agent is busy with {what}.",
-            why="Looking for its facts now would disturb what is measured.",
-            todo="Contact it again when that has ended.",
-        ) from error
+def contact(agent_id: int, now: Callable[[], datetime], patience_s: float = 0.0) -> Iterator[None]:
+    """Holds the agent without an attempt while its facts are looked for. Raises StateError when it is in use, and still
+    is after so many seconds."""
+    until = now() + timedelta(seconds=patience_s)
+    while (held := _contact(agent_id, now())) is None:
+        if now() >= until:
+            raise _busy(agent_id)
+        time.sleep(_LOOK_AGAIN_S)
     try:
         yield
     finally:
         Lease.objects.filter(pk=held.pk, attempt=None).delete()
 
 
+def _contact(agent_id: int, at: datetime) -> Lease | None:
+    """The lease of a contact; None while the agent is in use."""
+    Lease.objects.filter(attempt=None, expires_at__lt=at).delete()
+    expires = at + timedelta(seconds=CONTACT_TTL_S)
+    lease, made = Lease.objects.get_or_create(
+        agent_id=agent_id,
+        defaults={"attempt": None, "acquired_at": at, "heartbeat_at": at, "expires_at": expires},
+    )
+    return lease if made else None
+
+
+def _busy(agent_id: int) -> StateError:
+    user = Lease.objects.filter(agent_id=agent_id).select_related("attempt").first()
+    what = f"trial {user.attempt.trial_id}" if user and user.attempt else "another contact"
+    return StateError(
+        f"The agent is busy with {what}.",
+        why="Looking for its facts now would disturb what is measured.",
+        todo="Contact it again when that has ended.",
+    )
+
+
 def release(attempt_id: int) -> None:
     Lease.objects.filter(attempt_id=attempt_id).delete()
+
+
+def any_held() -> bool:
+    """Whether anything uses, or is noted to use, an agent."""
+    return Lease.objects.exists() or Attempt.objects.filter(state=AttemptState.RUNNING).exists()
+
+
+def release_all() -> None:
+    """Frees every agent. Only where nothing that has run can still be alive."""
+    Lease.objects.all().delete()
 
 
 def expired(now: datetime) -> list[int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -17,7 +18,7 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from results import alerts, hostfactors, models, runs
-from results.errors import AgentError, PlanError, TeitenError
+from results.errors import AgentError, PlanError, StateError, TeitenError
 from results.models.agents import AgentState
 from results.programs import MissingProgramsError, ProgramNeed
 from workers import alerting, registry
@@ -26,6 +27,7 @@ from workers import contact as contacts
 from workers import dispatch as dispatching
 from workers import lease as leasing
 from workers.app import app
+from workers.bundle.writer import discard_unfinished
 from workers.reingest import Reread
 from workers.reingest import reread as read_again
 
@@ -39,11 +41,11 @@ def ring() -> None:
     transaction.on_commit(lambda: _send(dispatch))
 
 
-def contact_now(agent_id: int) -> None:
+def contact_now(agent_id: int, patience_s: float = 0.0) -> None:
     """Reaches the agent at once. Raises AgentError or HostKeyError, which are stored on the agent too, and StateError
     while a trial or another contact uses the agent: discovery starts servers and would disturb what is measured. While
-    it lasts, no trial starts there."""
-    with leasing.contact(agent_id, timezone.now):
+    it lasts, no trial starts there. patience_s: how long to wait for an agent in use."""
+    with leasing.contact(agent_id, timezone.now, patience_s):
         contacts.contact(agent_id)
 
 
@@ -70,6 +72,21 @@ def _look(agent: str, needs: Sequence[ProgramNeed]) -> str:
     except AgentError as error:
         return str(error)
     return ""
+
+
+def requeue() -> list[int]:
+    """Puts the trials back into the queue that dead workers left running, at once instead of when their leases expire,
+    and frees all agents; for a start of everything. Returns the trials. Raises StateError while a worker answers."""
+    if not leasing.any_held():
+        return []
+    if names := listening():
+        raise StateError(
+            f"Workers are alive: {', '.join(names)}.",
+            why="What they run goes on; what a dead one ran is queued again when its lease expires.",
+            todo=f"Wait {leasing.TTL_S:g} s, or stop them first.",
+        )
+    discard_unfinished(settings.TEITEN_BUNDLE_DIR)
+    return dispatching.requeue(timezone.now())
 
 
 def reread(run_id: int | None, *, replace: bool) -> Iterator[Reread]:

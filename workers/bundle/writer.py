@@ -16,6 +16,7 @@ from results.parsed import Check, Gap, RawFile
 from workers.bundle.manifest import FILE, Manifest
 
 COMPRESSION = 6
+_UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class BundleWriter:
 
     def __init__(self, root: Path, trial_key: str, attempt: int) -> None:
         self.root = root
-        self.directory = root / "unfinished" / f"{trial_key.replace('/', '-')}-{attempt}"
+        self.directory = root / _UNFINISHED / f"{trial_key.replace('/', '-')}-{attempt}"
         self.archive = PurePosixPath(f"{trial_key}-{attempt}.tar.gz")
         self.notes: dict[str, Any] = {}
         self.checks: list[Check] = []
@@ -73,6 +74,12 @@ class BundleWriter:
         partial.rename(target)
         shutil.rmtree(self.directory)
         return Archived(str(self.archive), hashlib.sha256(data).hexdigest(), len(data))
+
+
+def discard_unfinished(root: Path) -> None:
+    """Removes what attempts had gathered that never came to their archive. Only where none of them is alive."""
+    if (root / _UNFINISHED).exists():
+        shutil.rmtree(root / _UNFINISHED)
 
 
 def packed(content: dict[str, bytes]) -> bytes:

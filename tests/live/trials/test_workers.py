@@ -10,7 +10,9 @@ import pytest
 from django.utils import timezone
 
 from results import models
+from results.errors import StateError
 from results.states import AttemptState, RunState, TrialState
+from tests import factories
 from tests.live.trials.conftest import PATIENCE_S, start, wait_for
 from workers import dispatch, lease, tasks
 
@@ -42,3 +44,11 @@ def test_a_killed_worker_costs_an_attempt_and_never_the_trial(worker: Start) -> 
     wait_for(lambda: models.Run.objects.get(pk=run.pk).state == RunState.FINISHED)
     attempts = models.Attempt.objects.order_by("number").values_list("number", "state")
     assert list(attempts) == [(1, AttemptState.LOST), (2, AttemptState.DONE)]
+
+
+def test_nothing_is_requeued_while_a_worker_lives(worker: Start) -> None:
+    worker()
+    factories.begin(start(duration_s=1).trials.get())
+    with pytest.raises(StateError, match="Workers are alive: test0@"):
+        tasks.requeue()
+    assert models.Trial.objects.get().state == TrialState.RUNNING
