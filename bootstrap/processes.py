@@ -35,6 +35,11 @@ def alive(process: Process) -> bool:
     return find(process.pid) == process
 
 
+def number_taken(pid: int) -> bool:
+    """Whether a process has this id, be it one that has ended and only waits to be reaped."""
+    return bool(_stat(pid))
+
+
 def every() -> Iterator[Process]:
     """All processes that this account may see."""
     for entry in os.listdir(_PROC):

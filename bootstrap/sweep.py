@@ -29,6 +29,7 @@ def agent_home(places: Places, account: Account) -> list[str]:
         rest = [p for p in _of_account(account) if _within(p.pid, home) and not _in_warehouse(p.pid, places)]
         names += [_name(process) for process in rest]
         processes.end(rest)
+    _unlock(home)
     return names
 
 
@@ -43,6 +44,9 @@ def earlier_start(places: Places) -> None:
             processes.end([found], signal.SIGINT, grace_s=15)
             processes.end(family)
         path.unlink()
+    # Where PostgreSQL's first process was killed, others of it may live on and keep a new one from starting.
+    processes.end([p for p in processes.every() if _serves(p.pid, places)], signal.SIGQUIT)
+    _unlock(places.warehouse)
     token = places.run / "session"
     if token.exists():
         started_with(token.read_text(encoding="utf-8"))
@@ -73,10 +77,24 @@ def left_over(places: Places, account: Account) -> list[str]:
 def _postmasters(home: Path) -> Iterator[Process]:
     """PostgreSQL servers whose data directory lies below home: the process is in it, so a stale file harms nobody."""
     for path in home.rglob("postmaster.pid"):
-        first = path.read_text(encoding="utf-8", errors="replace").split("\n", 1)[0].strip()
-        process = processes.find(int(first)) if first.isdigit() else None
+        process = processes.find(_first_number(path))
         if process and processes.folder(process.pid) == path.parent.resolve():
             yield process
+
+
+def _unlock(root: Path) -> None:
+    """Removes PostgreSQL's lock file from data directories below root in which no process is. PostgreSQL itself takes
+    the lock of a killed server for held where its number is another process's now, or that of a dead one whose parent
+    has not asked for its end, which in a container can last for ever."""
+    inside = {processes.folder(process.pid) for process in processes.every()}
+    for path in root.rglob("postmaster.pid"):
+        if path.parent.resolve() not in inside and processes.number_taken(_first_number(path)):
+            path.unlink()
+
+
+def _first_number(path: Path) -> int:
+    first = path.read_text(encoding="utf-8", errors="replace").split("\n", 1)[0].strip()
+    return int(first) if first.isdigit() else 0
 
 
 def _jobs(home: Path) -> Iterator[Process]:
@@ -99,6 +117,12 @@ def _of_account(account: Account) -> Iterator[Process]:
 def _in_warehouse(pid: int, places: Places) -> bool:
     """The warehouse runs the agent's programs, as the agent's account, in a folder of its own."""
     return _below(str(processes.folder(pid)), str(places.warehouse))
+
+
+def _serves(pid: int, places: Places) -> bool:
+    """Whether it is one of the warehouse's processes, and not a shell that somebody has left there."""
+    program = processes.program(pid)
+    return program is not None and program.name == "postgres" and _in_warehouse(pid, places)
 
 
 def _within(pid: int, home: Path) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -55,3 +57,41 @@ def test_a_pid_file_whose_number_is_anothers_now_harms_nobody(tmp_path: Path) ->
         assert sweep.agent_home(Places(tmp_path, tmp_path), _USER) == []
         assert stranger.poll() is None
         stranger.kill()
+
+
+def test_the_lock_of_a_killed_server_is_removed_though_a_process_has_its_number(tmp_path: Path) -> None:
+    """One that has ended and was not reaped, as in a container without an init; and one that is somebody else's."""
+    with (
+        subprocess.Popen(["true"]) as ended,
+        subprocess.Popen(["sleep", "60"], cwd="/") as stranger,
+    ):
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        locks = [_lock(tmp_path / "agent" / "clusters" / str(p.pid), p.pid) for p in (ended, stranger)]
+        locks.append(_lock(tmp_path / "warehouse" / "data", ended.pid))
+        here = Places(tmp_path, tmp_path)
+        here.run.mkdir()
+        sweep.earlier_start(here)
+        sweep.agent_home(here, _USER)
+        assert [lock for lock in locks if lock.exists()] == []
+        assert stranger.poll() is None
+        stranger.kill()
+
+
+def test_what_a_killed_server_of_the_warehouse_has_left_is_ended_and_a_shell_there_is_not(tmp_path: Path) -> None:
+    data = tmp_path / "warehouse" / "data"
+    data.mkdir(parents=True)
+    program = shutil.copy("/bin/sleep", tmp_path / "postgres")
+    here = Places(tmp_path, tmp_path)
+    here.run.mkdir()
+    with subprocess.Popen([program, "60"], cwd=data) as backend, subprocess.Popen(["sleep", "60"], cwd=data) as shell:
+        sweep.earlier_start(here)
+        assert backend.wait() == -signal.SIGQUIT
+        assert shell.poll() is None
+        shell.kill()
+
+
+def _lock(data: Path, pid: int) -> Path:
+    data.mkdir(parents=True)
+    path = data / "postmaster.pid"
+    path.write_text(f"{pid}\n{data}\n")
+    return path
