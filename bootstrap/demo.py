@@ -18,7 +18,7 @@ from bootstrap.places import CHECKOUT
 from bootstrap.processes import find
 from bootstrap.services import Running
 
-_BY_HAND = (130, 143)  # honcho's return codes after SIGINT and SIGTERM
+_KEPT = frozenset({"worker", "beat", "web"})  # started again when one ends
 
 
 def demo() -> int:
@@ -83,9 +83,9 @@ def _hash(patterns: tuple[str, ...]) -> str:
 
 
 def _keep(session: Running, port: int) -> int:
-    """Runs everything under honcho until it is stopped or something ends."""
+    """Runs everything under honcho until it is stopped, or something ends that cannot be started again."""
     output = Output(session.places.logs, shown=frozenset({"demo"}))
-    manager = DemoManager(output)
+    manager = DemoManager(output, _KEPT)
     for name, words in _commands(session, port).items():
         environment = session.environment | (_terminal() if name == "demo" else {})
         manager.add_process(name, f"exec {shlex.join(words)}", env=environment, cwd=str(CHECKOUT))
@@ -94,7 +94,7 @@ def _keep(session: Running, port: int) -> int:
     # honcho's handlers would answer a second Ctrl-C with the end of this process in the midst of stopping.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
-    if not manager.ended_first and manager.returncode in _BY_HAND:
+    if not manager.ended_first:
         say("\nStopping …")
         return 0
     _explain(session, output, manager.ended_first)

@@ -1,4 +1,5 @@
-"""honcho's Manager with what the demo needs more: a calm terminal, full logs, and who ended first."""
+"""honcho's Manager with what the demo needs more: a calm terminal, full logs, parts that are started again, and who
+ended first."""
 
 from __future__ import annotations
 
@@ -6,14 +7,22 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from collections import deque
+from collections.abc import Collection
+from multiprocessing import Process as Helper
 from pathlib import Path
 from typing import Any, TextIO
 
 from honcho.manager import Manager
 from honcho.process import Process
 
+from bootstrap.errors import say
+
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
+MOST_ENDS = 5
+_WINDOW_S = 60.0
+_FIRST_DELAY_S = 0.5
 
 
 class Output:
@@ -50,23 +59,60 @@ class MortalProcess(Process):
 
 
 class DemoManager(Manager):
-    """Differs from honcho's in three points: its helpers die with it; it remembers which process ended first; and a
-    Ctrl-C that comes before all processes have reported their start waits until they have (honcho 2.0.0 fails with a
-    KeyError)."""
+    """Differs from honcho's in four points: its helpers die with it; processes named in `kept` are started again when
+    they end, at most so often a minute; it remembers which other process ended first by itself; and a Ctrl-C that comes
+    before all processes have reported their start waits until they have (honcho 2.0.0 fails with a KeyError)."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, kept: Collection[str] = ()) -> None:
         super().__init__(output)
         self._process_ctor = MortalProcess
         self.ended_first = ""
         self._asked = False
+        self._kept = kept
+        self._ends: dict[str, list[float]] = {name: [] for name in kept}
+        self._due: dict[str, float] = {}
 
     def terminate(self) -> None:
-        if not self._asked:
-            stopped = [name for name, entry in self._processes.items() if "returncode" in entry]
-            self.ended_first = stopped[0] if stopped else ""
         self._asked = True
         if self._all_started():
             super().terminate()
 
     def _any_stopped(self) -> bool:
-        return self._asked or bool(super()._any_stopped())
+        if not self._asked:
+            self._start_again(time.monotonic())
+            self.ended_first = next(iter(self._ended()), "")
+        return self._asked or bool(self.ended_first)
+
+    def _all_stopped(self) -> bool:
+        return bool(super()._all_stopped()) and (self._asked or not self._due)
+
+    def _ended(self) -> list[str]:
+        """The processes that have ended and are not to be started again."""
+        return [name for name, entry in self._processes.items() if "returncode" in entry and name not in self._due]
+
+    def _start_again(self, now_s: float) -> None:
+        for name in [name for name in self._ended() if name in self._kept]:
+            self._note_end(name, now_s)
+        for name in [name for name, due_s in self._due.items() if due_s <= now_s]:
+            process = self._processes[name]["obj"]
+            helper = Helper(name=name, target=process.run, args=(self.events, True))
+            self._processes[name] = {"obj": process, "process": helper}
+            del self._due[name]
+            self.returncode = None  # honcho takes the one of whichever ended first for its own
+            helper.start()
+
+    def _note_end(self, name: str, now_s: float) -> None:
+        """Says that the process has ended, and sets when it is started again, unless it ends again and again."""
+        self._ends[name] = [end_s for end_s in self._ends[name] if end_s > now_s - _WINDOW_S] + [now_s]
+        ends = len(self._ends[name])
+        what = f"{name} has {_how(self._processes[name]['returncode'])}"
+        if ends >= MOST_ENDS:
+            say(f"\n{what}, {ends} times within {_WINDOW_S:g} s: it is not started again.")
+            return
+        delay_s = _FIRST_DELAY_S * 2 ** (ends - 1)
+        self._due[name] = now_s + delay_s
+        say(f"\n{what}. It is started again in {delay_s:g} s.")
+
+
+def _how(returncode: int) -> str:
+    return f"ended with status {returncode}" if returncode >= 0 else f"been ended by signal {-returncode}"
