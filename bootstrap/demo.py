@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from bootstrap import places, ports, services, system
+from bootstrap import places, ports, services, sweep, system
 from bootstrap.errors import BootstrapError, last_lines, say
 from bootstrap.honcho_manager import DemoManager, Output
 from bootstrap.places import CHECKOUT
@@ -31,7 +34,8 @@ def demo() -> int:
             port = ports.web(os.environ)
             session.environment |= {"TEITEN_PORT": str(port)}
             _prepare(session)
-            return _keep(session, port)
+            with _settings_for_others(session):
+                return _keep(session, port)
     except KeyboardInterrupt:
         return 0
 
@@ -71,6 +75,24 @@ def _manage(session: Running, *words: str) -> None:
             why=(done.stderr or done.stdout).strip()[-3000:],
             todo="Mend what it names, then start again.",
         )
+
+
+@contextlib.contextmanager
+def _settings_for_others(session: Running) -> Iterator[None]:
+    """As long as this runs, manage.py finds its settings in the state folder (webapp/env.py), readable by us alone."""
+    path = session.places.run / "environment.json"
+    own = {n: v for n, v in session.environment.items() if n.startswith("TEITEN_") and n != sweep.TOKEN}
+    process = find(os.getpid())
+    assert process is not None
+    fresh = path.with_suffix(".new")
+    fresh.touch(mode=0o600)
+    content = {"process": [process.pid, process.started], "environment": own}
+    fresh.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    fresh.rename(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _hash(patterns: tuple[str, ...]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -38,7 +40,10 @@ def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environmen
     secret = values.get("TEITEN_SECRET_KEY", "insecure-key-for-debugging-only" if debug else "")
     if not secret:
         raise TeitenError(
-            "There is no secret key.", where="TEITEN_SECRET_KEY", todo="Set it to at least 50 random characters."
+            "There is no secret key.",
+            where="TEITEN_SECRET_KEY",
+            todo="Set it to at least 50 random characters, and TEITEN_DATABASE_URL and TEITEN_REDIS_URL with it "
+            "(docs/operations.md). With none of the three set, manage.py takes those of a `make demo` that runs here.",
         )
     return Environment(
         database_url=values.get("TEITEN_DATABASE_URL", "postgresql://teiten@127.0.0.1:5432/teiten"),
@@ -56,6 +61,39 @@ def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environmen
         email_url=values.get("TEITEN_EMAIL_URL", ""),
         email_from=values.get("TEITEN_EMAIL_FROM", "teiten@localhost"),
     )
+
+
+def beside_demo(environ: Mapping[str, str], checkout: Path) -> dict[str, str]:
+    """The settings of the demo that runs in the state folder, for a command in another terminal; {} where none runs,
+    or where the environment names a server or the key itself: two deployments are never mixed. Raises TeitenError."""
+    if any(environ.get(name) for name in ("TEITEN_DATABASE_URL", "TEITEN_REDIS_URL", "TEITEN_SECRET_KEY")):
+        return {}
+    state = Path(environ.get("TEITEN_STATE") or checkout / ".teiten").resolve()
+    try:
+        session = json.loads((state / "run" / "environment.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except PermissionError as error:
+        raise TeitenError(
+            "The demo's settings cannot be read.",
+            where=str(state),
+            why=str(error),
+            todo="Give the command as the user who started the demo.",
+        ) from error
+    if not _alive(*session["process"]):
+        raise TeitenError(
+            "The demo in this state folder was killed.", where=str(state), todo="Start it again: make demo."
+        )
+    return dict(session["environment"])
+
+
+def _alive(pid: int, started: int) -> bool:
+    """Whether the process runs that has this id and was started so many clock ticks after boot."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except FileNotFoundError:
+        return False
+    return fields[0] not in "ZX" and int(fields[19]) == started
 
 
 @dataclass(frozen=True)
