@@ -48,7 +48,8 @@ def _announce() -> None:
 
 
 def _prepare(session: Running) -> None:
-    """Tables and collected static files, made anew when a file that they come from has changed."""
+    """Tables and collected static files, made anew when a file that they come from has changed; and a queue without
+    the trials of an earlier start, of which nothing is alive any more (`sweep`)."""
     for words, patterns in (
         (("migrate",), ("*/migrations/*.py",)),
         # with what finds and joins them, in our code and in the libraries
@@ -58,9 +59,12 @@ def _prepare(session: Running) -> None:
         if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
             _manage(session, *words, "--verbosity", "0")
             stamp.write_text(wanted, encoding="utf-8")
+    if queued := _manage(session, "requeue"):
+        say(queued)
 
 
-def _manage(session: Running, *words: str) -> None:
+def _manage(session: Running, *words: str) -> str:
+    """What the command prints. Raises BootstrapError."""
     done = subprocess.run(
         [sys.executable, "manage.py", *words],
         cwd=CHECKOUT,
@@ -75,6 +79,7 @@ def _manage(session: Running, *words: str) -> None:
             why=(done.stderr or done.stdout).strip()[-3000:],
             todo="Mend what it names, then start again.",
         )
+    return done.stdout.strip()
 
 
 @contextlib.contextmanager

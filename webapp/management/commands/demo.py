@@ -11,21 +11,23 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 from rich.console import Console
 
 from results import agents, models, runs
-from results import plan as plans
-from results.errors import HostKeyError, TeitenError
+from results.errors import HostKeyError, PlanError, StateError, TeitenError
+from results.models.agents import AgentState
 from results.published.catalogue import TABLES
 from results.published.load import load
 from results.states import RunState
 from webapp.management import terminal
+from webapp.management.commands.run_plan import of_file, problems
 from workers import registry, tasks
 
 NAME = "demo"
 ACTOR = "make demo"
+PATIENCE_S = 300.0
 
 
 class Command(BaseCommand):
@@ -33,6 +35,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         console = Console(file=self.stdout, highlight=False)  # type: ignore[arg-type]
+        try:
+            self._run(console)
+        except PlanError as error:
+            raise CommandError(problems("The demo plan", error)) from error
+        except TeitenError as error:
+            raise CommandError(str(error)) from error
+
+    def _run(self, console: Console) -> None:
         url = f"http://127.0.0.1:{os.environ.get('TEITEN_PORT', '8720')}"
         user = _sign_in(console)
         console.print(f"{len(load(TABLES, registry.known_metrics(), ACTOR))} published tables are there to look at")
@@ -52,10 +62,13 @@ def _sign_in(console: Console) -> User:
     user, created = User.objects.get_or_create(username=NAME, defaults={"is_staff": True})
     if created or not path.exists():
         password = secrets.token_urlsafe(9)
-        path.touch(mode=0o600)
-        path.write_text(password, encoding="utf-8")
         user.set_password(password)
         user.save()
+        # The file comes last and whole: a start that is ended in between leaves no password that does not open.
+        fresh = path.with_suffix(".new")
+        fresh.touch(mode=0o600)
+        fresh.write_text(password, encoding="utf-8")
+        fresh.rename(path)
     console.print(f"Sign in as {NAME} with the password {path.read_text(encoding='utf-8')}", markup=False)
     return user
 
@@ -74,35 +87,45 @@ def _agent(console: Console) -> None:
         "work_dir": str(home / "work"),
     }
     agent = models.Agent.objects.filter(name=NAME).first()
+    known = False
     if agent is None:
         agent = agents.create_agent(fields, ACTOR)
     elif any(getattr(agent, key) != value for key, value in fields.items()):
         agent = agents.update_agent(agent, fields, ACTOR)
+    else:
+        known = agent.state == AgentState.READY
     try:
-        tasks.contact_now(agent.pk)
+        _contact(agent, known, console)
     except HostKeyError as error:
         console.print(f"Agent {NAME} offers the host key {error.fingerprint}: the demo's own, accepted.")
         agent.refresh_from_db()
         agents.accept_host_key(agent, error.fingerprint, ACTOR)
-        tasks.contact_now(agent.pk)
+        _contact(agent, known, console)
     names = [i.name for i in agent.installations.filter(present=True)]
     console.print(f"Agent {NAME} has PostgreSQL {', '.join(names)}")
+
+
+def _contact(agent: models.Agent, known: bool, console: Console) -> None:
+    """Looks for the agent's facts. Beat may do so at this moment: that is waited for. A waiting trial may have begun
+    there: it needs no contact where all is as it was when the agent was last reached."""
+    try:
+        tasks.contact_now(agent.pk, patience_s=0 if known else PATIENCE_S)
+    except StateError as error:
+        if not known:
+            raise
+        console.print(f"{error.what} What was found on it before holds.", markup=False)
 
 
 def _run(user: User, console: Console) -> models.Run:
     """The demo plan's latest run, or a new one where there is none (left), or it did not finish well."""
     kinds = registry.kinds()
     path = Path(os.environ.get("TEITEN_DEMO_PLAN", settings.BASE_DIR / "plans" / "demo.toml"))
-    plan = plans.read(path.read_text(encoding="utf-8"), kinds)
+    plan = of_file(path, kinds)
     unwell = (RunState.CANCELLED, RunState.FAILED)
     last = models.Run.objects.filter(plan_hash=plan.hash).exclude(state__in=unwell).first()
     if last is not None:
         console.print(f"Run {last.pk} of this plan is there already; 'Repeat' on its page measures again.")
         return last
     stored = models.Plan.objects.filter(name=plan.name).first()
-    try:
-        stored = runs.save_plan(plan, kinds, user=user, actor=ACTOR, stored=stored)
-        return runs.create_run(plan, kinds, stored=stored, user=user, actor=ACTOR)
-    except TeitenError as error:
-        console.print(f"[red]The demo plan cannot run:[/] {error}")
-        raise
+    stored = runs.save_plan(plan, kinds, user=user, actor=ACTOR, stored=stored)
+    return runs.create_run(plan, kinds, stored=stored, user=user, actor=ACTOR)

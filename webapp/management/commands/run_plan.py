@@ -52,7 +52,7 @@ class Command(BaseCommand):
             raise CommandError(f"{', '.join(given)}: only with --ready.")
         try:
             kinds = registry.kinds()
-            plan = _of_file(file, kinds) if file else _of_ready(str(ready), options, kinds)
+            plan = of_file(file, kinds) if file else _of_ready(str(ready), options, kinds)
             run = tasks.after_looking_again(lambda: runs.create_run(plan, kinds, actor="command run_plan"))
         except PlanError as error:
             raise CommandError(problems(file or ready, error)) from error
@@ -68,7 +68,7 @@ class Command(BaseCommand):
             )
 
 
-def _of_file(file: Path, kinds: Kinds) -> Plan:
+def of_file(file: Path, kinds: Kinds) -> Plan:
     try:
         return plans.read(file.read_text(encoding="utf-8"), kinds)
     except OSError as error:

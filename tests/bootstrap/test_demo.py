@@ -1,0 +1,137 @@
+"""`make demo` is stopped at any moment, by Ctrl-C or by force, and goes on when it is started again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bootstrap.account import current
+from bootstrap.places import CHECKOUT, known
+from bootstrap.sweep import left_over
+from tests.bootstrap.conftest import Bootstrap
+from tests.bootstrap.demos import Demo
+
+_PLAN = """
+name = "{name}"
+workload = "pgbench"
+replicates = 1
+seed = 1
+duration_s = 1
+data = "fresh"
+cache = "as-found"
+
+[agents]
+primary = "demo"
+client = "demo"
+
+[parameters]
+script = "select-only"
+scale = 10
+rate = 50
+
+[factors]
+clients = [1, 2]
+installation = ["16"]
+"""
+# What a running trial shows; storing comes after cleaning.
+_MOMENTS: Mapping[str, tuple[str, ...]] = {
+    "queued": (),
+    "prepare": ("prepare",),
+    "load": ("load",),
+    "measure": ("warm", "verify", "watch", "measure"),
+    "collect": ("collect", "clean"),
+}
+# Part → what no other part has in its command line.
+_KEPT = {"worker": "workers.app worker", "beat": "workers.app beat", "web": "gunicorn webapp.wsgi"}
+
+
+@pytest.fixture(scope="module")
+def demo(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    folder = tmp_path_factory.mktemp("demo")
+    made = Demo(bootstrap, folder / "plan.toml", folder / "output")
+    yield made
+    if made.process and made.process.poll() is None:
+        made.kill()
+
+
+def plan_named(demo: Demo, name: str) -> None:
+    demo.plan.write_text(_PLAN.format(name=name), encoding="utf-8")
+
+
+def seen_in(demo: Demo, moment: str) -> Callable[[], Mapping[str, Any] | None]:
+    """The demo's trial that is at this moment of its life, as the API shows it."""
+
+    def look() -> Mapping[str, Any] | None:
+        run = demo.run()
+        trials = demo.trials(run["id"]) if run and run["state"] == "running" else []
+        waiting = [trial for trial in trials if trial["state"] == "waiting" or not trial["phase"]]
+        if moment == "queued":
+            return waiting[0] if waiting else None
+        return next((trial for trial in trials if trial["phase"] in _MOMENTS[moment]), None)
+
+    return look
+
+
+def finished(demo: Demo) -> Mapping[str, Any] | None:
+    """The demo's newest run, where it has ended."""
+    run = demo.run()
+    return run if run and run["state"] == "finished" else None
+
+
+def second_terminal(demo: Demo, *words: str) -> subprocess.CompletedProcess[str]:
+    """manage.py without any setting but the place of the state folder."""
+    command = [sys.executable, "manage.py", *words]
+    environment = demo.bootstrap.environment
+    return subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def assert_nothing_left(demo: Demo) -> None:
+    places, account = known(demo.bootstrap.state), current()
+    assert places is not None and account is not None
+    # Other servers of this machine may run as the agent's account.
+    assert left_over(places, replace(account, dedicated=False)) == []
+    assert list(places.run.iterdir()) == []
+    assert list((places.bundles / "unfinished").iterdir()) == []
+
+
+@pytest.mark.parametrize("end", [Demo.interrupt, Demo.kill])
+def test_a_demo_that_is_ended_at_any_moment_goes_on_at_its_next_start(demo: Demo, end: Callable[[Demo], None]) -> None:
+    plan_named(demo, end.__name__)
+    for moment in _MOMENTS:
+        demo.start()
+        demo.wait(seen_in(demo, moment))
+        end(demo)
+    demo.start()
+    run = demo.wait(lambda: finished(demo))
+    assert (run["name"], run["trials_done"], run["trials_failed"]) == (end.__name__, 2, 0)
+    demo.interrupt()
+    assert "Traceback" not in demo.text
+    assert_nothing_left(demo)
+
+
+def test_parts_that_are_killed_are_started_again_and_a_second_terminal_finds_the_demo(demo: Demo) -> None:
+    demo.start()
+    demo.wait(lambda: finished(demo))
+    settings = demo.bootstrap.state / "run" / "environment.json"
+    assert settings.stat().st_mode & 0o777 == 0o600
+    killed = {name: demo.part(words) for name, words in _KEPT.items()}
+    for process in killed.values():
+        os.kill(process.pid, signal.SIGKILL)
+    demo.wait(lambda: all(f"{name} has been ended by signal 9. It is started again" in demo.text for name in _KEPT))
+    plan_named(demo, "second terminal")
+    done = second_terminal(demo, "run_plan", str(demo.plan))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == f"manage.py: on the demo in {demo.bootstrap.state}\n"
+    run = demo.wait(lambda: finished(demo))
+    assert (run["name"], run["trials_done"], run["trials_failed"]) == ("second terminal", 2, 0)
+    assert all(demo.part(words) != killed[name] for name, words in _KEPT.items())
+    demo.interrupt()
+    assert not settings.exists()
+    assert_nothing_left(demo)
