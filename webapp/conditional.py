@@ -48,7 +48,7 @@ def answer(request: HttpRequest | Request, known: Freshness, make: Callable[[], 
     if response.status_code in (200, 304):
         response["ETag"] = tag
         patch_cache_control(response, private=True, no_cache=True)
-        patch_vary_headers(response, [*_KINDS, "Cookie", "Authorization"])
+        patch_vary_headers(response, [*_KINDS, "Cookie", "Authorization", "Accept-Encoding"])
     return response
 
 

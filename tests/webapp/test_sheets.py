@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -36,3 +37,9 @@ def test_a_server_makes_one_of_all_and_a_page_asks_for_it_alone(
     places = [text.index((FOLDER / f"{name}.css").read_text(encoding="utf-8").strip()) for name in sheets.SHEETS]
     assert places == sorted(places)
     assert Client().get("/").content.decode().count('rel="stylesheet"') == 1
+    served = Client().get(address, headers={"Accept-Encoding": "gzip"})
+    assert served["Content-Encoding"] == "gzip"
+    assert gzip.decompress(b"".join(served.streaming_content)).decode() == text  # type: ignore[attr-defined]
+    large = [path for path in tmp_path.rglob("*.*.*") if path.suffix in (".js", ".css") and path.stat().st_size > 2000]
+    assert len(large) > 5
+    assert [path.name for path in large if not path.with_name(f"{path.name}.gz").exists()] == []

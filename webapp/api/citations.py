@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils.decorators import method_decorator
-from django.views.decorators.gzip import gzip_page
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -63,7 +61,6 @@ class Citations(Endpoint):
         return self.shown(list_snapshots(hash_=snapshot.pk)[0], 201)
 
 
-@method_decorator(gzip_page, name="dispatch")
 class Citation(Endpoint):
     queryset = models.Snapshot.objects.all()
     serializer_class = CitationDetailSerializer
@@ -82,7 +79,6 @@ class Citation(Endpoint):
         )
 
 
-@method_decorator(gzip_page, name="dispatch")
 class CitationCsv(Endpoint):
     queryset = models.Snapshot.objects.all()
     content_negotiation_class = AnyAccept

@@ -6,8 +6,6 @@ from dataclasses import fields
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
-from django.utils.decorators import method_decorator
-from django.views.decorators.gzip import gzip_page
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -179,7 +177,6 @@ def _counts(facet: Facet) -> list[dict[str, Any]]:
 _ROUTES = {"self": "api:comparison", "page": "comparison", "csv": "api:comparison-csv"}
 
 
-@method_decorator(gzip_page, name="dispatch")
 class Comparisons(Endpoint):
     queryset = models.Run.objects.all()
     renderer_classes = [Numbers]
@@ -202,7 +199,6 @@ class Comparisons(Endpoint):
         return answer(request, known, made)
 
 
-@method_decorator(gzip_page, name="dispatch")
 class ComparisonCsv(Endpoint):
     queryset = models.Run.objects.all()
     content_negotiation_class = AnyAccept

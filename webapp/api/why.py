@@ -6,8 +6,6 @@ from itertools import count
 from typing import Any
 from urllib.parse import urlencode
 
-from django.utils.decorators import method_decorator
-from django.views.decorators.gzip import gzip_page
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -152,7 +150,6 @@ class WhySerializer(ValueSerializer):
         }
 
 
-@method_decorator(gzip_page, name="dispatch")
 class Whys(Endpoint):
     queryset = models.Run.objects.all()
     serializer_class = WhySerializer
