@@ -23,6 +23,7 @@ def main() -> int:
         explorer,
         fidelity,
         fold,
+        growth,
         ingest,
         overhead,
         ssb,
@@ -45,6 +46,7 @@ def main() -> int:
         "cascade": cascade,
         "cascade_load": cascade_load,
         "changepoint": changepoint,
+        "growth": growth,
     }
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; default: all")

@@ -44,15 +44,21 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
 
 @contextmanager
 def warehouse(console: Console) -> Iterator[None]:
-    """A database of its own, removed in the end."""
-    usual = connection.settings_dict["NAME"]
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-    try:
+    with own_database():
         begun = time.perf_counter()
         for statement in Path(__file__).with_suffix(".sql").read_text().split(";\n"):
             if statement.strip():
                 sql.execute(statement)
         console.print(f"  {models.Trial.objects.count():,} trials made in {time.perf_counter() - begun:.0f} s")
+        yield
+
+
+@contextmanager
+def own_database() -> Iterator[None]:
+    """An empty one, removed in the end."""
+    usual = connection.settings_dict["NAME"]
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    try:
         yield
     finally:
         connection.creation.destroy_test_db(usual, verbosity=0)

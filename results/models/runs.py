@@ -84,6 +84,7 @@ class Trial(models.Model):
             models.Index(fields=["state", "run", "position"], name="trial_by_state"),
             models.Index(fields=["configuration", "block"], name="trial_by_configuration"),
             models.Index(fields=["run", "state_at"], name="trial_by_change"),
+            models.Index(fields=["-state_at", "-id"], name="trial_by_time", condition=~models.Q(state="waiting")),
         ]
 
     def __str__(self) -> str:
@@ -139,6 +140,7 @@ class Attempt(models.Model):
         indexes = [
             models.Index(fields=["run", "ingested_at"], name="attempt_by_change"),
             models.Index(fields=["id"], include=["environment"], name="attempt_environment"),
+            models.Index(fields=["id"], name="attempt_running", condition=models.Q(state="running")),
         ]
 
     def __str__(self) -> str:

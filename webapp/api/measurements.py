@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -31,6 +31,14 @@ class MeasurementFilter(filters.FilterSet):
     metric = filters.CharFilter("metric_id", label="Name of a metric.")
     node = filters.CharFilter(label="Role: client, primary, …")
 
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """A join with the trials by the attempt and by its trial is taken for one row, and all of it is made before a
+        page is. Of a run only its own trials are looked at: else all values up to the run's are."""
+        found = super().filter_queryset(queryset)
+        counted = models.Trial.objects.filter(attempt=OuterRef("attempt"))
+        run_id = self.form.cleaned_data["run"]
+        return found.filter(Exists(counted if run_id is None else counted.filter(run_id=run_id)))
+
 
 class Measurements(Endpoint):
     """Only of attempts whose numbers count; a failed attempt's are at its trial."""
@@ -40,9 +48,6 @@ class Measurements(Endpoint):
     pagination_class = pages_by("id", 200)
     filter_backends = (filters.DjangoFilterBackend,)
     filterset_class = MeasurementFilter
-
-    def get_queryset(self) -> QuerySet[Any]:
-        return super().get_queryset().filter(attempt__trial__attempt=F("attempt"))
 
     @extend_schema(summary="Values of trials")
     def list(self, request: Request) -> Response:

@@ -1,0 +1,62 @@
+"""Milliseconds of what must not grow with the warehouse, among a million trials: what beat asks every five seconds, an
+agent's page, a page of the API's measurements."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+from rich.console import Console
+
+from bench.comparison import own_database
+from bench.figures import Figure
+from results import models, sql
+from results.queries.agents import agent_detail
+from workers.lease import expired
+
+TRIALS = 20_000
+LIMITS_MS = {"the reaper": 5, "an agent": 50, "an agent that has long been idle": 500, "a page of measurements": 100}
+
+
+def fill(trials: int) -> None:
+    """See growth.sql; in steps of 100 trials."""
+    models.Agent.objects.bulk_create(models.Agent(pk=number, name=f"db{number}", host="h") for number in range(1, 12))
+    for statement in Path(__file__).with_suffix(".sql").read_text().split(";\n"):
+        if statement.strip():
+            sql.execute(statement, {"trials": trials})
+
+
+def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
+    with own_database():
+        begun = time.perf_counter()
+        fill(TRIALS)
+        sql.execute("VACUUM ANALYZE")
+        console.print(f"  {models.Trial.objects.count():,} trials made in {time.perf_counter() - begun:.0f} s")
+        return [Figure(name, "ms", LIMITS_MS[name], _rounds(ask, rounds)) for name, ask in _asked().items()]
+
+
+def _asked() -> dict[str, Callable[[], object]]:
+    client = Client()
+    return {
+        "the reaper": lambda: expired(timezone.now()),
+        "an agent": lambda: agent_detail("db1"),
+        "an agent that has long been idle": lambda: agent_detail("db11"),
+        "a page of measurements": lambda: client.get("/api/v1/measurements/").json(),
+    }
+
+
+def _rounds(ask: Callable[[], object], rounds: int) -> tuple[float, ...]:
+    ask()
+    found = []
+    for _ in range(rounds):
+        connection.queries_log.clear()
+        begun = time.perf_counter()
+        ask()
+        found.append(1000 * (time.perf_counter() - begun))
+    return tuple(found)

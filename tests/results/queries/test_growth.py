@@ -1,0 +1,81 @@
+"""How PostgreSQL answers what must not take longer as the warehouse grows: the plans, whatever they take in time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from bench.growth import fill
+from results import models, sql
+from results.queries.agents import agent_detail
+from workers.lease import expired
+
+TRIALS = 6000
+
+
+@pytest.fixture
+def grown(db: None) -> None:
+    fill(TRIALS)
+    sql.execute("ANALYZE")
+
+
+def plan_of(ask: Callable[[], object], words: str) -> Mapping[str, Any]:
+    """Of the first query that has these words."""
+    with CaptureQueriesContext(connection) as captured:
+        ask()
+    query = next(one["sql"] for one in captured.captured_queries if words in one["sql"])
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query.replace('%', '%%')}")
+        found = cursor.fetchone()[0]
+    return (json.loads(found) if isinstance(found, str) else found)[0]["Plan"]
+
+
+def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from nodes(part)
+
+
+def rows_read(plan: Mapping[str, Any], table: str) -> int:
+    """Of a table, those that a filter then threw away included."""
+    read = [node for node in nodes(plan) if node.get("Relation Name") == table]
+    assert read
+    return sum(node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) for node in read)
+
+
+def test_the_reaper_reads_running_attempts_only(grown: None) -> None:
+    running = list(models.Attempt.objects.filter(state="running").values_list("pk", flat=True))
+    assert sorted(expired(timezone.now())) == sorted(running)
+    plan = plan_of(lambda: expired(timezone.now()), '"results_attempt"."state" = ')
+    assert "attempt_running" in [node.get("Index Name") for node in nodes(plan)]
+    assert rows_read(plan, "results_attempt") == len(running) == 10
+
+
+def test_an_agents_latest_trials_come_in_order_from_an_index(grown: None) -> None:
+    plan = plan_of(lambda: agent_detail("db1"), '"agents" @> ')
+    assert "trial_by_time" in [node.get("Index Name") for node in nodes(plan)]
+    assert not [node for node in nodes(plan) if "Sort" in node["Node Type"]]
+    assert rows_read(plan, "results_trial") < TRIALS / 2
+
+
+def test_a_page_of_measurements_reads_no_more_than_a_page(grown: None, settings: Any) -> None:
+    settings.TEITEN_OPEN_READING = True
+    assert len(Client().get("/api/v1/measurements/").json()["results"]) == 200
+    plan = plan_of(lambda: Client().get("/api/v1/measurements/"), "results_measurement")
+    assert not [node for node in nodes(plan) if "Sort" in node["Node Type"]]
+    assert rows_read(plan, "results_measurement") <= 201
+
+
+def test_a_page_of_a_runs_measurements_reads_no_more_than_the_run(grown: None, settings: Any) -> None:
+    settings.TEITEN_OPEN_READING = True
+    path = f"/api/v1/measurements/?run={TRIALS // 200}"
+    assert len(Client().get(path).json()["results"]) == 200
+    plan = plan_of(lambda: Client().get(path), "results_measurement")
+    assert rows_read(plan, "results_measurement") <= 4 * 100
