@@ -134,7 +134,7 @@ def test_a_duration_that_a_part_of_the_work_runs_for_is_a_dimension_of_that_part
     before = {row.pk: row.dimensions for row in (short, long, without)}
     with connection.cursor() as cursor:
         cursor.execute("UPDATE results_configuration SET dimensions = dimensions - 'tpcb.duration_s'")
-        cursor.execute(import_module("results.migrations.0005_form_duration_of_a_part").PARTS)
+        cursor.execute(import_module("results.migrations.0005_duration_of_a_part").PARTS)
     assert dict(models.Configuration.objects.values_list("pk", "dimensions")) == before
 
 

@@ -167,7 +167,7 @@ def test_runs_that_ended_before_get_their_state_from_the_migration() -> None:
     runs.cancel_run(cancelled.pk, "test")
     models.Run.objects.update(state="finished", cancelled_at=None)  # as after a retry, before
     with connection.cursor() as cursor:
-        for statement in import_module("results.migrations.0006_form_run_ends").ENDS:
+        for statement in import_module("results.migrations.0006_run_ends").ENDS:
             cursor.execute(statement)
     found = [models.Run.objects.get(pk=run.pk) for run in (failed, cancelled, finished)]
     assert [run.state for run in found] == [states[0], "cancelled", states[2]] == ["failed", "cancelled", "finished"]

@@ -66,7 +66,7 @@ def test_a_program_installed_since_the_contact_is_there_in_the_preview_even_behi
 
 def test_every_way_to_a_run_looks_again(agent: models.Agent, api: Api) -> None:
     plan = from_mapping(PLAN | POOLED, kinds())
-    stored = runs.save_plan(plan, user=None, actor="test")
+    stored = runs.save_plan(plan, kinds(), user=None, actor="test")
     forget(agent, "pgpool")
     with pytest.raises(PlanError, match="has no program pgpool"):
         runs.create_run(plan, kinds(), actor="test")

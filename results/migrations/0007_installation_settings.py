@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0006_form_run_ends'),
+        ('results', '0006_run_ends'),
     ]
 
     operations = [

@@ -29,7 +29,7 @@ ENDS = [
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0005_form_duration_of_a_part'),
+        ('results', '0005_duration_of_a_part'),
     ]
 
     operations = [
