@@ -326,7 +326,8 @@ def tokens(user: User, scopes: Sequence[str] = ("read", "run", "admin")) -> dict
 def capability_run(
     outcomes: Mapping[str, str], *, access_method: str = "heap", installation: str = "16", **words: str
 ) -> models.Trial:
-    """A finished trial of the capability checks with these answers: capability → outcome. words: message, compared."""
+    """A finished trial of the capability checks with these answers: capability → outcome. words: message, compared,
+    and statement and sqlstate, which answers of older trials do not have."""
     if not models.Agent.objects.filter(name="db1").exists():
         agent()
     models.Installation.objects.update(access_methods=["heap", "zheap"])
@@ -349,7 +350,8 @@ def capability_run(
                 "message": words.get("message", ""),
                 "compared": words.get("compared", "items: 2000 rows"),
                 "seconds": 0.5,
-            },
+            }
+            | {name: words[name] for name in ("statement", "sqlstate") if name in words},
         )
         for order, (name, outcome) in enumerate(outcomes.items())
     )

@@ -10,16 +10,18 @@ from itertools import groupby
 from results import sql
 from results.queries.ordering import in_order
 
-OUTCOMES = ("yes", "partly", "no", "unknown")
+OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "no", "unknown")
+"""no: of trials from before cannot, chose-not-to and fails-differently were told apart."""
 _PUBLISHED = datetime.min.replace(tzinfo=UTC)  # what was tried here is newer than what others say
 FILTERS = ("installation", "access_method", "agent", "capability")
 
 
 @dataclass(frozen=True)
 class CapabilityRow:
-    """One answer. outcome: yes, partly, no, or unknown where it could not be tried. message: the server's words, or
-    what was found. compared: what was held against what. order: place among the checks of its trial. published: said in
-    a report, not tried; measured_at is None then."""
+    """One answer. outcome: one of OUTCOMES; unknown where it could not be tried. message: the server's words, or what
+    was found. compared: what was held against what. statement, sqlstate: the SQL (or the command) that decided, and the
+    server's code, '' where there is none. order: place among the checks of its trial. published: said in a report, not
+    tried; measured_at is None then."""
 
     id: int
     capability: str
@@ -29,6 +31,8 @@ class CapabilityRow:
     outcome: str
     message: str
     compared: str
+    statement: str
+    sqlstate: str
     seconds: float
     installation: str
     version: str
@@ -50,6 +54,8 @@ class Answer:
     outcome: str
     message: str
     compared: str
+    statement: str
+    sqlstate: str
     seconds: float
 
 
@@ -156,6 +162,7 @@ def _build_of(row: CapabilityRow) -> tuple[str, str, str]:
 _OF_ATTEMPT = """
 SELECT label AS capability, content ->> 'title' AS title, content ->> 'group' AS "group",
     content ->> 'outcome' AS outcome, content ->> 'message' AS message, content ->> 'compared' AS compared,
+    coalesce(content ->> 'statement', '') AS statement, coalesce(content ->> 'sqlstate', '') AS sqlstate,
     (content ->> 'seconds')::float8 AS seconds
 FROM results_document WHERE attempt_id = %(attempt_id)s AND kind = 'capability'
 ORDER BY (content ->> 'order')::integer, label

@@ -96,6 +96,32 @@ IS_UNLOGGED = """
 CREATE FUNCTION lie() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN ALTER TABLE items SET UNLOGGED; END $$;
 CREATE EVENT TRIGGER lie ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION lie();
 """
+FAILS_WITH_XX000 = """
+CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'unexpected chunk number' USING ERRCODE = 'XX000'; END $$;
+CREATE FUNCTION fail_later() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF current_setting('transaction_isolation') = 'repeatable read' THEN
+        RAISE EXCEPTION 'unexpected chunk number' USING ERRCODE = 'XX000';
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION lie() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+    CREATE TRIGGER fail BEFORE INSERT ON items FOR EACH ROW WHEN (new.word = 'b') EXECUTE FUNCTION fail();
+    CREATE TRIGGER later BEFORE UPDATE ON items FOR EACH STATEMENT EXECUTE FUNCTION fail_later();
+END $$;
+CREATE EVENT TRIGGER lie ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION lie();
+"""
+HAS_NO_PARALLEL_PLAN = "ALTER FUNCTION pg_catalog.int4eq(int, int) PARALLEL UNSAFE;"
+ASKS_FOR_NO_WORKERS = """
+CREATE FUNCTION lie() RETURNS event_trigger LANGUAGE plpgsql AS
+    $$ BEGIN ALTER TABLE items SET (parallel_workers = 0); END $$;
+CREATE EVENT TRIGGER lie ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION lie();
+"""
+HIDES_THE_INDEX = """
+CREATE FUNCTION lie() RETURNS event_trigger LANGUAGE plpgsql AS
+    $$ BEGIN UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'chosen'::regclass; END $$;
+CREATE EVENT TRIGGER lie ON ddl_command_end WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION lie();
+"""
 STORES_ELSEWHERE = "ALTER ROLE teiten SET default_table_access_method = 'heap';"
 
 
@@ -105,12 +131,12 @@ STORES_ELSEWHERE = "ALTER ROLE teiten SET default_table_access_method = 'heap';"
         (
             LOSES_A_ROW,
             "vacuum",
-            Outcome.NO,
+            Outcome.CANNOT,
             r"rows came back: expected 5000 rows, found 4999; 1 missing, such as \(7,7,",
         ),
         (IGNORES_FILLFACTOR, "fillfactor", Outcome.PARTLY, "Accepted and ignored: .* bytes at fillfactor 100"),
-        (LETS_NOTHING_BE_CLUSTERED, "cluster", Outcome.NO, "ERROR:  CLUSTER is not implemented"),
-        (STORES_ELSEWHERE, "savepoints", Outcome.NO, "The table items is stored by heap, not by heap2"),
+        (LETS_NOTHING_BE_CLUSTERED, "cluster", Outcome.CANNOT, "ERROR:  CLUSTER is not implemented"),
+        (STORES_ELSEWHERE, "savepoints", Outcome.CANNOT, "The table items is stored by heap, not by heap2"),
     ],
     ids=["a row is lost", "fillfactor is ignored", "a statement is refused", "another access method"],
 )
@@ -123,10 +149,70 @@ async def test_a_server_that_lies_is_found_out(
     assert re.search(said, found.message), found.message
 
 
+async def test_a_refusal_is_kept_with_its_statement_and_sqlstate(scratch: Scratch) -> None:
+    await in_every_database(scratch, LETS_NOTHING_BE_CLUSTERED)
+    found = await verdict(scratch, "cluster")
+    assert (found.outcome, found.sqlstate) == (Outcome.CANNOT, "P0001")
+    assert found.statement == "CREATE INDEX items_id ON items (id);"
+    assert found.message.startswith("ERROR:  CLUSTER is not implemented\n")
+
+
+async def test_other_contents_are_kept_with_the_query_that_gave_them(scratch: Scratch) -> None:
+    await in_every_database(scratch, LOSES_A_ROW)
+    found = await verdict(scratch, "vacuum")
+    assert (found.statement, found.sqlstate) == ("SELECT t::text FROM items AS t;", "")
+
+
+@pytest.mark.parametrize(
+    ("check", "statement", "due"),
+    [
+        ("on_conflict", "INSERT INTO items VALUES (1, 1, 'a'), (1, 1, 'b') ON CONFLICT (id)", "21000"),
+        ("snapshots", "UPDATE items SET part = part + 10 WHERE id = 1;", "40001"),
+    ],
+)
+async def test_another_sqlstate_than_is_due_fails_differently_and_the_check_goes_on(
+    scratch: Scratch, check: str, statement: str, due: str
+) -> None:
+    await in_every_database(scratch, FAILS_WITH_XX000)
+    found = await verdict(scratch, check)
+    assert (found.outcome, found.sqlstate) == (Outcome.FAILS_DIFFERENTLY, "XX000"), found
+    assert found.statement.startswith(statement)
+    assert f"with SQLSTATE XX000, where {due} is due: ERROR:  unexpected chunk number" in found.message
+    last = {"on_conflict": "after two sessions met at one key", "snapshots": "after the older transaction's update"}
+    assert last[check] in found.compared
+
+
+async def test_a_planner_that_takes_no_parallel_plan_even_by_force_chose_not_to(scratch: Scratch) -> None:
+    await in_every_database(scratch, HAS_NO_PARALLEL_PLAN)
+    found = await verdict(scratch, "parallel_query")
+    assert found.outcome == Outcome.CHOSE_NOT_TO, found
+    assert found.message.endswith("the table asks for them and they are forced: Seq Scan on items.")
+    assert found.statement.startswith("ALTER TABLE items SET (parallel_workers = 2);\nSET ")
+    assert found.statement.splitlines()[-1] == "EXPLAIN SELECT t::text FROM items AS t WHERE part = 3"
+    assert "a part of the rows: 500 rows; counts and sums: 10 rows" in found.compared
+
+
+async def test_workers_are_forced_before_the_planner_is_said_to_have_chosen(scratch: Scratch) -> None:
+    await in_every_database(scratch, ASKS_FOR_NO_WORKERS)
+    found = await verdict(scratch, "parallel_query")
+    assert (found.outcome, found.statement) == (Outcome.YES, ""), found
+    assert found.message == "Only where the table itself asks for parallel_workers. 2 of 2 workers."
+
+
+async def test_an_index_that_the_planner_leaves_aside_is_no_refusal(scratch: Scratch) -> None:
+    await in_every_database(scratch, HIDES_THE_INDEX)
+    found = await verdict(scratch, "index_hash")
+    assert found.outcome == Outcome.CHOSE_NOT_TO, found
+    words = "The planner does not use the index chosen, though all else is off: Seq Scan on things."
+    assert found.message.startswith(words)
+    assert found.statement == "EXPLAIN SELECT id || ' ' || word FROM things WHERE word = md5('77');"
+    assert "all rows" in found.compared
+
+
 async def test_rows_that_a_crash_costs_are_missed(scratch: Scratch) -> None:
     await in_every_database(scratch, IS_UNLOGGED, "crash_recovery")
     found = await verdict(scratch, "crash_recovery")
-    assert found.outcome == Outcome.NO
+    assert found.outcome == Outcome.CANNOT
     assert found.message.startswith("After recovery: expected 550 rows, found 0; 550 missing, such as (")
 
 
@@ -142,7 +228,7 @@ async def test_a_server_that_cannot_replicate_says_no(
 ) -> None:
     (capability,) = chosen(check)
     found, log = await verdict_of(replace(capability, settings=settings), scratch, ROWS, 120)
-    assert found.outcome == Outcome.NO
+    assert found.outcome == Outcome.CANNOT
     assert re.search(said, found.message, re.DOTALL), found.message
     assert log
 
@@ -165,9 +251,10 @@ async def test_a_server_that_crashes_says_no_and_costs_no_other_check(scratch: S
         await backend
 
     found = await verdict(scratch, crashes)
-    assert found.outcome == Outcome.NO
+    assert found.outcome == Outcome.CANNOT
     assert "was terminated by signal 11: Segmentation fault" in found.message
     assert "pg_sleep(600)" in found.message
+    assert found.statement == "SELECT pg_sleep(600)"
     assert (await verdict(scratch, "savepoints")).outcome == Outcome.YES
 
 

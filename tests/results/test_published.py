@@ -12,6 +12,7 @@ from results.errors import StateError, TeitenError
 from results.published.catalogue import TABLES
 from results.published.load import load, remove
 from results.published.tables import FOLDER, Derived, rows
+from results.queries.capabilities import newest_answers
 from results.queries.comparison import Comparison, compare
 from results.queries.selection import Selection
 from workers.registry import kinds, known_metrics
@@ -90,6 +91,16 @@ def test_provenance_is_kept(loaded: None) -> None:
     assert trial.state == "done" and trial.attempt.bundle == "" and trial.attempt.files == []
     first = trial.attempt.notes["published"][0]
     assert (first["label"], first["line"], first["column"]) == ("q1.1", 2, "v11_seconds")
+
+
+def test_a_fill_factor_that_is_accepted_and_ignored_holds_partly(loaded: None) -> None:
+    published = {(row.access_method, row.capability): row.outcome for row in newest_answers()}
+    assert published["zheap", "fillfactor"] == "yes"
+    assert published["zedstore", "fillfactor"] == "partly"
+    assert {published[method, "pgstattuple"] for method in ("zheap", "zedstore")} == {"cannot"}
+    remarks = models.Publication.objects.get(slug="wg1-2019-section-5-capabilities").remarks
+    assert {"text": "A fill factor that zedstore accepts and ignores is a yes in the report, and partly here.",
+            "lines": [8]} in remarks  # fmt: skip
 
 
 def test_verbs_refuse_published_figures_in_words(loaded: None) -> None:

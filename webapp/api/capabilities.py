@@ -25,8 +25,9 @@ _WHAT = {
 
 
 class CapabilitySerializer(ValueSerializer):
-    """One answer. `outcome`: yes, partly, no, or unknown where it could not be tried. `seconds`: how long the check
-    took."""
+    """One answer. `outcome`: yes, partly, chose-not-to, fails-differently, cannot, or unknown where it could not be
+    tried (and no, of trials from before these were told apart). `statement`, `sqlstate`, `message`: what decided, and
+    the server's code and words. `seconds`: how long the check took."""
 
     value = CapabilityRow
     links = Links(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from results import models
-from results.queries.capabilities import capability_matrix
+from results import ingest, models
+from results.queries.capabilities import answers_of, capability_matrix
 from tests.live.trials.conftest import record_access_method, value
 from workers import reingest
+from workers.bundle import reader
+from workers.bundle.manifest import Manifest
 from workers.workloads.capabilities.finding import all_checks
 
 Measure = Callable[..., models.Attempt]
+FIRST_ANSWERS = Path("tests/data/capabilities/first-answers")
 ABSENT = "The installation has no extension pgstattuple."
 
 
@@ -53,6 +57,21 @@ def test_another_access_method_is_on_trial_wherever_a_check_makes_a_table(
     assert (build.access_method, build.counts["yes"]) == ("heap2", 5)
     [reread] = reingest.reread(None, replace=False)
     assert (reread.differences, reread.error) == ((), None)
+
+
+def test_files_of_older_checks_are_stored_and_shown_as_they_said(measure: Measure, bundles: Path) -> None:
+    attempt = measure(workload="capabilities", parameters={"rows": 500, "checks": "savepoints"}, collectors=[])
+    assert attempt.error is None, attempt.error
+    files = reader.open_files(bundles / attempt.bundle)
+    older = {name: content for name, content in files.items() if not name.startswith("workload/")}
+    for path in FIRST_ANSWERS.rglob("*.*"):
+        older[f"workload/{path.relative_to(FIRST_ANSWERS)}"] = path.read_bytes()
+    ingest.replace(reader.parse(Manifest.from_json(files["manifest.json"].decode()), older), attempt.pk)
+    assert (value(attempt, "capabilities.no"), value(attempt, "capabilities.yes")) == (1, 3)
+    (build,) = capability_matrix({}).builds
+    assert {outcome: count for outcome, count in build.counts.items() if count} == {"yes": 3, "no": 1}
+    told = {answer.capability: (answer.outcome, answer.statement) for answer in answers_of(attempt.pk)}
+    assert told["pgstattuple"] == ("no", "")
 
 
 def test_a_check_that_there_is_not_fails_the_trial_before_the_clock(measure: Measure) -> None:

@@ -35,6 +35,15 @@ def test_an_answer_says_of_what_it_is_and_leads_to_its_trial(anonymous: APIClien
     assert row["links"]["page"] == f"http://testserver/trials/{trial.pk}/"
 
 
+def test_an_answer_has_the_statement_that_decided_and_an_older_one_none(anonymous: APIClient) -> None:
+    decided = {"statement": "INSERT …", "sqlstate": "XX000"}
+    factories.capability_run({"toast": "fails-differently"}, access_method="zheap", **decided)
+    factories.capability_run({"toast": "no"})
+    rows = get(anonymous)["results"]
+    told = {row["access_method"]: (row["outcome"], row["statement"], row["sqlstate"]) for row in rows}
+    assert told == {"zheap": ("fails-differently", "INSERT …", "XX000"), "heap": ("no", "", "")}
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [

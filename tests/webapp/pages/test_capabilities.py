@@ -21,7 +21,8 @@ def text_of(client: Client, path: str = "/capabilities/", **headers: str) -> str
 
 def words(text: str) -> list[str]:
     """Every cell's word, from left to right, row by row."""
-    return ["".join(found) for found in re.findall(r"</span>(\w+)</summary>|(– not checked)", text)]
+    found = re.findall(r"</span>\s*([\w ]+?)\s*</summary>|(– not checked)", text)
+    return ["".join(one) for one in found]
 
 
 def test_each_cell_has_a_word_what_was_said_and_its_trial(stranger: Client) -> None:
@@ -33,6 +34,24 @@ def test_each_cell_has_a_word_what_was_said_and_its_trial(stranger: Client) -> N
     assert f'href="/trials/{trial.pk}/"' in text
     assert "1 of 2 capabilities hold on this build." in text
     assert "Not so, or not known, everywhere: TOAST." in text
+
+
+def test_three_answers_are_no_longer_one_and_each_has_the_statement_that_decided(stranger: Client) -> None:
+    outcomes = {"index": "chose-not-to", "vacuum": "fails-differently", "toast": "cannot", "copy": "no"}
+    said = {"message": "ERROR:  unexpected", "statement": "INSERT INTO items VALUES (1 < 2);", "sqlstate": "XX000"}
+    trial = factories.capability_run(outcomes, access_method="zheap", **said)
+    for path in ("/capabilities/", f"/trials/{trial.pk}/", "/access-methods/"):
+        text = text_of(stranger, path)
+        assert set(words(text)) == {"chose not to", "fails differently", "cannot", "no"}, path
+        assert text.count("Decided by, SQLSTATE XX000:") == 4
+        assert text.count('<pre class="statement">INSERT INTO items VALUES (1 &lt; 2);</pre>') == 4
+    assert "<span>1 fails differently</span>" in text_of(stranger)
+    assert "0 of 4 capabilities hold on this build." in text_of(stranger)
+
+
+def test_an_answer_without_a_statement_says_none(stranger: Client) -> None:
+    factories.capability_run({"vacuum": "no"})
+    assert "Decided by" not in text_of(stranger)
 
 
 def test_builds_stand_side_by_side_heap_first(stranger: Client) -> None:

@@ -26,8 +26,12 @@ ANSWER: dict[str, Any] = {
     "outcome": "yes",
     "message": "",
     "compared": "values: 30 rows",
+    "statement": "",
+    "sqlstate": "",
     "seconds": 0.5,
 }
+NAMED: dict[str, Any] = {"answers": 2, "checks": ["toast", "vacuum"]}
+FIRST_ANSWERS = Path("tests/data/capabilities/first-answers")
 STAMP = "2026-11-21 10:55:29.992 UTC [27995] "
 
 
@@ -96,7 +100,7 @@ def test_a_crash_is_seen_in_the_log_with_its_words(line: str, killed: bool) -> N
     crash = log.crash_in(text)
     assert crash is not None
     assert crash.words == f"{line} DETAIL:  Failed process was running: VACUUM items;"
-    assert crash.killed is killed
+    assert (crash.killed, crash.statement) == (killed, "VACUUM items;")
 
 
 @pytest.mark.parametrize(
@@ -116,12 +120,6 @@ def test_what_is_no_crash_is_not_taken_for_one(line: str) -> None:
 def test_the_errors_of_a_log_are_told_once_and_without_those_of_waiting() -> None:
     lines = ["FATAL:  the database system is starting up", "ERROR:  bad", "ERROR:  bad", "LOG:  fine"]
     assert log.errors_in("\n".join(STAMP + line for line in lines)) == "ERROR:  bad"
-
-
-def test_psqls_own_place_is_left_out_of_its_complaint() -> None:
-    assert log.complaint("psql:<stdin>:3: NOTICE:  so\npsql:<stdin>:4: ERROR:  no\nDETAIL:  why\n") == (
-        "ERROR:  no\nDETAIL:  why"
-    )
 
 
 def test_every_check_has_a_name_of_its_own_and_stands_in_the_readme() -> None:
@@ -156,29 +154,45 @@ def test_answers_become_documents_counts_and_times() -> None:
     part = parse(
         reading(
             {
-                "expected.json": ["toast", "vacuum"],
+                "expected.json": {"answers": 2, "checks": ["toast", "vacuum"]},
                 "checks/toast.json": ANSWER,
-                "checks/vacuum.json": ANSWER | {"outcome": "no", "seconds": 2},
+                "checks/vacuum.json": ANSWER | {"outcome": "fails-differently", "seconds": 2},
             }
         )
     )
     assert part.failure == ""
     assert [(d.kind, d.label, d.node, d.content["outcome"]) for d in part.documents] == [
         ("capability", "toast", "primary", "yes"),
-        ("capability", "vacuum", "primary", "no"),
+        ("capability", "vacuum", "primary", "fails-differently"),
     ]
     assert {(m.metric, m.label): m.value for m in part.measurements} == {
         ("capabilities.yes", ""): 1,
         ("capabilities.partly", ""): 0,
-        ("capabilities.no", ""): 1,
+        ("capabilities.chose_not_to", ""): 0,
+        ("capabilities.fails_differently", ""): 1,
+        ("capabilities.cannot", ""): 0,
         ("capabilities.unknown", ""): 0,
         ("check.seconds", "toast"): 0.5,
         ("check.seconds", "vacuum"): 2,
     }
 
 
+def test_a_bundle_from_before_three_answers_were_told_apart_says_what_it_said() -> None:
+    paths = {str(path.relative_to(FIRST_ANSWERS)): path.read_text() for path in FIRST_ANSWERS.rglob("*.*")}
+    part = parse(reading(paths))
+    answers = {document.label: document.content for document in part.documents}
+    assert {name: answer["outcome"] for name, answer in answers.items()} == {
+        "vacuum": "yes", "fillfactor": "yes", "toast": "yes", "pgstattuple": "no",
+    }  # fmt: skip
+    assert answers["pgstattuple"] == json.loads((FIRST_ANSWERS / "checks/pgstattuple.json").read_text())
+    counts = {m.metric: m.value for m in part.measurements if m.metric != "check.seconds"}
+    assert counts == {
+        "capabilities.yes": 3, "capabilities.partly": 0, "capabilities.no": 1, "capabilities.unknown": 0,
+    }  # fmt: skip
+
+
 def test_checks_that_were_not_come_to_fail_the_trial_and_the_others_stay() -> None:
-    part = parse(reading({"expected.json": ["toast", "vacuum"], "checks/toast.json": ANSWER}))
+    part = parse(reading({"expected.json": NAMED, "checks/toast.json": ANSWER}))
     assert part.failure == "Checks that were not come to: vacuum."
     assert [document.label for document in part.documents] == ["toast"]
 
@@ -189,9 +203,13 @@ def test_checks_that_were_not_come_to_fail_the_trial_and_the_others_stay() -> No
         ({}, "the file is not there"),
         ({"expected.json": "["}, "not JSON"),
         ({"expected.json": {}}, "not a list of names"),
-        ({"expected.json": ["toast"], "checks/toast.json": "[]"}, "not the account of a check"),
-        ({"expected.json": ["toast"], "checks/toast.json": ANSWER | {"outcome": "maybe"}}, "'maybe' is not an outcome"),
-        ({"expected.json": ["toast"], "checks/toast.json": ANSWER | {"seconds": "1"}}, "no seconds"),
+        ({"expected.json": {"answers": 3, "checks": ["toast"]}}, "not a list of names"),
+        ({"expected.json": {"answers": 2, "checks": "toast"}}, "not a list of names"),
+        ({"expected.json": NAMED, "checks/toast.json": "[]"}, "not the account of a check"),
+        ({"expected.json": NAMED, "checks/toast.json": ANSWER | {"outcome": "maybe"}}, "'maybe' is not an outcome"),
+        ({"expected.json": NAMED, "checks/toast.json": ANSWER | {"outcome": "no"}}, "'no' is not an outcome"),
+        ({"expected.json": NAMED, "checks/toast.json": ANSWER | {"seconds": "1"}}, "no seconds"),
+        ({"expected.json": NAMED, "checks/toast.json": ANSWER | {"statement": None}}, "no statement"),
         ({"expected.json": ["toast"], "checks/toast.json": {"outcome": "yes"}}, "no access_method"),
     ],
 )

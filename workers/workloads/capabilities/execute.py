@@ -13,6 +13,7 @@ from .access_method import on_trial
 from .capability import Capability
 from .finding import chosen
 from .outcome import Outcome, Verdict
+from .parse import ANSWERS
 from .runner import verdict_of
 from .scratch import Scratch
 
@@ -40,7 +41,8 @@ class Capabilities:
         """Every check, each recorded as soon as it is over. Raises AgentError when the agent is lost, TrialError when
         not even an empty cluster can be made."""
         parameters, checks = stage.spec.parameters, chosen(str(stage.spec.parameters["checks"]))
-        stage.recorder.add("workload/expected.json", json.dumps([check.name for check in checks]))
+        expected = {"answers": ANSWERS, "checks": [check.name for check in checks]}
+        stage.recorder.add("workload/expected.json", json.dumps(expected))
         offset_s = stage.clock_offset_s("client")
         began_s = time.time() + offset_s
         try:
@@ -64,6 +66,8 @@ def _record(stage: Stage, check: Capability, verdict: Verdict, said: str, more: 
         "outcome": verdict.outcome,
         "message": verdict.message,
         "compared": verdict.compared,
+        "statement": verdict.statement,
+        "sqlstate": verdict.sqlstate,
         **more,
     }
     stage.recorder.add(f"workload/checks/{check.name}.json", json.dumps(content, ensure_ascii=False, indent=1))

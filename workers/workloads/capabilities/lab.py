@@ -1,5 +1,6 @@
 """What a check is given: a database of its own whose tables are stored by the access method on trial, and the means to
-compare contents. A check returns when all is as it should be; `lacks` and `notes` say more, errors say less."""
+compare contents. A check returns when it is through; what it found on the way (`lacks`, `declines`, `refuses`) makes it
+less than a yes, an error breaks it off."""
 
 from __future__ import annotations
 
@@ -9,11 +10,12 @@ from pathlib import Path
 
 from results.errors import CommandError
 from workers.postgres.server import Server
-from workers.workloads.capabilities import sessions
+from workers.workloads.capabilities import query_plan, sessions
 from workers.workloads.capabilities.access_method import FIRST_WITH_ACCESS_METHODS, SQL
 from workers.workloads.capabilities.contents import Item, difference, items
-from workers.workloads.capabilities.database import END, Database, refusal
-from workers.workloads.capabilities.outcome import Differs, NotTried
+from workers.workloads.capabilities.database import END, Database
+from workers.workloads.capabilities.outcome import Differs, Finding, NotTried, Outcome
+from workers.workloads.capabilities.refusal import Refusal, fails_differently, last_statement, other_sqlstates, read
 from workers.workloads.capabilities.scratch import Scratch
 from workers.workloads.capabilities.sections import sections
 
@@ -30,16 +32,21 @@ class Lab:
         self.scratch, self.role, self.database, self.row_count = scratch, role, database, rows
         self.servers: list[Server] = [database.server]
         self.compared: list[str] = []
-        self.lacking: list[str] = []
+        self.findings: list[Finding] = []
         self.noted: list[str] = []
 
     @property
     def version(self) -> int:
         return self.scratch.spec.installation.version_num
 
-    def lacks(self, what: str) -> None:
-        """The capability is there, and this part of it is not."""
-        self.lacking.append(what)
+    def lacks(self, what: str, refusal: Refusal | None = None, *, statement: str = "") -> None:
+        """The capability is there, and this part of it is not. refusal or statement: what decided."""
+        sqlstate, statement = (refusal.sqlstate, refusal.statement) if refusal else ("", statement)
+        self.findings.append(Finding(Outcome.PARTLY, what, statement, sqlstate))
+
+    def declines(self, what: str, statement: str) -> None:
+        """The planner took another way, though this one cost nothing."""
+        self.findings.append(Finding(Outcome.CHOSE_NOT_TO, what, statement))
 
     def notes(self, what: str) -> None:
         """Worth a word, whatever the outcome."""
@@ -56,18 +63,27 @@ class Lab:
         await self.database.run(_ITEMS, rows=len(rows))
         return rows
 
-    def same(self, what: str, expected: Iterable[object], found: Iterable[str]) -> None:
-        """Compares two contents row for row, whatever their order. Raises Differs."""
+    def same(self, what: str, expected: Iterable[object], found: Iterable[str], *, statement: str) -> None:
+        """Compares two contents row for row, whatever their order. statement: what gave those found. Raises Differs."""
         wanted = [str(row) for row in expected]
         if told := difference(wanted, found):
-            raise Differs(f"{what[:1].upper()}{what[1:]}: {told}.")
+            raise Differs(f"{_capital(what)}: {told}.", statement=statement)
         self.compared.append(f"{what}: {len(wanted)} rows")
 
-    def equal(self, what: str, expected: object, found: object) -> None:
-        """Compares two single values. Raises Differs."""
+    def equal(self, what: str, expected: object, found: object, *, statement: str) -> None:
+        """Compares two single values. statement: what gave that found. Raises Differs."""
         if str(expected) != str(found):
-            raise Differs(f"{what[:1].upper()}{what[1:]}: expected {expected}, found {found}.")
+            raise Differs(f"{_capital(what)}: expected {expected}, found {found}.", statement=statement)
         self.compared.append(f"{what}: {expected}")
+
+    def tells(self, what: str, expected: Sequence[str], found: Sequence[str], *, statement: str) -> None:
+        """Compares answers of which some are SQLSTATEs. Another SQLSTATE than the one that is due fails differently.
+        Raises Differs for any other difference."""
+        others = other_sqlstates(expected, found)
+        if not others:
+            return self.equal(what, " ".join(expected), " ".join(found), statement=statement)
+        words = ", ".join(f"SQLSTATE {told} where {due} is due" for due, told in others)
+        self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, f"{_capital(what)}: {words}.", statement, others[0][1]))
 
     async def holds(
         self, expected: Iterable[object], what: str = "", *, table: str = "items", database: Database | None = None
@@ -78,7 +94,8 @@ class Lab:
         both = SQL["rows"] + (SQL["others"] if self.version >= FIRST_WITH_ACCESS_METHODS else "")
         lines = await where.scanned(both, table=table, name=self.scratch.method.name)
         end = lines.index(END)
-        self.same(what or table, expected, lines[:end])
+        statement = SQL["rows"].partition("\n")[0].replace(':"table"', table)
+        self.same(what or table, expected, lines[:end], statement=statement)
         self._stored_alike(lines[end + 1 :])
 
     async def own_method(self) -> None:
@@ -88,43 +105,76 @@ class Lab:
 
     def _stored_alike(self, others: Sequence[str]) -> None:
         if others:
-            raise Differs(f"The table {others[0]}, not by {self.scratch.method.name}.")
+            raise Differs(f"The table {others[0]}, not by {self.scratch.method.name}.", statement=SQL["others"])
 
     async def answers(
         self, query: str, expected: Iterable[object], *, index: str, what: str = "", database: Database | None = None
     ) -> None:
-        """Compares the rows of a query that is made to use this index, and checks that it did. Raises Differs."""
+        """Compares the rows of a query that is made to use this index; the planner chose not to where it does not.
+        Raises Differs."""
         where = database or self.database
-        used, rows = await where.by_index(query)
-        if index not in used:
-            raise Differs(f"The planner does not use the index {index}, even where it may do nothing else.")
-        self.same(what or f"by {index}", expected, rows)
+        nodes, rows = await where.by_index(query)
+        if index not in query_plan.indexes(nodes):
+            words = f"The planner does not use the index {index}, though all else is off: {query_plan.shape(nodes)}."
+            self.declines(words, f"EXPLAIN {query.strip()};")
+        self.same(what or f"by {index}", expected, rows, statement=query)
+
+    async def refuses(self, script: str, due: str, what: str) -> None:
+        """Runs a script whose last statement has to be refused with the SQLSTATE `due`; with another, it fails
+        differently. what: 'a second row of the same key'. Raises Differs where it is let pass, CommandError where
+        anything else is refused."""
+        statement = last_statement(script)
+        try:
+            await self.database.run(script)
+        except CommandError as error:
+            refusal = read(error.stderr)
+            if refusal.sqlstate != due and not self._failed_differently(refusal, due, statement, what):
+                raise
+        else:
+            raise Differs(f"It let {what} pass.", statement=statement)
+
+    def _failed_differently(self, refusal: Refusal, due: str, statement: str, what: str) -> bool:
+        if not fails_differently(refusal, due, statement):
+            return False
+        words = f"It refuses {what} with SQLSTATE {refusal.sqlstate}, where {due} is due: {refusal.message}"
+        self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, words, refusal.statement, refusal.sqlstate))
+        return True
 
     async def in_turns(
         self, steps: Sequence[sessions.Step], refused: Mapping[str, str] | None = None
     ) -> dict[str, str]:
         """Runs sessions whose statements take turns; what each printed. refused: session → the SQLSTATE that its last
-        statement must be refused with. Raises Differs, NotTried, or the CommandError of another refusal."""
+        statement must be refused with; with another, it fails differently. Raises Differs, NotTried, or the
+        CommandError of another refusal."""
         wanted = refused or {}
         has_turns = await self.database.run("SELECT to_regclass('turn') IS NOT NULL")
         await self.database.run(_TURNS["again" if has_turns.strip() == "t" else "make"])
         scripts = sessions.scripts(steps)
-        done = await asyncio.gather(*(self._session(script) for script in scripts.values()), return_exceptions=True)
+        at_work = (self.database.run(script) for script in scripts.values())
+        done = await asyncio.gather(*at_work, return_exceptions=True)
         said = dict(zip(scripts, done, strict=True))
-        failures = {
-            session: result
+        last = {step.session: last_statement(step.sql) for step in steps}
+        failures = [
+            result
             for session, result in said.items()
-            if isinstance(result, BaseException) and _refusal_of(result) != wanted.get(session)
-        }
+            if isinstance(result, BaseException) and not self._was_due(session, result, wanted, last[session])
+        ]
         if failures:
-            raise _cause(failures.values())
+            raise _cause(failures)
         for session, state in wanted.items():
             if isinstance(said[session], str):
-                raise Differs(f"It let session {session} pass, which should have been refused with SQLSTATE {state}.")
+                words = f"It let session {session} pass, which should have been refused with SQLSTATE {state}."
+                raise Differs(words, statement=last[session])
         return {session: result for session, result in said.items() if isinstance(result, str)}
 
-    async def _session(self, script: str) -> str:
-        return await self.database.run("\\set VERBOSITY verbose\n" + script)
+    def _was_due(self, session: str, error: BaseException, wanted: Mapping[str, str], statement: str) -> bool:
+        """Whether the session had to be refused, and was, if with another SQLSTATE."""
+        if session not in wanted or not isinstance(error, CommandError):
+            return False
+        refusal, due = read(error.stderr), wanted[session]
+        what = f"the last statement of session {session}"
+        in_time = refusal.sqlstate != sessions.WAITED_IN_VAIN
+        return refusal.sqlstate == due or (in_time and self._failed_differently(refusal, due, statement, what))
 
     async def extension(self, name: str) -> None:
         """Makes an extension in the database. Raises NotTried where the installation has none of this name."""
@@ -144,9 +194,13 @@ class Lab:
 
 def _cause(failures: Iterable[BaseException]) -> BaseException:
     """The failure for which the others waited in vain."""
-    causes = [failure for failure in failures if _refusal_of(failure) != sessions.WAITED_IN_VAIN]
+    causes = [failure for failure in failures if _sqlstate_of(failure) != sessions.WAITED_IN_VAIN]
     return causes[0] if causes else NotTried("The sessions did not come to the end of their statements in time.")
 
 
-def _refusal_of(error: BaseException) -> str:
-    return refusal(error) if isinstance(error, CommandError) else ""
+def _sqlstate_of(error: BaseException) -> str:
+    return read(error.stderr).sqlstate if isinstance(error, CommandError) else ""
+
+
+def _capital(what: str) -> str:
+    return f"{what[:1].upper()}{what[1:]}"

@@ -1,4 +1,4 @@
-"""What a server's log and psql's complaints say. Pure."""
+"""What a server's log says. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CRASH = re.compile(
     r"LOG:  server process \(PID \d+\) exited with exit code .*"
 )
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] ")
-_PSQL = re.compile(r"^(?:psql(?::<stdin>:\d+|:\S*)?: )?(?:error: )?")
+_RAN = re.compile(r"^DETAIL:  Failed process was running: (?P<statement>.*)")
 _TELLING = re.compile(r"\b(ERROR|FATAL|PANIC): ")
 _WAITING = re.compile(r"FATAL:  (the database system is|terminating|sorry, too many)")
 _RAN_OUT = re.compile(
@@ -24,10 +24,12 @@ _LINES = 4
 
 @dataclass(frozen=True)
 class Crash:
-    """words: the log's own lines. killed: by SIGKILL, which no server sends itself for a fault of its own."""
+    """words: the log's own lines. killed: by SIGKILL, which no server sends itself for a fault of its own. statement:
+    what the process ran that ended, where the log names it."""
 
     words: str
     killed: bool
+    statement: str = ""
 
 
 def crash_in(log: str) -> Crash | None:
@@ -36,7 +38,8 @@ def crash_in(log: str) -> Crash | None:
     for number, line in enumerate(lines):
         if found := _CRASH.fullmatch(line.strip()):
             told = [line, *(more for more in lines[number + 1 : number + 3] if more.startswith("DETAIL:"))]
-            return Crash(" ".join(told), found["signal"] == str(_KILLED))
+            ran = _RAN.search(told[-1])
+            return Crash(" ".join(told), found["signal"] == str(_KILLED), ran["statement"].strip() if ran else "")
     return None
 
 
@@ -45,13 +48,6 @@ def errors_in(log: str) -> str:
     lines = [_STAMP.sub("", line) for line in log.splitlines()]
     telling = [line for line in lines if _TELLING.search(line) and not _WAITING.search(line)]
     return " ".join(list(dict.fromkeys(telling))[-_LINES:])
-
-
-def complaint(stderr: str) -> str:
-    """psql's words from the first error on, without its own place in them."""
-    lines = [_PSQL.sub("", line) for line in stderr.splitlines() if line.strip()]
-    first = next((n for n, line in enumerate(lines) if _TELLING.search(line)), 0)
-    return "\n".join(lines[first : first + _LINES])
 
 
 def means_ran_out(words: str) -> bool:

@@ -10,8 +10,12 @@ from results.errors import ParseError
 from results.parsed import Document, Measurement, Part
 from results.specs import Reading
 
-_OUTCOMES = ("yes", "partly", "no", "unknown")
-_FIELDS: dict[str, type | tuple[type, ...]] = {
+ANSWERS = 2
+"""Which answers there are: from 2 on cannot, chose-not-to and fails-differently, where there was no before, each with
+the statement that decided."""
+_OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "unknown")
+_FIRST_OUTCOMES = ("yes", "partly", "no", "unknown")
+_FIRST_FIELDS: dict[str, type | tuple[type, ...]] = {
     "access_method": str,
     "title": str,
     "group": str,
@@ -21,42 +25,61 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "compared": str,
     "seconds": (int, float),
 }
+_FIELDS = _FIRST_FIELDS | {"statement": str, "sqlstate": str}
 
 
 def parse(reading: Reading) -> Part:
     """expected.json and checks/NAME.json → a Part. Checks that were not come to are its failure. Raises ParseError for
     damaged files."""
-    expected = _read(reading, "expected.json")
-    if not isinstance(expected, list) or not all(isinstance(name, str) for name in expected):
-        raise ParseError("not a list of names", file="expected.json", line=1, text=str(expected))
+    answers, expected = _expected(_read(reading, "expected.json"))
+    outcomes, fields = (_FIRST_OUTCOMES, _FIRST_FIELDS) if answers < ANSWERS else (_OUTCOMES, _FIELDS)
     done = [name for name in expected if f"checks/{name}.json" in reading.files]
-    documents = tuple(Document("capability", name, _content(reading, name), node="primary") for name in done)
+    documents = tuple(
+        Document("capability", name, _content(reading, name, outcomes, fields), node="primary") for name in done
+    )
     missing = [name for name in expected if name not in done]
     return Part(
-        measurements=_measurements(documents),
+        measurements=_measurements(documents, outcomes),
         documents=documents,
         failure=f"Checks that were not come to: {', '.join(missing)}." if missing else "",
     )
 
 
-def _measurements(documents: tuple[Document, ...]) -> tuple[Measurement, ...]:
+def _expected(content: Any) -> tuple[int, list[str]]:
+    """(which answers there are, the names of the checks). At first the file was the list of names alone."""
+    answers, names = (1, content) if isinstance(content, list) else (ANSWERS, None)
+    if isinstance(content, dict) and content.get("answers") == ANSWERS:
+        names = content.get("checks")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ParseError("not a list of names", file="expected.json", line=1, text=str(content))
+    return answers, names
+
+
+def _measurements(documents: tuple[Document, ...], outcomes: tuple[str, ...]) -> tuple[Measurement, ...]:
     counts = Counter(document.content["outcome"] for document in documents)
-    totals = tuple(Measurement(f"capabilities.{outcome}", float(counts[outcome])) for outcome in _OUTCOMES)
+    totals = tuple(Measurement(metric_of(outcome), float(counts[outcome])) for outcome in outcomes)
     times = tuple(
         Measurement("check.seconds", float(document.content["seconds"]), label=document.label) for document in documents
     )
     return totals + times
 
 
-def _content(reading: Reading, name: str) -> dict[str, Any]:
+def metric_of(outcome: str) -> str:
+    """The metric that counts the checks of this outcome."""
+    return f"capabilities.{outcome.replace('-', '_')}"
+
+
+def _content(
+    reading: Reading, name: str, outcomes: tuple[str, ...], fields: dict[str, type | tuple[type, ...]]
+) -> dict[str, Any]:
     file = f"checks/{name}.json"
     content = _read(reading, file)
     if not isinstance(content, dict):
         raise ParseError("not the account of a check", file=file, line=1, text=str(content))
-    for field, kind in _FIELDS.items():
+    for field, kind in fields.items():
         if not isinstance(content.get(field), kind):
             raise ParseError(f"no {field}, or not one of its type", file=file, line=1, text=str(content))
-    if content["outcome"] not in _OUTCOMES:
+    if content["outcome"] not in outcomes:
         raise ParseError(f"{content['outcome']!r} is not an outcome", file=file, line=1)
     return content
 

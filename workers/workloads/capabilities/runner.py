@@ -12,11 +12,11 @@ from workers.workloads.capabilities import log
 from workers.workloads.capabilities.capability import Capability
 from workers.workloads.capabilities.database import Database
 from workers.workloads.capabilities.lab import Lab
-from workers.workloads.capabilities.outcome import Differs, Late, NotTried, Outcome, Verdict
+from workers.workloads.capabilities.outcome import Differs, Finding, Late, NotTried, Outcome, Verdict, weigh
+from workers.workloads.capabilities.refusal import REFUSED, read
 from workers.workloads.capabilities.scratch import Scratch
 
 _SHARED = "shared"
-_REFUSED = 3  # psql's exit status for an error in a statement; others tell of a lost connection, of no psql
 _TOLD_S, _POLL_S = 5.0, 0.1  # a server tells of a crash in its log a moment after its sessions are gone
 
 
@@ -67,31 +67,35 @@ async def _ended(capability: Capability, lab: Lab, deadline_s: float) -> Ended:
         async with asyncio.timeout(deadline_s):
             await capability.run(lab)
     except NotTried as error:
-        return Ended(_verdict(lab, Outcome.UNKNOWN, error.what))
+        return Ended(_verdict(lab, Finding(Outcome.UNKNOWN, error.what)))
     except Differs as error:
-        return Ended(_verdict(lab, Outcome.NO, error.what))
+        return Ended(_verdict(lab, Finding(Outcome.CANNOT, error.what, error.statement)))
     except Late as error:
-        return Ended(_verdict(lab, Outcome.UNKNOWN, error.what), clean=False, late=True)
+        last = Finding(Outcome.UNKNOWN, error.what, error.statement)
+        return Ended(_verdict(lab, last), clean=False, late=True)
     except TimeoutError:
-        return Ended(_verdict(lab, Outcome.UNKNOWN, f"It did not end within {deadline_s:g} s."), clean=False)
+        last = Finding(Outcome.UNKNOWN, f"It did not end within {deadline_s:g} s.")
+        return Ended(_verdict(lab, last), clean=False)
     except CommandError as error:
         return _refused(lab, error)
     except TrialError as error:
-        outcome = Outcome.UNKNOWN if log.means_ran_out(error.why) else Outcome.NO
-        return Ended(_verdict(lab, outcome, f"{error.what} {error.why}"), clean=False)
-    lacking = " ".join(lab.lacking)
-    return Ended(_verdict(lab, Outcome.PARTLY if lacking else Outcome.YES, " ".join((*lab.lacking, *lab.noted))))
+        outcome = Outcome.UNKNOWN if log.means_ran_out(error.why) else Outcome.CANNOT
+        return Ended(_verdict(lab, Finding(outcome, f"{error.what} {error.why}")), clean=False)
+    return Ended(_verdict(lab))
 
 
 def _refused(lab: Lab, error: CommandError) -> Ended:
-    words = log.complaint(error.stderr) or str(error)
-    if error.exit_status != _REFUSED or log.means_ran_out(error.stderr):
-        return Ended(_verdict(lab, Outcome.UNKNOWN, words), clean=False, lost=error.exit_status != _REFUSED)
-    return Ended(_verdict(lab, Outcome.NO, words))
+    refusal = read(error.stderr)
+    words = refusal.message or str(error)
+    if error.exit_status != REFUSED or log.means_ran_out(error.stderr):
+        last = Finding(Outcome.UNKNOWN, words, refusal.statement)
+        return Ended(_verdict(lab, last), clean=False, lost=error.exit_status != REFUSED)
+    return Ended(_verdict(lab, Finding(Outcome.CANNOT, words, refusal.statement, refusal.sqlstate)))
 
 
-def _verdict(lab: Lab, outcome: Outcome, message: str) -> Verdict:
-    return Verdict(outcome, message, "; ".join(lab.compared))
+def _verdict(lab: Lab, *last: Finding) -> Verdict:
+    """What was found on the way, and what broke the check off."""
+    return weigh([*last, *lab.findings], lab.noted, lab.compared)
 
 
 def _judged(ended: Ended, said: str) -> tuple[Verdict, bool]:
@@ -101,15 +105,16 @@ def _judged(ended: Ended, said: str) -> tuple[Verdict, bool]:
     if crash is None:
         errors = log.errors_in(said) if ended.late else ""
         if errors:
-            verdict = replace(verdict, outcome=Outcome.NO, message=f"{verdict.message} {errors}")
+            verdict = replace(verdict, outcome=Outcome.CANNOT, message=f"{verdict.message} {errors}")
         return verdict, ended.clean
     if crash.killed:
         words = f"Something outside PostgreSQL killed the server: {crash.words}"
         return replace(verdict, outcome=Outcome.UNKNOWN, message=words), False
     words = f"The server crashed: {crash.words}"
     if verdict.outcome in (Outcome.YES, Outcome.PARTLY):
-        return replace(verdict, outcome=Outcome.PARTLY, message=f"{words} The contents are right."), False
-    return replace(verdict, outcome=Outcome.NO, message=words), False
+        message = f"{words} The contents are right."
+        return replace(verdict, outcome=Outcome.PARTLY, message=message, statement=crash.statement), False
+    return Verdict(Outcome.CANNOT, words, verdict.compared, crash.statement), False
 
 
 async def _logged(lab: Lab, first: Server, since: int) -> str:

@@ -41,7 +41,28 @@ PARAMETERS = (
 METRICS = (
     Metric("capabilities.yes", "1", Better.HIGHER, "Capabilities that hold", "Checks with the outcome yes."),
     Metric("capabilities.partly", "1", Better.NEITHER, "Capabilities that hold in part", "Outcome partly."),
-    Metric("capabilities.no", "1", Better.LOWER, "Capabilities that do not hold", "Outcome no."),
+    Metric(
+        "capabilities.chose_not_to",
+        "1",
+        Better.NEITHER,
+        "Capabilities that the planner made no use of",
+        "Outcome chose-not-to.",
+    ),
+    Metric(
+        "capabilities.fails_differently",
+        "1",
+        Better.LOWER,
+        "Capabilities with another SQLSTATE than is due",
+        "Outcome fails-differently.",
+    ),
+    Metric("capabilities.cannot", "1", Better.LOWER, "Capabilities that do not hold", "Outcome cannot."),
+    Metric(
+        "capabilities.no",
+        "1",
+        Better.LOWER,
+        "Capabilities that do not hold, or fail differently, or that the planner made no use of",
+        "Outcome no, of trials from before these three were told apart.",
+    ),
     Metric("capabilities.unknown", "1", Better.LOWER, "Capabilities that could not be tried", "Outcome unknown."),
     Metric(
         "check.seconds",
@@ -68,7 +89,8 @@ SPEC = WorkloadSpec(
     name="capabilities",
     title="Capability checks",
     help="What a table access method can do: maintenance, indexes of every kind, transactions, backup, replication, "
-    "recovery. Each check does the thing and compares contents; the answer is yes, no, partly or unknown.",
+    "recovery. Each check does the thing and compares contents; the answer is yes, partly, chose not to, fails "
+    "differently, cannot or unknown, with the statement that decided.",
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,

@@ -58,11 +58,11 @@ async def copy(lab: Lab) -> None:
     lines = [_copied(i, words) for i in range(1, lab.row_count + 1)]
     await db.run(SQL["copy: table"])
     await db.run(SQL["copy: in"] + "\n".join(lines) + "\n\\.\n")
-    lab.same("out as text", lines, await db.lines(SQL["copy: out"]))
+    lab.same("out as text", lines, await db.lines(SQL["copy: out"]), statement=SQL["copy: out"])
     csv = next((line for line in await db.lines(SQL["copy: out as csv"]) if line.startswith("2,")), "")
-    lab.equal("a line of CSV", "2,back\\slash,none", csv)
+    lab.equal("a line of CSV", "2,back\\slash,none", csv, statement=SQL["copy: out as csv"])
     await db.run(SQL["copy: binary"])
-    lab.same("out and in as binary", lines, await db.lines(SQL["copy: again"]))
+    lab.same("out and in as binary", lines, await db.lines(SQL["copy: again"]), statement=SQL["copy: binary"])
     await lab.own_method()
 
 
@@ -85,7 +85,7 @@ async def on_conflict(lab: Lab) -> None:
         if i % 2 == 0:
             rows[i] = Item(i, rows[i].part + 100, "instead")
     await lab.holds(rows.values(), "after DO NOTHING and DO UPDATE")
-    await db.refuses(SQL["on conflict: twice"], _CARDINALITY_VIOLATION, "one row that is changed twice")
+    await lab.refuses(SQL["on conflict: twice"], _CARDINALITY_VIOLATION, "one row that is changed twice")
     await lab.in_turns(
         [
             Step("a", SQL["on conflict: insert"]),
@@ -106,7 +106,7 @@ async def foreign_keys(lab: Lab) -> None:
         "foreign keys: parent needed": "the DELETE of a parent that is needed",
     }
     for section, what in refusals.items():
-        await db.refuses(SQL[section], _FOREIGN_KEY_VIOLATION, what)
+        await lab.refuses(SQL[section], _FOREIGN_KEY_VIOLATION, what)
     await db.run(SQL["foreign keys: change"])
     parents = [replace(row, id=_moved(row.id)) for row in rows.values() if not 101 <= row.id <= 150]
     notes = [(i, i % 200 + 101) for i in range(1, 401)]

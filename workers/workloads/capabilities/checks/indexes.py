@@ -77,18 +77,17 @@ async def indexed(lab: Lab, kind: str) -> None:
     await _compare(lab, kind, rows, "after INSERT, UPDATE and DELETE")
     await db.run(SQL["vacuum"])
     await _compare(lab, kind, rows, "after VACUUM")
-    lab.same("all rows", rows, await db.scanned("SELECT id || ' ' || word FROM things"))
+    lab.same("all rows", rows, await db.scanned(SQL["all"]), statement=SQL["all"])
     await lab.own_method()
 
 
 async def unique(lab: Lab) -> None:
     await indexed(lab, "unique")
-    db = lab.database
-    await db.refuses(SQL["unique: twice"], _UNIQUE_VIOLATION, "a second row of the same key")
-    await db.refuses(SQL["unique: twice at once"], _UNIQUE_VIOLATION, "two rows of the same key in one statement")
-    await db.refuses(SQL["unique: update"], _UNIQUE_VIOLATION, "an UPDATE to a key that is there")
-    await db.refuses(SQL["unique: build"], _UNIQUE_VIOLATION, "a unique index over equal rows")
-    await db.run(SQL["unique: again"])
+    await lab.refuses(SQL["unique: twice"], _UNIQUE_VIOLATION, "a second row of the same key")
+    await lab.refuses(SQL["unique: twice at once"], _UNIQUE_VIOLATION, "two rows of the same key in one statement")
+    await lab.refuses(SQL["unique: update"], _UNIQUE_VIOLATION, "an UPDATE to a key that is there")
+    await lab.refuses(SQL["unique: build"], _UNIQUE_VIOLATION, "a unique index over equal rows")
+    await lab.database.run(SQL["unique: again"])
     await _compare(lab, "unique", changed(things(1, lab.row_count)), "after its key was deleted and came back")
 
 

@@ -11,6 +11,8 @@ UPDATE things
        span = int4range(lower(span) + 5, upper(span) + 5)
  WHERE id % 10 = 0;
 DELETE FROM things WHERE id % 13 = 0;
+-- [all]
+SELECT id || ' ' || word FROM things;
 -- [vacuum]
 VACUUM things;
 -- [btree: index]

@@ -8,8 +8,8 @@ from results.errors import CommandError
 from workers.workloads.capabilities.capability import Capability, Group
 from workers.workloads.capabilities.contents import Item, word
 from workers.workloads.capabilities.lab import Lab
-from workers.workloads.capabilities.log import complaint
 from workers.workloads.capabilities.outcome import Differs
+from workers.workloads.capabilities.refusal import read
 from workers.workloads.capabilities.sections import sections
 
 SQL = sections(__file__)
@@ -29,7 +29,8 @@ async def vacuum(lab: Lab) -> None:
     await lab.holds(rows.values(), "after the rows came back")
     await lab.answers(SQL["some"], _some(rows), index="items_id")
     if after > _REUSED * before:
-        lab.lacks(f"The space of deleted rows is not used again: {before:g} bytes became {after:g}.")
+        words = f"The space of deleted rows is not used again: {before:g} bytes became {after:g}."
+        lab.lacks(words, statement=SQL["vacuum: halve"])
 
 
 async def vacuum_full(lab: Lab) -> None:
@@ -42,7 +43,8 @@ async def vacuum_full(lab: Lab) -> None:
     await lab.answers(SQL["some"], _some(left), index="items_id")
     after = await db.number(SQL["size"])
     if after > _SHRUNK * before:
-        lab.lacks(f"With a fifth of the rows, {before:g} bytes became {after:g}.")
+        words = f"With a fifth of the rows, {before:g} bytes became {after:g}."
+        lab.lacks(words, statement=SQL["vacuum full"])
 
 
 async def analyze(lab: Lab) -> None:
@@ -51,13 +53,14 @@ async def analyze(lab: Lab) -> None:
     lines = await db.lines(SQL["analyze: columns"], rows=lab.row_count)
     found = {name: (float(nulls), float(distinct)) for name, nulls, distinct in map(str.split, lines)}
     if not found:
-        raise Differs("ANALYZE left no statistics in pg_stats.")
+        raise Differs("ANALYZE left no statistics in pg_stats.", statement=SQL["analyze: columns"])
     for column, distinct in {"id": lab.row_count, "part": 10, "word": lab.row_count}.items():
         if column not in found or found[column][0] or not _near(found[column][1], distinct):
-            lab.lacks(f"Of {column}, with {distinct} different values and no null, pg_stats says {found.get(column)}.")
+            words = f"Of {column}, with {distinct} different values and no null, pg_stats says {found.get(column)}."
+            lab.lacks(words, statement=SQL["analyze: columns"])
     counted = await db.number(SQL["analyze: rows"])
     if not _near(counted, lab.row_count):
-        lab.lacks(f"pg_class says {counted:g} rows.")
+        lab.lacks(f"pg_class says {counted:g} rows.", statement=SQL["analyze: rows"])
     await lab.holds(rows.values())
 
 
@@ -69,7 +72,7 @@ async def cluster(lab: Lab) -> None:
     await lab.answers(SQL["some"], _some(rows), index="items_id")
     words = await db.scanned(SQL["words"])
     if words != sorted(words):
-        lab.lacks("The rows do not lie in the order of the index.")
+        lab.lacks("The rows do not lie in the order of the index.", statement=SQL["cluster"])
 
 
 async def reindex(lab: Lab) -> None:
@@ -81,27 +84,29 @@ async def reindex(lab: Lab) -> None:
     before = await db.run(SQL["reindex: file"])
     await db.run(SQL["reindex"])
     if await db.run(SQL["reindex: file"]) == before:
-        raise Differs("REINDEX did not make the index anew: its file is the same.")
+        raise Differs("REINDEX did not make the index anew: its file is the same.", statement=SQL["reindex"])
     await lab.answers(SQL["some"], _some(rows), index="items_id")
     if lab.version >= _FIRST_REINDEX_CONCURRENTLY:
         try:
             await db.run(SQL["reindex: at once"])
             await lab.answers(SQL["some"], _some(rows), index="items_id", what="after REINDEX CONCURRENTLY")
         except CommandError as error:
-            lab.lacks(f"REINDEX CONCURRENTLY: {complaint(error.stderr)}")
+            refusal = read(error.stderr)
+            lab.lacks(f"REINDEX CONCURRENTLY: {refusal.message}", refusal)
     await lab.holds(rows.values())
 
 
 async def truncate(lab: Lab) -> None:
     rows, db = await lab.fill(lab.many), lab.database
     before = await db.number(SQL["size"])
-    lab.equal("rows seen in the transaction", 0, (await db.run(SQL["truncate: taken back"])).strip())
+    script = SQL["truncate: taken back"]
+    lab.equal("rows seen in the transaction", 0, (await db.run(script)).strip(), statement=script)
     await lab.holds(rows.values(), "after TRUNCATE was rolled back")
     await db.run(SQL["truncate"])
     await lab.holds((), "after TRUNCATE")
     after = await db.number(SQL["size"])
     if after > _SHRUNK * before:
-        lab.lacks(f"The empty table takes {after:g} bytes of {before:g}.")
+        lab.lacks(f"The empty table takes {after:g} bytes of {before:g}.", statement=SQL["truncate"])
     await db.run(SQL["truncate: refill"], rows=lab.many)
     await lab.holds(rows.values(), "after the rows came back")
 

@@ -145,7 +145,7 @@ async def _backup(lab: Lab, name: str) -> str:
         said = f"{program} failed: {error.stderr.strip()}"
         if means_ran_out(error.stderr) or posixpath.dirname(program) != own:
             raise NotTried(said) from error
-        raise Differs(said) from error
+        raise Differs(said, statement=f"{program} -X stream -c fast --no-sync") from error
     return role
 
 

@@ -20,6 +20,12 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET parallel_leader_participation = off;
+-- [parallel: of the table]
+ALTER TABLE items SET (parallel_workers = 2);
+-- [parallel: forced]
+SET debug_parallel_query = on;
+-- [parallel: forced before 16]
+SET force_parallel_mode = on;
 -- [parallel: more rows]
 INSERT INTO items SELECT i, i % 10, md5(i::text) FROM generate_series(:rows + 1, :rows * 10) AS i;
 ANALYZE items;

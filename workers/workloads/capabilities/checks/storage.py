@@ -53,13 +53,15 @@ async def toast(lab: Lab) -> None:
     await db.run(SQL["toast: fill"] + SQL["toast: external"])
     rows = documents()
     largest = max(len(row.body) for row in rows) // 1000
-    lab.same(f"values of up to {largest} kB", rows, await db.scanned(SQL["toast: contents"]))
+    query = SQL["toast: contents"]
+    lab.same(f"values of up to {largest} kB", rows, await db.scanned(query), statement=query)
     await db.run(SQL["toast: change"])
     rows = [_changed(row) for row in rows if row.id % 5]
-    lab.same("after UPDATE, DELETE and VACUUM", rows, await db.scanned(SQL["toast: contents"]))
+    lab.same("after UPDATE, DELETE and VACUUM", rows, await db.scanned(query), statement=query)
     whole = next(row.body for row in rows if row.id == 106)
-    same = await db.lines(SQL["toast: whole"]) == [whole]
-    lab.equal(f"one value of {len(whole)} characters, one by one", "the same", "the same" if same else "another")
+    found = "the same" if await db.lines(SQL["toast: whole"]) == [whole] else "another"
+    what = f"one value of {len(whole)} characters, one by one"
+    lab.equal(what, "the same", found, statement=SQL["toast: whole"])
     lab.notes(f"Stored {(await db.run(SQL['toast: where'])).strip()}.")
     await lab.own_method()
 
@@ -73,9 +75,9 @@ async def fillfactor(lab: Lab) -> None:
     full, half = map(int, (await db.run(SQL["fillfactor: sizes"])).split())
     said = f"{full} bytes at fillfactor 100, {half} at 50."
     if half < full * _LEAVES_NONE:
-        lab.lacks(f"Accepted and ignored: {said}")
+        lab.lacks(f"Accepted and ignored: {said}", statement=SQL["fillfactor: sizes"])
     elif half < full * _LEAVES_SPACE:
-        lab.lacks(f"Leaves less space than asked for: {said}")
+        lab.lacks(f"Leaves less space than asked for: {said}", statement=SQL["fillfactor: sizes"])
     else:
         lab.notes(said)
 
@@ -84,7 +86,8 @@ async def pgstattuple(lab: Lab) -> None:
     rows, db = await lab.fill(), lab.database
     await lab.extension("pgstattuple")
     left = [row for row in rows.values() if row.id % 4]
-    lab.equal("live rows that pgstattuple counts", len(left), (await db.run(SQL["pgstattuple"])).strip())
+    counted = (await db.run(SQL["pgstattuple"])).strip()
+    lab.equal("live rows that pgstattuple counts", len(left), counted, statement=SQL["pgstattuple"])
     await lab.holds(left)
 
 

@@ -36,7 +36,8 @@ async def snapshots(lab: Lab) -> None:
             Step("a", SQL["snapshots: again"]),
         ]
     )
-    lab.same("as the older transaction sees it", [lab.row_count, *rows.values()], said["a"].splitlines())
+    seen, query = said["a"].splitlines(), SQL["snapshots: again"]
+    lab.same("as the older transaction sees it", [lab.row_count, *rows.values()], seen, statement=query)
     rows = {i: _changed(row) for i, row in rows.items() if i % 5} | {-1: Item(-1, 1, "new")}
     await lab.holds(rows.values(), "as a new transaction sees it")
     steps = [
@@ -86,7 +87,8 @@ async def row_locks(lab: Lab) -> None:
         ]
     )
     told = ["3", "2", _LOCK_NOT_AVAILABLE, _LOCK_NOT_AVAILABLE, "4", _LOCK_NOT_AVAILABLE]
-    lab.equal("beside other sessions' locks", " ".join(told), " ".join(said["c"].split()))
+    nowait = SQL["locks: nowait"] + SQL["locks: nowait key"]
+    lab.tells("beside other sessions' locks", told, said["c"].split(), statement=nowait)
     for late in ("locks: wait and add", "locks: wait and find none"):
         steps = [Step("a", SQL["locks: add"]), Step("b", SQL[late], waits=True), Step("a", SQL["commit"])]
         await lab.in_turns(steps)

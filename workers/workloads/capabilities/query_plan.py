@@ -1,0 +1,47 @@
+"""What the planner chose, read from EXPLAIN (FORMAT JSON). Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Node = Mapping[str, Any]
+
+
+def nodes(explained: str) -> list[Node]:
+    """Every node of a plan, from the top."""
+    return list(_below(json.loads(explained)[0]["Plan"]))
+
+
+def indexes(plan: Sequence[Node]) -> set[str]:
+    return {str(node["Index Name"]) for node in plan if "Index Name" in node}
+
+
+def relations(plan: Sequence[Node]) -> list[str]:
+    """The tables that are read, by name."""
+    return sorted({str(node["Relation Name"]) for node in plan if "Relation Name" in node})
+
+
+def shares_a_scan(plan: Sequence[Node]) -> bool:
+    """Whether several processes read one table together. A Gather above a plan that one worker runs alone, which a
+    server can be forced to, is not that."""
+    gathers = any("Workers Planned" in node for node in plan)
+    return gathers and any(node.get("Parallel Aware") and "Relation Name" in node for node in plan)
+
+
+def shape(plan: Sequence[Node]) -> str:
+    """'Gather (one worker, alone), Seq Scan on items'."""
+    return ", ".join(_words(node) for node in plan)
+
+
+def _words(node: Node) -> str:
+    words = f"{'Parallel ' if node.get('Parallel Aware') else ''}{node['Node Type']}"
+    words += " (one worker, alone)" if node.get("Single Copy") else ""
+    return f"{words} on {node['Relation Name']}" if "Relation Name" in node else words
+
+
+def _below(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.get("Plans", ()):
+        yield from _below(child)
