@@ -19,8 +19,8 @@ from results import models, sql
 from results.queries.agents import agent_detail
 from workers.lease import expired
 
-TRIALS = 20_000
-LIMITS_MS = {"the reaper": 5, "an agent": 50, "an agent that has long been idle": 500, "a page of measurements": 100}
+TRIALS = 1_000_000
+LIMITS_MS = {"the reaper": 20, "an agent": 100, "an agent that has long been idle": 500, "a page of measurements": 100}
 
 
 def fill(trials: int) -> None:

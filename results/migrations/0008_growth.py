@@ -16,6 +16,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='trial',
-            index=models.Index(condition=models.Q(('state', 'waiting'), _negated=True), fields=['-state_at', '-id'], name='trial_by_time'),
+            index=models.Index(condition=models.Q(('state', 'waiting'), _negated=True), fields=['-state_at', '-id'], include=('agents',), name='trial_by_time'),
         ),
     ]

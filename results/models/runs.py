@@ -84,7 +84,12 @@ class Trial(models.Model):
             models.Index(fields=["state", "run", "position"], name="trial_by_state"),
             models.Index(fields=["configuration", "block"], name="trial_by_configuration"),
             models.Index(fields=["run", "state_at"], name="trial_by_change"),
-            models.Index(fields=["-state_at", "-id"], name="trial_by_time", condition=~models.Q(state="waiting")),
+            models.Index(
+                fields=["-state_at", "-id"],
+                include=["agents"],
+                condition=~models.Q(state="waiting"),
+                name="trial_by_time",
+            ),
         ]
 
     def __str__(self) -> str:

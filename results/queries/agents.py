@@ -260,12 +260,14 @@ def _by_kind(layers: Iterable[FactLayer]) -> dict[str, dict[str, Any]]:
 
 
 def _recent(agent: models.Agent) -> tuple[RecentTrial, ...]:
+    """The index alone tells which they are: of an agent that has long been idle it is read far back."""
     trials = models.Trial.objects.filter(agents__contains=[agent.pk]).exclude(state="waiting")
-    chosen = trials.select_related("run", "configuration").order_by("-state_at", "-pk")[:_RECENT]
+    latest = trials.order_by("-state_at", "-pk").values("pk")[:_RECENT]
+    chosen = models.Trial.objects.filter(pk__in=latest).select_related("run", "configuration")
     return tuple(
         RecentTrial(
             trial_id=trial.pk, run_id=trial.run_id, run_name=trial.run.name, name=trial.configuration.name,
             state=trial.state, block=trial.block, state_at=trial.state_at,
         )
-        for trial in chosen
+        for trial in chosen.order_by("-state_at", "-pk")
     )  # fmt: skip
