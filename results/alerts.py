@@ -137,9 +137,9 @@ def sent(alert: models.Alert, now: datetime) -> None:
 
 
 def failed(alert: models.Alert, why: str, now: datetime) -> None:
-    """Later once more, at growing intervals, until BACKOFF_S is used up."""
+    """Later once more, at growing intervals, until BACKOFF_S is used up. Noted twice, it counts once."""
     given_up = alert.tries >= len(BACKOFF_S)
-    models.Alert.objects.filter(pk=alert.pk).update(
+    models.Alert.objects.filter(pk=alert.pk, tries=alert.tries).update(
         state=AlertState.FAILED if given_up else AlertState.DUE,
         tries=F("tries") + 1,
         next_at=None if given_up else now + timedelta(seconds=BACKOFF_S[alert.tries]),

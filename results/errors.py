@@ -173,6 +173,13 @@ class StateError(TeitenError):
     kind = "state"
 
 
+class AwayError(TeitenError):
+    """A part of Teiten itself, such as the warehouse, does not answer. What was asked for may be asked for again."""
+
+    kind = "away"
+    retryable = True
+
+
 def _tail(text: str, limit: int = 600) -> str:
     text = text.strip()
     return text if len(text) <= limit else "…" + text[-limit:]

@@ -141,7 +141,9 @@ def database(url: str) -> dict[str, object]:
             where="TEITEN_DATABASE_URL",
             todo="Set it as docs/operations.md says.",
         )
-    options: dict[str, object] = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    options: dict[str, object] = {"connect_timeout": 10} | {
+        key: values[-1] for key, values in parse_qs(parts.query).items()
+    }
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.strip("/"),

@@ -9,14 +9,16 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from http.client import HTTPException
 from smtplib import SMTPException
 from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.db import Error as DatabaseError
 
-from results import alerts, models
+from results import alerts, models, warehouse
 from results.errors import TeitenError
 from results.units import format_quantity
 
@@ -26,22 +28,36 @@ MOST_NAMED = 20
 
 
 def send_due(now: datetime) -> int:
-    """Tries everything that is due, once; how many were sent. Whatever one alert fails of, the others are sent."""
+    """Tries everything that is due, once; how many were sent. Whatever one alert fails of, the others are sent. What
+    came of it is noted even if the warehouse was away by then: nobody is told twice for that."""
     count = 0
     while True:
-        with alerts.next_due(now) as alert:
-            if alert is None:
-                return count
-            try:
-                _SENDERS[alert.watch.channel](alert)
-            except TeitenError as error:
-                alerts.failed(alert, str(error), now)
-            except Exception as error:
-                log.exception("alert %d could not be sent", alert.pk)
-                alerts.failed(alert, f"{type(error).__name__}: {error}", now)
-            else:
-                alerts.sent(alert, now)
-                count += 1
+        note: partial[None] | None = None
+        try:
+            with alerts.next_due(now) as alert:
+                if alert is None:
+                    return count
+                why = _send(alert)
+                note = partial(alerts.failed, alert, why, now) if why else partial(alerts.sent, alert, now)
+                note()
+        except DatabaseError as error:
+            if note is None or not warehouse.is_away(error):
+                raise
+            warehouse.hang_up()
+            warehouse.outlast(note)
+        count += note.func is alerts.sent
+
+
+def _send(alert: models.Alert) -> str:
+    """Why it could not be sent; '' where it was."""
+    try:
+        _SENDERS[alert.watch.channel](alert)
+    except TeitenError as error:
+        return str(error)
+    except Exception as error:
+        log.exception("alert %d could not be sent", alert.pk)
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def message(alert: models.Alert) -> tuple[str, str]:

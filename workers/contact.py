@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import ParamSpec
 
 from django.utils import timezone
 
-from results import agents, hostfactors
+from results import agents, hostfactors, warehouse
 from results.agents import Contact, FoundInstallation
-from results.errors import AgentError, HostKeyError, TeitenError
+from results.errors import AgentError, AwayError, HostKeyError, TeitenError
 from results.host import Change
 from results.models import Agent
 from workers.host.factors import revert
+from workers.lease import CONTACT_PATIENCE_S
 from workers.orders import address_of
 from workers.postgres.installation import discover_installations
 from workers.remote import programs
@@ -20,6 +22,7 @@ from workers.remote.address import Address
 from workers.remote.connection import HostKey, connected, host_key_of
 from workers.remote.facts import discover, free_bytes
 
+P = ParamSpec("P")
 _SETTLE_LIMIT_S = 200.0  # within the lease of a contact
 _LOOK_LIMIT_S = 5.0  # somebody waits for it
 
@@ -30,15 +33,22 @@ def contact(agent_id: int) -> None:
     agent = Agent.objects.select_related("jump").get(pk=agent_id)
     try:
         key = asyncio.run(host_key_of(address_of(agent)))
-        agents.record_offer(agent_id, key.line, key.fingerprint, timezone.now())
+        _kept(agents.record_offer, agent_id, key.line, key.fingerprint, timezone.now())
         _check_key(agent, key)
-        agent.refresh_from_db()
+        _kept(agent.refresh_from_db)
         settle(agent)
         found = asyncio.run(discovered(address_of(agent)))
+    except AwayError:
+        raise  # the agent has no part in it
     except TeitenError as error:
-        agents.record_failure(agent_id, error.as_dict())
+        _kept(agents.record_failure, agent_id, error.as_dict())
         raise
-    agents.record_contact(agent_id, found, timezone.now())
+    _kept(agents.record_contact, agent_id, found, timezone.now())
+
+
+def _kept(verb: Callable[P, None], *words: P.args, **named: P.kwargs) -> None:
+    """What the agent has told is not thrown away by a warehouse that is away for a while."""
+    warehouse.outlast_for(CONTACT_PATIENCE_S, verb, *words, **named)
 
 
 def look(agent_id: int, names: Collection[str]) -> None:
@@ -92,9 +102,9 @@ def settle(agent: Agent, limit_s: float = _SETTLE_LIMIT_S) -> None:
     try:
         left = asyncio.run(reverted())
     except AgentError as error:
-        hostfactors.note_failure(agent.name, str(error), timezone.now())
+        _kept(hostfactors.note_failure, agent.name, str(error), timezone.now())
         raise
-    hostfactors.note_changes(agent.name, left, timezone.now())
+    _kept(hostfactors.note_changes, agent.name, left, timezone.now())
 
 
 async def discovered(address: Address) -> Contact:

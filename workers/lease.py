@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import Enum
 
-from results import sql
+from results import sql, warehouse
 from results.errors import StateError
 from results.models import Attempt, Lease, Trial
 from results.states import AttemptState, TrialState
@@ -17,6 +17,7 @@ from results.states import AttemptState, TrialState
 TTL_S = 30.0
 HEARTBEAT_S = 5.0
 CONTACT_TTL_S = 300.0
+CONTACT_PATIENCE_S = 60.0  # with a warehouse that is away: somebody may wait at a page
 _LOOK_AGAIN_S = 0.2
 
 
@@ -46,6 +47,7 @@ class Beat(Enum):
     KEPT = "kept"
     CANCELLED = "cancelled"  # the trial is; the leases are still this attempt's, which must stop and clean up
     LOST = "lost"  # another attempt may use the agents
+    AWAY = "away"  # the warehouse does not run: nobody can take the agents
 
 
 def heartbeat(attempt_id: int, now: datetime) -> Beat:
@@ -76,7 +78,7 @@ def contact(agent_id: int, now: Callable[[], datetime], patience_s: float = 0.0)
     try:
         yield
     finally:
-        Lease.objects.filter(pk=held.pk, attempt=None).delete()
+        warehouse.outlast_for(CONTACT_PATIENCE_S, Lease.objects.filter(pk=held.pk, attempt=None).delete)
 
 
 def _contact(agent_id: int, at: datetime) -> Lease | None:

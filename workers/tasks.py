@@ -7,17 +7,19 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import Error as DatabaseError
 from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from results import alerts, hostfactors, models, runs
+from results import alerts, hostfactors, models, runs, warehouse
 from results.errors import AgentError, PlanError, StateError, TeitenError
 from results.models.agents import AgentState
 from results.programs import MissingProgramsError, ProgramNeed
@@ -107,7 +109,20 @@ def listening(timeout_s: float = 2.0) -> list[str]:
         ) from error
 
 
+@contextmanager
+def _or_next_time() -> Iterator[None]:
+    """For what beat asks for again and again: a warehouse that is away now is no failure."""
+    try:
+        yield
+    except DatabaseError as error:
+        if not warehouse.is_away(error):
+            raise
+        warehouse.hang_up()
+        log.warning("the warehouse is away: %s", error)
+
+
 @app.task
+@_or_next_time()
 def dispatch() -> None:
     """Starts every attempt that may run now."""
     now = timezone.now()
@@ -127,15 +142,19 @@ def execute(attempt_id: int) -> None:
 
 
 @app.task
+@_or_next_time()
 def reap() -> None:
-    """Requeues what vanished workers ran, and reverts what they left changed on agents that nothing uses."""
+    """Requeues what vanished workers ran, and reverts what they left changed on agents that nothing uses. After the
+    warehouse was away, workers that live have the time of a lease to be heard of again."""
     now = timezone.now()
-    dispatching.reap(now)
+    if warehouse.there_s() > leasing.TTL_S:
+        dispatching.reap(now)
     for agent_id in hostfactors.forgotten(now):
         _send(settle, agent_id)
 
 
 @app.task
+@_or_next_time()
 def settle(agent_id: int) -> None:
     """Reverts what is changed on an agent that nothing uses; what keeps it from that is in the worker's log."""
     try:
@@ -147,6 +166,7 @@ def settle(agent_id: int) -> None:
 
 
 @app.task
+@_or_next_time()
 def contact(agent_id: int) -> None:
     try:
         contact_now(agent_id)
@@ -156,6 +176,7 @@ def contact(agent_id: int) -> None:
 
 
 @app.task
+@_or_next_time()
 def contact_all() -> None:
     """Every agent that is not ready, and those not looked at for a while; see `contact`."""
     stale = timezone.now() - timedelta(seconds=FACTS_AGE_S)
@@ -167,6 +188,15 @@ def contact_all() -> None:
 @app.task
 def start_plan(plan_id: int) -> None:
     """A cron schedule's run of a plan. What keeps it from running is in the audit log and the worker's log."""
+    warehouse.outlast(_start_plan, plan_id, timezone.now())
+    with _or_next_time():
+        ring()
+
+
+def _start_plan(plan_id: int, since: datetime) -> None:
+    """since: when the schedule asked for it. Asked again, as the connection broke off, the run may be there already."""
+    if models.Run.objects.filter(plan=plan_id, created_at__gte=since).exists():
+        return
     stored = models.Plan.objects.get(pk=plan_id)
     kinds = registry.kinds()
     user: User | None = stored.created_by
@@ -176,10 +206,10 @@ def start_plan(plan_id: int) -> None:
     except PlanError as error:
         log.error("plan %s: %s", plan_id, error)
         runs.audit("schedule", "could not run plan", f"plan {plan_id}", error=error.as_dict())
-    ring()
 
 
 @app.task
+@_or_next_time()
 def alert() -> None:
     """Judges the runs that have ended since, and tells whom it concerns: what is due is sent even if judging fails."""
     try:
