@@ -87,8 +87,8 @@ class ReadingMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        closed = not settings.TEITEN_OPEN_READING and not request.user.is_authenticated
-        if closed and not request.path.startswith((*OPEN_PATHS, "/api/")):
+        closed = not settings.TEITEN_OPEN_READING and not request.path.startswith((*OPEN_PATHS, "/api/"))
+        if closed and not request.user.is_authenticated:
             return to_sign_in(request)
         return self.get_response(request)
 

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from django.core.exceptions import ValidationError as ModelInvalid
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db import Error as DatabaseError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.views.defaults import server_error
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from results.errors import AgentError, PlanError, StateError, TeitenError
+from results import warehouse
+from results.errors import AgentError, AwayError, PlanError, StateError, TeitenError
 from results.queries import NotFound
 
-_STATUS: list[tuple[type[TeitenError], int]] = [(PlanError, 422), (StateError, 409), (AgentError, 502)]
+log = logging.getLogger(__name__)
+_STATUS: list[tuple[type[TeitenError], int]] = [
+    (PlanError, 422), (StateError, 409), (AgentError, 502), (AwayError, 503),
+]  # fmt: skip
+_RETRY_AFTER = {"Retry-After": "10"}  # seconds: a warehouse that is restarted is away for about so long
+_JSON_PATHS = ("/api/", "/health")
 
 
 def status_of(error: TeitenError) -> int:
@@ -46,14 +57,52 @@ class ProblemMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if problem := _away(exception):
+            return _unavailable(request, problem)
         if not isinstance(exception, TeitenError):
             return None
         template = "parts/_problem.html" if getattr(request, "htmx", False) else "problem.html"
         return render(request, template, {"problem": exception.as_dict()}, status=status_of(exception))
 
 
+def failed(request: HttpRequest) -> HttpResponse:
+    """The view of what no other has caught (Django's handler500): a visitor is looked up before any view begins."""
+    problem = _away(sys.exc_info()[1])
+    return _unavailable(request, problem) if problem else server_error(request)
+
+
+def _away(exception: BaseException | None) -> AwayError | None:
+    """What a visitor is told when the warehouse is away: where it is, is the log's affair, as nobody can be asked who
+    the visitor is."""
+    if isinstance(exception, DatabaseError) and warehouse.is_away(exception):
+        warehouse.hang_up()
+    elif not isinstance(exception, AwayError):
+        return None
+    log.error("the warehouse is away: %s", exception)
+    return AwayError(
+        "The warehouse does not answer.",
+        where="warehouse",
+        why="PostgreSQL, in which all results are, is stopped or starts anew, or cannot be reached from here.",
+        todo="Try again in a moment. Where it lasts, manage.py doctor on the server says what to do.",
+    )
+
+
+def _unavailable(request: HttpRequest, problem: AwayError) -> HttpResponse:
+    """Without a look at who is signed in. A fragment leaves what is shown as it is, so that it goes on asking."""
+    if request.path.startswith(_JSON_PATHS):
+        return JsonResponse({"error": problem.as_dict()}, status=503, headers=_RETRY_AFTER)
+    fragment = "HX-Request" in request.headers
+    headers = _RETRY_AFTER | ({"HX-Reswap": "none"} if fragment else {})
+    context = {"problem": problem.as_dict(), "again": request.method in ("GET", "HEAD") and request.get_full_path()}
+    return HttpResponse(
+        render_to_string("parts/_away.html" if fragment else "503.html", context), status=503, headers=headers
+    )
+
+
 def api_exception(exception: Exception, context: dict[str, Any]) -> Response | None:
     """Every error of the API has one shape: {"error": {kind, what, where, why, todo, retryable[, problems]}}."""
+    if problem := _away(exception):
+        return Response({"error": problem.as_dict()}, status=503, headers=_RETRY_AFTER)
     if isinstance(exception, TeitenError):
         set_rollback()
         return Response({"error": exception.as_dict()}, status=status_of(exception))

@@ -93,6 +93,7 @@ account_pages = [
     path("tokens/", account.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", account.revoke, name="revoke"),
 ]
+handler500 = "webapp.problems.failed"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview.index, name="overview"),
     path("now/", overview.now, name="now"),

@@ -16,8 +16,14 @@ app.conf.update(
     task_ignore_result=True,
     worker_prefetch_multiplier=1,
     broker_connection_retry_on_startup=True,
-    # A page that rings must not wait long for a Redis that is down: beat looks again.
-    broker_transport_options={"socket_connect_timeout": 3, "max_retries": 1, "interval_start": 0, "interval_step": 0.1},
+    # A page that rings must not wait long for a Redis that is down or hangs: beat looks again.
+    broker_transport_options={
+        "socket_connect_timeout": 3,
+        "socket_timeout": 10,
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0.1,
+    },
     task_publish_retry=False,
     timezone="UTC",
     beat_schedule={

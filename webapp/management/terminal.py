@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from results import warehouse
 from results.queries.runs import Cell, ConfigurationRow, RunDetail, run_detail
 from results.states import ENDED_RUNS
 from results.units import format_number, format_quantity
@@ -17,13 +18,13 @@ POLL_S = 0.5
 
 
 def follow(run_id: int, console: Console) -> RunDetail:
-    """Shows progress until the run has ended; the run as it is then."""
+    """Shows progress until the run has ended; the run as it is then. A warehouse that is away is waited for."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(f"Run {run_id}", total=None)
         told: set[int] = set()
         while True:
-            detail = run_detail(run_id, timezone.now())
+            detail = warehouse.outlast(run_detail, run_id, timezone.now())
             _tell(detail, told, progress.console)
             ended = detail.run.trials_done + detail.run.trials_failed + detail.run.trials_cancelled
             progress.update(task, total=detail.run.trials_total, completed=ended, description=_now(detail))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from rich.console import Console
 from rich.table import Table
 
@@ -16,10 +16,11 @@ from results.errors import HostKeyError, StateError, TeitenError
 from results.models import Agent
 from results.queries.agents import list_agents
 from results.units import format_quantity
+from webapp.management.command import WarehouseCommand
 from workers import tasks
 
 
-class Command(BaseCommand):
+class Command(WarehouseCommand):
     help = "Lists agents; adds one; accepts a host key; contacts one; defines host factors."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

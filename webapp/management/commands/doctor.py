@@ -10,13 +10,15 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseError
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 from rich.console import Console
 from rich.markup import escape
 
+from results import warehouse
 from results.errors import StateError, TeitenError
 from results.models import Agent
 from results.queries.agents import agent_row
@@ -46,12 +48,23 @@ class Command(BaseCommand):
             "warehouse": _warehouse, "workers": _workers, "beat": _beat, "bundle folder": _bundles, "agents": _agents,
         }  # fmt: skip
         for name, check in checks.items():
-            for well, text in check():
+            for well, text in _known(check):
                 sick += not well
                 mark = "[green]ok[/]   " if well else "[red]mend[/] "
                 console.print(f"{mark} {name}: {escape(text)}", highlight=False, soft_wrap=True)
         if sick:
             raise CommandError(f"{sick} to mend.", returncode=1)
+
+
+def _known(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """What the check finds, as far as the warehouse can be asked."""
+    try:
+        yield from check()
+    except DatabaseError as error:
+        if not warehouse.is_away(error):
+            raise
+        warehouse.hang_up()
+        yield False, "not known while the warehouse cannot be reached"
 
 
 def _warehouse() -> Iterator[Finding]:

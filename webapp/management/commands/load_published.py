@@ -5,16 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from results.published.catalogue import TABLES
 from results.published.load import load, remove
+from webapp.management.command import WarehouseCommand
 from workers.registry import known_metrics
 
 ACTOR = "command load_published"
 
 
-class Command(BaseCommand):
+class Command(WarehouseCommand):
     help = "Loads the published figures that come with Teiten; what is there already stays as it is."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from results.runs import audit
+from webapp.management.command import WarehouseCommand
 
 
-class Command(BaseCommand):
+class Command(WarehouseCommand):
     help = "Makes or changes an account. A member may run plans; with --admin also change agents and tokens."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from webapp.management.command import WarehouseCommand
 from workers import tasks
 
 
-class Command(BaseCommand):
+class Command(WarehouseCommand):
     help = "Reads every archived bundle again and reports each number that differs from the warehouse."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

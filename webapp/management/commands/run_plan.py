@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.http import Http404
 from rich.console import Console
 
@@ -18,10 +18,11 @@ from results.queries.agents import list_agents
 from webapp.forms.levels import typed
 from webapp.forms.ready import completed, found, shelf
 from webapp.management import terminal
+from webapp.management.command import WarehouseCommand
 from workers import registry, tasks
 
 
-class Command(BaseCommand):
+class Command(WarehouseCommand):
     help = "Runs a plan; shows its progress and a table. Exit code 1 if a trial failed or was cancelled."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,0 +1,25 @@
+"""What the commands of manage.py share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import Error as DatabaseError
+
+from results import warehouse
+from results.errors import AwayError
+
+
+class WarehouseCommand(BaseCommand):
+    """A command that says so when the warehouse is away."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except AwayError as error:
+            raise CommandError(str(error)) from error
+        except DatabaseError as error:
+            if not warehouse.is_away(error):
+                raise
+            raise CommandError(str(warehouse.away(error))) from error
