@@ -141,9 +141,8 @@ def database(url: str) -> dict[str, object]:
             where="TEITEN_DATABASE_URL",
             todo="Set it as docs/operations.md says.",
         )
-    options: dict[str, object] = {"connect_timeout": 10} | {
-        key: values[-1] for key, values in parse_qs(parts.query).items()
-    }
+    given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    options: dict[str, object] = {"connect_timeout": 10} | given
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.strip("/"),
