@@ -101,6 +101,19 @@ async def test_initdb_options_have_a_cluster_of_their_own(remote: Remote, postgr
     assert (await remote.run("test", "-e", posixpath.dirname(other.data_dir), check=False)).exit_status == 1
 
 
+async def test_a_plan_without_checksums_has_none_in_any_version(
+    remote: Remote, postgres_16: InstallationRef, postgres_18: InstallationRef
+):
+    """Before 18 initdb knows no option against them, and makes none: that is the cluster without options."""
+    for installation in (postgres_16, postgres_18):
+        server = await cluster.ensure(remote, installation, initdb=("--no-data-checksums",))
+        assert await server.query("SELECT current_setting('data_checksums') AS it") == [{"it": "off"}]
+    assert cluster.directory_of(remote, postgres_16, ("--no-data-checksums",)) == cluster.directory_of(
+        remote, postgres_16, ()
+    )
+    await cluster.drop(remote, server)
+
+
 async def test_a_half_made_cluster_is_made_anew(remote: Remote, postgres_16: InstallationRef):
     server = await cluster.ensure(remote, postgres_16, name="half")
     await server.stop()
