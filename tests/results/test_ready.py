@@ -10,7 +10,8 @@ import tomli_w
 
 from results.errors import PlanError
 from results.plan import from_mapping, read, to_toml
-from results.ready import Build, Ready, example, from_toml, read_all
+from results.ready import Build, Compare, Ready, example, from_toml, read_all
+from results.units import parse_seconds
 from workers.registry import kinds
 
 PLANS = Path(__file__).parents[2] / "plans"
@@ -57,6 +58,24 @@ def test_every_ready_plan_is_whole_on_a_laptop_and_on_the_reports_machine(ready:
         assert plan.name == ready.name
         assert ready.source in plan.description
         assert read(to_toml(plan), kinds()).hash == plan.hash
+
+
+COMPARED = [ready for ready in SHELF.plans if ready.compare is Compare.INSTALLATIONS]
+WITH_CHECKPOINT = {"flash-append", "flash-oltp"}  # what reaches the storage is what they measure
+TIMED = [ready for ready in SHELF.plans if "checkpoint_timeout" in ready.mapping.get("settings", {})]
+
+
+@pytest.mark.parametrize("ready", COMPARED, ids=lambda ready: ready.slug)
+def test_versions_are_compared_with_checksums_or_without_and_never_by_default(ready: Ready) -> None:
+    assert {"--data-checksums", "--no-data-checksums"} & set(ready.mapping["initdb"])
+
+
+@pytest.mark.parametrize("ready", TIMED, ids=lambda ready: ready.slug)
+def test_a_timed_checkpoint_falls_into_the_window_only_where_it_belongs(ready: Ready) -> None:
+    """The clock of checkpoint_timeout begins with the checkpoint before the window."""
+    plan = from_mapping(example(ready, ready.laptop), kinds())
+    timeout_s = parse_seconds(plan.settings["checkpoint_timeout"])
+    assert (timeout_s < plan.conditions["duration_s"]) == (ready.slug in WITH_CHECKPOINT)
 
 
 def test_line_ends_of_the_file_mean_nothing() -> None:
