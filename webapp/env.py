@@ -142,7 +142,7 @@ def database(url: str) -> dict[str, object]:
             todo="Set it as docs/operations.md says.",
         )
     given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
-    options: dict[str, object] = {"connect_timeout": 10} | given
+    options: dict[str, object] = {"connect_timeout": 10, **given}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.strip("/"),

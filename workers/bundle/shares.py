@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ def of(whole: Part, spec: TrialSpec) -> Shares:
     trial = total(whole.measurements, "transactions") or 0.0
     counted = {m.node: m.value for m in whole.measurements if m.metric == "transactions" and m.node and not m.label}
     promoted = frozenset(event.node for event in whole.events if event.kind == "promoted")
-    servers, clients = Counter[str](), Counter[str]()
+    servers, clients = defaultdict[str, float](float), defaultdict[str, float](float)
     if promoted:
         servers.update({node: counted.get(node, 0.0) for node in {*counted, *promoted, "primary"}})
     elif counted:
