@@ -130,6 +130,11 @@ def nothing_in_mid_run(parameters: Mapping[str, Scalar]) -> float | None:
     return None
 
 
+def cluster_name(topology: str, node: str) -> str:
+    """What tells the clusters of topologies and their nodes apart."""
+    return f"{topology}-{node}"
+
+
 def no_host_factor(parameters: Mapping[str, Scalar]) -> MidRun | None:
     """No machine is changed while it is measured."""
     return None
@@ -154,7 +159,9 @@ class TopologySpec:
     commands: parameters that, where they are not empty, run shell commands of the plan's own on the client's agent:
     such a plan needs a higher right. loses_until_s: complete parameters → the second of the measured window by
     which a server was lost and another is to take its place; None: none is lost. in_mid_run: complete parameters →
-    the host factor that is set while the load runs; None: none is."""
+    the host factor that is set while the load runs; None: none is. clusters: (complete parameters, node) → what tells
+    the node's cluster from others of its installation; None: topology and node do. Its `build` must use the same: a
+    cluster that no waiting trial uses by this name may be removed."""
 
     name: str
     title: str
@@ -176,6 +183,7 @@ class TopologySpec:
     commands: tuple[str, ...] = ()
     loses_until_s: Callable[[Mapping[str, Scalar]], float | None] = nothing_in_mid_run
     in_mid_run: Callable[[Mapping[str, Scalar]], MidRun | None] = no_host_factor
+    clusters: Callable[[Mapping[str, Scalar], str], str] | None = None
 
     def complete(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
         """Every parameter, those that are not given at their defaults. parameters: may hold others as well."""
@@ -184,6 +192,10 @@ class TopologySpec:
     def nodes_of(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
         """Every server of the arrangement with these parameters."""
         return self.nodes(self.complete(parameters)) if self.nodes else self.roles
+
+    def cluster_name(self, parameters: Mapping[str, Scalar], node: str) -> str:
+        """What tells the cluster of a node from others of its installation; '' for the one that needs no name."""
+        return self.clusters(self.complete(parameters), node) if self.clusters else cluster_name(self.name, node)
 
     def collectors_for(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
         """What must watch an arrangement with these parameters."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
 
+from results import specs
 from workers.arranging import access
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
@@ -19,7 +20,7 @@ _POLL_S = 0.05
 
 def cluster_name(stage: Stage, node: str) -> str:
     """Tells the clusters of topologies and their nodes apart."""
-    return f"{stage.spec.topology}-{node}"
+    return specs.cluster_name(stage.spec.topology, node)
 
 
 def directory_of(stage: Stage, node: str) -> str:

@@ -11,12 +11,12 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from results.clusters import digest
 from results.errors import TrialError
 from results.parsed import Check
 from workers.arranging import access, nodes
 from workers.interfaces import Stage
 from workers.postgres import cluster, verify
-from workers.postgres.configuration import digest
 from workers.postgres.server import Server
 
 _FIRST_WITH_KEEP_SIZE = 130000

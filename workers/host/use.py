@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from results.clusters import placement
 from results.environment import Layer, LayerKind
 from results.errors import TrialError
 from results.host import (
     BUILT_IN,
     CPUS,
     DATA,
-    PLACED,
     TABLESPACE,
     WAL,
     HostFactor,
@@ -150,9 +150,9 @@ class HostUse:
         return factor, level
 
     async def _layout(self, remote: Remote, names: list[str]) -> Layout:
-        host, known = self.stage.spec.host, self.known[remote.address.name]
-        folders = {name: known.places.get(host[name], "") for name in names if name in PLACED}
-        for name, folder in folders.items():
+        host = self.stage.spec.host
+        place = placement(self.stage.spec, remote.address.name, self.known)
+        for name, folder in place.folders.items():
             if not folder:
                 raise TrialError(
                     f"Agent {remote.address.name} no longer has a storage place {host[name]!r}.",
@@ -160,13 +160,12 @@ class HostUse:
                     why=f"The plan's host.{name} names it.",
                     todo="Name it again on the agent's page, then retry; or change the plan.",
                 )
-        apart = [name for name in names if name in known.factors and known.factors[name].keeps_data_apart]
         return Layout(
-            data=folders.get(DATA, ""),
-            wal=folders.get(WAL, ""),
-            tablespace=folders.get(TABLESPACE, ""),
+            data=place.folders.get(DATA, ""),
+            wal=place.folders.get(WAL, ""),
+            tablespace=place.folders.get(TABLESPACE, ""),
             cpus=await cpus.list_for(remote, host[CPUS]) if CPUS in names and not cpus_by_role(host[CPUS]) else "",
-            apart=tuple(f"{name}={host[name]}" for name in sorted(apart)),
+            apart=place.apart,
         )
 
     async def _content(self, remote: Remote, names: list[str]) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import posixpath
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from results.clusters import digest, folder_name, initdb_options
 from results.errors import AgentError, CommandError, TrialError
 from results.matrix import InstallationRef
-from workers.postgres.configuration import configuration, digest, host_based_access
+from workers.postgres.configuration import configuration, host_based_access
 from workers.postgres.server import Server, did_not_start, name_of
 from workers.remote.clock import SECONDS
 from workers.remote.command import CommandResult
@@ -26,8 +26,6 @@ FREE_PORT = (_HERE / "free_port.sh").read_text()
 _ENSURE = SECONDS + FREE_PORT + (_HERE / "cluster_ensure.sh").read_text()
 _STOP = SECONDS + (_HERE / "cluster_stop.sh").read_text()
 STOP_S = 120.0  # the checkpoint at a server's end may write all of its buffers
-_FIRST_WITH_CHECKSUMS_BY_DEFAULT = 180000
-_NO_CHECKSUMS = "--no-data-checksums"
 _LONGEST_SOCKET = 100  # bytes; the kernel's limit is 107
 _SOCKET_FILE = "/.s.PGSQL.65535"
 
@@ -54,7 +52,7 @@ async def ensure(
     cpus = remote.address.layout.cpus
     hashed = digest(conf, access, cpus) if cpus else digest(conf, access)
     words = (installation.bin_dir, directory, sockets, hashed, conf, access, wal_dir(remote, directory), cpus)
-    options = understood(installation, initdb)
+    options = initdb_options(installation, initdb)
     result = await remote.script(_ENSURE, *words, *options, check=False, timeout_s=900)
     if result.exit_status != 0:
         raise _failure(remote, installation, result)
@@ -130,24 +128,15 @@ async def drop(remote: Remote, server: Server) -> None:
         await remote.remove(posixpath.dirname(server.data_dir))
 
 
-def understood(installation: InstallationRef, initdb: Sequence[str]) -> tuple[str, ...]:
-    """The options for this version's initdb. Before 18 there are no data checksums where nobody asks for them, and no
-    option against them."""
-    if installation.version_num >= _FIRST_WITH_CHECKSUMS_BY_DEFAULT:
-        return tuple(initdb)
-    return tuple(option for option in initdb if option != _NO_CHECKSUMS)
-
-
 def directory_of(remote: Remote, installation: InstallationRef, initdb: Sequence[str], name: str = "") -> str:
     """Where the cluster of this installation and these initdb options lives. Raises AgentError without a data_dir."""
     if not remote.address.data_dir:
         raise AgentError(
             "The agent has no data directory.", where=remote.address.place, todo="Set its data directory in Teiten."
         )
-    label = re.sub(r"[^A-Za-z0-9.+-]", "_", f"{installation.name}-{name}" if name else installation.name)
     layout = remote.address.layout
-    told_apart = digest(installation.bin_dir, name, *understood(installation, initdb), *layout.variant, length=8)
-    return f"{layout.data or remote.address.data_dir}/clusters/{label}-{told_apart}"
+    folder = folder_name(installation, name, initdb, layout.variant)
+    return f"{layout.data or remote.address.data_dir}/clusters/{folder}"
 
 
 def wal_dir(remote: Remote, directory: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
@@ -64,8 +63,3 @@ def access_line(host: str, version_num: int, database: str = "all") -> str:
     except ValueError:
         address = host
     return f"host {database} all {address} {'scram-sha-256' if version_num >= FIRST_WITH_SCRAM else 'md5'}"
-
-
-def digest(*texts: str, length: int = 16) -> str:
-    """A short hash that changes with any of the texts."""
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:length]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from results.clusters import variant
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -28,7 +30,7 @@ class Layout:
     @property
     def variant(self) -> tuple[str, ...]:
         """What clusters in one folder are told apart by; () as ever."""
-        return (*(f"{part}={folder}" for part, folder in self.folders.items() if part != "data"), *self.apart)
+        return variant(self.folders, self.apart)
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ def test_a_contact_ends_and_leaves_its_agent_free(
 
 def test_a_scheduled_run_is_made_once(agent: models.Agent, server: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = registry.kinds()
-    plan = runs.save_plan(plans.from_mapping(PLAN, kinds), user=None, actor="test")
+    plan = runs.save_plan(plans.from_mapping(PLAN, kinds), kinds, user=None, actor="test")
     unanswered(monkeypatch, runs, "create_run", server)
     tasks.start_plan(plan.pk)
     assert models.Run.objects.filter(plan=plan).count() == 1

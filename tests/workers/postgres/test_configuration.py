@@ -4,7 +4,6 @@ from results.errors import TrialError
 from workers.postgres.configuration import (
     access_line,
     configuration,
-    digest,
     host_based_access,
     quote_value,
     setting_problems,
@@ -63,8 +62,3 @@ def test_extension_settings_may_have_dots():
 def test_one_client_is_let_in_by_password_from_an_address_or_name(host: str, address: str):
     assert access_line(host, 160009) == f"host all all {address} scram-sha-256"
     assert access_line(host, 90624) == f"host all all {address} md5"
-
-
-def test_texts_that_only_join_alike_have_different_hashes():
-    assert digest("ab", "c") != digest("a", "bc")
-    assert digest("a") == digest("a")

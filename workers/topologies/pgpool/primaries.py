@@ -10,7 +10,7 @@ from workers.arranging.nodes import all_of, stop_others
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 
-from .spec import POOLER
+from .spec import POOLER, SPEC
 
 _COPY = (Path(__file__).parent / "copy.sh").read_text()
 _COPY_LIMIT_S = 6 * 3600.0
@@ -32,7 +32,7 @@ async def start(stage: Stage, connection: str) -> None:
             settings=stage.spec.settings,
             listen=listen,
             hba=lines,
-            name=f"{stage.spec.topology}-native-{node}",
+            name=SPEC.cluster_name(stage.spec.topology_parameters, node),
         )
         return bool(listen)
 

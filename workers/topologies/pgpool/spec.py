@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from results.errors import Problem
 from results.parameters import Kind, Parameter, Scalar
-from results.specs import Target, TopologySpec
+from results.specs import Target, TopologySpec, cluster_name
 from workers.arranging.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
 from workers.arranging.standby_parameters import CONNECTION, FIRST_VERSION
 
@@ -187,6 +187,11 @@ def too_many(parameters: Mapping[str, Scalar], clients: int) -> Iterator[Problem
         yield Problem("num_init_children", what, f"Set it to {clients + SPARE_CHILDREN} or more, or to 0.")
 
 
+def clusters(parameters: Mapping[str, Scalar], node: str) -> str:
+    """A primary among several shares no cluster with the primary of standbys."""
+    return cluster_name("pgpool" if parameters["mode"] == STREAMING else "pgpool-native", node)
+
+
 def _each(parameters: Mapping[str, Scalar]) -> bool:
     return parameters["client_sets"] == EACH
 
@@ -219,4 +224,5 @@ SPEC = TopologySpec(
     poolers=(POOLER,),
     programs={POOLER: (PROGRAM,)},
     loses_until_s=loses_until_s,
+    clusters=clusters,
 )
