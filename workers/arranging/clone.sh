@@ -15,7 +15,7 @@ if [ -z "$again" ] && [ -e made ] && [ -e data/standby.signal ] && [ "$(cat copy
     exit
 fi
 alive && { "$bin/pg_ctl" stop -D data -m immediate -w -t 60 >pg_ctl.log 2>&1 || { cat pg_ctl.log >&2; exit 1; }; }
-rm -rf data made copy-of
+rm -rf data made removing copy-of
 [ -z "$wal" ] || { rm -rf -- "$wal" && mkdir -p -- "$wal"; } || exit
 "$client/pg_basebackup" -D data -X stream -c fast -w ${wal:+--waldir="$wal"} >clone.log 2>&1 || {
     cat clone.log >&2

@@ -121,11 +121,15 @@ async def _stop(remote: Remote, patience_s: float, which: str, words: Sequence[s
 
 
 async def drop(remote: Remote, server: Server) -> None:
-    """Stops the server and removes its cluster with all data, whatever state it is in. Raises CommandError."""
+    """Stops the server and removes its cluster with all data, wherever they lie, whatever state it is in. Raises
+    CommandError."""
     try:
         await server.stop("immediate")
     finally:
         await remote.remove(posixpath.dirname(server.data_dir))
+        for home in remote.address.homes:
+            for kind in ("wal", "tablespaces"):
+                await remote.remove(f"{home}/{kind}/{server.cluster_name}")
 
 
 def directory_of(remote: Remote, installation: InstallationRef, initdb: Sequence[str], name: str = "") -> str:

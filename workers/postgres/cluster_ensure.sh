@@ -19,7 +19,7 @@ clear_dead() { # A postmaster that was killed leaves its pid file, and its backe
 }
 
 make_cluster() {
-    rm -rf data made password
+    rm -rf data made removing password
     [ -z "$wal" ] || { rm -rf -- "$wal" && mkdir -p -- "${wal%/*}" && set -- -X "$wal" "$@"; } || exit
     "$bin/initdb" -D data -U teiten --auth=trust --no-locale --encoding=UTF8 "$@" >initdb.log 2>&1 || {
         status=$?

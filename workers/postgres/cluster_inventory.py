@@ -1,0 +1,151 @@
+"""What clusters lie on an agent, and the removal of one that nothing needs any more.
+
+Teiten's are folders of `<data_dir or place>/clusters/` that are called as `results.clusters.folder_name` calls them and
+hold a file that Teiten leaves there. Their parts in other places, `<place>/wal/` and `<place>/tablespaces/`, carry the
+hash of the cluster's directory in their names. No link is followed."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from results.clusters import ClusterState, FoundCluster, is_folder_name
+from results.errors import AgentError, CommandError
+from workers.postgres.server import name_of
+from workers.remote.command import CommandResult
+from workers.remote.connection import Remote
+
+_HERE = Path(__file__).parent
+_INVENTORY = (_HERE / "cluster_inventory.sh").read_text()
+_REMOVE = (_HERE / "cluster_remove.sh").read_text()
+_LOOK_LIMIT_S = 60.0
+_RUNS, _FOREIGN, _UNFINISHED = 3, 4, 5
+_LONGEST_PATH = 1000  # bytes
+
+
+@dataclass(frozen=True)
+class _Entry:
+    kind: str
+    path: str
+    idle_s: float
+    state: str
+    bin_dir: str
+
+
+@dataclass
+class _Answer:
+    """folders: (kind, home as Teiten writes it) → where that really is. entries: by path, as two homes may be one.
+    sizes: path → bytes. at: where processes work."""
+
+    folders: dict[tuple[str, str], str] = field(default_factory=dict)
+    entries: dict[str, _Entry] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    at: list[str] = field(default_factory=list)
+
+
+async def inventory(remote: Remote) -> list[FoundCluster]:
+    """Every cluster below the agent's data directory and storage places, and what else lies among them. Raises
+    AgentError."""
+    text = (await remote.script(_INVENTORY, *remote.address.homes, timeout_s=_LOOK_LIMIT_S)).stdout
+    try:
+        answer = _read(text)
+    except ValueError as error:
+        raise AgentError(
+            "What lies on the agent cannot be read.",
+            where=remote.address.place,
+            why=str(error),
+            todo="Look for folders with odd names below its data directory and storage places.",
+        ) from error
+    return clusters_of(answer)
+
+
+async def remove(remote: Remote, directory: str, parts: tuple[str, ...], limit_s: float) -> bool:
+    """Removes a cluster with its parts, all of them real paths of an inventory; False where that takes longer than
+    limit_s: what is left is then for the next time. Raises AgentError where a process works in it, it is not Teiten's,
+    or its files cannot be removed."""
+    words = (str(int(limit_s)), directory, *parts)
+    result = await remote.script(_REMOVE, *words, check=False, timeout_s=limit_s + 30)
+    if result.exit_status in (0, _UNFINISHED):
+        return result.exit_status == 0
+    raise _failure(remote, directory, result)
+
+
+def _failure(remote: Remote, directory: str, result: CommandResult) -> AgentError:
+    said = result.stderr.strip()[-1200:]
+    if result.exit_status == _RUNS:
+        todo = "Wait for its end, or end it on the agent."
+        return AgentError(f"A process works in {directory}.", where=remote.address.place, why=said, todo=todo)
+    if result.exit_status == _FOREIGN:
+        todo = "Look at it on the agent, and remove it there if nobody needs it."
+        return AgentError(f"{directory} is not Teiten's to remove.", where=remote.address.place, why=said, todo=todo)
+    return CommandError(
+        f"{directory} could not be removed.",
+        command=result.command,
+        exit_status=result.exit_status,
+        stdout=result.stdout,
+        stderr=result.stderr,
+        host=remote.address.place,
+        todo="Look at the owner and the rights of what is left, and remove it on the agent.",
+    )
+
+
+def _read(text: str) -> _Answer:
+    """The script's lines. Raises ValueError for one that it does not print."""
+    answer = _Answer()
+    for line in text.splitlines():
+        words = line.split("\t")
+        if any(len(word.encode()) > _LONGEST_PATH for word in words if words[0] != "at"):
+            raise ValueError(f"{line[:200]!r} … is longer than {_LONGEST_PATH} bytes.")
+        match words:
+            case ["folder", kind, home, real]:
+                answer.folders[kind, home] = real
+            case ["entry", kind, path, seconds, state, bin_dir]:
+                answer.entries[path] = _Entry(kind, path, max(0.0, float(seconds)), state, bin_dir)
+            case ["size", path, kilobytes]:
+                answer.sizes[path] = int(kilobytes) * 1024
+            case ["at", *path]:
+                answer.at.append("\t".join(path))
+            case _:
+                raise ValueError(f"{line[:200]!r} was not expected.")
+    return answer
+
+
+def clusters_of(answer: _Answer) -> list[FoundCluster]:
+    """One value a cluster, with its parts; by their paths."""
+    whole = {path: entry for path, entry in answer.entries.items() if entry.kind == "clusters"}
+    parts: dict[str, list[_Entry]] = defaultdict(list)
+    for entry in answer.entries.values():
+        if entry.kind != "clusters" and (owner := _owner(entry, answer)):
+            parts[owner].append(entry)
+    return [_cluster(path, whole.get(path), parts[path], answer) for path in sorted({*whole, *parts})]
+
+
+def _owner(part: _Entry, answer: _Answer) -> str:
+    """The cluster that a WAL or tablespace folder belongs to, by its name; '' for nobody's."""
+    name = posixpath.basename(part.path)
+    folder = name.rpartition("-")[0]
+    for (kind, home), real in answer.folders.items():
+        if kind == "clusters" and name_of(f"{home}/clusters/{folder}") == name:
+            return f"{real}/{folder}"
+    return ""
+
+
+def _cluster(path: str, entry: _Entry | None, parts: list[_Entry], answer: _Answer) -> FoundCluster:
+    if entry is None:
+        state = ClusterState.REMAINS
+    elif is_folder_name(posixpath.basename(path)):
+        state = ClusterState(entry.state)
+    else:
+        state = ClusterState.FOREIGN
+    pieces = [piece for piece in (entry, *parts) if piece is not None]
+    return FoundCluster(
+        directory=path,
+        state=state,
+        size_bytes=sum(answer.sizes.get(piece.path, 0) for piece in pieces),
+        idle_s=entry.idle_s if entry else min(part.idle_s for part in parts),
+        running=any(place == path or place.startswith(f"{path}/") for place in answer.at),
+        bin_dir=entry.bin_dir if entry else "",
+        parts=tuple(part.path for part in parts),
+    )

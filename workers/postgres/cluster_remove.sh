@@ -1,0 +1,41 @@
+# Removes a cluster that Teiten made, with its WAL and tablespaces in other places. $1 seconds that it may take, $2 the
+# cluster's directory, $3 … those of its parts, all as real paths. From its first step on the cluster is made anew by
+# whoever needs it. Exit status 3: a process works in it; 4: it is not Teiten's; 5: it takes longer, and the rest is left.
+limit=$1 cluster=$2
+shift
+
+own() { # A link leads elsewhere, and what is there is not Teiten's.
+    [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ] && [ "$(cd -- "$1" && pwd -P)" = "$1" ]
+}
+
+within() { # … what is left of the time
+    left=$((limit - $(date +%s) + begun))
+    [ "$left" -gt 0 ] || exit 5
+    timeout -k 5 "$left" "$@"
+    status=$?
+    [ "$status" -ne 124 ] && [ "$status" -ne 137 ] || exit 5
+    [ "$status" -eq 0 ] || exit 1
+}
+
+begun=$(date +%s)
+for folder; do
+    [ -e "$folder" ] || [ -L "$folder" ] || continue
+    own "$folder" || { echo "$folder is a link, or another account's" >&2; exit 4; }
+done
+if [ -e "$cluster" ]; then
+    users=$(find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' \( -lname "$cluster" -o -lname "$cluster/*" \) 2>/dev/null)
+    [ -z "$users" ] || { echo "$users" >&2; exit 3; }
+    cd -- "$cluster" || exit
+    [ -f made ] || [ -f removing ] || [ -f initdb.log ] || [ -f clone.log ] || {
+        echo "$cluster has none of the files that Teiten leaves in a cluster" >&2
+        exit 4
+    }
+    # A long path has its socket elsewhere.
+    sockets=$(sed -n "s|^unix_socket_directories = '\(/tmp/teiten-[0-9a-f]*\)'\$|\1|p" data/teiten.conf 2>/dev/null)
+    : >removing && rm -f made || exit
+    [ -n "$sockets" ] && own "$sockets" && rm -rf -- "$sockets"
+    cd /
+fi
+shift
+within rm -rf -- "$@" "$cluster/data"
+within rm -rf -- "$cluster"
