@@ -35,5 +35,6 @@ app.conf.update(
             "schedule": 30.0,
             "options": {"expires": 60.0},
         },
+        "prune agents": {"task": "workers.tasks.prune_all", "schedule": 60.0, "options": {"expires": 60.0}},
     },
 )

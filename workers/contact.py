@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection
 from typing import ParamSpec
 
@@ -13,6 +14,7 @@ from results.agents import Contact, FoundInstallation
 from results.errors import AgentError, AwayError, HostKeyError, TeitenError
 from results.host import Change
 from results.models import Agent
+from workers import pruning
 from workers.host.factors import revert
 from workers.lease import CONTACT_PATIENCE_S
 from workers.orders import address_of
@@ -22,6 +24,7 @@ from workers.remote.address import Address
 from workers.remote.connection import HostKey, connected, host_key_of
 from workers.remote.facts import discover, free_bytes
 
+log = logging.getLogger(__name__)
 P = ParamSpec("P")
 _SETTLE_LIMIT_S = 200.0  # within the lease of a contact
 _LOOK_LIMIT_S = 5.0  # somebody waits for it
@@ -44,6 +47,10 @@ def contact(agent_id: int) -> None:
         _kept(agents.record_failure, agent_id, error.as_dict())
         raise
     _kept(agents.record_contact, agent_id, found, timezone.now())
+    try:
+        pruning.look(agent)
+    except AgentError as error:  # it stands beside the agent's clusters; the agent itself can be used
+        log.warning("agent %s: %s", agent.name, error)
 
 
 def _kept(verb: Callable[P, None], *words: P.args, **named: P.kwargs) -> None:

@@ -67,13 +67,18 @@ def heartbeat(attempt_id: int, now: datetime) -> Beat:
 
 
 @contextmanager
-def contact(agent_id: int, now: Callable[[], datetime], patience_s: float = 0.0) -> Iterator[None]:
+def contact(
+    agent_id: int,
+    now: Callable[[], datetime],
+    patience_s: float = 0.0,
+    purpose: str = "Looking for its facts",
+) -> Iterator[None]:
     """Holds the agent without an attempt while its facts are looked for. Raises StateError when it is in use, and still
     is after so many seconds."""
     until = now() + timedelta(seconds=patience_s)
     while (held := _contact(agent_id, now())) is None:
         if now() >= until:
-            raise _busy(agent_id)
+            raise _busy(agent_id, purpose)
         time.sleep(_LOOK_AGAIN_S)
     try:
         yield
@@ -92,13 +97,13 @@ def _contact(agent_id: int, at: datetime) -> Lease | None:
     return lease if made else None
 
 
-def _busy(agent_id: int) -> StateError:
+def _busy(agent_id: int, purpose: str) -> StateError:
     user = Lease.objects.filter(agent_id=agent_id).select_related("attempt").first()
     what = f"trial {user.attempt.trial_id}" if user and user.attempt else "another contact"
     return StateError(
         f"The agent is busy with {what}.",
-        why="Looking for its facts now would disturb what is measured.",
-        todo="Contact it again when that has ended.",
+        why=f"{purpose} now would disturb what is measured.",
+        todo="Try again when that has ended.",
     )
 
 

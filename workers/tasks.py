@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -23,7 +23,8 @@ from results import alerts, hostfactors, models, runs, warehouse
 from results.errors import AgentError, PlanError, StateError, TeitenError
 from results.models.agents import AgentState
 from results.programs import MissingProgramsError, ProgramNeed
-from workers import alerting, registry
+from results.queries.clusters import Pruned
+from workers import alerting, pruning, registry
 from workers import attempt as attempts
 from workers import contact as contacts
 from workers import dispatch as dispatching
@@ -91,6 +92,13 @@ def requeue() -> list[int]:
     return dispatching.requeue(timezone.now())
 
 
+def remove_clusters(agent_id: int, directories: Collection[str], actor: str) -> Pruned:
+    """Removes these clusters of the agent at once. Raises AgentError, StateError while something uses the machine, or
+    where one of them may not be removed."""
+    with pruning.alone(agent_id):
+        return pruning.prune(agent_id, directories, actor)
+
+
 def reread(run_id: int | None, *, replace: bool) -> Iterator[Reread]:
     """See `workers.reingest.reread`."""
     return read_again(run_id, replace=replace)
@@ -135,9 +143,12 @@ def dispatch() -> None:
 
 @app.task
 def execute(attempt_id: int) -> None:
-    """Runs one attempt to its end, then asks for the next."""
+    """Runs one attempt to its end, then asks for the next. In between its agents are looked at, now and then, and
+    pruned: where one trial follows another there is no other moment."""
     worker = f"{socket.gethostname()} process {os.getpid()} {threading.current_thread().name}"
     if attempts.run(attempt_id, worker):
+        for agent_id in pruning.agents_to_look_at(attempt_id, timezone.now()):
+            _prune(agent_id)
         dispatch()
 
 
@@ -186,6 +197,20 @@ def contact_all() -> None:
 
 
 @app.task
+def prune_all() -> None:
+    """Every agent on which clusters are due to be removed and that nothing uses."""
+    for agent_id in pruning.agents_due(timezone.now()):
+        _send(prune, agent_id)
+
+
+@app.task
+def prune(agent_id: int) -> None:
+    """Removes what is due on an agent; what keeps it from that is on the agent's page, or in the worker's log."""
+    _prune(agent_id)
+    ring()
+
+
+@app.task
 def start_plan(plan_id: int) -> None:
     """A cron schedule's run of a plan. What keeps it from running is in the audit log and the worker's log."""
     warehouse.outlast(_start_plan, plan_id, timezone.now())
@@ -216,6 +241,14 @@ def alert() -> None:
         alerts.decide(timezone.now())
     finally:
         alerting.send_due(timezone.now())
+
+
+def _prune(agent_id: int) -> None:
+    try:
+        with pruning.alone(agent_id):
+            pruning.prune(agent_id)
+    except TeitenError as error:
+        log.warning("agent %s: %s", agent_id, error)
 
 
 def _send(task: Any, *args: Any) -> bool:

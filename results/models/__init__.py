@@ -1,6 +1,6 @@
 """The tables. Reading them for pages and API is `results.queries`; changing runs is `results.runs`."""
 
-from results.models.agents import Agent, HostFacts, Installation, InstallationSettings
+from results.models.agents import Agent, Cluster, HostFacts, Installation, InstallationSettings
 from results.models.audit import ApiToken, AuditEntry
 from results.models.comparisons import Alert, Annotation, Noise, Publication, Reference, Snapshot, Watch
 from results.models.environment import Layer, LayerUse
@@ -16,6 +16,7 @@ __all__ = [
     "ApiToken",
     "Attempt",
     "AuditEntry",
+    "Cluster",
     "Configuration",
     "Document",
     "Histogram",

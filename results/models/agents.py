@@ -79,6 +79,21 @@ class Agent(models.Model):
         help_text="Storage places, name → folder: where plans may have data, WAL and tablespaces put.",
     )
     enabled = models.BooleanField(default=True, help_text="Give it trials.")
+    keep_days = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        default=7,
+        validators=[MinValueValidator(1), MaxValueValidator(36500)],
+        help_text="Days after its last use when a cluster is removed that no trial waits for; empty for never.",
+    )
+    disk_budget_gb = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        default=100,
+        validators=[MinValueValidator(1), MaxValueValidator(10**6)],
+        help_text="GB that all clusters together may take before the oldest is removed that no trial waits for; empty "
+        "for no limit.",
+    )
 
     host_key = models.TextField(blank=True)
     host_key_fingerprint = models.CharField(max_length=100, blank=True)
@@ -93,6 +108,8 @@ class Agent(models.Model):
     disk = models.JSONField(default=dict)
     tools = models.JSONField(default=dict)
     clock_offset_s = models.FloatField(null=True)
+    clusters_at = models.DateTimeField(null=True)
+    clusters_error = models.JSONField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -159,6 +176,29 @@ class InstallationSettings(models.Model):
         Installation, primary_key=True, on_delete=models.CASCADE, related_name="known_settings"
     )
     lines = ArrayField(models.TextField())
+
+
+class Cluster(models.Model):
+    """A cluster on an agent, as last seen there (`Agent.clusters_at`); see `results.clusters.FoundCluster`. used_at:
+    when it was last used. error, tried_at: why its removal failed, and when."""
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="clusters")
+    directory = models.CharField(max_length=1000)
+    parts = ArrayField(models.CharField(max_length=1000), default=list)
+    state = models.CharField(max_length=12)
+    size_bytes = models.BigIntegerField()
+    used_at = models.DateTimeField()
+    running = models.BooleanField(default=False)
+    bin_dir = models.CharField(max_length=1000, blank=True)
+    error = models.JSONField(null=True)
+    tried_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["agent", "used_at", "directory"]
+        constraints = [models.UniqueConstraint(fields=["agent", "directory"], name="one_cluster_a_directory")]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id}:{self.directory}"
 
 
 class HostFacts(models.Model):

@@ -63,7 +63,9 @@ class NotBack:
 @dataclass(frozen=True)
 class AgentRow:
     """One agent; the fields of `results.models.Agent`, `jump` being the other agent's name. Never a key. places:
-    storage places, name → folder. host_factors: what its operator lets plans change there besides."""
+    storage places, name → folder. host_factors: what its operator lets plans change there besides. keep_days,
+    disk_budget_gb: how long unused clusters stay, and how much all may take; clusters_at: when that was last looked at,
+    clusters_error: why it could not be since."""
 
     id: int
     name: str
@@ -88,6 +90,10 @@ class AgentRow:
     tools: Mapping[str, Any]
     clock_offset_s: float | None
     created_at: datetime
+    keep_days: int | None
+    disk_budget_gb: int | None
+    clusters_at: datetime | None
+    clusters_error: Mapping[str, Any] | None
     busy: Busy | None
     installations: tuple[InstallationRow, ...]
     places: Mapping[str, str]
@@ -193,7 +199,7 @@ def _stored(name: str) -> models.Agent:
 _PLAIN = (
     "id", "name", "host", "port", "user", "key_path", "data_dir", "work_dir", "enabled", "host_key_fingerprint",
     "offered_fingerprint", "state", "error", "seen_at", "facts_at", "cores", "memory_bytes", "disk", "tools",
-    "clock_offset_s", "created_at",
+    "clock_offset_s", "created_at", "keep_days", "disk_budget_gb", "clusters_at", "clusters_error",
 )  # fmt: skip
 
 

@@ -59,7 +59,10 @@ class AgentForm(forms.ModelForm[Agent]):
     class Meta:
         model = Agent
         fields = FIELDS
-        labels = {"key_path": "Key", "jump": "Jump host", "data_dir": "Data directory", "work_dir": "Work directory"}
+        labels = {
+            "key_path": "Key", "jump": "Jump host", "data_dir": "Data directory", "work_dir": "Work directory",
+            "keep_days": "Keep clusters, days", "disk_budget_gb": "Disk for clusters, GB",
+        }  # fmt: skip
         help_texts = _HELP
 
     def fields_given(self) -> dict[str, Any]:

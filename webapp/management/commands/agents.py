@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class Command(WarehouseCommand):
         add.add_argument("--data-dir", required=True)
         add.add_argument("--work-dir", required=True)
         add.add_argument("--place", action="append", default=[], help="storage place, NAME=/folder (repeatable)")
+        add.add_argument("--keep-days", type=int, default=SUPPRESS, help="remove clusters that long after their use")
+        add.add_argument("--disk-budget-gb", type=int, default=SUPPRESS, help="what all clusters together may take")
         accept = verbs.add_parser("accept", help="accept the host key with this fingerprint, and contact the agent")
         accept.add_argument("name")
         accept.add_argument("fingerprint", help="SHA256:… as shown on the agent itself")
