@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from results import ingest, models, plan, runs, snapshots
 from results.agents import Contact, FoundInstallation, record_contact
+from results.clusters import ClusterState, FoundCluster
 from results.environment import Layer, LayerKind
 from results.histogram import HeatMap, Histogram
 from results.host import Change, HostFactor
@@ -38,6 +39,7 @@ from results.parsed import (
     RawFile,
 )
 from results.plan import Plan
+from results.pruning import record_inventory
 from results.runs import create_run, save_plan
 from results.series import Series
 from webapp import citations
@@ -83,6 +85,19 @@ def agent(name: str = "db1", versions: Mapping[str, int] | None = None) -> model
     record_contact(made.pk, contact(found), timezone.now())
     made.refresh_from_db()
     return made
+
+
+def lies(
+    directory: str, gb: float = 1, days: float = 0, state: ClusterState = ClusterState.WHOLE, **rest: Any
+) -> FoundCluster:
+    """A cluster of so many GB that was last used so many days ago, by db1's 16.9."""
+    words = {"bin_dir": "/opt/postgresql-16.9/bin"} | rest
+    return FoundCluster(directory, state, int(gb * 1024**3), days * 86400, **words)
+
+
+def clusters(*found: FoundCluster, name: str = "db1") -> None:
+    """What lies on the agent, as looked at now."""
+    record_inventory(models.Agent.objects.get(name=name).pk, found, timezone.now())
 
 
 def host_factor() -> HostFactor:

@@ -12,6 +12,7 @@ from webapp.api.annotations import Annotations
 from webapp.api.bundles import Bundle, BundleFile
 from webapp.api.capabilities import Capabilities
 from webapp.api.citations import Citation, CitationCsv, Citations, References
+from webapp.api.clusters import Clusters
 from webapp.api.comparison import ComparisonCsv, Comparisons
 from webapp.api.diff import Differences
 from webapp.api.flame import Flames
@@ -43,6 +44,12 @@ urlpatterns = [
         "agents/<str:name>/accept-host-key/",
         Agents.as_view({"post": "accept_host_key"}),
         name="agent-accept-host-key",
+    ),
+    path("agents/<str:name>/clusters/", Clusters.as_view({"get": "retrieve"}), name="agent-clusters"),
+    path(
+        "agents/<str:name>/remove-clusters/",
+        Clusters.as_view({"post": "remove"}),
+        name="agent-remove-clusters",
     ),
     path("agents/<str:name>/contact/", Agents.as_view({"post": "contact"}), name="agent-contact"),
     path(

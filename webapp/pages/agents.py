@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.agents import accept_host_key, create_agent, update_agent
@@ -17,10 +18,12 @@ from results.models import Agent
 from results.models.agents import AgentState
 from results.models.audit import Scope
 from results.queries.agents import agent_detail, list_agents
+from results.queries.clusters import agent_clusters
 from results.queries.noise import agent_noise
 from webapp.access import actor, allows, needs, scope_of
 from webapp.forms.agent import AgentForm
 from webapp.problems import missing_is_404
+from workers.registry import kinds
 from workers.tasks import contact_now
 
 KEY_STATES = (AgentState.UNKNOWN_KEY, AgentState.CHANGED_KEY)
@@ -36,12 +39,14 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, name: str) -> HttpResponse:
-    found = agent_detail(name)
+    found, now = agent_detail(name), timezone.now()
     context = {
         "detail": found,
         "agent": found.row,
         "tools": TOOLS,
         "noise": agent_noise(name),
+        "clusters": agent_clusters(found.row, kinds(), now),
+        "now": now,
         "layers": [(layer, flatten(layer.content)) for layer in found.layers],
         "may_admin": _may_admin(request),
     }

@@ -38,7 +38,7 @@ READING = [
 ]  # fmt: skip
 OPEN = ["account:sign-in", "account:sign-out", "health"]
 MEMBERS = ["plans:add", "plans:edit", "plans:import", "plans:ready-form", "account:tokens", "runs:blocks"]
-ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:host-add", "agents:host-edit"]
+ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:clusters", "agents:host-add", "agents:host-edit"]
 VERBS = [
     "runs:cancel", "runs:retry", "runs:repeat", "trials:cancel", "trials:retry", "plans:preview",
     "plans:run", "plans:schedule", "plans:archive", "citations:cite", "citations:refer", "plans:watch",

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0004_host_factors'),
+        ('results', '0008_growth'),
     ]
 
     operations = [

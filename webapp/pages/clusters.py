@@ -1,0 +1,70 @@
+"""An agent's clusters: which are chosen to be removed, and their removal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from results.errors import StateError
+from results.models.audit import Scope
+from results.queries.agents import agent_row
+from results.queries.clusters import ClusterRow, Pruned, agent_clusters
+from results.units import format_quantity
+from webapp.access import actor, needs
+from webapp.problems import missing_is_404, status_of
+from workers.registry import kinds
+from workers.tasks import remove_clusters
+
+
+@require_http_methods(["GET", "POST"])
+@needs(Scope.ADMIN)
+@missing_is_404()
+def remove(request: HttpRequest, name: str) -> HttpResponse:
+    """What could be removed, and what is due; then the removal of what was chosen."""
+    if request.method == "GET":
+        return _preview(request, name)
+    chosen = request.POST.getlist("directory")
+    if not chosen:
+        error = StateError("No cluster was chosen.", where=f"agent {name}", todo="Choose some, or leave them.")
+        return _preview(request, name, error, chosen)
+    try:
+        done = remove_clusters(agent_row(name).id, chosen, actor(request))
+    except StateError as error:
+        return _preview(request, name, error, chosen)
+    _tell(request, done)
+    return redirect("agents:detail", name)
+
+
+def _preview(
+    request: HttpRequest, name: str, error: StateError | None = None, chosen: Collection[str] = ()
+) -> HttpResponse:
+    agent, now = agent_row(name), timezone.now()
+    found = agent_clusters(agent, kinds(), now)
+    context = {
+        "agent": agent,
+        "clusters": found,
+        "chosen": [row for row in found.clusters if row.directory in chosen] if error else found.due(now),
+        "now": now,
+        "problem": error.as_dict() if error else None,
+    }
+    return render(request, "agents/clusters.html", context, status=status_of(error) if error else 200)
+
+
+def _tell(request: HttpRequest, done: Pruned) -> None:
+    if done.removed:
+        messages.success(request, f"Removed: {_counted(done.removed)}.")
+    if done.begun or done.left:
+        slow = _counted([*done.begun, *done.left])
+        messages.info(request, f"Not all at once: {slow} would take longer. What was begun goes on by itself.")
+    if done.failed:
+        messages.error(request, f"Could not be removed: {_counted(done.failed)}. Why stands beside each.")
+
+
+def _counted(rows: Collection[ClusterRow]) -> str:
+    size = format_quantity(sum(row.size_bytes for row in rows), "B")
+    return f"{len(rows)} cluster{'' if len(rows) == 1 else 's'}, {size}"
