@@ -18,7 +18,11 @@ TEXTS = (
     Parameter("workload", Kind.TEXT, "pgbench", "What is run."),
     Parameter("replicates", Kind.INTEGER, 3, "Blocks: how often every configuration is measured.", 1, 1000),
     Parameter("seed", Kind.INTEGER, 1, "Decides the random order within each block.", 0, 2**31 - 1),
-)
+    Parameter(
+        "patience", Kind.NUMBER, 1, "Factor of every phase's deadline, which Teiten estimates generously: more where "
+        "honest work takes longer still, less to give up sooner.", 0.01, 1000,
+    ),
+)  # fmt: skip
 CONDITIONS = (
     Parameter("topology", Kind.TEXT, "single", "How the servers are arranged."),
     Parameter(

@@ -108,6 +108,12 @@ class HostKeyError(AgentError):
         return super().as_dict() | {"fingerprint": self.fingerprint}
 
 
+class DeadlineError(TeitenError):
+    """A phase of a trial that did not end by its deadline."""
+
+    kind = "deadline"
+
+
 class CommandError(AgentError):
     """A command on an agent that failed: carries command, exit status and output unchanged."""
 

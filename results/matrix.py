@@ -40,6 +40,7 @@ class Load:
 
 
 _OF_SEVERAL = ("loads", "installations", "client_bins", "poolers", "outside")  # written only where they say more
+_USUAL = {"patience": 1}  # written only where they are otherwise
 ONE_LOAD = (Load("client", "client", "primary"),)
 
 
@@ -52,7 +53,7 @@ class TrialSpec:
     initdb options. loads: who drives which server; empty is `ONE_LOAD`. installations, client_bins: of nodes and
     clients on whose agents they lie elsewhere. poolers: nodes that are no PostgreSQL, but pass load on. outside: nodes
     on machines that are no agents: theirs in `agents` is the one that they are asked from. host: host factor →
-    level."""
+    level. patience: factor of every deadline."""
 
     workload: str
     parameters: Mapping[str, Scalar]
@@ -77,6 +78,7 @@ class TrialSpec:
     poolers: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     host: Mapping[str, str] = field(default_factory=dict)
+    patience: float = 1
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -102,7 +104,7 @@ class TrialSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Without what only topologies of several servers have. order: of the agents' roles, which jsonb loses."""
-        found = {k: v for k, v in asdict(self).items() if v or k not in _OF_SEVERAL}
+        found = {k: v for k, v in asdict(self).items() if (v or k not in _OF_SEVERAL) and _USUAL.get(k) != v}
         return found | ({"order": list(self.agents)} if len(self.agents) > 2 else {})
 
     @classmethod
@@ -280,6 +282,7 @@ class _Resolver:
             },
             poolers=poolers,
             host={k.removeprefix("host."): str(v) for k, v in values.items() if k.startswith("host.")},
+            patience=self.plan.patience,
         )
 
     def is_named(self, node: str) -> bool:

@@ -69,7 +69,7 @@ class Factor:
 @dataclass(frozen=True)
 class Plan:
     """agents: role → agent name. initdb: extra initdb options. exclude: combinations (factor → level label) left out.
-    conditions: the targets of `CONDITIONS`, complete."""
+    conditions: the targets of `CONDITIONS`, complete. patience: factor of every deadline; it changes no number."""
 
     name: str
     description: str
@@ -87,6 +87,7 @@ class Plan:
     required_collectors: tuple[str, ...] = ()
     factors: tuple[Factor, ...] = ()
     exclude: tuple[Mapping[str, str], ...] = ()
+    patience: float = 1
 
     def base_values(self) -> dict[str, Scalar]:
         """Every target that the plan fixes."""
@@ -106,6 +107,7 @@ class Plan:
             "workload": self.workload,
             "replicates": self.replicates,
             "seed": self.seed,
+            **({"patience": self.patience} if self.patience != 1 else {}),
             **self.conditions,
             "initdb": list(self.initdb),
             "collectors": list(self.collectors),
@@ -231,6 +233,7 @@ class _Reader:
             required_collectors=self.collectors("required_collectors", ()),
             factors=factors,
             exclude=self.exclude(factors),
+            patience=float(fields["patience"]),
         )
         self.whole(plan)
         self.cold_stays_cold(plan, varied)

@@ -12,8 +12,8 @@ from results.metrics import Metric
 from results.parameters import Parameter, Scalar
 from results.parsed import Part
 
-LONGEST_RUN_S = 7 * 86400.0
-_MARGIN_S = 3600.0
+GRACE_S = 3600.0  # for whatever does not grow with the work
+RUN_GRACE_S = 60.0  # for the last transactions of a load
 _LATE_S, _LATE_SHARE = 3.0, 0.02  # how long before the window's end the last sample may lie
 
 
@@ -37,6 +37,31 @@ def nothing_brought(parameters: Mapping[str, Scalar]) -> Mapping[str, str]:
     return {}
 
 
+def timed_limit_s(seconds: float, patience: float = 1.0) -> float:
+    """When a load that is to last so long has surely gone wrong: its last transactions are let finish, however long
+    they take. patience: the plan's."""
+    return seconds + (seconds / 2 + RUN_GRACE_S) * patience
+
+
+@dataclass(frozen=True)
+class Longest:
+    """After how many seconds what a workload does in a phase has surely gone wrong: many times what it ever took.
+
+    load_s: None = by the size of the data. warm_s: what it warms up or makes ready besides the plan's `warmup_s`.
+    measure_s: of work that lasts until it is done; of other work `timed_limit_s` of its length counts. stated: it is
+    the plan's own word, which no estimate changes."""
+
+    load_s: float | None = None
+    warm_s: float = 0.0
+    measure_s: float = 0.0
+    stated: bool = False
+
+
+def by_size_and_duration(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
+    """It loads its data, and measures for a known time."""
+    return Longest()
+
+
 def never(parameters: Mapping[str, Scalar]) -> bool:
     """One client drives one server."""
     return False
@@ -55,8 +80,8 @@ class WorkloadSpec:
     headline: the metric that pages show first; headline_of: the same where it hangs on the parameters.
     measured_s: (parameters, the plan's duration_s) → expected length of the measured window; None = until the work is
     done. timed_part: the boolean parameter with which, of work that is measured until it is done, one part runs for
-    the plan's duration_s. stored_by: parameters → table → access method, for tables whose access method they decide and
-    not the plan.
+    the plan's duration_s. longest: (complete parameters, the plan's duration_s) → when its part of a phase has gone
+    wrong. stored_by: parameters → table → access method, for tables whose access method they decide and not the plan.
     problems: complete parameters → what is wrong with them together; a problem's field is a parameter's name.
     brought: what the parameters bring that is run, by name → its hash, for the trial's tool layer.
     several: complete parameters → whether several clients may drive it together, or one each of several servers.
@@ -74,6 +99,7 @@ class WorkloadSpec:
     minimum_version: int = 90500
     measured_s: Callable[[Mapping[str, Scalar], float], float | None] = by_duration
     timed_part: str = ""
+    longest: Callable[[Mapping[str, Scalar], float], Longest] = by_size_and_duration
     stored_by: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = as_the_plan_says
     headline_of: Callable[[Mapping[str, Scalar]], str] | None = None
     problems: Callable[[Mapping[str, Scalar]], Iterable[Problem]] = nothing_wrong
@@ -246,12 +272,6 @@ class Reading:
         if length_s - last_s <= max(_LATE_S, _LATE_SHARE * length_s):
             return ""
         return f"the last sample lies {last_s:.1f} s into a window of {length_s:.1f} s"
-
-
-def watch_limit_s(measured_s: float | None, warmup_s: float) -> float:
-    """When a collector may be taken for forgotten, seconds after its start: never within a run. measured_s: None where
-    the length is not known before; a week is the longest that a plan allows."""
-    return (LONGEST_RUN_S if measured_s is None else measured_s + warmup_s) + _MARGIN_S
 
 
 class Parse(Protocol):

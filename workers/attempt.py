@@ -20,6 +20,7 @@ from django.utils import timezone
 from results import hostfactors, ingest, warehouse
 from results.errors import AwayError, TeitenError
 from results.host import Change
+from results.looks import Look
 from results.models import Attempt, Trial
 from results.states import AttemptState, TrialState
 from workers import dispatch, executor, lease
@@ -102,6 +103,9 @@ class _Teller:
     async def noted(self, agent: str, changes: Sequence[Change]) -> None:
         await self.ask(_note_changes, agent, changes)
 
+    async def seen(self, look: Look | None) -> None:
+        await self.ask(_note_look, look)
+
 
 async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | None:
     """Executes and stores beside a heartbeat. A lost lease or a cancelled trial stops the execution, but never its
@@ -109,7 +113,8 @@ async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | Non
     bundles: Path = settings.TEITEN_BUNDLE_DIR
     with ThreadPoolExecutor(1, thread_name_prefix=f"attempt-{attempt_id}") as thread:
         teller = _Teller(attempt_id, thread)
-        execution = asyncio.ensure_future(executor.run(order, bundles, teller.progress, teller.idle, teller.noted))
+        work = executor.run(order, bundles, teller.progress, teller.idle, teller.noted, teller.seen)
+        execution = asyncio.ensure_future(work)
         await _until_done(execution, teller)
         archived, error = execution.result()
         storing = asyncio.get_running_loop().run_in_executor(None, _stored, attempt_id, bundles, archived)
@@ -117,7 +122,9 @@ async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | Non
             await asyncio.wait([storing], timeout=lease.HEARTBEAT_S)
             await teller.ask(_beat)
         await teller.ask(_hang_up)
-        return error or storing.result()
+        if error and storing.exception():
+            return error
+        return storing.result()
 
 
 async def _until_done(execution: asyncio.Future[Any], teller: _Teller) -> None:
@@ -157,6 +164,16 @@ def _note_phase(attempt_id: int, phase: str, since: datetime, expected_s: float 
         return True
 
     return _tried(attempt_id, note, lambda _: False)
+
+
+def _note_look(attempt_id: int, look: Look | None) -> None:
+    """What the pages show while the attempt runs; at its end come the notes of its bundle."""
+
+    def note() -> None:
+        running = Attempt.objects.filter(pk=attempt_id, state=AttemptState.RUNNING)
+        running.update(notes={"look": look.to_json()} if look else {})
+
+    _tried(attempt_id, note, lambda _: None)
 
 
 def _note_changes(attempt_id: int, agent: str, changes: Sequence[Change]) -> None:

@@ -22,27 +22,39 @@ import logging
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from results import VERSION
+from results.deadlines import deadlines
 from results.environment import Layer, LayerKind
-from results.errors import AgentError, CommandError, TeitenError, TrialError, UnreachableError, VerifyError
+from results.errors import (
+    AgentError,
+    CommandError,
+    DeadlineError,
+    TeitenError,
+    TrialError,
+    UnreachableError,
+    VerifyError,
+)
 from results.host import Change
+from results.looks import Look
 from results.matrix import TrialSpec
-from results.parsed import CommandRun, LayerUse, PhaseTiming
+from results.parsed import CommandRun, LayerUse
 from results.programs import ProgramNeed, needed_by
-from results.specs import role_of
+from results.specs import GRACE_S, role_of
 from workers import registry
 from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
 from workers.host.factors import Noted
 from workers.host.use import HostUse
 from workers.interfaces import Arranged, Audited, Released, Stage
+from workers.lookout import Lookout, Seen
 from workers.orders import Order
+from workers.phases import Phases, Progress
 from workers.postgres import database, sessions, settings, verify
 from workers.postgres.server import Server
 from workers.remote import job, programs
@@ -50,9 +62,10 @@ from workers.remote.connection import Remote, connected
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-Progress = Callable[[str, float | None], Awaitable[None]]
 Idle = Callable[[], Awaitable[Collection[str]]]
 LOST = "lost"
+CANCELLED = "cancelled"
+_SALVAGE_S, _SALVAGE_CANCELLED_S = 300.0, 60.0  # a server that hangs gives its statistics to nobody
 # Settings that decide what a load leaves behind: data loaded under others are others.
 _SHAPING = ("default_statistics_target", "default_toast_compression")
 
@@ -63,28 +76,13 @@ class _Attempt:
 
     order: Order
     writer: BundleWriter
-    progress: Progress
-    started_s: float
+    phases: Phases
     stage: Stage
     host: HostUse
-    phases: list[PhaseTiming] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     layers: list[LayerUse] = field(default_factory=list)
     watching: list[tuple[str, str]] = field(default_factory=list)
     error: dict[str, Any] | None = None
-
-    @asynccontextmanager
-    async def phase(self, name: str, expected_s: float | None = None) -> AsyncIterator[None]:
-        await self.progress(name, expected_s)
-        for remote in self.stage.agents.values():
-            remote.phase = name
-        begun = time.time()
-        ok = False
-        try:
-            yield
-            ok = True
-        finally:
-            self.phases.append(PhaseTiming(name, begun - self.started_s, time.time() - begun, ok))
 
     @property
     def remotes(self) -> list[Remote]:
@@ -95,13 +93,18 @@ async def noted_nowhere(agent: str, changes: Sequence[Change]) -> None:
     """For attempts beside a warehouse: the agent's own files know what is changed there."""
 
 
+async def seen_by_none(look: Look | None) -> None:
+    """For attempts that nobody looks at while they run."""
+
+
 async def run(
-    order: Order, bundles: Path, progress: Progress, idle: Idle, noted: Noted = noted_nowhere
+    order: Order, bundles: Path, progress: Progress, idle: Idle, noted: Noted = noted_nowhere, seen: Seen = seen_by_none
 ) -> tuple[Archived, dict[str, Any] | None]:
     """Runs the attempt and archives its bundle under `bundles`: (where, error). Never raises for what an agent or a
     server did: that is in the error and in the manifest. idle: asked at the end for the names of the agents that are
     still this attempt's and that no other trial waits for; there running servers are stopped. noted: told what of an
-    agent is not at its own value, whenever that changes.
+    agent is not at its own value, whenever that changes. seen: told what sessions wait for where a phase takes longer
+    than it should; None: no longer.
 
     Cancelled with the message LOST, it has lost its agents to another attempt: it touches nothing there but its own
     files. Cancelled otherwise, it cleans up as ever. It must not be cancelled once it is in the phase `clean`."""
@@ -110,8 +113,9 @@ async def run(
     if workload := registry.kinds().workloads.get(order.spec.workload):
         stage.measured_s = workload.measured_s(order.spec.parameters, order.spec.duration_s)
         stage.stored_by = workload.stored_by(order.spec.parameters)
+        stage.deadlines = deadlines(order.spec, registry.kinds(), order.past_s)
     host = HostUse(stage, order.hosts, order.trial_key, noted)
-    attempt = _Attempt(order, writer, progress, time.time(), stage, host)
+    attempt = _Attempt(order, writer, Phases(stage, progress, Lookout(stage, seen), time.time()), stage, host)
     lost = False
     async with AsyncExitStack() as connections:
         try:
@@ -119,9 +123,7 @@ async def run(
         except asyncio.CancelledError as error:
             lost = error.args == (LOST,)
             what = "The attempt lost its agents." if lost else "The trial was cancelled."
-            attempt.error = TrialError(what, where=_where(attempt)).as_dict() | {
-                "kind": "lost" if lost else "cancelled"
-            }
+            attempt.error = TrialError(what, where=_where(attempt)).as_dict() | {"kind": LOST if lost else CANCELLED}
         except Exception as error:  # noqa: BLE001  (whatever it was, it ends in the bundle and on the page)
             _failed(attempt, error)
         await _clean(attempt, lost, idle)
@@ -132,7 +134,7 @@ async def run(
 async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
     stage, spec = attempt.stage, attempt.order.spec
     workload, topology = registry.workload(spec.workload), registry.topology(spec.topology)
-    async with attempt.phase("prepare"):
+    async with attempt.phases.phase("prepare"):
         await _connect(attempt, connections)
         await _require_programs(attempt)
         await attempt.host.prepare(registry.kinds().topologies[spec.topology].in_mid_run(spec.topology_parameters))
@@ -140,25 +142,25 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
         if await _end_sessions(attempt, "reused"):  # an attempt whose worker died had left a server hanging
             await topology.build(stage)
         await attempt.host.built()
-    async with attempt.phase("load"):
+    async with attempt.phases.phase("load"):
         attempt.layers.append(await load(stage))
     if isinstance(topology, Arranged):
-        async with attempt.phase("arrange"):
+        async with attempt.phases.phase("arrange"):
             await topology.arrange(stage)
-    async with attempt.phase("warm", spec.warmup_s):
+    async with attempt.phases.phase("warm", spec.warmup_s):
         await warm(stage)
-    async with attempt.phase("verify"):
+    async with attempt.phases.phase("verify"):
         await _all([topology.verify(stage), workload.verify(stage), _describe(attempt)])
         attempt.layers += await attempt.host.verify()
         _require(attempt.writer)
-    async with attempt.phase("watch"):
+    async with attempt.phases.phase("watch"):
         await _watch(attempt)
-    async with attempt.phase("measure", stage.measured_s):
+    async with attempt.phases.phase("measure", attempt.order.past_s if stage.measured_s is None else stage.measured_s):
         await workload.measure(stage)
-    async with attempt.phase("collect"):
+    async with attempt.phases.phase("collect"):
         await _collect(attempt)
     if isinstance(workload, Audited):
-        async with attempt.phase("audit"):
+        async with attempt.phases.phase("audit"):
             await workload.audit(stage)
 
 
@@ -354,7 +356,7 @@ def _gap(attempt: _Attempt, name: str, node: str, error: AgentError) -> None:
 
 
 def _where(attempt: _Attempt) -> str:
-    return attempt.phases[-1].name if attempt.phases else "prepare"
+    return attempt.phases.done[-1].name if attempt.phases.done else "prepare"
 
 
 def _failed(attempt: _Attempt, error: Exception) -> None:
@@ -379,22 +381,22 @@ async def _clean(attempt: _Attempt, lost: bool, idle: Idle) -> None:
         return
     stage = attempt.stage
     try:
-        async with attempt.phase("clean"):
+        async with attempt.phases.phase("clean"):
             if attempt.error is not None and not lost:
-                await _as_far_as_it_goes(attempt, _salvage(attempt))
+                await _rescue(attempt, str(attempt.error["kind"]))
             for remote in attempt.remotes:
-                await _as_far_as_it_goes(attempt, job.sweep(remote, only=stage.job_name))
+                await _as_far_as_it_goes(attempt, "jobs", job.sweep(remote, only=stage.job_name))
             if attempt.error is not None and not lost:
-                await _as_far_as_it_goes(attempt, _end_sessions(attempt))
+                await _as_far_as_it_goes(attempt, "sessions", _end_sessions(attempt))
             topology = registry.topology(attempt.order.spec.topology)
             if not lost and isinstance(topology, Released):
-                await _as_far_as_it_goes(attempt, topology.release(stage))
-                await _as_far_as_it_goes(attempt, job.sweep(stage.client, only=stage.job_name))
+                await _as_far_as_it_goes(attempt, "topology", topology.release(stage))
+                await _as_far_as_it_goes(attempt, "jobs", job.sweep(stage.client, only=stage.job_name))
             if not lost:
-                await _as_far_as_it_goes(attempt, attempt.host.revert())
+                await _as_far_as_it_goes(attempt, "host factors", attempt.host.revert())
             left = () if lost else await idle()
             if unwanted := {role: remote for role, remote in stage.agents.items() if remote.address.name in left}:
-                await topology.tear_down(replace(stage, agents=unwanted))
+                await _as_far_as_it_goes(attempt, "servers", topology.tear_down(replace(stage, agents=unwanted)))
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
 
@@ -412,12 +414,15 @@ async def _end_sessions(attempt: _Attempt, how: str = "") -> bool:
     return any(await _all(one(node, server) for node, server in own.items() if how in ("", server.how)))
 
 
-async def _as_far_as_it_goes(attempt: _Attempt, work: Awaitable[object]) -> None:
-    """What fails is written down, and the cleaning goes on."""
+async def _as_far_as_it_goes(attempt: _Attempt, step: str, work: Awaitable[object], limit_s: float = GRACE_S) -> None:
+    """What fails, or takes too long, is written down, and the cleaning goes on."""
     try:
-        await work
+        async with asyncio.timeout(limit_s):
+            await work
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
+    except TimeoutError:
+        attempt.writer.gap("clean", "", f"{step}: it took longer than {limit_s:g} s and was given up")
 
 
 async def _all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
@@ -432,15 +437,22 @@ async def _all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return results
 
 
+async def _rescue(attempt: _Attempt, kind: str) -> None:
+    if kind == DeadlineError.kind:  # its clients are gone, but not the locks of its sessions
+        await _as_far_as_it_goes(attempt, "sessions", _end_sessions(attempt))
+    limit_s = _SALVAGE_CANCELLED_S if kind == CANCELLED else _SALVAGE_S
+    await _as_far_as_it_goes(attempt, "what was gathered", _salvage(attempt), limit_s)
+
+
 async def _salvage(attempt: _Attempt) -> None:
-    """After a failure: what collectors had gathered, and the end of each server's log."""
-    if _where(attempt) == "measure" and not any(phase.name == "collect" for phase in attempt.phases):
-        await _as_far_as_it_goes(attempt, _collect(attempt))
+    """After a failure: the end of each server's log, and what collectors had gathered."""
     for role, server in (attempt.stage.servers | attempt.stage.poolers).items():
         try:
             attempt.writer.add(f"server/{role}.log", await server.log_tail())
         except TeitenError as error:
             attempt.writer.gap("server log", role, str(error))
+    if _where(attempt) == "measure" and not any(phase.name == "collect" for phase in attempt.phases.done):
+        await _collect(attempt)
 
 
 def _manifest(attempt: _Attempt) -> Manifest:
@@ -450,14 +462,14 @@ def _manifest(attempt: _Attempt) -> Manifest:
         trial_key=attempt.order.trial_key,
         attempt=attempt.order.attempt,
         teiten=VERSION,
-        started_s=attempt.started_s,
+        started_s=attempt.phases.started_s,
         ended_s=time.time(),
         spec=attempt.order.spec.to_json(),
         window=(window[0], window[1]) if window else None,
         error=attempt.error,
         nodes=tuple(attempt.nodes),
         collectors=tuple(sorted(attempt.watching)),
-        phases=tuple(attempt.phases),
+        phases=tuple(attempt.phases.done),
         commands=tuple(commands),
         layers=tuple(attempt.layers),
     )

@@ -10,6 +10,7 @@ What is declared (`spec`) and read back (`parse(Reading) -> Part`) uses the pure
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -18,6 +19,8 @@ from results.matrix import ONE_LOAD, InstallationRef, Load, TrialSpec, is_client
 from results.parsed import Check
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
+
+_OUTSIDE_S = 86400.0  # of a stage that is in no phase of a trial
 
 
 class Recorder(Protocol):
@@ -53,7 +56,8 @@ class Stage:
     own: whatever is left in it is ended and removed. poolers: what takes load for the servers, as a server looks to its
     clients. measured_s: expected length of the measured window, None = until the work is done. stored_by: tables whose
     access method is not the plan's (`WorkloadSpec.stored_by`). event: what the topology sets on a machine in mid-run,
-    if anything (`TopologySpec.in_mid_run`)."""
+    if anything (`TopologySpec.in_mid_run`). deadlines: phase → seconds; ends_s: when the present one's comes, by the
+    monotonic clock; None outside of a trial."""
 
     spec: TrialSpec
     agents: dict[str, Remote]
@@ -66,6 +70,18 @@ class Stage:
     facts: dict[str, Any] = field(default_factory=dict)
     poolers: dict[str, Server] = field(default_factory=dict)
     event: HostEvent | None = None
+    deadlines: Mapping[str, float] = field(default_factory=dict)
+    ends_s: float | None = None
+
+    @property
+    def left_s(self) -> float:
+        """Until the present phase's deadline: how long a job of this phase may take."""
+        return _OUTSIDE_S if self.ends_s is None else max(1.0, self.ends_s - time.monotonic())
+
+    @property
+    def lifetime_s(self) -> float:
+        """When what accompanies the trial over several phases may be taken for forgotten: never within it."""
+        return sum(self.deadlines.values()) or _OUTSIDE_S
 
     def job_dir(self, remote: Remote) -> str:
         return f"{remote.address.work_dir}/jobs/{self.job_name}"

@@ -11,14 +11,17 @@ from results.host import KnownHost
 from results.hostfactors import known_host
 from results.matrix import TrialSpec
 from results.models import Agent, Attempt, HostFacts, Installation, Trial
+from results.queries.estimates import past_window, past_windows
 from results.states import RunState, TrialState
+from workers import registry
 from workers.remote.address import Address
 
 
 @dataclass(frozen=True)
 class Order:
     """All that the executor is told. layers: agent name → the layers last found on it. build: what is known of the
-    installation. client_version: of psql and pgbench, '' where it is not known. hosts: agent name → what it allows."""
+    installation. client_version: of psql and pgbench, '' where it is not known. hosts: agent name → what it allows.
+    past_s: how long the measured window was in past trials of this very work, where nobody knows it before."""
 
     trial_key: str
     attempt: int
@@ -28,6 +31,7 @@ class Order:
     build: Mapping[str, Any]
     client_version: str = ""
     hosts: Mapping[str, KnownHost] = field(default_factory=dict)
+    past_s: float | None = None
 
 
 def address_of(agent: Agent) -> Address:
@@ -60,7 +64,15 @@ def order_of(attempt_id: int) -> Order:
         build=_build(spec, trial.agents),
         client_version=_client_version(spec, trial.agents),
         hosts={agent.name: known_host(agent) for agent in agents},
+        past_s=_past_s(spec),
     )
+
+
+def _past_s(spec: TrialSpec) -> float | None:
+    workload = registry.kinds().workloads.get(spec.workload)
+    if workload is None or workload.measured_s(spec.parameters, spec.duration_s) is not None:
+        return None
+    return past_window(past_windows(spec.workload), spec.parameters)
 
 
 def agents_idle(attempt_id: int) -> frozenset[str]:

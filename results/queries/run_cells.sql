@@ -5,12 +5,13 @@ SELECT
     coalesce(latest.number, 0) AS attempts,
     headline.value,
     CASE WHEN trial.state = 'done' THEN '' ELSE coalesce(trial.error ->> 'what', '') END AS error,
-    latest.started_at, latest.ended_at
+    latest.started_at, latest.ended_at,
+    CASE WHEN trial.state = 'running' THEN latest.notes -> 'look' END::json AS look
 FROM results_trial AS trial
 JOIN results_run AS run ON run.id = trial.run_id
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
 LEFT JOIN LATERAL (
-    SELECT number, started_at, ended_at FROM results_attempt
+    SELECT number, started_at, ended_at, notes FROM results_attempt
     WHERE trial_id = trial.id ORDER BY number DESC LIMIT 1
 ) AS latest ON true
 LEFT JOIN LATERAL (

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from results import models, sql
+from results.looks import Look
 from results.queries import NotFound, known_id
 from results.queries.metrics import MetricRow, unknown
 from results.queries.waits import Wait, waits
@@ -52,7 +53,8 @@ class RunRow:
 @dataclass(frozen=True)
 class Cell:
     """One trial's place in the matrix. configuration: index. value: headline metric, only of a done trial.
-    attempts: how many were made. error: what went wrong. started_at, ended_at: of the latest attempt."""
+    attempts: how many were made. error: what went wrong. started_at, ended_at: of the latest attempt. look: at what
+    sessions wait for, where the trial runs and its phase takes longer than it should."""
 
     trial_id: int
     configuration: int
@@ -68,6 +70,7 @@ class Cell:
     error: str
     started_at: datetime | None
     ended_at: datetime | None
+    look: Look | None
 
 
 @dataclass(frozen=True)
@@ -234,10 +237,12 @@ class _Trial:
     error: str
     started_at: datetime | None
     ended_at: datetime | None
+    look: Mapping[str, Any] | None
 
     def cell(self, now: datetime) -> Cell:
-        fields = {name: value for name, value in vars(self).items() if name != "agents"}
-        return Cell(**fields, left_s=self.phase_left(now))
+        fields = {name: value for name, value in vars(self).items() if name not in ("agents", "look")}
+        look = Look.from_json(self.look) if self.look else None
+        return Cell(**fields, left_s=self.phase_left(now), look=look)
 
     def phase_left(self, now: datetime) -> float | None:
         """Seconds left of what goes on now; None where nothing does or nobody knows."""

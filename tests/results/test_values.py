@@ -11,7 +11,6 @@ from results.environment import KeyDifference, Layer, LayerKind, difference
 from results.histogram import Histogram, bucket_bounds_us, bucket_of, merge
 from results.parameters import Kind, Parameter
 from results.series import Series
-from results.specs import by_duration, watch_limit_s
 from results.states import RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 from results.units import format_number, format_quantity, parse_bytes, parse_seconds, setting_in_base_units, to_base
 from webapp.forms.levels import typed
@@ -63,16 +62,6 @@ def test_the_rank_of_a_percentile_is_exact(total: int, percent: float) -> None:
     rank = total * round(percent * 100) // 10_000
     histogram = Histogram.from_counts({1: rank, 2: total - rank})
     assert histogram.percentile_us(percent) == 1
-
-
-@pytest.mark.parametrize(
-    ("duration_s", "warmup_s", "parameters", "at_least_s"),
-    [(60, 0, {}, 60), (7 * 86400, 86400, {"transactions": 0}, 8 * 86400), (60, 0, {"transactions": 5}, 7 * 86400)],
-)
-def test_collectors_outlive_the_longest_run(
-    duration_s: float, warmup_s: float, parameters: dict[str, int], at_least_s: float
-) -> None:
-    assert watch_limit_s(by_duration(parameters, duration_s), warmup_s) == at_least_s + 3600
 
 
 def test_histograms_agree_with_the_raw_latencies() -> None:

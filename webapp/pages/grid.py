@@ -111,11 +111,8 @@ def _cell(cell: Cell, detail: RunDetail, divisor: float) -> GridCell:
             text = _number(cell.value, divisor) or "done"
             title = f"block {cell.block}: {format_quantity(cell.value, detail.metric.unit)}"
         case TrialState.RUNNING:
-            left = "" if cell.left_s is None else f" {duration(round(cell.left_s))}"
-            text, title = (
-                f"{cell.phase or 'starting'}{left}",
-                f"block {cell.block}: {cell.phase}, attempt {cell.attempts}",
-            )
+            text = f"{cell.phase or 'starting'}{_left(cell)}"
+            title = f"block {cell.block}: {cell.phase}, attempt {cell.attempts}"
             share = _share(cell)
         case TrialState.FAILED:
             text, title = "failed", f"block {cell.block}: {cell.error}"
@@ -124,6 +121,12 @@ def _cell(cell: Cell, detail: RunDetail, divisor: float) -> GridCell:
         case _:
             text = state
     return GridCell(cell.trial_id, cell.block, state, text, title, share)
+
+
+def _left(cell: Cell) -> str:
+    if cell.look and cell.look.still_since_s is not None:
+        return ": no progress"
+    return "" if cell.left_s is None else f" {duration(round(cell.left_s))}"
 
 
 def _share(cell: Cell) -> int | None:

@@ -74,6 +74,7 @@ def _context(request: HttpRequest, found: RunDetail) -> dict[str, Any]:
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
         "key": key(panels.series),
+        "looks": [cell for row in found.configurations for cell in row.cells if cell.look],
         "failures": failures[:MOST_FAILURES],
         "more_failures": max(0, len(failures) - MOST_FAILURES),
         "compare": urlstate.write(Selection((run.id,), panels.panels[0].filters if panels.panels else {})),

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from results import runs
 from results.environment import LayerKind, flatten
 from results.explain import read_plan
+from results.looks import look_in
 from results.models import Attempt
 from results.models.audit import Scope
 from results.queries.capabilities import answers_of
@@ -77,6 +78,7 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
         "layers": [(layer, flatten(layer.content)) for layer in found.layers if layer.kind not in _ELSEWHERE],
         "plans": [head.label for head in heads if head.kind == "plan"],
         "problem": (attempt.error if attempt else None) or found.error,
+        "look": look_in(attempt.notes) if attempt else None,
         "checks_passed": _all_passed(attempt),
         "ended": ended,
         "live": not ended and (attempt is None or attempt.number == found.attempts[-1].number),

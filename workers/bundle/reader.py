@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from results.errors import IngestError, ParseError, TrialError
+from results.errors import DeadlineError, IngestError, ParseError, TrialError
 from results.matrix import TrialSpec
 from results.metrics import Metric
 from results.parsed import Gap, ParsedTrial, Part
@@ -56,7 +56,7 @@ def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
         reading = _reading(manifest, spec, files, "workload/", "client")
         part, trouble = _parse(registry.workload_parser(spec.workload), reading)
         parts.append(part)
-        error = error or trouble or _failure(part)
+        error = _with_words(error, part) if error else trouble or _failure(part)
         for name, node in manifest.collectors:
             reading = _reading(manifest, spec, files, f"collectors/{name}/{node}/", node)
             part, trouble = _parse(registry.collector_parser(name), reading)
@@ -118,6 +118,13 @@ def _failure(part: Part) -> dict[str, Any] | None:
         return None
     what = "The workload failed while it was measured."
     return TrialError(what, where="measure", why=part.failure, todo="See its output below.").as_dict()
+
+
+def _with_words(error: dict[str, Any], part: Part) -> dict[str, Any]:
+    """A phase that passed its deadline says what the workload's own output tells of that."""
+    if error.get("kind") != DeadlineError.kind or not part.failure:
+        return error
+    return error | {"why": " ".join(filter(None, (part.failure, error["why"])))}
 
 
 def _declared(spec: TrialSpec, whole: Part) -> tuple[Metric, ...]:

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from results.errors import AgentError, VerifyError
+from results.specs import RUN_GRACE_S
 from workers.interfaces import Stage
 from workers.remote.job import Job
 
 from .background_report import FILE, asked_for
-from .parameters import RUN_GRACE_S, longest_run_s
 
 _HERE = Path(__file__).parent
 _SCRIPT = (_HERE / "until.sh").read_text() + (_HERE / "background.sh").read_text()
@@ -36,7 +36,7 @@ async def start(stage: Stage, since_s: float) -> Job | None:
     if asked is None:
         return None
     server = stage.primary
-    left_s = max(0.0, longest_run_s(stage.measured_s) - asked.at_s) + RUN_GRACE_S
+    left_s = max(0.0, stage.left_s - asked.at_s) + RUN_GRACE_S
     # the server itself ends work that was forgotten, as by a worker that died
     env = {**server.environment(local=True), "PGOPTIONS": f"-c statement_timeout={left_s * 1000:.0f}", "LC_ALL": "C"}
     database = stage.database if asked.work == "vacuum" else "postgres"

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping
 
 from results.parameters import Kind, Parameter, Scalar
+from results.specs import GRACE_S, Longest, timed_limit_s
 
 from .version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_DETAILED_FAILURES, require
 
 _DEFINITION = r"[A-Za-z_][A-Za-z0-9_]*=[^,]*"
 _FIRST_WITH_TRIES = 150000
 _LONGEST_UNTIL_DONE_S = 12 * 3600.0
-RUN_GRACE_S = 60.0
+_SLOW_TRANSACTION_S, _SLOW_OWN_S = 0.5, 30.0  # of pgbench's scripts, with as many others at once; of a plan's own
 _BYTES_PER_SCALE = 15_500_000  # accounts with their key, tellers, branches: measured on 16
 
 DEFINE = Parameter(
@@ -80,12 +81,13 @@ BACKGROUND = (
 )
 
 
-def longest_run_s(measured_s: float | None) -> float:
-    """When a run that goes on is ended. measured_s: None = until the work is done."""
-    if measured_s is None:
-        return _LONGEST_UNTIL_DONE_S
-    # the last transactions are let finish, however long they take
-    return measured_s * 1.5 + RUN_GRACE_S
+def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
+    """So many transactions at the wanted rate, or each at a crawl: never beyond twelve hours, but for a rate."""
+    transactions = int(parameters.get("transactions", 0))
+    rate, clients = float(parameters.get("rate", 0)), int(parameters.get("clients", 1))
+    own = "custom" in str(parameters.get("script", "custom"))
+    slow_s = min(_LONGEST_UNTIL_DONE_S, GRACE_S + transactions * (_SLOW_OWN_S if own else _SLOW_TRANSACTION_S))
+    return Longest(measure_s=slow_s + (timed_limit_s(transactions * clients / rate) if rate else 0.0))
 
 
 def run_arguments(parameters: Mapping[str, Scalar], *, threads: int, duration_s: float, client: int) -> list[str]:

@@ -15,11 +15,12 @@ from pathlib import Path, PurePosixPath
 from results.errors import VerifyError
 from results.matrix import Load
 from results.parameters import Scalar
+from results.specs import RUN_GRACE_S
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
 from . import background
-from .parameters import RUN_GRACE_S, longest_run_s, run_arguments
+from .parameters import run_arguments
 from .several import LOADS, TOGETHER_S
 from .version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_LOG_PREFIX, major, pgbench_version_num, version_name
 
@@ -103,14 +104,14 @@ async def arguments(
     return options + await put_scripts(stage, scripts)
 
 
-async def initialize(stage: Stage, database: str, arguments: Sequence[str], *, deadline_s: float) -> None:
+async def initialize(stage: Stage, database: str, arguments: Sequence[str]) -> None:
     """`pgbench -i` with these arguments, the tables stored by the plan's access method. Raises CommandError with
     pgbench's own words when it fails."""
     env = _environment(stage)
     if stage.spec.access_method and stage.spec.installation.version_num >= FIRST_WITH_ACCESS_METHODS:
         env["PGOPTIONS"] = f"-c default_table_access_method={_option_value(stage.spec.access_method)}"
     argv = [_program(stage), *arguments, database]
-    job = await Job.start(stage.client, f"{_directory(stage)}/load", argv, deadline_s=deadline_s, env=env)
+    job = await Job.start(stage.client, f"{_directory(stage)}/load", argv, deadline_s=stage.left_s, env=env)
     (await job.finished()).require("pgbench", argv, where="load", todo=_TODO)
 
 
@@ -125,9 +126,8 @@ async def warm_up(stage: Stage, arguments: Sequence[str]) -> None:
         client = stage.agents[load.client]
         argv = [*_command(stage, load, arguments), stage.database]
         directory = f"{stage.job_dir(client)}/warmup{_suffix(stage, load)}"
-        job = await Job.start(
-            client, directory, argv, deadline_s=warmup_s + RUN_GRACE_S, env=_load_environment(stage, load)
-        )
+        limit_s = warmup_s + RUN_GRACE_S * stage.spec.patience
+        job = await Job.start(client, directory, argv, deadline_s=limit_s, env=_load_environment(stage, load))
         finished = await job.finished(expected_s=warmup_s)
         _record(stage, finished, folder_of(stage, load, "workload/warmup"))
         finished.require("pgbench", argv, where="warm-up", todo=_TODO)
@@ -195,7 +195,7 @@ async def _start(stage: Stage, load: Load, arguments: Sequence[str], version: in
     if stage.spec.loads:
         moment = at_s + stage.clock_offset_s(load.client)
         argv = ["sh", "-c", TOGETHER, "together", f"{moment:.6f}", f"{directory}/began", *argv]
-    return await Job.start(client, directory, argv, deadline_s=longest_run_s(stage.measured_s), env=env, cwd=cwd)
+    return await Job.start(client, directory, argv, deadline_s=stage.left_s, env=env, cwd=cwd)
 
 
 async def _began_s(stage: Stage, load: Load, finished: Finished) -> float:

@@ -11,7 +11,6 @@ from results.errors import AgentError
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
-from .parameters import longest_run_s
 from .restarts import FOLDED, RUNS, Run
 from .run import latency_directory
 
@@ -42,7 +41,7 @@ async def start(
     pause = "" if pause_s is None else f"{pause_s:g}"
     words = [f"{stage.spec.duration_s:g}", pause, f"{logs}/pgbench_log", database, again["PGHOST"], again["PGPORT"]]
     argv = ["sh", "-c", _SCRIPT, "surviving", *words, *program]
-    return await Job.start(stage.client, directory, argv, deadline_s=longest_run_s(stage.measured_s), env=env)
+    return await Job.start(stage.client, directory, argv, deadline_s=stage.left_s, env=env)
 
 
 async def record(stage: Stage, finished: Finished) -> None:

@@ -12,8 +12,6 @@ from . import run
 from .parameters import ACCOUNTS_PER_SCALE, check_server
 
 _SQL = (Path(__file__).parent / "tables.sql").read_text()
-_LOAD_GRACE_S = 600.0
-_LOAD_S_PER_SCALE = 20.0
 _TELLERS_PER_SCALE = 10
 
 
@@ -23,12 +21,7 @@ async def load(stage: Stage, database: str, arguments: Sequence[str] = ()) -> No
     check_server(stage.spec.access_method, stage.spec.installation.version_num)
     scale = int(stage.spec.parameters["scale"])
     arguments = ["-i", "-q", "-s", str(scale), *arguments]
-    await run.initialize(stage, database, arguments, deadline_s=load_limit_s(scale))
-
-
-def load_limit_s(scale: int) -> float:
-    """When loading, indexing or vacuuming the tables has surely gone wrong."""
-    return _LOAD_GRACE_S + _LOAD_S_PER_SCALE * scale
+    await run.initialize(stage, database, arguments)
 
 
 async def check(stage: Stage, workload: str, wanted: Mapping[str, int | bool] | None = None) -> None:

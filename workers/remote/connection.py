@@ -66,11 +66,12 @@ class _Line:
 class Remote:
     """An agent at the other end of one SSH connection. Safe to use from several coroutines at once.
 
-    log: every command as run; `phase` and `node` are what it is filed under."""
+    log: every command as run; `phase` and `node` are what it is filed under. late_s: deadlines that jobs passed."""
 
     def __init__(self, address: Address, *, timeout_s: float = 15) -> None:
         self.address = address
         self.log: list[CommandRun] = []
+        self.late_s: list[float] = []
         self.phase = ""
         self.node = address.name
         self._line = _Line(address, timeout_s)
@@ -80,6 +81,12 @@ class Remote:
         in another way."""
         other = copy.copy(self)
         other.address = replace(self.address, layout=layout)
+        return other
+
+    def unlogged(self) -> Remote:
+        """The same agent over the same connection, for what is no part of a trial and belongs into no log of it."""
+        other = copy.copy(self)
+        other.log = []
         return other
 
     async def reconnect(self) -> None:

@@ -159,6 +159,8 @@ class Job:
             ) from None
         seconds = float(ended) - float(started)
         timed_out = int(status) in _TIMED_OUT and seconds >= float(deadline)
+        if timed_out:
+            self.remote.late_s.append(float(deadline))
         return JobResult(int(status), timed_out, float(started), float(ended))
 
 

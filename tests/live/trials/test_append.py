@@ -91,7 +91,7 @@ def test_a_lost_row_fails_the_trial(measure: Measure, afterwards: Afterwards) ->
 
 def test_a_row_without_a_partition_fails_the_trial(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execute, "seconds_ahead", lambda *_: 2)
-    monkeypatch.setattr(execute, "longest_run_s", lambda _: -3600.0)  # they may even have ended when it is verified
+    monkeypatch.setattr(execute, "timed_limit_s", lambda *_: -3600.0)  # they may even have ended when it is verified
     attempt = measure(workload="append", duration_s=4, data="fresh", parameters={"partition_s": 1})
     assert attempt.error is not None
     assert 'no partition of relation "append_rows" found for row' in attempt.error["why"]

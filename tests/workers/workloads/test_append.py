@@ -11,10 +11,9 @@ from results.errors import ParseError, VerifyError
 from results.matrix import InstallationRef, TrialSpec
 from results.parameters import Scalar
 from results.parsed import Part
-from results.specs import Reading
+from results.specs import Reading, timed_limit_s
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage
-from workers.pgbench.parameters import longest_run_s
 from workers.workloads import append
 from workers.workloads.append.execute import WORKLOAD
 from workers.workloads.append.parse import parse
@@ -67,7 +66,7 @@ def test_a_damaged_count_is_told() -> None:
 
 
 def test_partitions_reach_past_the_longest_run() -> None:
-    assert seconds_ahead(DEFAULTS, warmup_s=30, duration_s=300) == 30 + longest_run_s(300) + MARGIN_S == 30 + 510 + 600
+    assert seconds_ahead(DEFAULTS, warmup_s=30, duration_s=300) == 30 + timed_limit_s(300) + MARGIN_S == 30 + 510 + 600
 
 
 def test_more_partitions_than_a_server_can_bear_are_refused() -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from results.errors import AgentError
-from results.specs import watch_limit_s
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.job import Finished, Job
@@ -39,7 +38,7 @@ class Perf:
             server.remote,
             directory,
             (_HERE / "record.sh").read_text(),
-            deadline_s=watch_limit_s(stage.measured_s, stage.spec.warmup_s),
+            deadline_s=stage.lifetime_s,
             env={
                 "DATA_DIR": server.data_dir,
                 "EVENT": found.event,

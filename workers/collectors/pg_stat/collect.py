@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 from results.errors import TeitenError
-from results.specs import watch_limit_s
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.command import quote
@@ -63,9 +62,8 @@ async def _start_sampler(stage: Stage, node: str) -> None:
     for name, value in _functions(server).items():
         argv += ["-v", f"{name}={value}"]
     script = f"exec {quote(argv)} <<'SQL'\n{(_HERE / 'sample.sql').read_text()}SQL\n"
-    deadline_s = watch_limit_s(stage.measured_s, stage.spec.warmup_s)
     await Job.start(
-        server.remote, _directory(stage, node), script, deadline_s=deadline_s, env=server.environment(local=True)
+        server.remote, _directory(stage, node), script, deadline_s=stage.lifetime_s, env=server.environment(local=True)
     )
 
 

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 from results.errors import TeitenError
-from results.specs import watch_limit_s
 from workers.interfaces import Stage
 from workers.remote.command import quote
 from workers.remote.job import Job
@@ -46,9 +45,8 @@ async def _start_sampler(stage: Stage, node: str) -> None:
     server = stage.servers[node]
     argv = [*server.psql(_DATABASE), "-v", f"nodes={_others(stage, node)}"]
     script = f"exec {quote(argv)} <<'SQL'\n{(_HERE / 'sample.sql').read_text()}SQL\n"
-    deadline_s = watch_limit_s(stage.measured_s, stage.spec.warmup_s)
     env = server.environment(local=True)
-    await Job.start(server.remote, _directory(stage, node), script, deadline_s=deadline_s, env=env)
+    await Job.start(server.remote, _directory(stage, node), script, deadline_s=stage.lifetime_s, env=env)
 
 
 async def _catch_up(stage: Stage, node: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from results.errors import AgentError, CommandError
-from results.specs import watch_limit_s
 from workers.interfaces import Stage
 from workers.remote.job import Job
 
@@ -31,7 +30,7 @@ class Sar:
             remote,
             directory,
             (_HERE / "start.sh").read_text(),
-            deadline_s=watch_limit_s(stage.measured_s, stage.spec.warmup_s),
+            deadline_s=stage.lifetime_s,
             env={"SAR_FILE": f"{directory}/sar.data"},
         )
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from results.errors import CommandError, ParseError, TrialError, VerifyError
 from results.parsed import Check
 from results.programs import ProgramNeed
-from results.specs import watch_limit_s
 from workers.arranging import access, pool, pool_failover
 from workers.arranging.failover_parameters import asked_for
 from workers.arranging.pool_answers import read_rows
@@ -74,8 +73,7 @@ async def start(stage: Stage) -> None:
         "DIRECTORY": place.directory,
         "LOG": stage.poolers[POOLER].log_path,
     }
-    deadline_s = watch_limit_s(stage.measured_s, stage.spec.warmup_s)
-    await Job.start(remote, job, _START, deadline_s=deadline_s, env=environment)
+    await Job.start(remote, job, _START, deadline_s=stage.lifetime_s, env=environment)
     await _ready(stage)
     if listen:
         await _hand_out(stage)

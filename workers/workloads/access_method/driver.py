@@ -22,7 +22,6 @@ from .steps import Kind, Sizes, Step, steps
 
 _SQL = Path(__file__).parent / "sql"
 _STATISTICS = (_SQL / "50_statistics.sql").read_text()
-_LONGEST_STEP_S = 24 * 3600.0
 _STATISTICS_S, _POLL_S = 20.0, 0.1
 
 
@@ -163,7 +162,7 @@ class Driver:
             self.stage.client,
             f"{self.stage.job_dir(self.stage.client)}/step-{len(self.protocol):03d}",
             argv,
-            deadline_s=_LONGEST_STEP_S,
+            deadline_s=self.stage.left_s,
             env={**self.stage.primary.environment(), "LC_ALL": "C", **options},
             cwd=directory_of(self.stage),
         )

@@ -27,7 +27,6 @@ _POLICIES = {
     "restart": "restarted",
     "required": "cold",
 }
-_MAKING_ROWS_S = 6 * 3600.0
 
 
 class AccessMethod:
@@ -94,7 +93,7 @@ async def _make_rows(stage: Stage) -> None:
         stage.client,
         f"{stage.job_dir(stage.client)}/rows",
         argv,
-        deadline_s=_MAKING_ROWS_S,
+        deadline_s=stage.left_s,
         env=stage.primary.environment(),
         cwd=directory_of(stage),
     )

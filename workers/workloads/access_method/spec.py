@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 from results.errors import Problem
 from results.metrics import Better, Metric
 from results.parameters import Kind, Parameter, Scalar
-from results.specs import WorkloadSpec
+from results.specs import GRACE_S, Longest, WorkloadSpec, timed_limit_s
 from workers.pgbench.parameters import tables_bytes
 
-from .steps import Sizes
+from .steps import COLUMNS, Sizes
 
 _MOST = 2_000_000_000
+_SLOW_WRITES, _SLOW_READS = 250e3, 5e6  # bytes a second
+_SLOW_TRANSACTION_S = 0.02
 _NARROW_BYTES, _WIDE_BYTES = 180, 690  # of a row, with its index entries: measured as heap on 18
 
 PARAMETERS = (
@@ -198,6 +200,17 @@ def until_done(parameters: Mapping[str, Scalar], duration_s: float) -> None:
     return None
 
 
+def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
+    """Every byte written and every scan at a crawl, each update a transaction that waits for a slow disk."""
+    sizes = Sizes.of(parameters)
+    ranges, rows = int(parameters["range_repetitions"]), int(parameters["row_repetitions"])
+    written_s = disk_bytes(parameters) / _SLOW_WRITES
+    scanned_s = int(parameters["scan_repetitions"]) * 2 * len(COLUMNS) * _WIDE_BYTES * sizes.wide_rows / _SLOW_READS
+    transactions_s = (2 * rows + 2 * ranges * sizes.range_rows + sizes.updates) * _SLOW_TRANSACTION_S
+    tpcb_s = timed_limit_s(duration_s) if parameters["tpcb"] else 0.0
+    return Longest(measure_s=GRACE_S + written_s + scanned_s + transactions_s + tpcb_s)
+
+
 def stored_by(parameters: Mapping[str, Scalar]) -> Mapping[str, str]:
     """The twin of the wide table."""
     return {"wide_heap": "heap"} if parameters.get("heap_baseline", True) else {}
@@ -223,6 +236,7 @@ SPEC = WorkloadSpec(
     minimum_version=110000,
     measured_s=until_done,
     timed_part="tpcb",
+    longest=longest,
     stored_by=stored_by,
     problems=problems,
 )

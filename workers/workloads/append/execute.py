@@ -7,9 +7,10 @@ from pathlib import Path
 
 from results.errors import TeitenError
 from results.parsed import Check
+from results.specs import timed_limit_s
 from workers.interfaces import Stage
 from workers.pgbench import detached, run
-from workers.pgbench.parameters import check_server, longest_run_s
+from workers.pgbench.parameters import check_server
 from workers.pgbench.run import ScriptFile
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS, require
 
@@ -26,7 +27,6 @@ _INDEXES = {
     "none": "",
 }
 _BEFORE = "append.rows_before"
-_COUNT_LIMIT_S = 6 * 3600.0
 
 
 class Append:
@@ -42,7 +42,8 @@ class Append:
         _require(stage)
         await run.client_version(stage)
         [row] = await stage.primary.query(_READY, database=stage.database)
-        wanted_s, seconds = longest_run_s(stage.spec.duration_s), float(row["seconds"] or 0)
+        wanted_s = timed_limit_s(stage.spec.duration_s, stage.spec.patience)
+        seconds = float(row["seconds"] or 0)
         actual = f"{seconds:.0f} s ahead, {row['partitions']} partitions"
         stage.recorder.check(
             Check("append.partitions", "primary", f"at least {wanted_s:.0f} s ahead", actual, seconds >= wanted_s)
@@ -55,7 +56,7 @@ class Append:
         has_access_method = bool(spec.access_method) and spec.installation.version_num >= FIRST_WITH_ACCESS_METHODS
         variables = {
             "step": str(spec.parameters["partition_s"]),
-            "seconds": str(seconds_ahead(spec.parameters, spec.warmup_s, spec.duration_s)),
+            "seconds": str(seconds_ahead(spec.parameters, spec.warmup_s, spec.duration_s, spec.patience)),
             "has_access_method": "on" if has_access_method else "off",
             "access_method": spec.access_method,
         }
@@ -70,7 +71,7 @@ class Append:
     async def audit(self, stage: Stage) -> None:
         """Has the server count what it has. One that no longer answers costs a gap, and so the trial."""
         try:
-            said = await detached.execute(stage, "rows", _ROWS, database=stage.database, deadline_s=_COUNT_LIMIT_S)
+            said = await detached.execute(stage, "rows", _ROWS, database=stage.database, deadline_s=stage.left_s)
         except TeitenError as error:
             stage.recorder.gap("append", "primary", f"the rows could not be counted: {error}")
             return
@@ -82,7 +83,8 @@ def _require(stage: Stage) -> None:
     version_num = stage.spec.installation.version_num
     require("workload", "PostgreSQL", version_num, FIRST_WITH_PARTITIONED_INDEXES)
     check_server(stage.spec.access_method, version_num)
-    seconds_ahead(stage.spec.parameters, stage.spec.warmup_s, stage.spec.duration_s)
+    spec = stage.spec
+    seconds_ahead(spec.parameters, spec.warmup_s, spec.duration_s, spec.patience)
 
 
 async def _arguments(stage: Stage, duration_s: float) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from results.errors import VerifyError
 from results.parameters import Scalar
-from workers.pgbench.parameters import longest_run_s
+from results.specs import timed_limit_s
 
 from .spec import TOGETHER
 
@@ -18,9 +18,10 @@ MARGIN_S = 600.0  # for whatever lies between making the partitions and the run'
 MOST = 10_000  # each new partition costs the server more than the one before
 
 
-def seconds_ahead(parameters: Mapping[str, Scalar], warmup_s: float, duration_s: float) -> int:
-    """How far ahead partitions are made. Raises VerifyError when that takes more of them than a server can bear."""
-    seconds = math.ceil(warmup_s + longest_run_s(duration_s) + MARGIN_S)
+def seconds_ahead(parameters: Mapping[str, Scalar], warmup_s: float, duration_s: float, patience: float = 1.0) -> int:
+    """How far ahead partitions are made: beyond the deadline of the run. Raises VerifyError when that takes more of
+    them than a server can bear."""
+    seconds = math.ceil(warmup_s + timed_limit_s(duration_s, patience) + MARGIN_S)
     step_s = int(parameters["partition_s"])
     if (count := math.ceil(seconds / step_s)) > MOST:
         raise VerifyError(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from results.errors import VerifyError
 from results.parsed import Check
-from results.specs import LONGEST_RUN_S
 from workers.interfaces import Stage
 from workers.pgbench.parameters import check_server
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS
@@ -21,8 +20,6 @@ _GENERATE, _ROWS = (_HERE / "generate.sh").read_text(), (_HERE / "generate.awk")
 _LOAD = (_HERE / "load.sh").read_text()
 _SCHEMA, _BEFORE = ((_HERE / f"{name}.sql").read_text() for name in ("schema", "before"))
 _SESSION_FILES = ("mark", "timed", "copy", "primary_keys", "foreign_keys", "vacuum", "analyze", "check")
-_GRACE_S = 3600.0
-_S_PER_MB = 2.0  # half a megabyte a second: slower is taken for hanging
 
 
 class BulkLoad:
@@ -84,7 +81,7 @@ def _load_words(stage: Stage) -> list[str]:
 async def _session(stage: Stage, name: str, argv: list[str]) -> Finished:
     directory = f"{stage.job_dir(stage.client)}/{name}"
     env = {**stage.primary.environment(), "LC_ALL": "C"}
-    job = await Job.start(stage.client, directory, argv, deadline_s=_deadline_s(stage), env=env)
+    job = await Job.start(stage.client, directory, argv, deadline_s=stage.left_s, env=env)
     return await job.finished()
 
 
@@ -125,7 +122,7 @@ async def _files(stage: Stage) -> dict[str, dict[str, int]]:
     counts = [str(rows[table]) for table in ("customer", "item", "orders")]
     argv = ["sh", "-c", _GENERATE, "sh", _data_directory(stage), _ROWS, str(parameters["seed"]), *counts, str(PARTS)]
     directory = f"{stage.job_dir(stage.client)}/files"
-    job = await Job.start(stage.client, directory, argv, deadline_s=_deadline_s(stage))
+    job = await Job.start(stage.client, directory, argv, deadline_s=stage.left_s)
     finished = await job.finished()
     finished.require(
         "The maker of the files to load",
@@ -146,10 +143,6 @@ def _data_directory(stage: Stage) -> str:
 
 def _sql_directory(stage: Stage) -> str:
     return f"{stage.job_dir(stage.client)}/sql"
-
-
-def _deadline_s(stage: Stage) -> float:
-    return min(LONGEST_RUN_S, _GRACE_S + _S_PER_MB * int(stage.spec.parameters["size_mb"]))
 
 
 WORKLOAD = BulkLoad()

@@ -19,6 +19,7 @@ from workers.pgbench.parameters import (
     RATE,
     SCALE,
     TRANSACTIONS,
+    longest,
     tables_bytes,
 )
 
@@ -107,4 +108,5 @@ SPEC = WorkloadSpec(
     metrics=METRICS,
     disk_bytes=disk_bytes,
     several=by_pgbench,
+    longest=longest,
 )

@@ -73,7 +73,7 @@ async def _detached(stage: Stage, name: str, script: str, database: str) -> None
         name,
         script,
         database=database,
-        deadline_s=tables.load_limit_s(int(stage.spec.parameters["scale"])),
+        deadline_s=stage.left_s,
         variables={"has_index_cleanup": "on" if has_index_cleanup else "off"},
     )
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from results.errors import Problem
 from results.metrics import Better, Metric
 from results.parameters import Kind, Parameter, Scalar
-from results.specs import WorkloadSpec, by_duration
+from results.specs import Longest, WorkloadSpec, by_duration
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import parameters as shared
 
@@ -186,6 +186,14 @@ def measured_s(parameters: Mapping[str, Scalar], duration_s: float) -> float | N
     return by_duration(parameters, duration_s) if parameters["form"] == PGBENCH else None
 
 
+def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
+    """Setup, queries and commands may take what the plan says; a load of pgbench's so many transactions."""
+    stated_s = float(parameters["deadline_s"])
+    if parameters["form"] == PGBENCH:
+        return replace(shared.longest(parameters, duration_s), load_s=stated_s)
+    return Longest(load_s=stated_s, warm_s=stated_s, measure_s=stated_s, stated=True)
+
+
 def headline_of(parameters: Mapping[str, Scalar]) -> str:
     """Of pgbench tps, of queries the time of a pass, of a command what the parameter says."""
     if parameters["form"] == COMMAND:
@@ -218,6 +226,7 @@ SPEC = WorkloadSpec(
     disk_bytes=disk_bytes,
     several=run_by_pgbench,
     measured_s=measured_s,
+    longest=longest,
     headline_of=headline_of,
     problems=problems,
     brought=brought,

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from results.errors import AgentError, VerifyError
 from results.parameters import Scalar
-from results.specs import LONGEST_RUN_S
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
@@ -98,7 +97,7 @@ async def _run(stage: Stage, name: str, scripts: list[str]) -> Finished:
     await stage.client.put(f"{directory}/run.sh", _RUN)
     argv = ["sh", f"{directory}/run.sh", psql(stage), stage.database, str(len(scripts))]
     job = await Job.start(
-        stage.client, f"{directory}/job", argv, deadline_s=LONGEST_RUN_S, env=environment(stage), cwd=clients
+        stage.client, f"{directory}/job", argv, deadline_s=stage.left_s, env=environment(stage), cwd=clients
     )
     try:
         finished = await job.finished()

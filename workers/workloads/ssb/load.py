@@ -19,7 +19,6 @@ from .verify import loaded
 _HERE = Path(__file__).parent
 _ON_AGENT = ("common.awk", "dimensions.awk", "lineorder.awk", "copy_lineorder.sql", "load.sh")
 _FIRST_WITH_ACCESS_METHODS = 120000
-_GRACE_S, _S_PER_SCALE = 3600.0, 3600.0
 SESSIONS = "ssb of teiten "  # no name that begins with teiten: pg_stat leaves those out
 _TODO = "Mend what the message names, then retry the trial."
 
@@ -108,7 +107,7 @@ class Loader:
             self.stage.client,
             f"{self.directory}/{len(self.steps)}",
             argv,
-            deadline_s=_GRACE_S + _S_PER_SCALE * float(self.parameters["scale_factor"]),
+            deadline_s=self.stage.left_s,
             env=environment(self.stage),
             cwd=self.directory,
         )

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 
 from results.metrics import Better, Metric
 from results.parameters import Kind, Parameter, Scalar
-from results.specs import WorkloadSpec
+from results.specs import GRACE_S, Longest, WorkloadSpec
 
-from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED
+from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED, chosen
 from .sizes import sizes
 
 GENERATOR = "1"  # raised with every change of the rows: kept data of another version is not taken for these
 NO_INDEXES, KEYS, KEYS_AND_FACT_COLUMNS = "none", "keys", "keys and fact columns"
 
 _QUERY = "|".join(query.replace(".", r"\.") for query in QUERIES)
+_SLOW_QUERY_S = 30.0
 _LINE_BYTES = 110  # of the fact table and its visibility map, measured on 15
 _KEY_BYTES = 22  # a row of a btree
 _PART_BYTES, _PERSON_BYTES = 120, 140
@@ -253,6 +254,17 @@ def until_done(parameters: Mapping[str, Scalar], duration_s: float) -> float | N
     return None
 
 
+def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
+    """Queries of a pass, each at half a minute for each 1 of the scale factor, all clients one after the other."""
+    clients, queries = int(parameters["clients"]), len(chosen(parameters))
+    pass_s = _SLOW_QUERY_S * max(1.0, float(parameters["scale_factor"])) * queries * clients
+    explained = int(bool(parameters["explain"]))
+    return Longest(
+        warm_s=pass_s * (int(parameters["warmup_passes"]) + explained),
+        measure_s=GRACE_S + pass_s * int(parameters["passes"]),
+    )
+
+
 SPEC = WorkloadSpec(
     name="ssb",
     title="Star Schema Benchmark",
@@ -264,5 +276,6 @@ SPEC = WorkloadSpec(
     headline="ssb.pass.seconds",
     minimum_version=110000,
     measured_s=until_done,
+    longest=longest,
     stored_by=stored_by,
 )

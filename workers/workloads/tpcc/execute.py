@@ -27,8 +27,6 @@ _ISOLATION, _VERIFY, _COUNTS = ((_HERE / f"{name}.sql").read_text() for name in 
 _SCRIPTS = [ScriptFile(name, (_HERE / "scripts" / f"{name}.sql").read_text(), weight) for name, weight in MIX.items()]
 _TOLD = (_HERE / "conditions" / "told.sql").read_text()
 CONDITIONS_SQL = "\n".join((_HERE / "conditions" / f"{number}.sql").read_text() + _TOLD for number in CONDITIONS)
-_CHECK_GRACE_S = 600.0
-_CHECK_S_PER_WAREHOUSE = 10.0
 _NAMES = 1000
 _FOREIGN_KEYS = 10
 _PRIMARY_KEYS = 8
@@ -134,9 +132,8 @@ async def _conditions(stage: Stage, when: str) -> Finished:
     await stage.client.put(f"{directory}/conditions.sql", CONDITIONS_SQL)
     words = stage.primary.psql(stage.database)[1:]
     argv = [f"{stage.client_bin}/psql", *words, "-f", f"{directory}/conditions.sql"]
-    deadline_s = _CHECK_GRACE_S + _CHECK_S_PER_WAREHOUSE * int(stage.spec.parameters["warehouses"])
     env = stage.primary.environment()
-    return await (await Job.start(stage.client, directory, argv, deadline_s=deadline_s, env=env)).finished()
+    return await (await Job.start(stage.client, directory, argv, deadline_s=stage.left_s, env=env)).finished()
 
 
 def _expected(parameters: Mapping[str, Scalar]) -> dict[str, int | str]:

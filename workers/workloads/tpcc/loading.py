@@ -22,8 +22,6 @@ _FILES = {
     **{path.name: path.read_text() for path in (_HERE / "population").iterdir()},
     "functions.sql": "\n".join(["BEGIN;", *_TRANSACTIONS, "COMMIT;"]),
 }
-_GRACE_S = 900.0
-_S_PER_WAREHOUSE = 120.0
 _MOMENT = "2012-10-01 00:00:00"  # of all dates in the population: the data is the same whenever it is made
 
 
@@ -36,10 +34,9 @@ async def load(stage: Stage, database: str) -> None:
     # before 12 every table is a heap, and there is nothing to choose
     chosen = spec.access_method if spec.installation.version_num >= FIRST_WITH_ACCESS_METHODS else ""
     variables = environment(parameters, psql=f"{stage.client_bin}/psql", database=database, access_method=chosen)
-    deadline_s = _GRACE_S + _S_PER_WAREHOUSE * int(parameters["warehouses"])
     argv = ["sh", "load.sh"]
     env = {**stage.primary.environment(), **variables}
-    job = await Job.start(stage.client, directory, argv, deadline_s=deadline_s, env=env)
+    job = await Job.start(stage.client, directory, argv, deadline_s=stage.left_s, env=env)
     finished = await job.finished()
     finished.require("loading", argv, where="load", todo="Mend what is named, then retry the trial.")
     stage.recorder.note("load", phases(finished.stdout))

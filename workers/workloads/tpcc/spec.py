@@ -150,4 +150,5 @@ SPEC = WorkloadSpec(
     disk_bytes=disk_bytes,
     headline="nopm",
     minimum_version=110000,
+    longest=parameters.longest,
 )

@@ -1,0 +1,98 @@
+"""The phases of an attempt, one after the other: each timed, and each with a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from results.errors import DeadlineError, TeitenError
+from results.parsed import PhaseTiming
+from results.specs import GRACE_S
+from workers.interfaces import Stage
+from workers.lookout import Lookout
+
+log = logging.getLogger(__name__)
+Progress = Callable[[str, float | None], Awaitable[None]]
+# A job ends at the deadline by itself. After it the phase gathers what the job wrote, which in `measure` may be much.
+_AFTER_S = {"measure": GRACE_S}
+_USUALLY_AFTER_S = 60.0
+
+
+@dataclass
+class Phases:
+    """started_s: of the attempt, epoch. done: the phases so far."""
+
+    stage: Stage
+    progress: Progress
+    lookout: Lookout
+    started_s: float
+    done: list[PhaseTiming] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def phase(self, name: str, expected_s: float | None = None) -> AsyncIterator[None]:
+        """One phase. Raises DeadlineError where it, or a job of it, did not end by its deadline."""
+        await self.progress(name, expected_s)
+        for remote in self.stage.agents.values():
+            remote.phase = name
+            remote.late_s.clear()
+        begun, begun_s = time.time(), time.monotonic()
+        limit_s = self.stage.deadlines.get(name)
+        self.stage.ends_s = None if limit_s is None else begun_s + limit_s
+        ok = False
+        try:
+            async with self._ended_by(name, limit_s), self._watched(name, expected_s, limit_s):
+                yield
+            ok = True
+        finally:
+            self.done.append(PhaseTiming(name, begun - self.started_s, time.time() - begun, ok))
+            await self.lookout.over(well=ok)
+
+    @asynccontextmanager
+    async def _ended_by(self, name: str, limit_s: float | None) -> AsyncIterator[None]:
+        cause: TeitenError | None = None
+        after_s = _AFTER_S.get(name, _USUALLY_AFTER_S) * self.stage.spec.patience
+        timeout = asyncio.timeout(None if limit_s is None else limit_s + after_s)
+        try:
+            async with timeout:
+                yield
+        except TimeoutError:
+            if not timeout.expired():
+                raise
+        except TeitenError as error:
+            if not timeout.expired() and not self._late_s():
+                raise
+            cause = error
+        if limit_s is not None and (timeout.expired() or self._late_s()):
+            raise self._passed(name, self._late_s() or limit_s, cause) from cause
+
+    @asynccontextmanager
+    async def _watched(self, name: str, expected_s: float | None, limit_s: float | None) -> AsyncIterator[None]:
+        if limit_s is None:
+            yield
+            return
+        looking = asyncio.create_task(self.lookout.watch(name, expected_s, limit_s))
+        try:
+            yield
+        finally:
+            looking.cancel()
+            await asyncio.wait([looking])
+            if not looking.cancelled() and (error := looking.exception()):
+                log.error("looking at the servers of %s in phase %s", self.stage.job_name, name, exc_info=error)
+
+    def _late_s(self) -> float | None:
+        """The deadline of a job that has passed it; None where none has."""
+        return next((limit_s for remote in self.stage.agents.values() for limit_s in remote.late_s), None)
+
+    def _passed(self, name: str, limit_s: float, cause: TeitenError | None) -> DeadlineError:
+        limit = f"{limit_s:,.1f}".removesuffix(".0")
+        return DeadlineError(
+            f"The phase {name} did not end by its deadline of {limit} s.",
+            where=name,
+            why=" ".join(str(words) for words in (self.lookout.last, cause) if words),
+            todo="Look at what it waited for. Where it is only slow, raise the plan's `patience`, which puts off all "
+            f"deadlines and was {self.stage.spec.patience:g}.",
+        )

@@ -1,0 +1,65 @@
+"""What the sessions of a server do at one moment, asked so that the server hardly notices: one short query from a new
+session, and what the system tells of its processes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from results.errors import AgentError
+from results.looks import Sessions
+from workers.postgres.server import Server
+
+_ACTIVITY = (Path(__file__).parent / "activity.sql").read_text()
+_LIMIT_S = 20.0
+_BRIEFLY: Mapping[str, str] = {"PGAPPNAME": "teiten look", "PGCONNECT_TIMEOUT": "10"}
+_TICKS = """
+for pid in "$@"; do cat "/proc/$pid/stat"; done 2>/dev/null |
+    awk '{ sub(/^.*\\) /, ""); ticks += $12 + $13 } END { print ticks + 0 }'
+"""
+
+
+@dataclass(frozen=True)
+class Activity:
+    """trouble: why the server could not be asked. marks: change when a session goes on. ticks: of processor time that
+    the sessions have used, None where the server's machine is out of reach."""
+
+    sessions: tuple[Sessions, ...] = ()
+    trouble: str = ""
+    marks: tuple[str, ...] = ()
+    ticks: int | None = None
+
+    def stands_still_since(self, before: Activity) -> bool:
+        """Whether nothing moved: the same sessions at the same, without any processor time. Where that is not known,
+        all of them wait for what they waited for."""
+        if self.trouble or before.trouble:
+            return bool(self.trouble and before.trouble)
+        same = bool(self.sessions) and (self.sessions, self.marks) == (before.sessions, before.marks)
+        if self.ticks is None or before.ticks is None:
+            return same and all(sessions.wait for sessions in self.sessions)
+        return same and self.ticks == before.ticks
+
+
+async def look(server: Server) -> Activity:
+    """Never raises for what the server or its agent does."""
+    asked = replace(server, remote=server.remote.unlogged(), options={**server.options, **_BRIEFLY})
+    try:
+        rows = await asked.query(_ACTIVITY, timeout_s=_LIMIT_S)
+        return Activity(
+            sessions=tuple(_sessions(row) for row in rows),
+            marks=tuple(str(row["mark"]) for row in rows),
+            ticks=None if server.outside else await _ticks(asked, rows),
+        )
+    except AgentError as error:
+        return Activity(trouble=f"it does not answer: {error.why or error.what}")
+
+
+def _sessions(row: Mapping[str, Any]) -> Sessions:
+    return Sessions(row["sessions"], row["state"], row["wait"], row["since_s"], " ".join(row["query"].split()))
+
+
+async def _ticks(server: Server, rows: list[dict[str, Any]]) -> int:
+    pids = [str(pid) for row in rows for pid in row["pids"]]
+    return int((await server.remote.script(_TICKS, *pids, timeout_s=_LIMIT_S)).stdout)
