@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from results.environment import LayerKind
 from results.matrix import TrialSpec
 from results.metrics import Better, Metric
 from results.parsed import Gap, Measurement, Part
-from workers.bundle import shares
 from workers.bundle.manifest import Manifest
-from workers.bundle.shares import Shares
 
-_PER = "Of the measured window, divided by the transactions in it that the server took, or by all where it took none."
-_OF_BOTH = (
-    "it replayed what the lost primary did, then took the load itself: what it wrote is of both, and not divided by "
-    "the transactions of either"
-)
+_PER = "Of the measured window, divided by the transactions in it."
 METRICS = (
     Metric(
         "phase.seconds", "s", Better.NEITHER, "Duration of a phase", "By the worker's clock. Label: the phase.", 0.05
@@ -75,10 +69,13 @@ def merged(parts: Sequence[Part]) -> Part:
 def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:
     """The whole with what follows from it."""
     agreed = _without_incomplete_log(whole)
-    work = shares.of(agreed, spec)
-    derived = (*_phases(manifest, spec), *_costs(agreed, manifest, work), *_per_node(agreed, spec))
-    gaps = tuple(Gap("costs", node, _OF_BOTH) for node in sorted(work.promoted))
-    return replace(agreed, measurements=(*agreed.measurements, *derived), gaps=(*agreed.gaps, *gaps))
+    derived = (*_phases(manifest, spec), *_costs(agreed, manifest), *_per_node(agreed, spec))
+    return replace(agreed, measurements=(*agreed.measurements, *derived))
+
+
+def total(measurements: Iterable[Measurement], metric: str) -> float | None:
+    """The trial's own value of a metric: without node's or label's parts."""
+    return next((m.value for m in measurements if m.metric == metric and not m.label and not m.node), None)
 
 
 def _phases(manifest: Manifest, spec: TrialSpec) -> Iterator[Measurement]:
@@ -91,27 +88,24 @@ def _phases(manifest: Manifest, spec: TrialSpec) -> Iterator[Measurement]:
 
 def _per_node(whole: Part, spec: TrialSpec) -> Iterator[Measurement]:
     servers = {load.server for load in spec.loads if load.workload}
-    tps = shares.total(whole.measurements, "tps")
+    tps = total(whole.measurements, "tps")
     if len(servers) > 1 and tps is not None:
         yield Measurement("tps.per_node", tps / len(servers))
 
 
-def _costs(whole: Part, manifest: Manifest, work: Shares) -> Iterator[Measurement]:
-    if manifest.window is None:
+def _costs(whole: Part, manifest: Manifest) -> Iterator[Measurement]:
+    transactions = total(whole.measurements, "transactions")
+    if not transactions or manifest.window is None:
         return
     seconds = manifest.window[1] - manifest.window[0]
     for m in whole.measurements:
         if m.label:
             continue
-        if m.metric in _FROM_TOTALS and (transactions := work.of_server(m.node, m.metric)):
+        if m.metric in _FROM_TOTALS:
             yield Measurement(_FROM_TOTALS[m.metric], m.value / transactions, m.node)
-        elif m.metric == "context_switches" and (transactions := work.of_machine(m.node)):
+        elif m.metric == "context_switches":
             yield Measurement("context_switches.per_transaction", m.value * seconds / transactions, m.node)
-        elif (
-            m.metric == "cpu.busy"
-            and (processors := _processors(manifest, m.node))
-            and (transactions := work.of_machine(m.node))
-        ):
+        elif m.metric == "cpu.busy" and (processors := _processors(manifest, m.node)):
             used_us = m.value / 100 * processors * seconds * 1e6
             yield Measurement("cpu.per_transaction", used_us / transactions, m.node)
 
@@ -126,7 +120,7 @@ def _processors(manifest: Manifest, node: str) -> int:
 def _without_incomplete_log(whole: Part) -> Part:
     """A latency log that does not hold every transaction that pgbench counted would give wrong percentiles: left out,
     with the reason."""
-    counted = shares.total(whole.measurements, "transactions")
+    counted = total(whole.measurements, "transactions")
     logs = [item.histogram.total for item in whole.latencies if not item.label]
     logged = sum(logs)
     if counted is None or not logs or logged == counted:

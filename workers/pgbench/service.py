@@ -102,19 +102,6 @@ def outage(log: Acknowledged, offset_s: float, loss: Loss) -> tuple[float, float
     return (max(before), min(after)) if before and after else None
 
 
-def served(log: Acknowledged, offset_s: float, loss: Loss, promoted: str) -> tuple[Measurement, ...]:
-    """What the primary and the promoted server each acknowledged; nothing where clients that began before the loss went
-    on after the promotion, so that nobody knows. Its arguments are those of `outage`."""
-    before = {run for run, (first_s, _) in log.spans.items() if first_s - offset_s < loss.struck_s}
-    if any(log.spans[run][1] - offset_s >= loss.promoted_s for run in before):
-        return ()
-    by_primary = sum(log.of_run(run) for run in before)
-    return (
-        Measurement("transactions", by_primary, "primary"),
-        Measurement("transactions", log.total - by_primary, promoted),
-    )
-
-
 def steady_s(tps: Sequence[float], usual: float, since_s: float) -> int | None:
     """The first whole second, not before since_s, from which on the mean of every STEADY_OVER_S seconds is at least
     STEADY_SHARE of the usual rate; None where there is none, or too little is left of the window to tell."""

@@ -34,17 +34,16 @@ def parse(reading: Reading) -> Part:
     length_s = reading.window[1] - reading.window[0]
     start_s = reading.window[0]
     failover = read_failover(reading.files)
-    part, each = Part(), tuple[Measurement, ...]()
+    part = Part()
     if failover is not None:
         loss = service.Loss(failover.struck_s - start_s, failover.promoted_s - start_s)
         part = service.failover_part(log, runs, length_s, start_s + reading.clock_offset_s, loss)
-        each = service.served(log, start_s + reading.clock_offset_s, loss, failover.promoted)
     ranges = _present(reading)
     counted = balance(log, ranges) if ranges is not None else None
     said = [] if failover is None else [part.failure]
     failures = [*said, *_failures(reading, log, runs, counted, failed_over=failover is not None)]
     return Part(
-        measurements=(*_numbers(log, length_s, counted), *each, *part.measurements),
+        measurements=(*_numbers(log, length_s, counted), *part.measurements),
         series=service.series(log, length_s),
         events=(*(failover.events(start_s) if failover else ()), *part.events),
         gaps=(*(failover.gaps(start_s) if failover else ()), *part.gaps, *_damaged(log, reading.node)),
