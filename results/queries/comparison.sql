@@ -23,7 +23,11 @@
                 WHERE used.attempt_id = measured.attempt_id AND used.node = 'primary'
             ))
             WHEN 'transaction' THEN (
-                SELECT nullif(sum(counted.value), 0)
+                -- of the whole trial; a node's numbers are not of all of them where several servers had parts
+                SELECT CASE
+                    WHEN measured.node = '' OR NOT bool_or(counted.node !~ '^(client|set|$)')
+                    THEN nullif(max(counted.value) FILTER (WHERE counted.node = ''), 0)
+                END
                 FROM results_measurement AS counted
                 WHERE counted.attempt_id = measured.attempt_id
                     AND counted.metric_id = 'transactions' AND counted.label = ''

@@ -77,6 +77,14 @@ QUANTITIES = (
     Quantity("network.sent", "Sent by network per {work}", "B", "network.sent", By.RATE),
     Quantity("network.received", "Received by network per {work}", "B", "network.received", By.RATE),
 )
+# what a transaction costs at a node where several had parts of the work: told apart when the trial was read
+_BY_NODE = {
+    "cpu.busy": "cpu.per_transaction",
+    "context_switches": "context_switches.per_transaction",
+    "blocks.read": "blocks.read.per_transaction",
+    "blocks.written": "blocks.written.per_transaction",
+    "wal.bytes": "wal.per_transaction",
+}
 # totals that are shown as they are measured: name → what the sentence calls them
 PLAIN = {
     "tps": "", "latency.mean": "", "latency.p50": "median latency",
@@ -267,6 +275,8 @@ def _cost(one: Replicate, quantity: Quantity, work: Work, node: str, label: str)
     value, pieces = one.values.get((quantity.metric, node, label)), _pieces(one, work)
     if value is None or not pieces:
         return None
+    if node and _by_servers(one, work):
+        return one.values.get((_BY_NODE.get(quantity.metric, ""), node, label))
     if quantity.by is By.TOTAL:
         return value / pieces
     if not one.seconds:
@@ -352,9 +362,18 @@ def _known(side: Sequence[Replicate], value: Callable[[Replicate], float | None]
 
 
 def _pieces(one: Replicate, work: Work) -> float:
+    """Those of the whole trial, whose parts may be there by the node that they were done at."""
     if not work.metric:
         return 1.0
-    return sum(v for (metric, _, label), v in one.values.items() if metric == work.metric and not label)
+    counts = {node: v for (metric, node, label), v in one.values.items() if metric == work.metric and not label}
+    return counts[""] if "" in counts else sum(counts.values())
+
+
+def _by_servers(one: Replicate, work: Work) -> bool:
+    """Whether several servers had parts of the work, so that no node's costs are of all of it. Sets of clients, which
+    are counted by their own names, are no servers."""
+    at = {node for metric, node, label in one.values if work.metric and metric == work.metric and not label}
+    return "" in at and any(node and not node.startswith(("client", "set")) for node in at)
 
 
 def _greatest_first(one: Movement) -> tuple[bool, float]:

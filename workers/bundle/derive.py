@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from results.environment import LayerKind
 from results.matrix import TrialSpec
 from results.metrics import Better, Metric
 from results.parsed import Gap, Measurement, Part
+from workers.bundle.costs import costs, total
 from workers.bundle.manifest import Manifest
 
-_PER = "Of the measured window, divided by the transactions in it."
+_PER = "Of the measured window, divided by the transactions in it; where several servers had a part, by the node's own."
 METRICS = (
     Metric(
         "phase.seconds", "s", Better.NEITHER, "Duration of a phase", "By the worker's clock. Label: the phase.", 0.05
@@ -44,11 +44,6 @@ METRICS = (
     ),
     Metric("blocks.written.per_transaction", "1", Better.LOWER, "Blocks written per transaction", _PER, 0.05),
 )
-_FROM_TOTALS = {
-    "wal.bytes": "wal.per_transaction",
-    "blocks.read": "blocks.read.per_transaction",
-    "blocks.written": "blocks.written.per_transaction",
-}
 
 
 def merged(parts: Sequence[Part]) -> Part:
@@ -69,13 +64,9 @@ def merged(parts: Sequence[Part]) -> Part:
 def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:
     """The whole with what follows from it."""
     agreed = _without_incomplete_log(whole)
-    derived = (*_phases(manifest, spec), *_costs(agreed, manifest), *_per_node(agreed, spec))
-    return replace(agreed, measurements=(*agreed.measurements, *derived))
-
-
-def total(measurements: Iterable[Measurement], metric: str) -> float | None:
-    """The trial's own value of a metric: without node's or label's parts."""
-    return next((m.value for m in measurements if m.metric == metric and not m.label and not m.node), None)
+    per_transaction, gaps = costs(agreed, manifest, spec)
+    derived = (*_phases(manifest, spec), *per_transaction, *_per_node(agreed, spec))
+    return replace(agreed, measurements=(*agreed.measurements, *derived), gaps=(*agreed.gaps, *gaps))
 
 
 def _phases(manifest: Manifest, spec: TrialSpec) -> Iterator[Measurement]:
@@ -91,30 +82,6 @@ def _per_node(whole: Part, spec: TrialSpec) -> Iterator[Measurement]:
     tps = total(whole.measurements, "tps")
     if len(servers) > 1 and tps is not None:
         yield Measurement("tps.per_node", tps / len(servers))
-
-
-def _costs(whole: Part, manifest: Manifest) -> Iterator[Measurement]:
-    transactions = total(whole.measurements, "transactions")
-    if not transactions or manifest.window is None:
-        return
-    seconds = manifest.window[1] - manifest.window[0]
-    for m in whole.measurements:
-        if m.label:
-            continue
-        if m.metric in _FROM_TOTALS:
-            yield Measurement(_FROM_TOTALS[m.metric], m.value / transactions, m.node)
-        elif m.metric == "context_switches":
-            yield Measurement("context_switches.per_transaction", m.value * seconds / transactions, m.node)
-        elif m.metric == "cpu.busy" and (processors := _processors(manifest, m.node)):
-            used_us = m.value / 100 * processors * seconds * 1e6
-            yield Measurement("cpu.per_transaction", used_us / transactions, m.node)
-
-
-def _processors(manifest: Manifest, node: str) -> int:
-    """Logical processors that are online on the node's machine, by its hardware layer; 0 when unknown. sar's shares of
-    CPU time are of these."""
-    layers = [u.layer for u in manifest.layers if u.node == node and u.layer.kind == LayerKind.HARDWARE]
-    return int(layers[0].content["cpu"]["online"]) if layers else 0
 
 
 def _without_incomplete_log(whole: Part) -> Part:

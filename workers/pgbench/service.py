@@ -102,6 +102,20 @@ def outage(log: Acknowledged, offset_s: float, loss: Loss) -> tuple[float, float
     return (max(before), min(after)) if before and after else None
 
 
+def served(log: Acknowledged, offset_s: float, loss: Loss) -> tuple[int, int] | None:
+    """Transactions acknowledged by the primary that was lost, and by the server that took its place: a connection ends
+    with its server. None where a run went on from one to the other, as behind a pooler. offset_s: as in `outage`."""
+    before = after = 0
+    for run, (first_s, last_s) in log.spans.items():
+        if first_s - offset_s >= loss.struck_s:
+            after += log.of_run(run)
+        elif last_s - offset_s <= loss.promoted_s:
+            before += log.of_run(run)
+        else:
+            return None
+    return before, after
+
+
 def steady_s(tps: Sequence[float], usual: float, since_s: float) -> int | None:
     """The first whole second, not before since_s, from which on the mean of every STEADY_OVER_S seconds is at least
     STEADY_SHARE of the usual rate; None where there is none, or too little is left of the window to tell."""

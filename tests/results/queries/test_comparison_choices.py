@@ -110,6 +110,27 @@ def test_per_transaction_divides_by_the_trials_own_count() -> None:
     assert [point.value for point in found.points] == [whole[point.key] / 10 for point in found.points]
 
 
+@pytest.mark.parametrize(("nodes", "known"), [(("client", "client2"), True), (("primary", "standby1"), False)])
+def test_per_transaction_counts_those_of_several_loads_once(nodes: tuple[str, ...], known: bool) -> None:
+    made = factories.finished_run(replicates=1)
+    for name in ("transactions", "wal.bytes"):
+        models.Metric.objects.create(name=name, unit="1", better="higher", label="", minimum_effect=0.02)
+    rows = [("transactions", "", 10), *(("transactions", node, 5) for node in nodes), ("wal.bytes", "primary", 100)]
+    models.Measurement.objects.bulk_create(
+        models.Measurement(run=made, attempt=attempt, metric_id=metric, node=node, label="", value=value)
+        for attempt in models.Attempt.objects.filter(run=made)
+        for metric, node, value in rows
+    )
+    whole = compare(Selection((made.pk,), metric="tps")).points
+    by_trial = {
+        point.key: point.value for point in compare(Selection((made.pk,), metric="tps", per="transaction")).points
+    }
+    assert by_trial == {point.key: point.value / 10 for point in whole}
+    at_node = compare(Selection((made.pk,), metric="wal.bytes", per="transaction"))
+    assert [point.value for point in at_node.points] == ([10.0] * 4 if known else [])
+    assert at_node.excluded["without"] == (0 if known else 4)
+
+
 def test_per_core_is_nothing_where_the_cores_are_not_known() -> None:
     made = factories.finished_run(replicates=1)
     found = compare(Selection((made.pk,), per="core"))

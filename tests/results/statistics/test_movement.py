@@ -150,3 +150,34 @@ def test_nothing_in_common_is_nothing_to_judge() -> None:
     assert (
         movements(side(seconds=None, cpu__busy=1.0), side(seconds=None, cpu__busy=1.0), METRICS)[0].name == "cpu.busy"
     )
+
+
+def test_transactions_that_are_counted_by_client_as_well_count_once() -> None:
+    counts = {
+        "transactions__at__everywhere": 10_000.0,
+        "transactions__at__client": 6_000.0,
+        "transactions__at__client2": 4_000.0,
+    }
+    base, other = (counted_at_all(side(first, cpu__busy=50.0, **counts)) for first in (1, 9))
+    cpu = of(movements(base, other, METRICS), "cpu")
+    assert cpu.base_median == pytest.approx(0.5 * 4 * 10 * 1e6 / 10_000, rel=0.01)
+
+
+def test_where_several_servers_had_parts_a_nodes_costs_are_those_told_apart() -> None:
+    numbers = {
+        **{f"transactions__at__{at}": n for at, n in (("everywhere", 1e4), ("primary", 2e3), ("standby1", 8e3))},
+        "wal.bytes": 1e6, "wal.per_transaction": 500.0, "wal.records": 1e5,
+    }  # fmt: skip
+    metrics = METRICS | {name: Metric(name, "1", Better.LOWER, name) for name in ("wal.per_transaction", "wal.records")}
+    base, other = (counted_at_all(side(first, **numbers)) for first in (1, 9))
+    found = movements(base, other, metrics)
+    assert of(found, "wal").base_median == pytest.approx(500, rel=0.01)
+    assert not [movement for movement in found if movement.name == "wal.records"]
+
+
+def counted_at_all(replicates: list[Replicate]) -> list[Replicate]:
+    """`transactions` filed under 'everywhere' are those of the whole trial."""
+    return [
+        replace(one, values={(m, "" if n == "everywhere" else n, label): v for (m, n, label), v in one.values.items()})
+        for one in replicates
+    ]

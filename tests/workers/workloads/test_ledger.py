@@ -33,7 +33,7 @@ def content(name: str) -> Any:
 
 
 def values(part: Part) -> Mapping[str, float]:
-    return {f"{m.metric} {m.label}".strip(): m.value for m in part.measurements}
+    return {f"{m.metric} {m.label}".strip(): m.value for m in part.measurements if not m.node}
 
 
 def log(**clients: int) -> Acknowledged:
@@ -83,6 +83,20 @@ def test_a_trial_with_a_failover_is_read_back() -> None:
     tps = next(series for series in part.series if series.name == "tps")
     assert list(tps.values) == [196, 207, 9, 174, 278, 1211, 758, 874]
     assert tps.times()[0] == 1.0
+
+
+def test_each_transaction_is_counted_at_the_server_that_acknowledged_it() -> None:
+    counts = {m.node: m.value for m in recorded().measurements if m.metric == "transactions"}
+    assert counts == {"": 3830, "primary": 412, "standby1": 3418}
+
+
+def test_a_run_that_goes_on_at_another_server_is_counted_at_neither() -> None:
+    folded = (RECORDED / "folded.txt").read_text().splitlines()
+    begun = next(line for line in folded if line.startswith("run 1 "))
+    ended_s = float(content("failover")["promoted_s"]) + 1
+    longer = "\n".join(f"{line.rpartition(' ')[0]} {ended_s:.6f}" if line == begun else line for line in folded)
+    counts = {m.node for m in recorded(folded=f"{longer}\n").measurements if m.metric == "transactions"}
+    assert counts == {""}
 
 
 def test_a_lost_row_is_counted_and_does_not_fail_a_trial_whose_server_was_lost() -> None:

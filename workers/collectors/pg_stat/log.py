@@ -27,6 +27,7 @@ _LOG_KINDS = (
 )
 # the length of an autovacuum stands in the indented lines below, in every version
 _ELAPSED = re.compile(r"^\s+.*\belapsed: (\d+\.\d+) s")
+_PROMOTED = re.compile(r"LOG:  received promote request$(?:.*\n)*?.*LOG:  redo done at ([0-9A-F]+)/([0-9A-F]+)", re.M)
 _MOST_OF_A_KIND = 200
 _LONGEST_TEXT = 300
 
@@ -56,6 +57,13 @@ def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
             more = f"{count - _MOST_OF_A_KIND} more until here; the last: {last[kind].text}"
             found.append(Event(last[kind].at_s, node, kind, more))
     return tuple(found)
+
+
+def replayed_to(text: str) -> float | None:
+    """Where the server's own WAL begins, in bytes, if it was promoted: the last record that it replayed. None where it
+    was not, or the log does not say."""
+    match = _PROMOTED.search(text)
+    return float(int(match[1], 16) * 2**32 + int(match[2], 16)) if match else None
 
 
 def _kind(level: str, message: str) -> str:

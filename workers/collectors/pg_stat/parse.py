@@ -9,7 +9,7 @@ from results.errors import ParseError
 from results.parsed import Gap, Measurement, Part
 from results.specs import Reading
 
-from .log import events
+from .log import events, replayed_to
 from .samples import means, read_samples, sample_series
 from .snapshot import differences, read_snapshot, why_not_comparable
 
@@ -41,7 +41,16 @@ def _differences(reading: Reading) -> tuple[tuple[Measurement, ...], tuple[Gap, 
     before, after = (read_snapshot(reading.files[name], name) for name in ("before.json", "after.json"))
     if reason := why_not_comparable(before, after):
         return (), (Gap("pg_stat", reading.node, reason),)
-    return tuple(differences(before, after, reading.node)), ()
+    found = tuple(differences(before, after, reading.node))
+    return (*found, *_own_wal(before.wal_bytes, after.wal_bytes, reading)), ()
+
+
+def _own_wal(before: float, after: float, reading: Reading) -> Iterator[Measurement]:
+    """Of a standby that was promoted in the window: what it replayed, and what it wrote itself from then on."""
+    begin = replayed_to(reading.files.get("server.log", ""))
+    if begin is not None and before <= begin <= after:
+        yield Measurement("wal.bytes", begin - before, reading.node, "replayed")
+        yield Measurement("wal.bytes", after - begin, reading.node, "written")
 
 
 def _sizes(text: str, node: str) -> Iterator[Measurement]:

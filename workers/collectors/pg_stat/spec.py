@@ -13,7 +13,7 @@ METRICS = (
         "B",
         Better.LOWER,
         "WAL written",
-        "Difference of WAL positions; on a standby, WAL replayed.",
+        "Difference of WAL positions; on a standby, WAL replayed. Labels, where it was promoted: replayed, written.",
     ),
     Metric("wal.records", "1", Better.LOWER, "WAL records", f"{_OVER} pg_stat_wal, 14 and later."),
     Metric("wal.full_page_images", "1", Better.LOWER, "Full-page images in WAL", f"{_OVER} pg_stat_wal.", 0.05),

@@ -35,15 +35,19 @@ def parse(reading: Reading) -> Part:
     start_s = reading.window[0]
     failover = read_failover(reading.files)
     part = Part()
+    by_server: tuple[Measurement, ...] = ()
     if failover is not None:
         loss = service.Loss(failover.struck_s - start_s, failover.promoted_s - start_s)
         part = service.failover_part(log, runs, length_s, start_s + reading.clock_offset_s, loss)
+        if counts := service.served(log, start_s + reading.clock_offset_s, loss):
+            places = ("primary", failover.promoted)
+            by_server = tuple(Measurement("transactions", n, at) for n, at in zip(counts, places, strict=True))
     ranges = _present(reading)
     counted = balance(log, ranges) if ranges is not None else None
     said = [] if failover is None else [part.failure]
     failures = [*said, *_failures(reading, log, runs, counted, failed_over=failover is not None)]
     return Part(
-        measurements=(*_numbers(log, length_s, counted), *part.measurements),
+        measurements=(*_numbers(log, length_s, counted), *by_server, *part.measurements),
         series=service.series(log, length_s),
         events=(*(failover.events(start_s) if failover else ()), *part.events),
         gaps=(*(failover.gaps(start_s) if failover else ()), *part.gaps, *_damaged(log, reading.node)),
