@@ -27,6 +27,7 @@ def main() -> int:
         ingest,
         overhead,
         ssb,
+        ssb_workers,
         tpcc_load,
         verdicts,
     )
@@ -40,6 +41,7 @@ def main() -> int:
         "ingest": ingest,
         "fold": fold,
         "ssb": ssb,
+        "ssb_workers": ssb_workers,
         "tpcc_load": tpcc_load,
         "verdicts": verdicts,
         "aa": aa,

@@ -74,6 +74,12 @@ def verdict_words(kind: str) -> str:
 
 
 @register.filter
+def answer_words(outcome: str) -> str:
+    """Of a capability check: 'chose-not-to' → 'chose not to'."""
+    return outcome.replace("-", " ")
+
+
+@register.filter
 def interval(verdict: Verdict) -> str:
     """What a verdict rests on, in words: 'ratio of geometric means ×0.928, 95 % interval 0.915 … 0.941, n = 5
     and 5'."""

@@ -1,0 +1,93 @@
+"""The Star Schema Benchmark with its parallel workers counted and not, alternated: does counting cost the timed queries
+anything? And how long, beside a timed pass, the pass under EXPLAIN takes before the clock starts. Two clients
+share nine workers, as in the ready plan, on PostgreSQL 18, whose own counters are read as well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from rich.console import Console
+
+from bench import agent as bench_agent
+from bench.figures import Figure
+from results import models, runs
+from results import plan as plans
+from results.metrics import Better
+from results.ready import read_all
+from results.statistics.difference import Sample
+from results.statistics.verdict import Question, judge
+from workers import attempt, dispatch, registry
+from workers.bundle import reader
+from workers.workloads.ssb.transcript import read_transcript
+
+CEILING, PASS_CEILING = 1.02, 1.1
+CLIENTS = 2
+PASSES = 5  # of which the median counts
+SCALE_FACTOR = 0.2
+
+
+def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
+    bench_agent.ready()
+    _trial(counted=True)  # loads the data, and is thrown away
+    seconds_of: dict[bool, list[float]] = {True: [], False: []}
+    passes = []
+    for number in range(rounds):
+        for counted in (True, False) if number % 2 else (False, True):
+            row = _trial(counted=counted)
+            seconds_of[counted].append(row.measurements.get(metric_id="ssb.pass.seconds", label="").value)
+            if counted:
+                passes.append(PASSES * _seconds(row, "workload/workers/clients") / _seconds(row, "workload/clients"))
+        with_, without = seconds_of[True][-1], seconds_of[False][-1]
+        console.print(f"  {with_:.3f} s counted, {without:.3f} s not; under EXPLAIN ×{passes[-1]:.3f}")
+    console.print(f"  {_interval(seconds_of)}")
+    ratios = tuple(with_ / without for with_, without in zip(seconds_of[True], seconds_of[False], strict=True))
+    return [
+        Figure("SSB: a pass whose workers are counted ÷ one whose are not", "", CEILING, ratios),
+        Figure("SSB: the pass under EXPLAIN ÷ a timed pass", "", PASS_CEILING, tuple(passes)),
+    ]
+
+
+def _interval(seconds_of: dict[bool, list[float]]) -> str:
+    """The ratio of geometric means over the pairs."""
+    keys = tuple((1, block) for block in range(len(seconds_of[True])))
+    without, with_ = (Sample(tuple(seconds_of[counted]), keys) for counted in (False, True))
+    [found] = judge([Question(without, with_, Better.LOWER, CEILING - 1)])
+    if found.ratio is None or found.low is None or found.high is None:
+        return str(found.kind)
+    return f"counted against not: ×{found.ratio:.3f} (95 % interval {found.low:.3f} to {found.high:.3f})"
+
+
+def _trial(*, counted: bool) -> models.Attempt:
+    kinds = registry.kinds()
+    ready = read_all(Path(settings.BASE_DIR) / "plans", kinds).find("wg1-ssb-parallel")
+    if ready is None:
+        raise RuntimeError("There is no ready plan wg1-ssb-parallel.")
+    mapping = ready.plan(size=SCALE_FACTOR, agents={"primary": bench_agent.NAME}, installations=["18"])
+    nine = [level for level in mapping["factors"]["workers"] if level["label"] == "9"]
+    mapping["factors"] |= {"clients": [CLIENTS], "workers": nine}
+    mapping |= {"replicates": 1, "parameters": mapping["parameters"] | {"count_workers": counted, "passes": PASSES}}
+    return _run(mapping)
+
+
+def _run(mapping: dict[str, Any]) -> models.Attempt:
+    kinds = registry.kinds()
+    runs.create_run(plans.from_mapping(mapping, kinds), kinds, actor="bench")
+    attempt_id = dispatch.next_attempt(timezone.now())
+    if attempt_id is None:
+        raise RuntimeError("Another trial holds the agent of the bench.")
+    attempt.run(attempt_id, "bench")
+    row = models.Attempt.objects.get(pk=attempt_id)
+    if row.error is not None:
+        raise RuntimeError(row.error)
+    return row
+
+
+def _seconds(row: models.Attempt, folder: str) -> float:
+    """Of all queries of all clients, by psql's clock."""
+    files = reader.open_files(Path(settings.TEITEN_BUNDLE_DIR) / row.bundle)
+    names = [f"{folder}/{client}.stdout" for client in range(1, CLIENTS + 1)]
+    whole = [read_transcript(files[name].decode(), 1, name) for name in names]
+    return sum(execution.seconds for transcript in whole for execution in transcript.executions)
