@@ -31,9 +31,10 @@ class Lookout:
     async def watch(self, phase: str, expected_s: float | None, limit_s: float) -> None:
         """Until it is cancelled. Nothing is looked at before the phase's expected end; without one once a minute."""
         self.last, self._before = None, {}
-        patience, base_s = self.stage.spec.patience, expected_s or 0.0
+        patience = self.stage.spec.patience
+        base_s = expected_s if expected_s and expected_s < limit_s else 0.0
         share_s = (limit_s - base_s) / _SHARE
-        await asyncio.sleep(base_s + min((_LATE_S if expected_s else _UNKNOWN_S) * patience, share_s))
+        await asyncio.sleep(base_s + min((_LATE_S if base_s else _UNKNOWN_S) * patience, share_s))
         while True:
             await self._look(phase)
             await asyncio.sleep(max(_AT_MOST_EVERY_S, min(_EVERY_S * patience, share_s)))

@@ -67,7 +67,8 @@ class Phases:
                 raise
             cause = error
         if limit_s is not None and (timeout.expired() or self._late_s()):
-            raise self._passed(name, self._late_s() or limit_s, cause) from cause
+            late_s = None if self._is_over() else self._late_s()
+            raise self._passed(name, late_s or limit_s, cause) from cause
 
     @asynccontextmanager
     async def _watched(self, name: str, expected_s: float | None, limit_s: float | None) -> AsyncIterator[None]:
@@ -83,8 +84,11 @@ class Phases:
             if not looking.cancelled() and (error := looking.exception()):
                 log.error("looking at the servers of %s in phase %s", self.stage.job_name, name, exc_info=error)
 
+    def _is_over(self) -> bool:
+        return self.stage.ends_s is not None and time.monotonic() >= self.stage.ends_s
+
     def _late_s(self) -> float | None:
-        """The deadline of a job that has passed it; None where none has."""
+        """The deadline of a job that has passed it, which may come before the phase's; None where none has."""
         return next((limit_s for remote in self.stage.agents.values() for limit_s in remote.late_s), None)
 
     def _passed(self, name: str, limit_s: float, cause: TeitenError | None) -> DeadlineError:

@@ -78,7 +78,7 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
         "layers": [(layer, flatten(layer.content)) for layer in found.layers if layer.kind not in _ELSEWHERE],
         "plans": [head.label for head in heads if head.kind == "plan"],
         "problem": (attempt.error if attempt else None) or found.error,
-        "look": look_in(attempt.notes) if attempt else None,
+        "look": look_in(attempt.notes) if attempt and not attempt.error else None,
         "checks_passed": _all_passed(attempt),
         "ended": ended,
         "live": not ended and (attempt is None or attempt.number == found.attempts[-1].number),

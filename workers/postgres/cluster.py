@@ -72,7 +72,6 @@ async def ensure(
 class Stopped:
     """A server that ran. how: fast, as asked; immediate or killed, where it did not end in patience_s."""
 
-    remote: Remote
     data_dir: str
     how: str
     patience_s: float
@@ -116,7 +115,7 @@ async def _stop(remote: Remote, patience_s: float, which: str, words: Sequence[s
             _STOP, f"{home}/clusters", str(math.ceil(patience_s)), which, *words, timeout_s=patience_s + 60
         )
         ended = [line.partition(" ") for line in answer.stdout.splitlines()]
-        stopped += [Stopped(remote, data_dir, how, patience_s) for how, _, data_dir in ended]
+        stopped += [Stopped(data_dir, how, patience_s) for how, _, data_dir in ended]
     return stopped
 
 

@@ -12,6 +12,7 @@ from workers.postgres.server import Server
 
 _END = (Path(__file__).parent / "sessions_end.sql").read_text()
 _POLL_S = 0.1
+_ANSWER_S = 30.0
 PATIENCE_S = 10.0
 
 
@@ -29,7 +30,7 @@ async def end(server: Server, patience_s: float = PATIENCE_S) -> str:
 async def _what_keeps(server: Server, patience_s: float) -> str:
     until = time.monotonic() + patience_s
     try:
-        while left := (await server.query(_END, timeout_s=patience_s))[0]["sessions"]:
+        while left := (await server.query(_END, timeout_s=max(_ANSWER_S, patience_s)))[0]["sessions"]:
             if time.monotonic() > until:
                 return f"{left} session{'s' if left > 1 else ''} did not end within {patience_s:g} s of being told to."
             await asyncio.sleep(_POLL_S)
