@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from xdist.scheduler import LoadScopeScheduling
 
 FOLDERS = {"tests/live/": "live", "tests/e2e/": "browser", "tests/bootstrap/": "bootstrap"}
 # Tests of a file run one after the other. These files, which change or count what the machine has, do so together.
@@ -42,12 +43,23 @@ def process_number() -> int:
     return int(os.environ.get("PYTEST_XDIST_WORKER", "gw-1").removeprefix("gw")) + 1
 
 
+class _Files(LoadScopeScheduling):
+    """The tests of a file stay in one process, and so do the files that go together."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return TOGETHER.get(file, file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return _Files(config, log)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks each test by its folder, keeps the tests of a file in one process, and begins with the slowest."""
+    """Marks each test by its folder, before pytest chooses by -m, and begins with the slowest."""
     for item in items:
-        file = item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(TOGETHER.get(file, file)))
         kind = _kind(item)
         if kind:
             item.add_marker(kind)

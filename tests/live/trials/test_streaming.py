@@ -12,6 +12,10 @@ from tests.live.trials.killing import on_agent
 from workers.remote.address import Address
 
 Measure = Callable[..., models.Attempt]
+SLOTS_OF_THE_LAST_STARTED = """
+last=$(ls -t "$1"/clusters/16*-cascading-cascade-*/data/postmaster.opts | head -n 1)
+ls "${last%/*}/pg_replslot"
+"""
 
 
 def checks(attempt: models.Attempt, node: str) -> dict[str, str]:
@@ -70,5 +74,5 @@ def test_a_cascading_standby_keeps_wal_for_those_alone_that_follow_it(measure: M
     for standbys in (2, 1):
         attempt = measure(topology="cascading", topology_parameters={"standbys": standbys})
         assert attempt.error is None, attempt.error
-    [slot] = on_agent(address, 'ls "$1"/clusters/16*-cascading-cascade-*/data/pg_replslot', address.data_dir).split()
+    [slot] = on_agent(address, SLOTS_OF_THE_LAST_STARTED, address.data_dir).split()
     assert slot.startswith("teiten_standby1_")
