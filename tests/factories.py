@@ -206,6 +206,12 @@ def usual_tps(trial: models.Trial) -> float:
     return float(1000 * dimensions["clients"] * float(dimensions["major"]) / 16 + trial.block)
 
 
+def held_by_contact(agent_id: int, until: datetime) -> models.Lease:
+    """What a contact that has died leaves of its lease."""
+    at = until - timedelta(seconds=30)
+    return models.Lease.objects.create(agent_id=agent_id, acquired_at=at, heartbeat_at=at, expires_at=until)
+
+
 def begin(trial: models.Trial, phase: str = "prepare", expected_s: float | None = None) -> models.Attempt:
     """An attempt that runs, with leases on its agents."""
     now = timezone.now()

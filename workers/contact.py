@@ -26,7 +26,7 @@ from workers.remote.facts import discover, free_bytes
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
-_SETTLE_LIMIT_S = 200.0  # within the lease of a contact
+_SETTLE_LIMIT_S = 200.0  # no trial can start meanwhile
 _LOOK_LIMIT_S = 5.0  # somebody waits for it
 
 

@@ -97,7 +97,8 @@ def _wait_uncounted(trial: Trial, error: dict[str, Any], now: datetime) -> None:
 
 
 def reap(now: datetime) -> int:
-    """Requeues the trials of attempts whose worker vanished; how many."""
+    """Requeues the trials of attempts whose worker vanished; how many. Frees the agents of contacts that vanished."""
+    lease.release_contacts(now)
     return sum(_reaped(attempt_id, now) for attempt_id in lease.expired(now))
 
 

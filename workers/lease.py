@@ -3,20 +3,22 @@ attempt's id is the fencing token."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from enum import Enum
 
+from django.db import connection
+
 from results import sql, warehouse
-from results.errors import StateError
+from results.errors import AwayError, StateError
 from results.models import Attempt, Lease, Trial
 from results.states import AttemptState, TrialState
 
 TTL_S = 30.0
 HEARTBEAT_S = 5.0
-CONTACT_TTL_S = 300.0
 CONTACT_PATIENCE_S = 60.0  # with a warehouse that is away: somebody may wait at a page
 _LOOK_AGAIN_S = 0.2
 
@@ -73,28 +75,54 @@ def contact(
     patience_s: float = 0.0,
     purpose: str = "Looking for its facts",
 ) -> Iterator[None]:
-    """Holds the agent without an attempt while its facts are looked for. Raises StateError when it is in use, and still
-    is after so many seconds."""
+    """Holds the agent without an attempt while its facts are looked for; once this process is gone, for no longer than
+    TTL_S. Raises StateError when it is in use, and still is after so many seconds."""
     until = now() + timedelta(seconds=patience_s)
     while (held := _contact(agent_id, now())) is None:
         if now() >= until:
             raise _busy(agent_id, purpose)
         time.sleep(_LOOK_AGAIN_S)
     try:
-        yield
+        with _prolonged(held.pk, now):
+            yield
     finally:
         warehouse.outlast_for(CONTACT_PATIENCE_S, Lease.objects.filter(pk=held.pk, attempt=None).delete)
 
 
 def _contact(agent_id: int, at: datetime) -> Lease | None:
     """The lease of a contact; None while the agent is in use."""
-    Lease.objects.filter(attempt=None, expires_at__lt=at).delete()
-    expires = at + timedelta(seconds=CONTACT_TTL_S)
+    release_contacts(at)
+    expires = at + timedelta(seconds=TTL_S)
     lease, made = Lease.objects.get_or_create(
         agent_id=agent_id,
         defaults={"attempt": None, "acquired_at": at, "heartbeat_at": at, "expires_at": expires},
     )
     return lease if made else None
+
+
+@contextmanager
+def _prolonged(lease_id: int, now: Callable[[], datetime]) -> Iterator[None]:
+    """Heartbeats of a contact, from a thread with a connection of its own: the contact itself waits for its agent."""
+    over = threading.Event()
+
+    def prolong() -> None:
+        at = now()
+        mine = Lease.objects.filter(pk=lease_id, attempt=None)
+        mine.update(heartbeat_at=at, expires_at=at + timedelta(seconds=TTL_S))
+
+    def beat() -> None:
+        with closing(connection):
+            while not over.wait(HEARTBEAT_S):
+                with suppress(AwayError):  # logged; nobody else can take the agent meanwhile
+                    warehouse.outlast_for(HEARTBEAT_S, prolong)
+
+    thread = threading.Thread(target=beat, name=f"contact-{lease_id}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def _busy(agent_id: int, purpose: str) -> StateError:
@@ -119,6 +147,11 @@ def any_held() -> bool:
 def release_all() -> None:
     """Frees every agent. Only where nothing that has run can still be alive."""
     Lease.objects.all().delete()
+
+
+def release_contacts(now: datetime) -> None:
+    """Frees the agents of contacts whose process is gone."""
+    Lease.objects.filter(attempt=None, expires_at__lt=now).delete()
 
 
 def expired(now: datetime) -> list[int]:

@@ -24,7 +24,7 @@ from workers.postgres import cluster_inventory
 from workers.remote.connection import connected
 
 LIMITS = "limits of the agent"  # who removed it, in the agent's history
-LIMIT_S = 150.0  # of all removals at one time; with the look before them within the lease of a contact
+LIMIT_S = 150.0  # of all removals at one time: no trial can start meanwhile
 _LOOK_AGE = timedelta(seconds=60)
 _RETRY_AFTER = timedelta(minutes=10)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -73,8 +75,7 @@ def test_a_cancelled_trial_stays_cancelled(trial: models.Trial) -> None:
 
 
 def test_an_agent_held_by_a_contact_that_died_is_free(trial: models.Trial) -> None:
-    died = lease.contact(trial.agents[0], timezone.now)
-    died.__enter__()
+    factories.held_by_contact(trial.agents[0], timezone.now() + timedelta(seconds=30))
     assert dispatch.next_attempt(timezone.now()) is None
     requeued()
     assert dispatch.next_attempt(timezone.now()) is not None
@@ -114,3 +115,26 @@ def test_a_contact_waits_for_an_agent_in_use_for_as_long_as_it_may(trial: models
         raise AssertionError("the agent was in use")
     with lease.contact(trial.agents[0], clock, 60):
         assert models.Lease.objects.get().attempt is None
+
+
+def test_an_agent_held_by_a_contact_that_died_is_free_when_its_lease_has_expired(trial: models.Trial) -> None:
+    held = factories.held_by_contact(trial.agents[0], timezone.now() + timedelta(seconds=30))
+    assert dispatch.reap(timezone.now()) == 0
+    assert dispatch.next_attempt(timezone.now()) is None
+    dispatch.reap(held.expires_at + timedelta(seconds=1))
+    assert dispatch.next_attempt(timezone.now()) is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_contact_is_heard_of_for_as_long_as_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = factories.agent()
+    monkeypatch.setattr(lease, "HEARTBEAT_S", 0.01)
+    with lease.contact(agent.pk, timezone.now):
+        first = models.Lease.objects.get()
+        assert (first.expires_at - first.acquired_at).total_seconds() == lease.TTL_S
+        deadline = time.monotonic() + 60
+        while models.Lease.objects.get().expires_at == first.expires_at:
+            assert time.monotonic() < deadline, "the contact was not heard of"
+            time.sleep(0.01)
+    assert not models.Lease.objects.exists()
+    assert "contact-" not in "".join(thread.name for thread in threading.enumerate())
