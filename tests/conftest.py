@@ -58,7 +58,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks each test by its folder, before pytest chooses by -m, and begins with the slowest."""
+    """Marks each test by its folder, before pytest chooses by -m, and begins with the slowest files."""
     for item in items:
         kind = _kind(item)
         if kind:
@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if kind == "live":
             # A machine that is busy with something else may fail one; each repetition is listed at the end.
             item.add_marker(pytest.mark.flaky(reruns=1))
-    order = ["live", "bootstrap", "browser", ""]
+    order = ["bootstrap", "live", "browser", ""]
     items.sort(key=lambda item: order.index(_kind(item)))
 
 
