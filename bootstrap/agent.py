@@ -78,7 +78,13 @@ def _wheel() -> tuple[Path, str]:
 
 def _make_key(path: Path, comment: str) -> None:
     tool = program("ssh-keygen") or "ssh-keygen"
-    words = [tool, "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", str(path)]
+    fresh = path.with_name(f"{path.name}.new")
+    for left in (fresh, fresh.with_suffix(".new.pub")):
+        left.unlink(missing_ok=True)
+    words = [tool, "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", str(fresh)]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:
         raise BootstrapError("An SSH key could not be made.", where=str(path), why=done.stderr.strip())
+    # The key last: where it is, the other is too.
+    fresh.with_suffix(".new.pub").replace(path.with_suffix(".pub"))
+    fresh.replace(path)

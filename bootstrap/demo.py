@@ -58,7 +58,7 @@ def _prepare(session: Running) -> None:
         stamp, wanted = session.places.state / f"{words[0]}-stamp", _hash(patterns)
         if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
             _manage(session, *words, "--verbosity", "0")
-            stamp.write_text(wanted, encoding="utf-8")
+            places.written(stamp, wanted)
     if queued := _manage(session, "requeue"):
         say(queued)
 
@@ -89,11 +89,8 @@ def _settings_for_others(session: Running) -> Iterator[None]:
     own = {n: v for n, v in session.environment.items() if n.startswith("TEITEN_") and n != sweep.TOKEN}
     process = find(os.getpid())
     assert process is not None
-    fresh = path.with_suffix(".new")
-    fresh.touch(mode=0o600)
     content = {"process": [process.pid, process.started], "environment": own}
-    fresh.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    fresh.rename(path)
+    places.written(path, json.dumps(content, indent=1) + "\n", 0o600)
     try:
         yield
     finally:
@@ -132,7 +129,7 @@ def _commands(session: Running, port: int) -> dict[str, list[str]]:
     python = sys.executable
     programs = Path(python).parent
     celery = [str(programs / "celery"), "--app", "workers.app"]
-    scheduler = "django_celery_beat.schedulers:DatabaseScheduler"
+    scheduler = "workers.beat:Scheduler"
     watched = [
         f"{name}:{child.pid}:{process.started}"
         for name, (child, _) in session.started.items()

@@ -16,6 +16,15 @@ VENV = CHECKOUT / ".venv"
 _MARKER = "teiten-state"
 
 
+def written(path: Path, content: str, mode: int = 0o644) -> None:
+    """Writes a file whole or not at all: a start that is killed here leaves none that the next cannot read."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.touch()
+    fresh.chmod(mode)
+    fresh.write_text(content, encoding="utf-8")
+    fresh.replace(path)
+
+
 @dataclass(frozen=True)
 class Places:
     """state: ours alone. ground: what the agent's account must reach; the state folder itself where it can."""
@@ -82,7 +91,7 @@ def prepare(state: Path, account: Account) -> Places:
     if places is None:
         inside = account.reaches(state)
         ground = state if inside else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
-        (state / _MARKER).write_text("" if inside else f"{ground}\n", encoding="utf-8")
+        written(state / _MARKER, "" if inside else f"{ground}\n")
         places = Places(state, ground)
     for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), (places.logs, 0o700), (places.run, 0o700),
                          (places.secrets, 0o700), (places.redis, 0o700), (places.bundles, 0o700)):  # fmt: skip

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bootstrap import processes
 from bootstrap.errors import BootstrapError
+from bootstrap.places import written
 
 HOST = "127.0.0.1"
 WEB_PORT = 8720  # unless TEITEN_PORT says otherwise
@@ -55,7 +56,7 @@ def inner(environ: Mapping[str, str], memory: Path) -> Ports:
         others = {*chosen.values(), *(p for n, p in preferred.items() if n != name)}
         chosen[name] = _first_free((port, *_SEARCH), others)
     if chosen != remembered:
-        memory.write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
+        written(memory, json.dumps(chosen, indent=1) + "\n")
     return Ports(*chosen.values())
 
 

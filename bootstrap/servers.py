@@ -15,7 +15,7 @@ from pathlib import Path
 from bootstrap import agent, system
 from bootstrap.account import Account
 from bootstrap.errors import BootstrapError, say
-from bootstrap.places import Places
+from bootstrap.places import Places, written
 from bootstrap.ports import HOST, Ports
 
 DATABASE = "teiten"
@@ -46,8 +46,7 @@ def secret(places: Places, name: str) -> str:
     """A password of this state folder, made at its first use."""
     path = places.secrets / name
     if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(32), encoding="utf-8")
+        written(path, secrets.token_urlsafe(32), 0o600)
     return path.read_text(encoding="utf-8")
 
 
@@ -83,8 +82,7 @@ def redis(places: Places, port: int) -> Service:
     lines = [f"bind {HOST}", f"port {port}", f"requirepass {password}", f'dir "{places.redis}"']
     lines += ['save ""', "appendonly no", "daemonize no", "databases 16"]
     config = places.redis / "redis.conf"
-    config.touch(mode=0o600)
-    config.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    written(config, "\n".join(lines) + "\n", 0o600)
     question = f"AUTH {password}\r\nPING\r\n".encode()
     return Service(
         "redis",

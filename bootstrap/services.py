@@ -61,7 +61,7 @@ def running(state: Path, durable: bool = True, first: Callable[[], None] = lambd
         agent.prepare(here, account)
         chosen = ports.inner(os.environ, here.state / "ports.json")
         token = secrets.token_hex(8)
-        (here.run / "session").write_text(token, encoding="utf-8")
+        places.written(here.run / "session", token)
         session = Running(here, account, chosen, _environment(here, account, chosen, token))
         try:
             _start(session, servers.all_of(here, account, chosen, durable))
@@ -141,9 +141,8 @@ def _start(session: Running, wanted: list[Service]) -> None:
                 **options,
             )
         session.started[service.name] = (child, service)
-        (session.places.run / f"{service.name}.pid").write_text(
-            str(processes.find(child.pid) or Process(child.pid, 0)), encoding="utf-8"
-        )
+        pid_file = session.places.run / f"{service.name}.pid"
+        places.written(pid_file, str(processes.find(child.pid) or Process(child.pid, 0)))
     for child, service in session.started.values():
         _wait_ready(session, child, service)
 

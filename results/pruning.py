@@ -50,7 +50,11 @@ def record_no_inventory(agent_id: int, error: Mapping[str, Any]) -> None:
 
 @transaction.atomic
 def record_removal(cluster: models.Cluster, why: str, actor: str, *, finished: bool) -> None:
-    """Files the removal in the agent's history. One that is not finished leaves the cluster as one that is no more."""
+    """Files the removal in the agent's history. One that is not finished leaves the cluster as one that is no more.
+    Nothing where it was filed before: the connection may have broken off at the COMMIT."""
+    now = models.Cluster.objects.select_for_update().filter(pk=cluster.pk).first()
+    if now is None or (not finished and now.state == ClusterState.REMOVING != cluster.state):
+        return
     if not finished:
         step = Step.BEGUN
     else:
@@ -65,7 +69,7 @@ def record_removal(cluster: models.Cluster, why: str, actor: str, *, finished: b
     }
     models.AuditEntry.objects.create(actor=actor, verb=REMOVE, object=f"agent {cluster.agent.name}", detail=detail)
     if finished:
-        cluster.delete()
+        now.delete()
     else:
         models.Cluster.objects.filter(pk=cluster.pk).update(state=ClusterState.REMOVING, error=None, tried_at=None)
 

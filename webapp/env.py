@@ -132,6 +132,17 @@ def mail(url: str) -> Mail:
     )
 
 
+# A warehouse that does not answer at all is known as away well within the time of a worker's lease (30 s), and not only
+# when the kernel gives up, after a quarter of an hour.
+_LINE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15000,
+}
+
+
 def database(url: str) -> dict[str, object]:
     """postgresql://user:password@host:port/name?option=value → Django's DATABASES entry."""
     parts = urlsplit(url)
@@ -142,7 +153,7 @@ def database(url: str) -> dict[str, object]:
             todo="Set it as docs/operations.md says.",
         )
     given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
-    options: dict[str, object] = {"connect_timeout": 10, **given}
+    options: dict[str, object] = {**_LINE, **given}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.strip("/"),

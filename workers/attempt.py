@@ -97,6 +97,9 @@ class _Teller:
         await self.tell()
         return beat
 
+    async def ours(self) -> bool:
+        return await self.ask(_beat) is not Beat.LOST
+
     async def idle(self) -> frozenset[str]:
         return await self.ask(_idle)
 
@@ -113,7 +116,7 @@ async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | Non
     bundles: Path = settings.TEITEN_BUNDLE_DIR
     with ThreadPoolExecutor(1, thread_name_prefix=f"attempt-{attempt_id}") as thread:
         teller = _Teller(attempt_id, thread)
-        work = executor.run(order, bundles, teller.progress, teller.idle, teller.noted, teller.seen)
+        work = executor.run(order, bundles, teller.progress, teller.idle, teller.noted, teller.seen, teller.ours)
         execution = asyncio.ensure_future(work)
         await _until_done(execution, teller)
         archived, error = execution.result()

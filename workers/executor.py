@@ -97,14 +97,25 @@ async def seen_by_none(look: Look | None) -> None:
     """For attempts that nobody looks at while they run."""
 
 
+async def always_ours() -> bool:
+    """For attempts beside a warehouse, whose agents nobody else is given."""
+    return True
+
+
 async def run(
-    order: Order, bundles: Path, progress: Progress, idle: Idle, noted: Noted = noted_nowhere, seen: Seen = seen_by_none
+    order: Order,
+    bundles: Path,
+    progress: Progress,
+    idle: Idle,
+    noted: Noted = noted_nowhere,
+    seen: Seen = seen_by_none,
+    ours: Callable[[], Awaitable[bool]] = always_ours,
 ) -> tuple[Archived, dict[str, Any] | None]:
     """Runs the attempt and archives its bundle under `bundles`: (where, error). Never raises for what an agent or a
     server did: that is in the error and in the manifest. idle: asked at the end for the names of the agents that are
     still this attempt's and that no other trial waits for; there running servers are stopped. noted: told what of an
     agent is not at its own value, whenever that changes. seen: told what sessions wait for where a phase takes longer
-    than it should; None: no longer.
+    than it should; None: no longer. ours: asked before cleaning up whether the agents are still this attempt's.
 
     Cancelled with the message LOST, it has lost its agents to another attempt: it touches nothing there but its own
     files. Cancelled otherwise, it cleans up as ever. It must not be cancelled once it is in the phase `clean`."""
@@ -122,10 +133,14 @@ async def run(
             await _phases(attempt, connections)
         except asyncio.CancelledError as error:
             lost = error.args == (LOST,)
-            what = "The attempt lost its agents." if lost else "The trial was cancelled."
-            attempt.error = TrialError(what, where=_where(attempt)).as_dict() | {"kind": LOST if lost else CANCELLED}
+            if not lost:
+                stopped = TrialError("The trial was cancelled.", where=_where(attempt))
+                attempt.error = stopped.as_dict() | {"kind": CANCELLED}
         except Exception as error:  # noqa: BLE001  (whatever it was, it ends in the bundle and on the page)
             _failed(attempt, error)
+        # What has gone wrong may be the successor's doing, before any heartbeat could tell of it.
+        if lost := lost or not await ours():
+            _lost(attempt)
         await _clean(attempt, lost, idle)
     archived = await asyncio.to_thread(writer.finish, _manifest(attempt))
     return archived, attempt.error
@@ -139,6 +154,7 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
         await _require_programs(attempt)
         await attempt.host.prepare(registry.kinds().topologies[spec.topology].in_mid_run(spec.topology_parameters))
         await topology.build(stage)
+        _tell_forced(attempt)
         if await _end_sessions(attempt, "reused"):  # an attempt whose worker died had left a server hanging
             await topology.build(stage)
         await attempt.host.built()
@@ -147,6 +163,7 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
     if isinstance(topology, Arranged):
         async with attempt.phases.phase("arrange"):
             await topology.arrange(stage)
+            _tell_forced(attempt)
     async with attempt.phases.phase("warm", spec.warmup_s):
         await warm(stage)
     async with attempt.phases.phase("verify"):
@@ -375,6 +392,12 @@ def _failed(attempt: _Attempt, error: Exception) -> None:
     attempt.error = unexpected.as_dict() | {"phase": where}
 
 
+def _lost(attempt: _Attempt) -> None:
+    why = str(attempt.error["what"]) if attempt.error else ""
+    error = TrialError("The attempt lost its agents.", where=_where(attempt), why=why)
+    attempt.error = error.as_dict() | {"kind": LOST}
+
+
 async def _clean(attempt: _Attempt, lost: bool, idle: Idle) -> None:
     """Leaves the agents clean; what it cannot do is written down and does not hide the first error."""
     if not attempt.stage.agents:
@@ -412,6 +435,14 @@ async def _end_sessions(attempt: _Attempt, how: str = "") -> bool:
 
     own = {node: server for node, server in attempt.stage.servers.items() if not server.outside}
     return any(await _all(one(node, server) for node, server in own.items() if how in ("", server.how)))
+
+
+def _tell_forced(attempt: _Attempt) -> None:
+    """Names the servers that ran with other settings and did not end by themselves, each once."""
+    told = {gap.reason for gap in attempt.writer.gaps}
+    for node, server in attempt.stage.servers.items():
+        if server.forced and server.forced not in told:
+            attempt.writer.gap("server", node, server.forced)
 
 
 async def _as_far_as_it_goes(attempt: _Attempt, step: str, work: Awaitable[object], limit_s: float = GRACE_S) -> None:

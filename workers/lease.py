@@ -3,20 +3,24 @@ attempt's id is the fencing token."""
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from enum import Enum
 
+from django.db import Error as DatabaseError
 from django.db import connection
+from django.db.models import QuerySet
 
 from results import sql, warehouse
-from results.errors import AwayError, StateError
+from results.errors import StateError
 from results.models import Attempt, Lease, Trial
 from results.states import AttemptState, TrialState
 
+log = logging.getLogger(__name__)
 TTL_S = 30.0
 HEARTBEAT_S = 5.0
 CONTACT_PATIENCE_S = 60.0  # with a warehouse that is away: somebody may wait at a page
@@ -82,16 +86,18 @@ def contact(
         if now() >= until:
             raise _busy(agent_id, purpose)
         time.sleep(_LOOK_AGAIN_S)
+    mine = Lease.objects.filter(pk=held.pk, attempt=None, acquired_at=held.acquired_at)
     try:
-        with _prolonged(held.pk, now):
+        with _prolonged(mine, now):
             yield
     finally:
-        warehouse.outlast_for(CONTACT_PATIENCE_S, Lease.objects.filter(pk=held.pk, attempt=None).delete)
+        warehouse.outlast_for(CONTACT_PATIENCE_S, mine.delete)
 
 
 def _contact(agent_id: int, at: datetime) -> Lease | None:
     """The lease of a contact; None while the agent is in use."""
-    release_contacts(at)
+    if warehouse.there_s() > TTL_S:
+        release_contacts(at)
     expires = at + timedelta(seconds=TTL_S)
     lease, made = Lease.objects.get_or_create(
         agent_id=agent_id,
@@ -101,22 +107,26 @@ def _contact(agent_id: int, at: datetime) -> Lease | None:
 
 
 @contextmanager
-def _prolonged(lease_id: int, now: Callable[[], datetime]) -> Iterator[None]:
+def _prolonged(mine: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[None]:
     """Heartbeats of a contact, from a thread with a connection of its own: the contact itself waits for its agent."""
     over = threading.Event()
 
     def prolong() -> None:
         at = now()
-        mine = Lease.objects.filter(pk=lease_id, attempt=None)
-        mine.update(heartbeat_at=at, expires_at=at + timedelta(seconds=TTL_S))
+        if not mine.update(heartbeat_at=at, expires_at=at + timedelta(seconds=TTL_S)):
+            log.error("a contact was not heard of for %g s and lost its agent while it goes on", TTL_S)
+            over.set()
 
     def beat() -> None:
         with closing(connection):
             while not over.wait(HEARTBEAT_S):
-                with suppress(AwayError):  # logged; nobody else can take the agent meanwhile
-                    warehouse.outlast_for(HEARTBEAT_S, prolong)
+                try:
+                    prolong()
+                except DatabaseError as error:  # it comes again
+                    log.warning("a contact's heartbeat: %s", error)
+                    warehouse.hang_up()
 
-    thread = threading.Thread(target=beat, name=f"contact-{lease_id}", daemon=True)
+    thread = threading.Thread(target=beat, name="contact", daemon=True)
     thread.start()
     try:
         yield
@@ -150,7 +160,8 @@ def release_all() -> None:
 
 
 def release_contacts(now: datetime) -> None:
-    """Frees the agents of contacts whose process is gone."""
+    """Frees the agents of contacts whose process is gone. As of attempts: not before those that live have had the time
+    of a lease to be heard of, where the warehouse was away."""
     Lease.objects.filter(attempt=None, expires_at__lt=now).delete()
 
 

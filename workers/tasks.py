@@ -147,8 +147,9 @@ def execute(attempt_id: int) -> None:
     pruned: where one trial follows another there is no other moment."""
     worker = f"{socket.gethostname()} process {os.getpid()} {threading.current_thread().name}"
     if attempts.run(attempt_id, worker):
-        for agent_id in pruning.agents_to_look_at(attempt_id, timezone.now()):
-            _prune(agent_id)
+        with _or_next_time():
+            for agent_id in pruning.agents_to_look_at(attempt_id, timezone.now()):
+                _prune(agent_id)
         dispatch()
 
 
@@ -197,6 +198,7 @@ def contact_all() -> None:
 
 
 @app.task
+@_or_next_time()
 def prune_all() -> None:
     """Every agent on which clusters are due to be removed and that nothing uses."""
     for agent_id in pruning.agents_due(timezone.now()):
@@ -204,6 +206,7 @@ def prune_all() -> None:
 
 
 @app.task
+@_or_next_time()
 def prune(agent_id: int) -> None:
     """Removes what is due on an agent; what keeps it from that is on the agent's page, or in the worker's log."""
     _prune(agent_id)

@@ -35,6 +35,22 @@ def test_a_free_web_port_is_used_as_given() -> None:
     assert ports.web({"TEITEN_PORT": str(port)}) == port
 
 
+def test_a_start_that_is_killed_while_it_remembers_its_ports_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = tmp_path / "ports.json"
+    first = ports.inner({}, memory)
+    before = memory.read_text()
+
+    def killed(self: Path, target: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        ports.inner({"TEITEN_REDIS_PORT": str(first.redis + 400)}, memory)
+    assert memory.read_text() == before
+
+
 @pytest.mark.parametrize("text", ["many", "0", "65536", "-1"])
 def test_what_is_no_port_is_refused(text: str) -> None:
     with pytest.raises(BootstrapError, match="is no port"):

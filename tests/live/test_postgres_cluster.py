@@ -197,6 +197,22 @@ async def test_a_server_is_kept_on_its_own_machine_alone(
     await cluster.drop(remote, kept)
 
 
+async def test_a_server_that_does_not_end_for_other_settings_is_forced_and_named(
+    remote: Remote, address: Address, postgres_16: InstallationRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await cluster.ensure(remote, postgres_16, name="frozen")
+    assert server.forced == ""
+    env = server.environment(local=True)
+    query = [*server.psql("postgres"), "-c", "SELECT pg_sleep(600)"]
+    await Job.start(remote, f"{address.work_dir}/jobs/frozen/query", query, deadline_s=600, env=env)
+    await remote.script(FREEZE, server.data_dir, "session")
+    monkeypatch.setattr(cluster, "STOP_S", 1.0)
+    again = await cluster.ensure(remote, postgres_16, name="frozen", settings={"work_mem": "8MB"})
+    assert again.how == "restarted"
+    assert again.forced == f"The server in {server.data_dir} did not end within 1 s and was stopped at once."
+    await cluster.drop(remote, again)
+
+
 FREEZE = """
 read -r postmaster <"$1/postmaster.pid"
 [ "$2" = postmaster ] && exec kill -s STOP "$postmaster"

@@ -167,12 +167,14 @@ async def test_an_agent_that_does_not_answer_is_given_up(address: Address):
 
 
 async def test_a_connection_lost_in_a_command_may_be_tried_again(remote: Remote):
-    running = asyncio.create_task(remote.run("sleep", "60"))
+    mark = f"60.{os.getpid()}"
+    running = asyncio.create_task(remote.run("sleep", mark))
     await cut(remote)
     with pytest.raises(AgentError, match="lost") as raised:
         await running
     assert raised.value.retryable
     assert (await remote.run("echo", "back")).stdout == "back\n"
+    await remote.run("pkill", "-f", f"^sleep {mark}$", check=False)  # sshd leaves it running
 
 
 async def test_files_go_and_come_back_unchanged(remote: Remote, address: Address):

@@ -137,4 +137,20 @@ def test_a_contact_is_heard_of_for_as_long_as_it_lasts(monkeypatch: pytest.Monke
             assert time.monotonic() < deadline, "the contact was not heard of"
             time.sleep(0.01)
     assert not models.Lease.objects.exists()
-    assert "contact-" not in "".join(thread.name for thread in threading.enumerate())
+    assert "contact" not in [thread.name for thread in threading.enumerate()]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_contact_that_lost_its_agent_leaves_the_lease_of_the_next_alone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = factories.agent()
+    monkeypatch.setattr(lease, "HEARTBEAT_S", 0.01)
+    with lease.contact(agent.pk, timezone.now):
+        models.Lease.objects.all().delete()
+        other = factories.held_by_contact(agent.pk, timezone.now() + timedelta(seconds=30))
+        deadline = time.monotonic() + 60
+        while "lost its agent" not in caplog.text:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    assert list(models.Lease.objects.values_list("expires_at", flat=True)) == [other.expires_at]

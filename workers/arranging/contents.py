@@ -12,7 +12,6 @@ from workers.postgres.server import Server
 
 _CONTENTS = (Path(__file__).parent / "contents.sql").read_text()
 _EXISTS = "SELECT FROM pg_database WHERE datname = :'name'"
-_LIMIT_S = 6 * 3600.0
 _SHOWN = 5
 
 
@@ -22,7 +21,7 @@ async def contents(server: Server, database: str, *, digest: bool) -> tuple[str,
     if not await server.query(_EXISTS, variables={"name": database}):
         return ()
     variables = {"digest": "on" if digest else "off"}
-    said = await server.execute(_CONTENTS, database=database, variables=variables, timeout_s=_LIMIT_S)
+    said = await server.execute(_CONTENTS, database=database, variables=variables, timeout_s=None)
     return tuple(said.splitlines())
 
 

@@ -29,7 +29,6 @@ _SLOT = "SELECT pg_create_physical_replication_slot(:'slot', true) WHERE NOT EXI
     "SELECT FROM pg_replication_slots WHERE slot_name = :'slot'"
 )
 _PATIENCE_S = 12.0  # without any progress; a standby that was refused asks again after 5 s
-_CLONE_LIMIT_S = 6 * 3600.0
 
 
 def settings(stage: Stage, node: str) -> dict[str, str]:
@@ -179,7 +178,7 @@ async def _clone(stage: Stage, node: str, directory: str, environment: dict[str,
     system = (await stage.primary.execute("SELECT system_identifier FROM pg_control_system();")).strip()
     wal = cluster.wal_dir(remote, directory)
     words = (installation.bin_dir, installation.client_bin, directory, system, "again" if again else "", wal)
-    result = await remote.script(_CLONE, *words, env=environment, check=False, timeout_s=_CLONE_LIMIT_S)
+    result = await remote.script(_CLONE, *words, env=environment, check=False, timeout_s=None)
     if result.exit_status == 0:
         return result.stdout.split()[-1]
     raise TrialError(

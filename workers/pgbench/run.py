@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from results.errors import VerifyError
 from results.matrix import Load
 from results.parameters import Scalar
-from results.specs import RUN_GRACE_S
+from results.specs import timed_limit_s
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
@@ -126,7 +126,7 @@ async def warm_up(stage: Stage, arguments: Sequence[str]) -> None:
         client = stage.agents[load.client]
         argv = [*_command(stage, load, arguments), stage.database]
         directory = f"{stage.job_dir(client)}/warmup{_suffix(stage, load)}"
-        limit_s = warmup_s + RUN_GRACE_S * stage.spec.patience
+        limit_s = timed_limit_s(warmup_s, stage.spec.patience)
         job = await Job.start(client, directory, argv, deadline_s=limit_s, env=_load_environment(stage, load))
         finished = await job.finished(expected_s=warmup_s)
         _record(stage, finished, folder_of(stage, load, "workload/warmup"))

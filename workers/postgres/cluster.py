@@ -51,12 +51,13 @@ async def ensure(
     access = host_based_access(hba)
     cpus = remote.address.layout.cpus
     hashed = digest(conf, access, cpus) if cpus else digest(conf, access)
-    words = (installation.bin_dir, directory, sockets, hashed, conf, access, wal_dir(remote, directory), cpus)
+    wal, patience = wal_dir(remote, directory), str(math.ceil(STOP_S))
+    words = (installation.bin_dir, directory, sockets, hashed, conf, access, wal, cpus, patience)
     options = initdb_options(installation, initdb)
     result = await remote.script(_ENSURE, *words, *options, check=False, timeout_s=900)
     if result.exit_status != 0:
         raise _failure(remote, installation, result)
-    how, port = result.stdout.split()[-2:]
+    how, port, ended = result.stdout.split()[-3:]
     return Server(
         remote=remote,
         installation=installation,
@@ -65,6 +66,7 @@ async def ensure(
         socket_dir=sockets,
         host=_host(remote, listen) or sockets,
         how=how,
+        forced=Stopped(f"{directory}/data", ended, STOP_S).forced,
     )
 
 

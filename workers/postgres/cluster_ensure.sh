@@ -1,9 +1,10 @@
-# Makes sure that one cluster exists and its server runs with the wanted settings. Prints what was done and the port.
+# Makes sure that one cluster exists and its server runs with the wanted settings. Prints what was done, the port, and
+# how a server ended that had to be restarted (fast, immediate, killed).
 # $1 bin directory, $2 the cluster's directory, $3 socket directory, $4 hash of the wanted settings, $5 teiten.conf,
-# $6 pg_hba.conf, $7 where its WAL lies ('' = in its own directory), $8 the processors it runs on ('' = all), $9 … initdb
-# options. Exit status 3: initdb failed; 4: the server did not start.
-bin=$1 cluster=$2 sockets=$3 hash=$4 conf=$5 hba=$6 wal=$7 cpus=$8
-shift 8
+# $6 pg_hba.conf, $7 where its WAL lies ('' = in its own directory), $8 the processors it runs on ('' = all), $9 how many
+# seconds a server may take to end, then initdb options. Exit status 3: initdb failed; 4: the server did not start.
+bin=$1 cluster=$2 sockets=$3 hash=$4 conf=$5 hba=$6 wal=$7 cpus=$8 patience=$9
+shift 9
 umask 077
 
 alive() { # The pid file may be of a server long dead: only a process that works in this very directory counts.
@@ -31,8 +32,12 @@ make_cluster() {
     echo "include = 'teiten.conf'" >>data/postgresql.conf && : >made
 }
 
+ended=fast
 stop() {
-    "$bin/pg_ctl" stop -D data -m fast -w -t 120 || "$bin/pg_ctl" stop -D data -m immediate -w -t 60
+    "$bin/pg_ctl" stop -D data -m fast -w -t "$patience" || {
+        ended=immediate
+        "$bin/pg_ctl" stop -D data -m immediate -w -t 60
+    }
 } >pg_ctl.log 2>&1
 
 outlive() { # What a killed server left ends by itself soon, and holds its shared memory until then.
@@ -64,10 +69,10 @@ how=started
 [ -e made ] || { make_cluster "$@" && how=created; } || exit
 if alive; then
     if [ "$(head -n 1 data/teiten.conf)" = "# $hash" ]; then
-        echo "reused $(cat port)"
+        echo "reused $(cat port) $ended"
         exit
     fi
-    stop || clear_dead
+    stop || { ended=killed && clear_dead; }
     how=restarted
 elif [ -e data/postmaster.pid ]; then
     clear_dead
@@ -81,7 +86,7 @@ for skip in 0 1 2; do
     port=$(free_port "$cluster" "$skip")
     if start "$port"; then
         echo "$port" >port
-        echo "$how $port"
+        echo "$how $port $ended"
         exit
     fi
     tail -c "+$((size + 1))" log | grep -q 'Address already in use' || break

@@ -16,6 +16,7 @@ from workers.remote.command import CommandResult
 from workers.remote.connection import Remote
 
 SUPERUSER = "teiten"
+_NO_PHASE_S = 3600.0
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -27,7 +28,8 @@ def name_of(directory: str) -> str:
 @dataclass(frozen=True)
 class Server:
     """One running PostgreSQL. data_dir: PGDATA. host: what clients on other machines call it, or the socket directory.
-    how: what it took to have it: created, started, restarted, reused. password_file: on the client's agent, where
+    how: what it took to have it: created, started, restarted, reused. forced: what was done to one that ran before with
+    other settings and did not end by itself, in words. password_file: on the client's agent, where
     clients must show the password that libpq reads from it. outside: it is not Teiten's, and remote is the agent that
     it is asked from: its files, log and settings are out of reach. options: further variables for libpq."""
 
@@ -38,6 +40,7 @@ class Server:
     socket_dir: str
     host: str
     how: str = "reused"
+    forced: str = ""
     password_file: str = ""
     user: str = SUPERUSER
     outside: bool = False
@@ -76,7 +79,7 @@ class Server:
         *,
         database: str = "postgres",
         variables: Mapping[str, str] | None = None,
-        timeout_s: float = 600,
+        timeout_s: float | None = 600,
     ) -> list[dict[str, Any]]:
         """The rows of one SELECT (without semicolon) as dicts of JSON values. Values go in as psql variables,
         `:'name'`. Raises CommandError with the server's message."""
@@ -93,10 +96,13 @@ class Server:
         *,
         database: str = "postgres",
         variables: Mapping[str, str] | None = None,
-        timeout_s: float = 3600,
+        timeout_s: float | None = None,
     ) -> str:
         """Runs a constant psql script in one session; values go in as psql variables, `:'name'` or `:"name"`.
-        Returns what it printed. Raises CommandError with the server's message."""
+        Returns what it printed. timeout_s: None: until the trial's phase ends by its deadline, an hour in none. Raises
+        CommandError with the server's message."""
+        if timeout_s is None and not self.remote.phase:
+            timeout_s = _NO_PHASE_S
         words = self.psql(database)
         for name, value in (variables or {}).items():
             if not _VARIABLE.fullmatch(name):

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.utils import timezone
+from django_celery_beat import schedulers
+from django_celery_beat.models import PeriodicTask
 
 from results import alerts, ingest, models, runs, warehouse
 from results import plan as plans
@@ -27,6 +29,8 @@ from tests.live.trials.killing import beside
 from tests.restarting import Warehouse
 from workers import attempt as attempts
 from workers import contact, dispatch, lease, registry, tasks
+from workers.app import app
+from workers.beat import Scheduler
 
 Measure = Callable[..., models.Attempt]
 AWAY_S = 6
@@ -224,6 +228,22 @@ def test_nobody_is_alerted_twice(transactional_db: None, server: Warehouse) -> N
     tasks.alert()
     assert told == ["/hook"]
     assert list(models.Alert.objects.exclude(state="quiet").values_list("state", "tries")) == [("sent", 0)]
+
+
+def test_beat_goes_on_with_the_schedules_that_it_knows(
+    transactional_db: None, server: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedulers, "SCHEDULE_SYNC_MAX_INTERVAL", 0)  # asks for them each time
+    scheduler = Scheduler(app, lazy=True)
+    scheduler.setup_schedule()
+    known = scheduler.schedule.keys()
+    assert {"dispatch", "reap"} <= known
+    server.stop()
+    assert scheduler.schedule.keys() == known
+    scheduler.tick()
+    server.start()
+    PeriodicTask.objects.filter(name="reap").delete()
+    assert scheduler.schedule.keys() == known - {"reap"}
 
 
 def test_a_worker_and_what_beat_asks_of_it(worker: Callable[[], subprocess.Popen[bytes]], server: Warehouse) -> None:

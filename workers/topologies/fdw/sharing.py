@@ -18,7 +18,6 @@ from . import statements
 from .parts import Part, label, parts, whole
 from .spec import FIRST_WITH_ASYNC
 
-_MOVE_LIMIT_S = 6 * 3600.0
 _LONGEST_NAME = 63
 
 
@@ -144,7 +143,7 @@ async def _copy(stage: Stage, node: str, table: str, share: Part) -> None:
     words = (stage.primary.installation.client_bin, stage.database, table, share.condition)
     where = (environment["PGHOST"], environment["PGPORT"], environment.get("PGPASSFILE", ""))
     await stage.primary.remote.script(
-        statements.MOVE, *words, *where, env=stage.primary.environment(local=True), timeout_s=_MOVE_LIMIT_S
+        statements.MOVE, *words, *where, env=stage.primary.environment(local=True), timeout_s=None
     )
 
 

@@ -13,7 +13,6 @@ from workers.postgres import cluster, password
 from .spec import POOLER, SPEC
 
 _COPY = (Path(__file__).parent / "copy.sh").read_text()
-_COPY_LIMIT_S = 6 * 3600.0
 
 
 async def start(stage: Stage, connection: str) -> None:
@@ -62,7 +61,7 @@ async def copy(stage: Stage) -> None:
 async def _copy(stage: Stage, node: str) -> None:
     remote, server = stage.agents[node], stage.servers[node]
     words = (server.installation.client_bin, stage.database, server.socket_dir, str(server.port))
-    result = await remote.script(_COPY, *words, env=await _reach(stage, node), check=False, timeout_s=_COPY_LIMIT_S)
+    result = await remote.script(_COPY, *words, env=await _reach(stage, node), check=False, timeout_s=None)
     if result.exit_status != 0:
         raise TrialError(
             f"The data of {node} could not be copied from the primary.",

@@ -1,0 +1,27 @@
+"""Beat's scheduler: schedules lie in the warehouse, and one that is away for a while does not end beat."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.db import Error as DatabaseError
+from django_celery_beat.schedulers import DatabaseScheduler
+
+from results import warehouse
+
+log = logging.getLogger(__name__)
+
+
+class Scheduler(DatabaseScheduler):
+    """Goes on with the schedules that it knows while the warehouse is away, and asks for them again later."""
+
+    def all_as_schedule(self) -> dict[str, Any]:
+        try:
+            return dict(super().all_as_schedule())
+        except DatabaseError as error:
+            if self._schedule is None or not warehouse.is_away(error):
+                raise
+            log.warning("the warehouse is away; the schedules are those of before: %s", error)
+            warehouse.hang_up()
+            return dict(self._schedule)
