@@ -364,7 +364,8 @@ def start_due(now: datetime) -> int:
 
 
 def close_finished(run_id: int) -> bool:
-    """Ends a running run of which every trial has ended, and keeps what it says of noise; whether it did."""
+    """Ends a running run of which every trial has ended, and keeps what it says of noise; whether it did. One whose
+    trials were cancelled one by one is cancelled as if at once: a retry of some does not finish it."""
     open_states = [TrialState.WAITING, TrialState.RUNNING]
     left = models.Trial.objects.filter(run_id=run_id, state__in=open_states)
     closed = (
@@ -373,5 +374,7 @@ def close_finished(run_id: int) -> bool:
         .update(state=end_state(), ended_at=timezone.now())
     )
     if closed:
+        ended = models.Run.objects.filter(pk=run_id, state=RunState.CANCELLED, cancelled_at=None)
+        ended.update(cancelled_at=timezone.now())
         noise.keep(run_id)
     return bool(closed)

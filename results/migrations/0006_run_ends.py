@@ -23,6 +23,7 @@ ENDS = [
     ) AS trial
     WHERE trial.run_id = run.id AND run.state = 'finished'
     """,
+    "UPDATE results_run SET cancelled_at = ended_at WHERE state = 'cancelled' AND cancelled_at IS NULL",
 ]
 
 

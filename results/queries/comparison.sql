@@ -23,9 +23,11 @@
                 WHERE used.attempt_id = measured.attempt_id AND used.node = 'primary'
             ))
             WHEN 'transaction' THEN (
-                -- of the whole trial; a node's numbers are not of all of them where several servers had parts
+                -- of the whole trial; a node's numbers are not of all of them where a server, or a pooler, is counted
+                -- that had others than these: a part, or reads beside the workload
                 SELECT CASE
-                    WHEN measured.node = '' OR NOT bool_or(counted.node !~ '^(client|set|$)')
+                    WHEN measured.node = '' OR (max(counted.value) FILTER (WHERE counted.node = '') <> ANY(
+                        array_agg(counted.value) FILTER (WHERE counted.node !~ '^(client|set)'))) IS NOT TRUE
                     THEN nullif(max(counted.value) FILTER (WHERE counted.node = ''), 0)
                 END
                 FROM results_measurement AS counted

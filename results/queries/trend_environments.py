@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from results import sql
-from results.confounders.rules import TOLD_DEFAULTS, Cause, rule_of
-from results.environment import KeyDifference, LayerKind, difference
+from results.confounders.rules import COMPILED, TOLD_DEFAULTS, Cause, rule_of
+from results.environment import KeyDifference, LayerKind, difference, flatten
 
 MOST_STEPS = 100  # the newest
 # what is told first, then every other kind; builds only where the version is not what is followed
@@ -105,14 +105,16 @@ def _changed(left: Sequence[_Layer], right: Sequence[_Layer], builds: bool) -> t
     for node, kind in sorted(a.keys() | b.keys(), key=lambda use: (_PLACE[LayerKind(use[1])], use[0])):
         if kind == LayerKind.BUILD and not builds:
             continue
-        for one in _defaults(node, a, b) if kind == LayerKind.DEFAULTS else _differing((node, kind), a, b):
+        for one in _differing((node, kind), a, b):
             keys[ChangedKey(kind, one.key, _short(one.left), _short(one.right))] = None
     return tuple(keys)
 
 
 def _differing(use: _Use, left: _Contents, right: _Contents) -> Iterator[KeyDifference]:
-    for one in difference(left.get(use, {}), right.get(use, {})):
-        rule = rule_of(*use, one.key)
+    of_server = use[1] in (LayerKind.SETTINGS, LayerKind.DEFAULTS)
+    found = _in_force(use, left, right) if of_server else difference(left.get(use, {}), right.get(use, {}))
+    for one in found:
+        rule = rule_of(use[0], LayerKind.SETTINGS if of_server else use[1], one.key)
         if rule is not None and rule.cause is Cause.HARMLESS:
             continue
         if one.key == "full_version" and _compiled(one.left) == _compiled(one.right):
@@ -120,15 +122,20 @@ def _differing(use: _Use, left: _Contents, right: _Contents) -> Iterator[KeyDiff
         yield one
 
 
-def _defaults(node: str, left: _Contents, right: _Contents) -> Iterator[KeyDifference]:
-    """Another version brings other defaults: of these only those that a comparison tells as well. None where a side
-    recorded none."""
-    use, build = (node, LayerKind.DEFAULTS), (node, LayerKind.BUILD)
-    if use not in left or use not in right:
-        return
-    versions = [side.get(build, {}).get("version_num") for side in (left, right)]
-    for one in difference(left[use], right[use]):
-        if versions[0] == versions[1] or one.key in TOLD_DEFAULTS:
+def _in_force(use: _Use, left: _Contents, right: _Contents) -> Iterator[KeyDifference]:
+    """Of the settings those that were set on a side, of the defaults the others: as they were in force, so that what is
+    set to the default of another version is no change. Another version brings other defaults: of these only what a
+    comparison warns of as well. Defaults that a side has not recorded are no change."""
+    node, kind = use
+    settings, defaults, build = ((node, k) for k in (LayerKind.SETTINGS, LayerKind.DEFAULTS, LayerKind.BUILD))
+    sides, recorded = (left, right), defaults in left and defaults in right
+    chosen = {key for side in sides for key in flatten(side.get(settings, {}))}
+    versions = {side.get(build, {}).get("version_num") for side in sides}
+    below = [flatten(side[defaults]) if recorded else {} for side in sides]
+    values = [under | flatten(side.get(settings, {})) for side, under in zip(sides, below, strict=True)]
+    for one in difference(*values):
+        told = len(versions) == 1 or one.key in TOLD_DEFAULTS or one.key in COMPILED
+        if one.key in chosen if kind == LayerKind.SETTINGS else one.key not in chosen and told:
             yield one
 
 

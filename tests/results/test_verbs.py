@@ -153,6 +153,17 @@ def test_a_cancelled_run_is_cancelled_after_a_retry_while_trials_of_it_are() -> 
     assert ended(run, done=5) == RunState.FINISHED
 
 
+def test_a_run_whose_trials_were_cancelled_one_by_one_is_cancelled_after_a_retry_of_some() -> None:
+    run = factories.run()
+    for trial in run.trials.all():
+        runs.cancel_trial(trial.pk, "test")
+    run.refresh_from_db()
+    assert (run.state, run.cancelled_at is None) == (RunState.CANCELLED, False)
+    for trial in list(run.trials.all())[:2]:
+        runs.retry_trial(trial.pk, "test")
+    assert ended(run, done=2) == RunState.CANCELLED
+
+
 def test_a_trial_cancelled_by_itself_leaves_the_run_finished() -> None:
     run = factories.run()
     first = run.trials.first()
@@ -162,16 +173,20 @@ def test_a_trial_cancelled_by_itself_leaves_the_run_finished() -> None:
 
 
 def test_runs_that_ended_before_get_their_state_from_the_migration() -> None:
-    failed, cancelled, finished = (factories.run() for _ in range(3))
+    failed, cancelled, finished, one_by_one = (factories.run() for _ in range(4))
     states = [ended(failed, failed=8), ended(cancelled, done=2), ended(finished, done=8)]
     runs.cancel_run(cancelled.pk, "test")
-    models.Run.objects.update(state="finished", cancelled_at=None)  # as after a retry, before
+    for trial in one_by_one.trials.all():
+        runs.cancel_trial(trial.pk, "test")
+    models.Run.objects.update(cancelled_at=None)
+    models.Run.objects.exclude(pk=one_by_one.pk).update(state="finished")  # as after a retry, before
     with connection.cursor() as cursor:
         for statement in import_module("results.migrations.0006_run_ends").ENDS:
             cursor.execute(statement)
-    found = [models.Run.objects.get(pk=run.pk) for run in (failed, cancelled, finished)]
-    assert [run.state for run in found] == [states[0], "cancelled", states[2]] == ["failed", "cancelled", "finished"]
-    assert [run.cancelled_at is None for run in found] == [True, False, True]
+    found = [models.Run.objects.get(pk=run.pk) for run in (failed, cancelled, finished, one_by_one)]
+    assert [run.state for run in found] == ["failed", "cancelled", "finished", "cancelled"]
+    assert (states[0], states[2]) == ("failed", "finished")
+    assert [run.cancelled_at is None for run in found] == [True, False, True, False]
 
 
 def test_a_run_that_never_started_starts_with_the_retry_of_a_trial() -> None:

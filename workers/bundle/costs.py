@@ -19,17 +19,20 @@ _FROM_TOTALS = {
 }
 _PROMOTED = "it replayed the primary's changes before it served clients itself"
 _MIXED = "different parts of the load were at work there, and what was measured is not told apart"
+_UNCOUNTED = "how many transactions each server acknowledged is not known"
+_ONE_CLUSTER = "several servers of one cluster took load, and work for each other's transactions"
 
 
 @dataclass(frozen=True)
 class _Share:
     """The transactions that one set of clients had of one server. transactions: None where that is not known.
-    workload: whether they ran the workload, and did not read beside it."""
+    workload: whether they ran the workload, and did not read beside it. pooler: what passed them on to it."""
 
     client: str
     server: str
     transactions: float | None
     workload: bool = True
+    pooler: str = ""
 
 
 def total(measurements: Iterable[Measurement], metric: str, node: str = "") -> float | None:
@@ -45,14 +48,14 @@ def costs(whole: Part, manifest: Manifest, spec: TrialSpec) -> tuple[list[Measur
         return [], []
     served = _Served(whole, spec, transactions)
     found: list[Measurement] = []
-    unknown: dict[str, list[str]] = {}
+    unknown: dict[tuple[str, str], list[str]] = {}
     for name, m, value, of_machine in _sums(whole, manifest):
         count = served.by_machine(m.node) if of_machine else served.by_server(m.node, m.metric)
-        if count:
+        if isinstance(count, str):
+            unknown.setdefault((m.node, count), []).append(name)
+        elif count:
             found.append(Measurement(name, served.own(m, value) / count, m.node))
-        elif count is None:
-            unknown.setdefault(m.node, []).append(name)
-    return found, [Gap("costs", node, f"{', '.join(names)}: {served.why(node)}") for node, names in unknown.items()]
+    return found, [Gap("costs", node, f"{', '.join(names)}: {why}") for (node, why), names in unknown.items()]
 
 
 def _sums(whole: Part, manifest: Manifest) -> Iterator[tuple[str, Measurement, float, bool]]:
@@ -71,7 +74,7 @@ def _sums(whole: Part, manifest: Manifest) -> Iterator[tuple[str, Measurement, f
 
 
 class _Served:
-    """Which server had which transactions."""
+    """Which server had which transactions: as many, or why that is not known."""
 
     def __init__(self, whole: Part, spec: TrialSpec, transactions: float) -> None:
         self.whole, self.spec, self.transactions = whole, spec, transactions
@@ -85,36 +88,37 @@ class _Served:
         ]
 
     def _after_failover(self) -> list[_Share]:
-        client = (self.spec.loads or ONE_LOAD)[0].client
-        return [_Share(client, node, self._counted(node)) for node in (PRIMARY, self.promoted)]
+        load = (self.spec.loads or ONE_LOAD)[0]
+        pooler = load.server if load.server in self.spec.poolers else ""
+        return [_Share(load.client, node, self._counted(node), pooler=pooler) for node in (PRIMARY, self.promoted)]
 
     def _counted(self, node: str) -> float | None:
         return total(self.whole.measurements, "transactions", node)
 
-    def by_server(self, node: str, metric: str) -> float | None:
+    def by_server(self, node: str, metric: str) -> float | str:
         """A server that was promoted has its own WAL told apart, and counts only its own sessions' reads."""
         replayed_too = metric == "blocks.written" or (metric == "wal.bytes" and self._written() is None)
         if node == self.promoted and replayed_too:
-            return None
+            return _PROMOTED
+        if node in self.spec.outside and len({share.server for share in self.shares}) > 1:
+            return _ONE_CLUSTER
         return self._together(lambda share: (share.server in self._origins({node}),))
 
-    def by_machine(self, node: str) -> float | None:
+    def by_machine(self, node: str) -> float | str:
         here = {
             role
             for role, agent in self.spec.agents.items()
             if agent == self.spec.agents.get(node) and role not in self.spec.outside
         }
         if self.promoted in here and PRIMARY not in here:
-            return None
-        return self._together(lambda share: (share.client in here, share.server in self._origins(here)))
+            return _PROMOTED
+        servers = self._origins(here)
+        return self._together(lambda share: (share.client in here, share.server in servers, share.pooler in here))
 
     def own(self, m: Measurement, value: float) -> float:
         """Of a promoted server's WAL what it wrote itself."""
         written = self._written()
         return written if m.node == self.promoted and m.metric == "wal.bytes" and written is not None else value
-
-    def why(self, node: str) -> str:
-        return _PROMOTED if node == self.promoted else _MIXED
 
     def _written(self) -> float | None:
         wanted = ("wal.bytes", self.promoted, "written")
@@ -127,16 +131,16 @@ class _Served:
             return nodes | {PRIMARY}
         return nodes
 
-    def _together(self, parts: Callable[[_Share], tuple[bool, ...]]) -> float | None:
+    def _together(self, parts: Callable[[_Share], tuple[bool, ...]]) -> float | str:
         """The transactions of which something is done here, where that is the same part of each; all of them where
-        nothing is: they pass through, or it is idle. None where the parts differ or are not counted."""
+        nothing is: they pass through, or it is idle."""
         here = [(share, parts(share)) for share in self.shares if any(parts(share))]
         if len({part for _, part in here}) > 1 or not all(share.workload for share, _ in here):
-            return None
+            return _MIXED
         if len(here) in (0, len(self.shares)):
             return self.transactions
         counts = [share.transactions for share, _ in here if share.transactions is not None]
-        return math.fsum(counts) if len(counts) == len(here) else None
+        return math.fsum(counts) if len(counts) == len(here) else _UNCOUNTED
 
 
 def _processors(manifest: Manifest, node: str) -> int:

@@ -110,12 +110,25 @@ def test_per_transaction_divides_by_the_trials_own_count() -> None:
     assert [point.value for point in found.points] == [whole[point.key] / 10 for point in found.points]
 
 
-@pytest.mark.parametrize(("nodes", "known"), [(("client", "client2"), True), (("primary", "standby1"), False)])
-def test_per_transaction_counts_those_of_several_loads_once(nodes: tuple[str, ...], known: bool) -> None:
+@pytest.mark.parametrize(
+    ("parts", "known"),
+    [
+        ({"client": 5, "client2": 5}, True),
+        ({"primary": 5, "standby1": 5}, False),
+        ({"primary": 10, "standby1": 500}, False),  # reads beside the workload
+        ({"pooler": 10}, True),
+        ({"standby1": 10}, True),
+    ],
+)
+def test_per_transaction_counts_those_of_several_loads_once(parts: dict[str, int], known: bool) -> None:
     made = factories.finished_run(replicates=1)
     for name in ("transactions", "wal.bytes"):
         models.Metric.objects.create(name=name, unit="1", better="higher", label="", minimum_effect=0.02)
-    rows = [("transactions", "", 10), *(("transactions", node, 5) for node in nodes), ("wal.bytes", "primary", 100)]
+    rows = [
+        ("transactions", "", 10),
+        *(("transactions", node, n) for node, n in parts.items()),
+        ("wal.bytes", "primary", 100),
+    ]
     models.Measurement.objects.bulk_create(
         models.Measurement(run=made, attempt=attempt, metric_id=metric, node=node, label="", value=value)
         for attempt in models.Attempt.objects.filter(run=made)

@@ -68,7 +68,7 @@ def test_every_kind_of_layer_that_an_agent_records_can_differ() -> None:
         [key.text for one in trend(selection).environments for key in one.keys]
         for selection in (TrendSelection(plan="nightly"), TrendSelection(workload="pgbench", x="version"))
     )
-    assert by_version == ["host: cpus.online – → 0-1", "settings: data_checksums – → on"]
+    assert by_version == ["host: cpus.online – → 0-1", "settings: data_checksums off → on"]
     assert "build: version 16.14 → 18.4" in by_date
     assert by_date[-2:] == by_version  # and not 40 defaults that follow from the version
 
@@ -89,6 +89,35 @@ def test_of_defaults_only_those_that_decide_are_told_across_versions_and_all_wit
             environments.ran_in(trial.attempt, uses)
     told = [[key.text for key in one.keys if key.kind == "defaults"] for one in trend(TrendSelection()).environments]
     assert told == [["defaults: jit off → on"], ["defaults: work_mem 2 → 3"]]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "told"),
+    [
+        # what a plan pins to the other version's default was in force on both
+        (({"a": "0.5"}, {"a": "0.9"}), ({"a": "0.9"}, {}), []),
+        (({"jit": "off"}, {}), ({"jit": "on"}, {"jit": "off"}), []),
+        (({"a": "0.5"}, {}), ({"a": "0.9"}, {"a": "0.7"}), ["settings: a 0.5 → 0.7"]),
+        # how a server was compiled does not follow from its version
+        (({"block_size": "8192"}, {}), ({"block_size": "32768"}, {}), ["defaults: block_size 8192 → 32768"]),
+        (({"debug_assertions": "off"}, {}), ({"debug_assertions": "on"}, {}), ["defaults: debug_assertions off → on"]),
+    ],
+)
+def test_settings_are_compared_as_they_were_in_force(older: Any, newer: Any, told: list[str]) -> None:
+    sides = ((110022, *older), (120022, *newer))
+    for run, (number, defaults, settings) in zip(
+        histories.months(histories.nightly(), [8000.0] * 2), sides, strict=True
+    ):
+        uses = [
+            ("primary", Layer(LayerKind.BUILD, {"version_num": number})),
+            ("primary", Layer(LayerKind.DEFAULTS, defaults)),
+            ("primary", Layer(LayerKind.SETTINGS, settings)),
+        ]
+        for trial in environments.done(run):
+            assert trial.attempt is not None
+            environments.ran_in(trial.attempt, uses)
+    found = [key.text for one in trend(TrendSelection()).environments for key in one.keys if key.kind != "build"]
+    assert found == told
 
 
 def test_over_versions_all_runs_of_a_version_are_one_point_in_its_own_order() -> None:

@@ -175,6 +175,12 @@ def test_where_several_servers_had_parts_a_nodes_costs_are_those_told_apart() ->
     assert not [movement for movement in found if movement.name == "wal.records"]
 
 
+def test_a_pooler_that_had_all_transactions_is_no_part_of_them() -> None:
+    counts = {f"transactions__at__{at}": 1e4 for at in ("everywhere", "pooler")}
+    base, other = (counted_at_all(side(first, **counts, **{"wal.bytes": 1e6})) for first in (1, 9))
+    assert of(movements(base, other, METRICS), "wal").base_median == pytest.approx(100, rel=0.01)
+
+
 def counted_at_all(replicates: list[Replicate]) -> list[Replicate]:
     """`transactions` filed under 'everywhere' are those of the whole trial."""
     return [

@@ -159,3 +159,44 @@ def test_machines_of_a_failover() -> None:
     found, gaps = cost(whole, SPEC)
     assert [found[CPU, node] for node in ("client", "primary", "standby2")] == [1e5, 4e5, 4e5]
     assert gaps == ["standby1"]
+
+
+def test_a_pooler_passed_on_the_transactions_of_both_servers_of_a_failover() -> None:
+    pooled = replace(
+        SPEC,
+        topology="pgpool",
+        loads=(Load("pooler", "client", "pooler"),),
+        poolers=("pooler",),
+        agents={**SPEC.agents, "pooler": "p"},
+    )
+    counted = [Measurement("transactions", n, node) for n, node in ((40.0, ""), (10.0, "primary"), (30.0, "standby1"))]
+    promoted = Event(2.0, "standby1", "promoted", "")
+
+    def measured(node: str, agent: str) -> tuple[dict[tuple[str, str], float], list[str]]:
+        """CPU of the machine of a node, with the pooler on this agent."""
+        whole = part(*counted, Measurement("cpu.busy", 50.0, node), events=(promoted,))
+        return cost(whole, replace(pooled, agents={**pooled.agents, "pooler": agent}))
+
+    assert measured("pooler", "p") == ({(CPU, "pooler"): 1e5}, [])
+    assert measured("primary", "p") == ({(CPU, "primary"): 4e5}, [])
+    # beside a server: the pooler's work is for all, the server's for its own
+    assert measured("primary", "a") == ({}, ["primary"])
+    assert measured("standby2", "d") == ({}, ["standby2"])
+
+
+def test_endpoints_of_one_cluster_work_for_each_others_transactions() -> None:
+    outside = replace(SPEC, loads=LOADS, outside=("primary", "standby1", "standby2"))
+    counted = [Measurement("transactions", n, node) for n, node in ((40.0, ""), (10.0, "standby1"), (30.0, "standby2"))]
+    whole = part(*counted, *(Measurement("wal.bytes", 600.0, node) for node in ("standby1", "standby2")))
+    assert cost(whole, outside) == ({}, ["standby1", "standby2"])
+    one = replace(outside, loads=LOADS[:1])
+    assert cost(part(counted[0], Measurement("wal.bytes", 600.0, "standby1")), one) == ({(WAL, "standby1"): 15.0}, [])
+
+
+def test_a_gap_says_so_where_nobody_knows_who_acknowledged_what() -> None:
+    promoted = Event(2.0, "standby1", "promoted", "")
+    whole = part(Measurement("transactions", 40.0), Measurement("blocks.read", 60.0, "standby2"), events=(promoted,))
+    manifest = Manifest("1/1", 1, "1", 0, 9, SPEC.to_json(), window=(1, 5))
+    found, [gap] = costs(whole, manifest, SPEC)
+    assert found == []
+    assert gap.reason == ("blocks.read.per_transaction: how many transactions each server acknowledged is not known")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.workloads.capabilities import query_plan, refusal
+from workers.workloads.capabilities import query_plan, refusal, runner
 from workers.workloads.capabilities.outcome import Finding, Outcome, Verdict, weigh
 from workers.workloads.capabilities.refusal import fails_differently, last_statement, other_sqlstates, read
 
@@ -142,3 +142,29 @@ GIVEN_UP = Finding(Outcome.UNKNOWN, "Its time was over.")
 )
 def test_the_heaviest_finding_decides_with_its_statement(findings: list[Finding], verdict: Verdict) -> None:
     assert weigh(findings, ["2 workers."], ["rows: 9"]) == verdict
+
+
+@pytest.mark.parametrize("sqlstate", ["53100", "53200", "57014", "58030"])
+def test_a_statement_that_never_came_to_its_refusal_does_not_fail_differently(sqlstate: str) -> None:
+    ran_out = refusal.Refusal(sqlstate, "ERROR:  out of memory", "INSERT INTO items VALUES (1);")
+    assert not fails_differently(ran_out, "23505", "INSERT INTO items VALUES (1);")
+
+
+_DIED = 'LOG:  background worker "zheap undo" (PID 7) was terminated by signal 11: Segmentation fault'
+
+
+@pytest.mark.parametrize(
+    ("found", "outcome", "statement"),
+    [
+        (Verdict(Outcome.YES), Outcome.PARTLY, ""),
+        (Verdict(Outcome.CHOSE_NOT_TO, "another way", statement="EXPLAIN;"), Outcome.CHOSE_NOT_TO, "EXPLAIN;"),
+        (Verdict(Outcome.FAILS_DIFFERENTLY, "22000", statement="INSERT;"), Outcome.FAILS_DIFFERENTLY, "INSERT;"),
+        (Verdict(Outcome.CANNOT, "lost", statement="VACUUM;"), Outcome.CANNOT, "VACUUM;"),
+        (Verdict(Outcome.UNKNOWN, "late", statement="SELECT;"), Outcome.CANNOT, "SELECT;"),
+    ],
+)
+def test_a_crash_keeps_what_the_check_found_besides(found: Verdict, outcome: Outcome, statement: str) -> None:
+    verdict, clean = runner.judged(runner.Ended(found), _DIED)
+    assert (verdict.outcome, verdict.statement, clean) == (outcome, statement, False)
+    assert verdict.message.startswith(f"The server crashed: {_DIED}")
+    assert (outcome is Outcome.CANNOT) or found.message in verdict.message

@@ -123,6 +123,15 @@ def test_workers_that_cannot_be_checked_are_not_told(file: str, text: str, reaso
     assert not numbers(part, "ssb.workers.launched") and numbers(part, "ssb.pass.seconds")
 
 
+def test_clients_that_the_server_let_run_nothing_have_no_pass_under_explain_that_was_none() -> None:
+    given = two_clients()
+    nothing = {name: "" for name in given.files if name.startswith("clients/")}
+    part = parse(changed(given, nothing))
+    assert part.failure
+    assert not [document for document in part.documents if document.kind == "explained"]
+    assert not numbers(part, "ssb.explained.launched")
+
+
 def test_workers_of_the_pass_under_explain_are_told_by_query_and_by_execution() -> None:
     part = parse(without_messages())
     assert part.gaps == ()

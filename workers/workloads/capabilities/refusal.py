@@ -15,6 +15,7 @@ _STATEMENT = "STATEMENT:  "
 _LOCATION = "LOCATION:  "
 _SQLSTATE = re.compile(r"(?!00000)[0-9A-Z]{5}")
 _LINES = 4
+_NO_ANSWER = ("53", "57", "58")  # classes of SQLSTATEs: out of a resource, stopped by somebody, the system's own errors
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,10 @@ def _begin(lines: Sequence[str]) -> int:
 
 def fails_differently(refusal: Refusal, due: str, statement: str) -> bool:
     """Whether the statement that had to be refused with the SQLSTATE `due` was refused with another. An error of a
-    statement before it, in the same script, is none of that: that one had to succeed."""
-    return bool(refusal.sqlstate) and refusal.sqlstate != due and _plain(refusal.statement) == _plain(statement)
+    statement before it, in the same script, is none of that: that one had to succeed; nor is one that says nothing of
+    the statement, such as a full disk."""
+    other = bool(refusal.sqlstate) and refusal.sqlstate != due and not refusal.sqlstate.startswith(_NO_ANSWER)
+    return other and _plain(refusal.statement) == _plain(statement)
 
 
 def last_statement(script: str) -> str:

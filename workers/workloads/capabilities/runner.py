@@ -45,7 +45,7 @@ async def verdict_of(capability: Capability, scratch: Scratch, rows: int, deadli
     while ended.lost and log.crash_in(said) is None and time.monotonic() < until:
         await asyncio.sleep(_POLL_S)
         said = await _logged(lab, server, since)
-    verdict, clean = _judged(ended, said)
+    verdict, clean = judged(ended, said)
     if capability.own_cluster or not clean or not await scratch.drop_database(database):
         await scratch.drop(role)
     return verdict, said
@@ -87,7 +87,7 @@ async def _ended(capability: Capability, lab: Lab, deadline_s: float) -> Ended:
 def _refused(lab: Lab, error: CommandError) -> Ended:
     refusal = read(error.stderr)
     words = refusal.message or str(error)
-    if error.exit_status != REFUSED or log.means_ran_out(error.stderr):
+    if error.exit_status != REFUSED or log.means_ran_out(error.stderr) or refusal.sqlstate.startswith("53"):
         last = Finding(Outcome.UNKNOWN, words, refusal.statement)
         return Ended(_verdict(lab, last), clean=False, lost=error.exit_status != REFUSED)
     return Ended(_verdict(lab, Finding(Outcome.CANNOT, words, refusal.statement, refusal.sqlstate)))
@@ -98,7 +98,7 @@ def _verdict(lab: Lab, *last: Finding) -> Verdict:
     return weigh([*last, *lab.findings], lab.noted, lab.compared)
 
 
-def _judged(ended: Ended, said: str) -> tuple[Verdict, bool]:
+def judged(ended: Ended, said: str) -> tuple[Verdict, bool]:
     """(what the check came to, whether its server can be used further). A crash that the log tells of weighs more than
     what the check saw of it."""
     verdict, crash = ended.verdict, log.crash_in(said)
@@ -111,10 +111,11 @@ def _judged(ended: Ended, said: str) -> tuple[Verdict, bool]:
         words = f"Something outside PostgreSQL killed the server: {crash.words}"
         return replace(verdict, outcome=Outcome.UNKNOWN, message=words), False
     words = f"The server crashed: {crash.words}"
-    if verdict.outcome in (Outcome.YES, Outcome.PARTLY):
-        message = f"{words} The contents are right."
-        return replace(verdict, outcome=Outcome.PARTLY, message=message, statement=crash.statement), False
-    return Verdict(Outcome.CANNOT, words, verdict.compared, crash.statement), False
+    if verdict.outcome in (Outcome.CANNOT, Outcome.UNKNOWN):
+        return Verdict(Outcome.CANNOT, words, verdict.compared, crash.statement or verdict.statement), False
+    if verdict.outcome is Outcome.YES:
+        verdict = replace(verdict, outcome=Outcome.PARTLY, message="", statement=crash.statement)
+    return replace(verdict, message=f"{words} The contents are right. {verdict.message}".rstrip()), False
 
 
 async def _logged(lab: Lab, first: Server, since: int) -> str:

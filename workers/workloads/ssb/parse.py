@@ -129,7 +129,7 @@ def _totals(executions: Sequence[Execution], reading: Reading) -> Iterator[Measu
 
 
 def _workers(reading: Reading, plans: Plans, clients: Mapping[int, _Client]) -> Workers:
-    if any(client.messages.workers for client in clients.values()):
+    if plans.counted or any(client.messages.workers for client in clients.values()):
         return told_workers(plans, [(one.transcript.executions, one.messages.workers) for one in clients.values()])
     if not reading.parameters["count_workers"]:
         return Workers()
