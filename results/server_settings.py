@@ -121,9 +121,11 @@ def _amount(text: str) -> float:
     """As strtol with base 0, else strtod: hexadecimal after 0x, octal after 0."""
     plain = text.lower().lstrip("+-")
     sign = -1.0 if text.startswith("-") else 1.0
-    if plain.startswith("0x"):
-        return sign * int(plain, 16)
-    return sign * (int(plain, 8) if re.fullmatch(r"0[0-7]+", plain) else float(plain))
+    base = 16 if plain.startswith("0x") else 8 if re.fullmatch(r"0[0-7]+", plain) else 0
+    try:
+        return sign * (int(plain, base) if base else float(plain))
+    except OverflowError:
+        return sign * math.inf
 
 
 def _quantity(amount: float, unit: str) -> str:

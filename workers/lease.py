@@ -4,6 +4,7 @@ attempt's id is the fencing token."""
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -78,9 +79,10 @@ def contact(
     now: Callable[[], datetime],
     patience_s: float = 0.0,
     purpose: str = "Looking for its facts",
-) -> Iterator[None]:
+) -> Iterator[Callable[[], bool]]:
     """Holds the agent without an attempt while its facts are looked for; once this process is gone, for no longer than
-    TTL_S. Raises StateError when it is in use, and still is after so many seconds."""
+    TTL_S. Gives what tells whether it was lost, or may be: not heard of for so long, though it lives. Raises StateError
+    when it is in use, and still is after so many seconds."""
     until = now() + timedelta(seconds=patience_s)
     while (held := _contact(agent_id, now())) is None:
         if now() >= until:
@@ -88,8 +90,8 @@ def contact(
         time.sleep(_LOOK_AGAIN_S)
     mine = Lease.objects.filter(pk=held.pk, attempt=None, acquired_at=held.acquired_at)
     try:
-        with _prolonged(mine, now):
-            yield
+        with _prolonged(mine, now) as lost:
+            yield lost
     finally:
         warehouse.outlast_for(CONTACT_PATIENCE_S, mine.delete)
 
@@ -107,15 +109,19 @@ def _contact(agent_id: int, at: datetime) -> Lease | None:
 
 
 @contextmanager
-def _prolonged(mine: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[None]:
+def _prolonged(mine: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[Callable[[], bool]]:
     """Heartbeats of a contact, from a thread with a connection of its own: the contact itself waits for its agent."""
     over = threading.Event()
+    heard_s = [time.monotonic()]
 
     def prolong() -> None:
         at = now()
         if not mine.update(heartbeat_at=at, expires_at=at + timedelta(seconds=TTL_S)):
             log.error("a contact was not heard of for %g s and lost its agent while it goes on", TTL_S)
+            heard_s[0] = -math.inf
             over.set()
+            return
+        heard_s[0] = time.monotonic()
 
     def beat() -> None:
         with closing(connection):
@@ -129,7 +135,7 @@ def _prolonged(mine: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[N
     thread = threading.Thread(target=beat, name="contact", daemon=True)
     thread.start()
     try:
-        yield
+        yield lambda: time.monotonic() - heard_s[0] > TTL_S
     finally:
         over.set()
         thread.join()

@@ -32,12 +32,15 @@ P = ParamSpec("P")
 
 
 @contextmanager
-def alone(agent_id: int) -> Iterator[None]:
-    """Holds every agent that is this machine. Raises StateError when one is in use."""
+def alone(agent_id: int) -> Iterator[Callable[[], bool]]:
+    """Holds every agent that is this machine; gives what tells whether one was lost. Raises StateError when one is in
+    use."""
     with ExitStack() as leases:
-        for pk, _ in machine(agent_id):
+        lost = [
             leases.enter_context(lease.contact(pk, timezone.now, purpose="Removing files there"))
-        yield
+            for pk, _ in machine(agent_id)
+        ]
+        yield lambda: any(one() for one in lost)
 
 
 def look(agent: Agent) -> None:
@@ -61,10 +64,12 @@ def _kept(verb: Callable[P, None], *words: P.args, **named: P.kwargs) -> None:
     warehouse.outlast_for(lease.CONTACT_PATIENCE_S, verb, *words, **named)
 
 
-def prune(agent_id: int, chosen: Collection[str] | None = None, actor: str = LIMITS) -> Pruned:
-    """Looks at the clusters on the agent, then removes those that are due, or the chosen ones, by their directories.
-    The machine must be held (`alone`). Raises AgentError where it cannot be reached, StateError where one of the chosen
-    may not be removed, before any is."""
+def prune(
+    agent_id: int, lost: Callable[[], bool], chosen: Collection[str] | None = None, actor: str = LIMITS
+) -> Pruned:
+    """Looks at the clusters on the agent, then removes those that are due, or the chosen ones, by their directories:
+    each only if it still may be. The machine must be held (`alone`, which gives `lost`). Raises AgentError where it
+    cannot be reached, StateError where one of the chosen may not be removed, before any is."""
     agent = Agent.objects.select_related("jump").get(pk=agent_id)
     look(agent)
     now = timezone.now()
@@ -74,11 +79,16 @@ def prune(agent_id: int, chosen: Collection[str] | None = None, actor: str = LIM
     done = Pruned()
     for row in rows:
         left_s = until - time.monotonic()
-        if left_s <= 0:
+        if left_s <= 0 or lost() or _needed_by_now(agent_id, row):
             done.left.append(row)
         else:
             _remove(agent, row, left_s, actor, done)
     return done
+
+
+def _needed_by_now(agent_id: int, row: ClusterRow) -> bool:
+    """Whether a run was started meanwhile that could use it: the removals before took their time."""
+    return any(now.directory == row.directory and now.kept for now in _clusters(agent_id, timezone.now()).clusters)
 
 
 def agents_due(now: datetime) -> list[int]:

@@ -95,8 +95,8 @@ def requeue() -> list[int]:
 def remove_clusters(agent_id: int, directories: Collection[str], actor: str) -> Pruned:
     """Removes these clusters of the agent at once. Raises AgentError, StateError while something uses the machine, or
     where one of them may not be removed."""
-    with pruning.alone(agent_id):
-        return pruning.prune(agent_id, directories, actor)
+    with pruning.alone(agent_id) as lost:
+        return pruning.prune(agent_id, lost, directories, actor)
 
 
 def reread(run_id: int | None, *, replace: bool) -> Iterator[Reread]:
@@ -248,8 +248,8 @@ def alert() -> None:
 
 def _prune(agent_id: int) -> None:
     try:
-        with pruning.alone(agent_id):
-            pruning.prune(agent_id)
+        with pruning.alone(agent_id) as lost:
+            pruning.prune(agent_id, lost)
     except TeitenError as error:
         log.warning("agent %s: %s", agent_id, error)
 

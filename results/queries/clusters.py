@@ -9,6 +9,8 @@ from datetime import datetime
 from posixpath import basename
 from typing import Any
 
+from django.db.models import Q
+
 from results import models
 from results.clusters import Candidate, ClusterState, Fate, Limits, Use, fates, folder_names
 from results.hostfactors import known_hosts
@@ -115,17 +117,22 @@ def agent_clusters(agent: AgentRow, kinds: Kinds, now: datetime) -> AgentCluster
     )
 
 
-def machine(agent_id: int) -> list[tuple[int, str]]:
-    """(id, name) of the agents that are the same machine, itself among them: those with its host key. One query."""
-    own = models.Agent.objects.filter(pk=agent_id).exclude(host_key="").values("host_key")
-    found = models.Agent.objects.filter(host_key__in=own) | models.Agent.objects.filter(pk=agent_id)
+def machine(agent_id: int, *, perhaps: bool = False) -> list[tuple[int, str]]:
+    """(id, name) of the agents that are the same machine, itself among them: those with its host key or its address,
+    as a key may have changed and not been accepted everywhere. perhaps: with those of whose machine nothing is known
+    (yet, or since their address was changed). One query."""
+    own = models.Agent.objects.filter(pk=agent_id)
+    same_key = Q(host_key__in=own.exclude(host_key="").values("host_key"))
+    same_address = Q(host__in=own.values("host"))
+    unknown = Q(host_key="") if perhaps else Q()
+    found = models.Agent.objects.filter(Q(pk=agent_id) | same_key | same_address | unknown)
     return list(found.order_by("pk").values_list("pk", "name"))
 
 
 def _uses(agent_id: int, kinds: Kinds) -> dict[str, tuple[Use, ...]]:
     """Name of a cluster's folder → trials that wait or run, on whatever agent of this machine, and could use it: the
     first of each configuration. Folders are told by their names alone: the same one may have several paths."""
-    agents = machine(agent_id)
+    agents = machine(agent_id, perhaps=True)
     active = models.Trial.objects.filter(
         state__in=(TrialState.WAITING, TrialState.RUNNING), agents__overlap=[pk for pk, _ in agents]
     )

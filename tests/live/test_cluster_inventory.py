@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import posixpath
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -205,6 +206,30 @@ async def test_a_dropped_cluster_leaves_nothing_in_other_places(home: Remote, po
     apart = laid_out(home, data="fast", wal="slow", tablespace="slow")
     await cluster.drop(apart, await made(apart, postgres_16, stopped=False))
     assert await inventory(home) == []
+
+
+async def test_a_removal_that_outlives_its_connection_is_waited_for_and_nothing_else_is_removed_beside_it(
+    home: Remote, stopped: Stopped, postgres_16: InstallationRef
+) -> None:
+    path = await stopped()
+    clusters, go = posixpath.dirname(path), f"{home.address.data_dir}/go"
+    hold = 'exec 9>"$1/.removal.lock"; flock 9; : >"$2.held"; until [ -e "$2" ]; do sleep 0.05; done; : >"$2.over"'
+    holding = asyncio.create_task(home.script(hold, clusters, go))
+    while not await there(home, f"{go}.held"):
+        await asyncio.sleep(0.05)
+    with pytest.raises(AgentError, match="works in") as refused:
+        await remove(home, path, (), 60)
+    assert "another removal" in refused.value.why
+    making = asyncio.create_task(made(home, postgres_16, "beside"))
+    while "beside" not in (await home.run("ls", clusters)).stdout:
+        await asyncio.sleep(0.05)
+    assert not making.done() and await there(home, f"{path}/made")
+    await home.run("touch", go)
+    server = await making
+    assert await there(home, f"{go}.over"), "it was made after the removal"
+    await holding
+    assert await remove(home, path, (), 60)
+    assert await there(home, f"{directory(server)}/made")
 
 
 async def test_folders_that_teiten_did_not_make_are_left_alone(home: Remote) -> None:

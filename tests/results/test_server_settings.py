@@ -73,6 +73,10 @@ def test_a_value_as_postgresql_reads_it_is_taken(name: str, value: str) -> None:
     assert fault(KNOWN[name], value) == ""
 
 
+def test_a_number_beyond_all_bounds_is_refused_like_any_that_is_too_large() -> None:
+    assert "is at most" in fault(KNOWN["shared_buffers"], "0x" + "f" * 300)
+
+
 @pytest.mark.parametrize("major", ["11", "16", "18"])
 def test_whatever_a_server_has_by_default_can_be_set(major: str) -> None:
     known = settings(major)

@@ -146,11 +146,13 @@ def test_a_contact_that_lost_its_agent_leaves_the_lease_of_the_next_alone(
 ) -> None:
     agent = factories.agent()
     monkeypatch.setattr(lease, "HEARTBEAT_S", 0.01)
-    with lease.contact(agent.pk, timezone.now):
+    with lease.contact(agent.pk, timezone.now) as lost:
+        assert not lost()
         models.Lease.objects.all().delete()
         other = factories.held_by_contact(agent.pk, timezone.now() + timedelta(seconds=30))
         deadline = time.monotonic() + 60
         while "lost its agent" not in caplog.text:
             assert time.monotonic() < deadline
             time.sleep(0.01)
+        assert lost()
     assert list(models.Lease.objects.values_list("expires_at", flat=True)) == [other.expires_at]

@@ -60,7 +60,8 @@ def _tell(request: HttpRequest, done: Pruned) -> None:
         messages.success(request, f"Removed: {_counted(done.removed)}.")
     if done.begun or done.left:
         slow = _counted([*done.begun, *done.left])
-        messages.info(request, f"Not all at once: {slow} would take longer. What was begun goes on by itself.")
+        why = "would take longer, or trials need them since"
+        messages.info(request, f"Not all at once: {slow} {why}. What was begun goes on by itself.")
     if done.failed:
         messages.error(request, f"Could not be removed: {_counted(done.failed)}. Why stands beside each.")
 

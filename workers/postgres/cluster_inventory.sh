@@ -20,8 +20,8 @@ age() { # Seconds since any of these files changed.
 }
 
 state() { # What Teiten leaves in a cluster that it makes: its end, or how far it came; in one that it removes.
-    if [ -f removing ]; then echo removing
-    elif [ -f made ]; then echo whole
+    if [ -f made ]; then echo whole
+    elif [ -f removing ]; then echo removing
     elif [ -f initdb.log ] || [ -f clone.log ]; then echo unfinished
     else echo foreign
     fi

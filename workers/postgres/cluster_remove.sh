@@ -1,6 +1,7 @@
 # Removes a cluster that Teiten made, with its WAL and tablespaces in other places. $1 seconds that it may take, $2 the
 # cluster's directory, $3 … those of its parts, all as real paths. From its first step on the cluster is made anew by
-# whoever needs it. Exit status 3: a process works in it; 4: it is not Teiten's; 5: it takes longer, and the rest is left.
+# whoever needs it. Exit status 3: a process works in it, or another removal is at work; 4: it is not Teiten's; 5: it
+# takes longer, and the rest is left. It goes on where its connection is lost: what makes clusters waits for the lock.
 limit=$1 cluster=$2
 shift
 
@@ -17,6 +18,10 @@ within() { # … what is left of the time
     [ "$status" -eq 0 ] || exit 1
 }
 
+if [ -d "${cluster%/*}" ]; then # held by every process of this removal
+    exec 9>"${cluster%/*}/.removal.lock" || exit
+    flock -n 9 || { echo "another removal is at work in ${cluster%/*}" >&2; exit 3; }
+fi
 begun=$(date +%s)
 for folder; do
     [ -e "$folder" ] || [ -L "$folder" ] || continue

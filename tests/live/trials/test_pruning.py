@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from results import hostfactors, models, runs
@@ -23,9 +24,9 @@ from results.pruning import REMOVE
 from results.states import RunState
 from tests.live.trials.conftest import run_next, start, wait_for
 from workers import dispatch, pruning, registry, tasks
-from workers.postgres import cluster
+from workers.postgres import cluster, cluster_inventory
 from workers.remote.address import Address
-from workers.remote.connection import connected, host_key_of
+from workers.remote.connection import Remote, connected, host_key_of
 
 Left = Callable[..., list[str]]
 SHORT: dict[str, Any] = {"duration_s": 1, "initdb": ["--no-sync"], "agents": {"primary": "own"}}
@@ -169,7 +170,7 @@ def test_a_cluster_whose_parts_lie_elsewhere_is_known_from_its_plan_and_removed_
     own.prune()
     assert own.directories == []
     assert own.asked('cd "$1" && find . -mindepth 3', own.address.work_dir + "/slow") == ""
-    assert own.asked('cd "$1" && find . -mindepth 2', own.address.work_dir + "/fast") == ""
+    assert own.asked('cd "$1" && find . -mindepth 2 ! -name .removal.lock', own.address.work_dir + "/fast") == ""
 
 
 def test_what_is_old_goes_and_what_a_waiting_trial_could_use_stays(own: Own) -> None:
@@ -269,6 +270,40 @@ def test_chosen_clusters_are_removed_at_once_and_those_that_are_needed_are_refus
     assert [row.directory for row in done.removed] == [other]
     assert (own.directories, own.there) == ([needed], [f"{needed}/"])
     assert own.history == [("ada", other)]
+
+
+def test_a_cluster_that_a_run_needs_since_the_removals_began_stays(
+    own: Own, left: Left, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = left("18", "16")
+    own.age(first, 30)
+    own.age(second, 20)
+    remove = cluster_inventory.remove
+
+    def start_one() -> None:
+        start(**SHORT, installation="16")
+        connection.close()
+
+    async def start_meanwhile(remote: Remote, directory: str, parts: tuple[str, ...], limit_s: float) -> bool:
+        await asyncio.to_thread(start_one)
+        return await remove(remote, directory, parts, limit_s)
+
+    monkeypatch.setattr(cluster_inventory, "remove", start_meanwhile)
+    own.prune()
+    assert own.there == [f"{second}/"]
+    assert own.history == [(pruning.LIMITS, first)]
+
+
+def test_agents_of_one_address_are_one_machine_though_a_key_was_not_accepted_everywhere(
+    own: Own, left: Left, further: Callable[[str], Address]
+) -> None:
+    [directory] = left("16")
+    further("twin")
+    start(**{**SHORT, "agents": {"primary": "twin"}})
+    models.Agent.objects.filter(name="twin").update(host_key="ssh-ed25519 of before", host_key_fingerprint="before")
+    own.set(disk_budget_gb=0)
+    own.prune()
+    assert own.directories == [directory]
 
 
 def test_what_cannot_be_removed_is_stored_with_the_cause_and_tried_again_later(own: Own, left: Left) -> None:
