@@ -16,7 +16,7 @@ from results.matrix import TrialSpec
 from results.metrics import Better
 from results.statistics.difference import Sample
 from results.statistics.verdict import Question, Verdict, judge
-from workers import executor, registry
+from workers import data, registry
 from workers.host import cpus
 from workers.interfaces import Arranged, Stage
 from workers.orders import address_of
@@ -83,9 +83,9 @@ async def _tps(address: Address, spec: TrialSpec) -> float:
         topology = registry.topology(spec.topology)
         assert isinstance(topology, Arranged)
         await topology.build(stage)
-        await executor.load(stage)
+        await data.load(stage)
         await topology.arrange(stage)
-        await executor.warm(stage)
+        await data.warm(stage)
         await _require_apart(stage.servers)
         argv = ["taskset", "-c", OWN, f"{spec.client_bin}/pgbench", "-n"]
         argv += ["-c", str(spec.parameters["clients"]), "-j", str(spec.threads)]

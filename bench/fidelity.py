@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bench import agent as bench_agent
 from bench.figures import Figure
-from workers import executor, registry
+from workers import data, executor, registry
 from workers.bundle import derive, reader
 from workers.interfaces import Stage
 from workers.orders import Order
@@ -56,8 +56,8 @@ async def _bare(order: Order) -> float:
         remote = await stack.enter_async_context(connected(order.addresses[bench_agent.NAME]))
         stage = Stage(spec, {"client": remote, "primary": remote}, {}, Unrecorded(), "bare")
         await registry.topology(spec.topology).build(stage)
-        await executor.load(stage)
-        await executor.warm(stage)
+        await data.load(stage)
+        await data.warm(stage)
         argv = [f"{spec.client_bin}/pgbench", "-n", "-M", "simple", "-b", str(spec.parameters["script"])]
         argv += ["-c", str(spec.parameters["clients"]), "-j", str(spec.threads), "-T", f"{spec.duration_s:.0f}"]
         said = await remote.run(*argv, stage.database, env=stage.primary.environment(), timeout_s=spec.duration_s + 60)

@@ -13,7 +13,7 @@ from bench import agent as bench_agent
 from bench.fidelity import Unrecorded
 from bench.figures import Figure
 from results.matrix import TrialSpec
-from workers import executor, registry
+from workers import data, registry
 from workers.interfaces import Stage
 from workers.orders import address_of
 from workers.postgres import activity
@@ -46,8 +46,8 @@ async def _tps(address: Address, spec: TrialSpec, took_s: list[float] | None) ->
     async with connected(address) as remote:
         stage = Stage(spec, {"client": remote, "primary": remote}, {}, Unrecorded(), "look")
         await registry.topology(spec.topology).build(stage)
-        await executor.load(stage)
-        await executor.warm(stage)
+        await data.load(stage)
+        await data.warm(stage)
         argv = [f"{spec.client_bin}/pgbench", "-n", "-b", "select-only", "-c", str(spec.parameters["clients"])]
         argv += ["-j", str(spec.threads), "-T", f"{spec.duration_s:.0f}", stage.database]
         looking = None if took_s is None else asyncio.create_task(_looks(stage.primary, took_s))

@@ -16,13 +16,11 @@ clean    remove the attempt's files; after a failure end its sessions, and serve
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import logging
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,7 +31,6 @@ from results.deadlines import deadlines
 from results.environment import Layer, LayerKind
 from results.errors import (
     AgentError,
-    CommandError,
     DeadlineError,
     TeitenError,
     TrialError,
@@ -45,8 +42,9 @@ from results.looks import Look
 from results.matrix import TrialSpec
 from results.parsed import CommandRun, LayerUse
 from results.programs import ProgramNeed, needed_by
-from results.specs import GRACE_S, role_of
-from workers import registry
+from results.specs import GRACE_S
+from workers import data, registry
+from workers.arranging.nodes import all_of
 from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
 from workers.host.factors import Noted
@@ -55,7 +53,7 @@ from workers.interfaces import Arranged, Audited, Released, Stage
 from workers.lookout import Lookout, Seen
 from workers.orders import Order
 from workers.phases import Phases, Progress
-from workers.postgres import database, sessions, settings, verify
+from workers.postgres import sessions, settings
 from workers.postgres.server import Server
 from workers.remote import job, programs
 from workers.remote.connection import Remote, connected
@@ -66,8 +64,6 @@ Idle = Callable[[], Awaitable[Collection[str]]]
 LOST = "lost"
 CANCELLED = "cancelled"
 _SALVAGE_S, _SALVAGE_CANCELLED_S = 300.0, 60.0  # a server that hangs gives its statistics to nobody
-# Settings that decide what a load leaves behind: data loaded under others are others.
-_SHAPING = ("default_statistics_target", "default_toast_compression")
 
 
 @dataclass
@@ -159,15 +155,15 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
             await topology.build(stage)
         await attempt.host.built()
     async with attempt.phases.phase("load"):
-        attempt.layers.append(await load(stage))
+        attempt.layers.append(await data.load(stage))
     if isinstance(topology, Arranged):
         async with attempt.phases.phase("arrange"):
             await topology.arrange(stage)
             _tell_forced(attempt)
     async with attempt.phases.phase("warm", spec.warmup_s):
-        await warm(stage)
+        await data.warm(stage)
     async with attempt.phases.phase("verify"):
-        await _all([topology.verify(stage), workload.verify(stage), _describe(attempt)])
+        await all_of([topology.verify(stage), workload.verify(stage), _describe(attempt)])
         attempt.layers += await attempt.host.verify()
         _require(attempt.writer)
     async with attempt.phases.phase("watch"):
@@ -191,13 +187,13 @@ async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
         except AgentError as error:
             raise UnreachableError(name, error) from error
 
-    opened = await _all(open_one(name) for name in names)
+    opened = await all_of(open_one(name) for name in names)
     by_name = dict(zip(names, opened, strict=True))
     stage.agents = {role: by_name[name] for role, name in order.spec.agents.items()}
     for role, node in _nodes(stage).items():
         node.node, node.phase = role, "prepare"
-    await _all(job.sweep(remote) for remote in attempt.remotes)
-    clocks = dict(zip(names, await _all(remote.clock_offset() for remote in opened), strict=True))
+    await all_of(job.sweep(remote) for remote in attempt.remotes)
+    clocks = dict(zip(names, await all_of(remote.clock_offset() for remote in opened), strict=True))
     attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
     stage.facts["clock_offsets_s"] = {role: clocks[name][0] for role, name in order.spec.agents.items()}
     for role, remote in _nodes(stage).items():
@@ -210,7 +206,7 @@ async def _require_programs(attempt: _Attempt) -> None:
     for need in needed_by(attempt.order.spec, registry.kinds()):
         needs[need.agent].append(need)
     remotes = {remote.address.name: remote for remote in attempt.remotes}
-    await _all(programs.require(remotes[agent], of_agent) for agent, of_agent in needs.items())
+    await all_of(programs.require(remotes[agent], of_agent) for agent, of_agent in needs.items())
 
 
 def _nodes(stage: Stage) -> dict[str, Remote]:
@@ -220,74 +216,6 @@ def _nodes(stage: Stage) -> dict[str, Remote]:
         remote = stage.agents[role]
         found.setdefault(remote.address.name, (role, remote))
     return dict(found.values())
-
-
-def _data_key(spec: TrialSpec) -> tuple[dict[str, Any], str]:
-    key = {
-        "workload": spec.workload,
-        "access_method": spec.access_method,
-        **{f"setting.{name}": spec.settings[name] for name in _SHAPING if name in spec.settings},
-        **registry.kinds().workloads[spec.workload].data_key(spec.parameters),
-    }
-    if spec.data == "reuse":  # what an arrangement does to the data stays in them; the other policies begin anew
-        key |= registry.kinds().topologies[spec.topology].data_key(spec.topology_parameters)
-    return key, hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
-
-
-async def load(stage: Stage) -> LayerUse:
-    """Has the data ready in `stage.database`, by the plan's policy; the layer that describes it."""
-    spec = stage.spec
-    workload = registry.workload(spec.workload)
-    key, key_hash = _data_key(spec)
-
-    async def fill(name: str) -> None:
-        await workload.load(stage, name)
-
-    prepared = await database.ensure_database(stage.primary, spec.data, key_hash, fill)
-    stage.database = prepared.name
-    stage.recorder.note("data", {"policy": spec.data, "how": prepared.how, "database": prepared.name})
-    return LayerUse("primary", Layer(LayerKind.DATA, {"policy": spec.data, **key}))
-
-
-async def warm(stage: Stage) -> None:
-    """Caches by the plan's policy, the workload's own warm-up, a checkpoint, and autovacuum come to rest, so that none
-    of them falls into the measured window."""
-    if stage.spec.cache == "prewarm":
-        warmed = {node: await database.prewarm(stage.servers[node], stage.database) for node in _read(stage)}
-        for node, said in warmed.items():
-            if said["how"] == "nothing":
-                stage.recorder.gap("prewarm", node, said["why"])
-        stage.recorder.note("cache", warmed if len(warmed) > 1 else next(iter(warmed.values())))
-    await registry.workload(stage.spec.workload).warm_up(stage)
-    if stage.spec.cache == "cold":  # last of all: whatever ran before has warmed it
-        for node in _read(stage):
-            await database.cold(stage.servers[node])
-    nodes = _read(stage)
-    states = await _all(_settled(stage, node) for node in nodes)
-    for node, state in zip(nodes, states, strict=True):
-        if state and state.busy:
-            stage.recorder.gap("autovacuum", node, f"still at work when the clock started: {'; '.join(state.busy)}")
-
-
-async def _settled(stage: Stage, node: str) -> verify.State | None:
-    """None where a server that is not Teiten's refuses to be asked."""
-    server = stage.servers[node]
-    try:
-        return await verify.settle(server, stage.database)
-    except CommandError as error:
-        if not server.outside:
-            raise
-        stage.recorder.gap("checkpoint", node, error.why or str(error))
-        return None
-
-
-def _read(stage: Stage) -> list[str]:
-    """The nodes whose caches count: those that hold the data, the primary first, and those that take load; behind a
-    pooler all."""
-    holders = registry.kinds().topologies[stage.spec.topology].holders
-    holding = [node for node in stage.spec.servers if role_of(node) in holders]
-    taking = [[load.server] if load.server in stage.servers else stage.servers for load in stage.loads]
-    return list(dict.fromkeys([*holding, *(node for nodes in taking for node in nodes)]))
 
 
 async def _describe(attempt: _Attempt) -> None:
@@ -353,7 +281,7 @@ async def _watch(attempt: _Attempt) -> None:
         else:
             attempt.watching.append((name, node))
 
-    await _all(start(name, node) for name, node in wanted)
+    await all_of(start(name, node) for name, node in wanted)
 
 
 async def _collect(attempt: _Attempt) -> None:
@@ -363,7 +291,7 @@ async def _collect(attempt: _Attempt) -> None:
         except AgentError as error:
             _gap(attempt, name, node, error)
 
-    await _all(stop(name, node) for name, node in attempt.watching)
+    await all_of(stop(name, node) for name, node in attempt.watching)
 
 
 def _gap(attempt: _Attempt, name: str, node: str, error: AgentError) -> None:
@@ -434,7 +362,7 @@ async def _end_sessions(attempt: _Attempt, how: str = "") -> bool:
         return done
 
     own = {node: server for node, server in attempt.stage.servers.items() if not server.outside}
-    return any(await _all(one(node, server) for node, server in own.items() if how in ("", server.how)))
+    return any(await all_of(one(node, server) for node, server in own.items() if how in ("", server.how)))
 
 
 def _tell_forced(attempt: _Attempt) -> None:
@@ -454,18 +382,6 @@ async def _as_far_as_it_goes(attempt: _Attempt, step: str, work: Awaitable[objec
         attempt.writer.gap("clean", "", str(error))
     except TimeoutError:
         attempt.writer.gap("clean", "", f"{step}: it took longer than {limit_s:g} s and was given up")
-
-
-async def _all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """All of it at once and to its end, whatever fails: nothing may still run when the next phase begins. Then raises
-    the first failure."""
-    done = await asyncio.gather(*work, return_exceptions=True)
-    results: list[T] = []
-    for one in done:
-        if isinstance(one, BaseException):
-            raise one
-        results.append(one)
-    return results
 
 
 async def _rescue(attempt: _Attempt, kind: str) -> None:

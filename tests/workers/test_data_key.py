@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.workers.bundle.test_declared import SPEC
-from workers.executor import _data_key
+from workers.data import data_key
 
 
 def test_settings_that_shape_the_data_tell_it_apart_and_others_do_not() -> None:
     def key(**settings: str) -> str:
-        return _data_key(replace(SPEC, settings=settings))[1]
+        return data_key(replace(SPEC, settings=settings))[1]
 
     assert key() == key(work_mem="1GB")
     assert len({key(), key(default_statistics_target="10"), key(default_statistics_target="1000")}) == 3

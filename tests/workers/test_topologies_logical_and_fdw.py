@@ -10,7 +10,7 @@ import pytest
 from tests.workers.bundle.test_declared import SPEC
 from workers import registry
 from workers.arranging.schema import _FOREIGN
-from workers.executor import _data_key
+from workers.data import data_key
 from workers.topologies.fdw.parts import label, parts, whole
 from workers.topologies.fdw.plans import scans
 
@@ -92,7 +92,7 @@ def test_a_plan_tells_its_foreign_scans_and_which_run_at_once() -> None:
 def test_kept_data_that_lie_otherwise_are_other_data() -> None:
     def key(data: str, **parameters: Any) -> str:
         spec = replace(SPEC, data=data, topology="fdw", topology_parameters={"shards": 2} | parameters)
-        return _data_key(spec)[1]
+        return data_key(spec)[1]
 
     assert key("reuse") == key("reuse", fetch_size=1000, async_capable=True)
     assert len({key("reuse"), key("reuse", shards=3), key("reuse", method="range")}) == 3
