@@ -99,10 +99,12 @@ def agents_due(now: datetime) -> list[int]:
 
 
 def agents_to_look_at(attempt_id: int, now: datetime) -> list[int]:
-    """Those of the ended attempt's agents that no other trial waits for, or that were not looked at for a while."""
+    """Those of the ended attempt's agents that no other trial waits for, or that were not looked at for a while: a look
+    that failed, perhaps as it took too long, is not repeated between the trials of a queue."""
     agents = Trial.objects.filter(attempts=attempt_id).values_list("agents", flat=True).get()
     ready = Agent.objects.filter(pk__in=agents, state=AgentState.READY, clusters_at__isnull=False)
-    chosen = ready.filter(Q(name__in=agents_idle(attempt_id)) | Q(clusters_at__lt=now - _LOOK_AGE))
+    stale = Q(clusters_at__lt=now - _LOOK_AGE, clusters_error__isnull=True)
+    chosen = ready.filter(Q(name__in=agents_idle(attempt_id)) | stale)
     return list(chosen.values_list("pk", flat=True))
 
 
