@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
-from typing import ParamSpec
+from collections.abc import Collection
 
 from django.utils import timezone
 
-from results import agents, hostfactors, warehouse
+from results import agents, hostfactors
 from results.agents import Contact, FoundInstallation
 from results.errors import AgentError, AwayError, HostKeyError, TeitenError
 from results.host import Change
 from results.models import Agent
 from workers import pruning
 from workers.host.factors import revert
-from workers.lease import CONTACT_PATIENCE_S
+from workers.lease import keep
 from workers.orders import address_of
 from workers.postgres.installation import discover_installations
 from workers.remote import programs
@@ -25,7 +24,6 @@ from workers.remote.connection import HostKey, connected, host_key_of
 from workers.remote.facts import discover, free_bytes
 
 log = logging.getLogger(__name__)
-P = ParamSpec("P")
 _SETTLE_LIMIT_S = 200.0  # no trial can start meanwhile
 _LOOK_LIMIT_S = 5.0  # somebody waits for it
 
@@ -36,26 +34,21 @@ def contact(agent_id: int) -> None:
     agent = Agent.objects.select_related("jump").get(pk=agent_id)
     try:
         key = asyncio.run(host_key_of(address_of(agent)))
-        _kept(agents.record_offer, agent_id, key.line, key.fingerprint, timezone.now())
+        keep(agents.record_offer, agent_id, key.line, key.fingerprint, timezone.now())
         _check_key(agent, key)
-        _kept(agent.refresh_from_db)
+        keep(agent.refresh_from_db)
         settle(agent)
         found = asyncio.run(discovered(address_of(agent)))
     except AwayError:
         raise  # the agent has no part in it
     except TeitenError as error:
-        _kept(agents.record_failure, agent_id, error.as_dict())
+        keep(agents.record_failure, agent_id, error.as_dict())
         raise
-    _kept(agents.record_contact, agent_id, found, timezone.now())
+    keep(agents.record_contact, agent_id, found, timezone.now())
     try:
         pruning.look(agent)
     except AgentError as error:  # it stands beside the agent's clusters; the agent itself can be used
         log.warning("agent %s: %s", agent.name, error)
-
-
-def _kept(verb: Callable[P, None], *words: P.args, **named: P.kwargs) -> None:
-    """What the agent has told is not thrown away by a warehouse that is away for a while."""
-    warehouse.outlast_for(CONTACT_PATIENCE_S, verb, *words, **named)
 
 
 def look(agent_id: int, names: Collection[str]) -> None:
@@ -109,9 +102,9 @@ def settle(agent: Agent, limit_s: float = _SETTLE_LIMIT_S) -> None:
     try:
         left = asyncio.run(reverted())
     except AgentError as error:
-        _kept(hostfactors.note_failure, agent.name, str(error), timezone.now())
+        keep(hostfactors.note_failure, agent.name, str(error), timezone.now())
         raise
-    _kept(hostfactors.note_changes, agent.name, left, timezone.now())
+    keep(hostfactors.note_changes, agent.name, left, timezone.now())
 
 
 async def discovered(address: Address) -> Contact:

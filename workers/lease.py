@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from enum import Enum
+from typing import ParamSpec
 
 from django.db import Error as DatabaseError
 from django.db import connection
@@ -24,7 +25,8 @@ from results.states import AttemptState, TrialState
 log = logging.getLogger(__name__)
 TTL_S = 30.0
 HEARTBEAT_S = 5.0
-CONTACT_PATIENCE_S = 60.0  # with a warehouse that is away: somebody may wait at a page
+P = ParamSpec("P")
+_CONTACT_PATIENCE_S = 60.0  # with a warehouse that is away: somebody may wait at a page
 _LOOK_AGAIN_S = 0.2
 
 
@@ -93,7 +95,12 @@ def contact(
         with _prolonged(mine, now) as lost:
             yield lost
     finally:
-        warehouse.outlast_for(CONTACT_PATIENCE_S, mine.delete)
+        keep(mine.delete)
+
+
+def keep(verb: Callable[P, object], *words: P.args, **named: P.kwargs) -> None:
+    """What a contact has seen or done is stored though the warehouse is away for a while. Raises AwayError."""
+    warehouse.outlast_for(_CONTACT_PATIENCE_S, verb, *words, **named)
 
 
 def _contact(agent_id: int, at: datetime) -> Lease | None:
@@ -112,16 +119,17 @@ def _contact(agent_id: int, at: datetime) -> Lease | None:
 def _prolonged(mine: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[Callable[[], bool]]:
     """Heartbeats of a contact, from a thread with a connection of its own: the contact itself waits for its agent."""
     over = threading.Event()
-    heard_s = [time.monotonic()]
+    heard_s = time.monotonic()
 
     def prolong() -> None:
+        nonlocal heard_s
         at = now()
         if not mine.update(heartbeat_at=at, expires_at=at + timedelta(seconds=TTL_S)):
             log.error("a contact was not heard of for %g s and lost its agent while it goes on", TTL_S)
-            heard_s[0] = -math.inf
+            heard_s = -math.inf
             over.set()
             return
-        heard_s[0] = time.monotonic()
+        heard_s = time.monotonic()
 
     def beat() -> None:
         with closing(connection):
@@ -135,7 +143,7 @@ def _prolonged(mine: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[C
     thread = threading.Thread(target=beat, name="contact", daemon=True)
     thread.start()
     try:
-        yield lambda: time.monotonic() - heard_s[0] > TTL_S
+        yield lambda: time.monotonic() - heard_s > TTL_S
     finally:
         over.set()
         thread.join()

@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
-from typing import ParamSpec
 
 from django.db.models import Q
 from django.utils import timezone
 
-from results import pruning, warehouse
+from results import pruning
 from results.clusters import FoundCluster
 from results.errors import AgentError, CommandError, StateError
 from results.models import Agent, Cluster, Trial
@@ -28,7 +27,6 @@ LIMITS = "limits of the agent"  # who removed it, in the agent's history
 LIMIT_S = 150.0  # of all removals at one time: no trial can start meanwhile
 _LOOK_AGE = timedelta(seconds=60)
 _RETRY_AFTER = timedelta(minutes=10)
-P = ParamSpec("P")
 
 
 @contextmanager
@@ -54,14 +52,9 @@ def look(agent: Agent) -> None:
     try:
         found = asyncio.run(asked())
     except AgentError as error:
-        _kept(pruning.record_no_inventory, agent.pk, error.as_dict())
+        lease.keep(pruning.record_no_inventory, agent.pk, error.as_dict())
         raise
-    _kept(pruning.record_inventory, agent.pk, found, timezone.now())
-
-
-def _kept(verb: Callable[P, None], *words: P.args, **named: P.kwargs) -> None:
-    """What was seen or removed is not forgotten by a warehouse that is away for a while."""
-    warehouse.outlast_for(lease.CONTACT_PATIENCE_S, verb, *words, **named)
+    lease.keep(pruning.record_inventory, agent.pk, found, timezone.now())
 
 
 def prune(
@@ -147,8 +140,8 @@ def _remove(agent: Agent, row: ClusterRow, limit_s: float, actor: str, done: Pru
         finished = asyncio.run(removed())
     except AgentError as error:
         begun = isinstance(error, CommandError)  # else it was refused before
-        _kept(pruning.record_failed_removal, stored, error.as_dict(), timezone.now(), begun=begun)
+        lease.keep(pruning.record_failed_removal, stored, error.as_dict(), timezone.now(), begun=begun)
         done.failed.append(row)
         return
-    _kept(pruning.record_removal, stored, row.why, actor, finished=finished)
+    lease.keep(pruning.record_removal, stored, row.why, actor, finished=finished)
     (done.removed if finished else done.begun).append(row)

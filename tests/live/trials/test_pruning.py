@@ -294,6 +294,14 @@ def test_a_cluster_that_a_run_needs_since_the_removals_began_stays(
     assert own.history == [(pruning.LIMITS, first)]
 
 
+def test_nothing_is_removed_once_the_machine_was_lost(own: Own, left: Left) -> None:
+    [directory] = left("16")
+    own.age(directory, 30)
+    with pruning.alone(own.row.pk):
+        done = pruning.prune(own.row.pk, lambda: True)
+    assert ([row.directory for row in done.left], own.there) == ([directory], [f"{directory}/"])
+
+
 def test_agents_of_one_address_are_one_machine_though_a_key_was_not_accepted_everywhere(
     own: Own, left: Left, further: Callable[[str], Address]
 ) -> None:
