@@ -9,11 +9,6 @@ alive() { # Only a process that works in this very directory counts: the pid fil
         [ "$(readlink "/proc/$pid/cwd")" = "$(cd data && pwd -P)" ]
 }
 
-no_removal() { # Waits for a removal in this folder of clusters that has outlived its connection.
-    exec 9>../.removal.lock && flock -w 200 9 || { echo "clusters beside $cluster are being removed" >&2; exit 1; }
-    exec 9>&-
-}
-
 mkdir -p -- "$cluster" && cd -- "$cluster" && no_removal || exit
 mkdir -p -- "$cluster" && cd -- "$cluster" || exit
 if [ -z "$again" ] && [ -e made ] && [ -e data/standby.signal ] && [ "$(cat copy-of 2>/dev/null)" = "$system" ]; then

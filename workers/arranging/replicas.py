@@ -21,7 +21,7 @@ from workers.postgres.server import Server
 
 _FIRST_WITH_KEEP_SIZE = 130000
 _HERE = Path(__file__).parent
-_CLONE = (_HERE / "clone.sh").read_text()
+_CLONE = cluster.NO_REMOVAL + (_HERE / "clone.sh").read_text()
 _STATE = (_HERE / "replication.sql").read_text()
 _RELEASE = (_HERE / "release.sql").read_text()
 _SLOTS = (_HERE / "slots.sql").read_text()

@@ -23,7 +23,8 @@ from workers.remote.connection import Remote
 
 _HERE = Path(__file__).parent
 FREE_PORT = (_HERE / "free_port.sh").read_text()
-_ENSURE = SECONDS + FREE_PORT + (_HERE / "cluster_ensure.sh").read_text()
+NO_REMOVAL = (_HERE / "no_removal.sh").read_text()
+_ENSURE = SECONDS + FREE_PORT + NO_REMOVAL + (_HERE / "cluster_ensure.sh").read_text()
 _STOP = SECONDS + (_HERE / "cluster_stop.sh").read_text()
 STOP_S = 120.0  # the checkpoint at a server's end may write all of its buffers
 _LONGEST_SOCKET = 100  # bytes; the kernel's limit is 107

@@ -63,11 +63,6 @@ start() {
     ${cpus:+taskset -c "$cpus"} "$bin/pg_ctl" start -D data -l "$cluster/log" -w -t 600 >pg_ctl.log 2>&1
 }
 
-no_removal() { # Waits for a removal in this folder of clusters that has outlived its connection.
-    exec 9>../.removal.lock && flock -w 200 9 || { echo "clusters beside $cluster are being removed" >&2; exit 1; }
-    exec 9>&-
-}
-
 mkdir -p -- "$cluster" && cd -- "$cluster" && no_removal || exit
 mkdir -p -- "$cluster" "$sockets" && cd -- "$cluster" || exit
 [ -O "$sockets" ] && chmod 700 "$sockets" || exit
