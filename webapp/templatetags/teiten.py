@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -126,6 +126,32 @@ def _level(factor: str, level: str) -> str:
     if not level or (factor not in VERSIONS and not level[:1].isalpha()) or level in ("true", "false", "on", "off"):
         return f"{factor.removeprefix('setting.')} {level or DEFAULT}"
     return level
+
+
+@register.filter
+def prefixed(value: Any, lead: str) -> str:
+    """An optional clause: the value behind its lead, nothing for None and '': {{ unit|prefixed:" in " }}."""
+    return "" if value is None or value == "" else f"{lead}{value}"
+
+
+@register.filter
+def of_what(label: str, node: str) -> str:
+    """What a metric is of: 'query 1.1 on primary', or the one of both that there is."""
+    return " on ".join(text for text in (label, node) if text)
+
+
+@register.filter
+def shortened(values: Sequence[Any], most: int) -> str:
+    """The first values of a list, and … where there are more: '1, 2, …'."""
+    rest = ("…",) if len(values) > most else ()
+    return ", ".join(str(value) for value in (*values[:most], *rest))
+
+
+@register.filter
+def punctuation(forloop: Mapping[str, Any], marks: str) -> str:
+    """What stands behind an item of a list in a sentence: the first of two marks, behind the last item the second, if
+    there is one: {{ forloop|punctuation:",." }}."""
+    return marks[1:] if forloop["last"] else marks[0]
 
 
 @register.filter
