@@ -335,7 +335,7 @@ def _end(
 
 def citation(run: models.Run, query: str = "") -> models.Snapshot:
     """The run's first comparison, or that of a query, as it is now."""
-    asked, found = citations.asked(query or f"run={run.pk}")
+    asked, found = citations.compare_query(query or f"run={run.pk}")
     return snapshots.cite(asked, found, user=None, actor="tests")
 
 

@@ -42,11 +42,11 @@ View = Callable[..., HttpResponseBase]
 
 
 def scope_of(user: User | AnonymousUser, token: ApiToken | None = None) -> Scope | None:
-    """The highest scope of a visitor; None = may not even read. A token never exceeds its owner."""
+    """Return the highest scope of a visitor, None for one who may not even read. A token never exceeds its owner."""
     if not user.is_authenticated:
         return Scope.READ if settings.TEITEN_OPEN_READING else None
-    own = Scope.ADMIN if user.is_staff else Scope.RUN
-    return min(own, Scope(token.scope), key=ORDER.index) if token else own
+    user_scope = Scope.ADMIN if user.is_staff else Scope.RUN
+    return min(user_scope, Scope(token.scope), key=ORDER.index) if token else user_scope
 
 
 def allows(granted: Scope | None, needed: Scope) -> bool:
@@ -54,30 +54,32 @@ def allows(granted: Scope | None, needed: Scope) -> bool:
 
 
 def needs(scope: Scope) -> Callable[[View], View]:
-    """Decorator of a page: a visitor without the scope is sent to sign in, a member without it gets 403."""
+    """Decorate a page that needs a scope: a visitor without it is sent to sign in, a member without it gets 403."""
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def checked_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if allows(scope_of(request.user), scope):
                 return view(request, *args, **kwargs)
             if request.user.is_authenticated:
                 raise PermissionDenied(f"This needs the right to {scope.label}.")
             return to_sign_in(request)
 
-        return checked
+        return checked_view
 
     return decorate
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:
-    """To the sign-in page and back here. A fragment takes the whole page along: else the sign-in page would be swapped
-    into it."""
+    """Return a redirect to the sign-in page, which leads back to this address.
+
+    A request for a fragment redirects the whole page: else htmx would swap the sign-in page into the fragment.
+    """
     if "HX-Request" not in request.headers:
         return redirect_to_login(request.get_full_path())
     page = urlsplit(request.headers.get("HX-Current-URL", ""))
-    back = page._replace(scheme="", netloc="", fragment="").geturl() if page.netloc == request.get_host() else "/"
-    return HttpResponse(headers={"HX-Redirect": redirect_to_login(back)["Location"]})
+    return_url = page._replace(scheme="", netloc="", fragment="").geturl() if page.netloc == request.get_host() else "/"
+    return HttpResponse(headers={"HX-Redirect": redirect_to_login(return_url)["Location"]})
 
 
 class ReadingMiddleware:
@@ -94,29 +96,29 @@ class ReadingMiddleware:
 
 
 def new_token(user: User, name: str, scope: Scope) -> tuple[ApiToken, str]:
-    """(the stored token, the secret to show once)."""
+    """Store a new token; return it and its secret, which can be shown only now."""
     secret = f"teiten_{secrets.token_urlsafe(32)}"
     return ApiToken.objects.create(user=user, name=name, scope=scope, digest=digest(secret)), secret
 
 
 @transaction.atomic
 def create_token(user: User, name: str, scope: Scope, actor: str) -> tuple[ApiToken, str]:
-    """(the stored token, the secret to show once), with an entry in the audit log."""
+    """Store a new token and file it in the audit log; return it and its secret, which can be shown only now."""
     token, secret = new_token(user, name, scope)
-    _audit(actor, "create token", token)
+    _file_in_audit_log(actor, "create token", token)
     return token, secret
 
 
 @transaction.atomic
 def revoke_token(token: ApiToken, actor: str) -> bool:
-    """At once and for good. Whether it was in use until now."""
+    """End a token at once and for good; return whether it was valid until now."""
     revoked = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
     if revoked:
-        _audit(actor, "revoke token", token)
+        _file_in_audit_log(actor, "revoke token", token)
     return bool(revoked)
 
 
-def _audit(actor: str, verb: str, token: ApiToken) -> None:
+def _file_in_audit_log(actor: str, verb: str, token: ApiToken) -> None:
     AuditEntry.objects.create(
         actor=actor, verb=verb, object=f"token {token.pk}", detail={"name": token.name, "scope": token.scope}
     )
@@ -127,7 +129,7 @@ def digest(secret: str) -> str:
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer teiten_…`"""
+    """Authentication by the header `Authorization: Bearer teiten_…`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         parts = get_authorization_header(request).decode("latin-1").split()
@@ -148,7 +150,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class ScopePermission(BasePermission):
-    """Reading needs `read`; anything else needs the view's `write_scope` (default `run`)."""
+    """Permission by scope: GET needs `read`, anything else the view's `write_scope` (default `run`)."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         token = request.auth if isinstance(request.auth, ApiToken) else None
@@ -158,26 +160,26 @@ class ScopePermission(BasePermission):
 
 
 def may_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> bool:
-    """Whether the visitor may have this plan run: one with a shell command needs more than another."""
+    """Return whether the visitor may run this plan; one with a shell command needs the scope `admin`."""
     token = getattr(request, "auth", None)
     needed = Scope.ADMIN if runs_commands(plan, kinds) else Scope.RUN
     return allows(scope_of(request.user, token if isinstance(token, ApiToken) else None), needed)
 
 
 def require_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> Plan:
-    """The plan, where `may_plan`. Raises PermissionDenied."""
+    """Return the plan if the visitor may run it. Raises PermissionDenied."""
     if not may_plan(request, plan, kinds):
         raise PermissionDenied(NO_COMMANDS)
     return plan
 
 
 def person(request: HttpRequest | Request) -> User | None:
-    """Who is signed in, or the token's owner."""
+    """Return the user who is signed in or owns the token, None for an anonymous visitor."""
     return request.user if isinstance(request.user, User) else None
 
 
 def actor(request: HttpRequest | Request) -> str:
-    """The visitor's name for the audit log."""
+    """Return the visitor's name for the audit log."""
     token = getattr(request, "auth", None)
     name = request.user.get_username() or "anonymous"
     return f"token {token.name} ({name})" if isinstance(token, ApiToken) else name

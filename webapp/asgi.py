@@ -1,3 +1,5 @@
+"""The ASGI application."""
+
 import os
 
 from django.core.asgi import get_asgi_application

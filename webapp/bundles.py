@@ -1,4 +1,4 @@
-"""Raw files out of an attempt's archive, for pages and API."""
+"""Raw files from an attempt's archive, for pages and API."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from results.errors import IngestError
 from results.queries import NotFound
 
 
-class Kept(Protocol):
-    """An attempt, as a row of the table or of a query. bundle: the archive, relative to the bundle folder."""
+class ArchivedAttempt(Protocol):
+    """An attempt, as a row of the table or of a query.
+
+    bundle: path of the archive, relative to the bundle folder; '' where there is none
+    """
 
     @property
     def bundle(self) -> str: ...
@@ -22,9 +25,11 @@ class Kept(Protocol):
     def number(self) -> int: ...
 
 
-def archive_of(attempt: Kept) -> Path:
-    """The archive on disk, never outside the bundle folder. Raises NotFound where the attempt has none, IngestError
-    where it is missing."""
+def archive_of(attempt: ArchivedAttempt) -> Path:
+    """Return the path of an attempt's archive, which is never outside the bundle folder.
+
+    Raises NotFound where the attempt has no archive, IngestError where its file is missing.
+    """
     if not attempt.bundle:
         raise NotFound("No raw files are kept of this attempt.")
     root = Path(settings.TEITEN_BUNDLE_DIR).resolve()
@@ -36,16 +41,18 @@ def archive_of(attempt: Kept) -> Path:
     return path
 
 
-def whole(attempt: Kept, trial_id: int) -> FileResponse:
-    """The archive to download. Raises as `archive_of`."""
+def download(attempt: ArchivedAttempt, trial_id: int) -> FileResponse:
+    """Return the archive as a download. Raises as `archive_of`."""
     name = f"trial-{trial_id}-{attempt.number}.tar.gz"
     stream = archive_of(attempt).open("rb")
     return FileResponse(stream, as_attachment=True, filename=name, content_type="application/gzip")
 
 
-def member(attempt: Kept, name: str) -> bytes:
-    """One raw file. Only names that the archive itself holds are found, so no path leads out of it. Raises NotFound,
-    and as `archive_of`."""
+def read_file(attempt: ArchivedAttempt, name: str) -> bytes:
+    """Return the content of one raw file. Raises NotFound, and as `archive_of`.
+
+    The name is compared with those in the archive, so that no path leads out of it.
+    """
     with tarfile.open(archive_of(attempt), "r:gz") as archive:
         for entry in archive:
             if entry.isfile() and entry.name.removeprefix("./") == name:

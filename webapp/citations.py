@@ -1,4 +1,4 @@
-"""What pages and API make of a citation: its parts, and the words to cite it by."""
+"""Citations for pages and API: their title, their remarks, and the text to cite them by."""
 
 from __future__ import annotations
 
@@ -14,78 +14,89 @@ from webapp.explorer import words
 from webapp.explorer.controls import title as dimension_title
 
 
-def asked(query: str) -> tuple[str, Comparison]:
-    """The comparison of a query, and the complete query that it answers: a default that changes later changes nothing
-    of it. Raises TeitenError."""
-    found = compare(urlstate.read(query.removeprefix("?")))
-    return urlstate.write(found.selection), found
+def compare_query(query: str) -> tuple[str, Comparison]:
+    """Return the complete query, and the comparison that it describes. Raises TeitenError.
+
+    The complete query names every choice, so that a default that changes later changes nothing of a citation.
+    """
+    comparison = compare(urlstate.read(query.removeprefix("?")))
+    return urlstate.write(comparison.selection), comparison
 
 
-def standing_of(found: Cited) -> Standing:
-    """Whether the same question has the same answer today."""
+def compare_with_today(citation: Cited) -> Standing:
+    """Return what the cited query would show otherwise today."""
     try:
-        today = compare(urlstate.read(found.row.query))
+        today = compare(urlstate.read(citation.row.query))
     except TeitenError as error:
         return Standing(why=str(error))
     if not today.points:
-        return replace(standing(found.comparison, today), why="None of its trials is in the warehouse any more.")
-    return standing(found.comparison, today)
+        return replace(standing(citation.comparison, today), why="None of its trials is in the warehouse any more.")
+    return standing(citation.comparison, today)
 
 
-def title(found: Comparison) -> str:
-    """'Transactions per second per client by clients, for each installation, only scale 10, against 16.9'."""
-    chosen = found.selection
-    per = f" per {chosen.per}" if chosen.per else ""
-    lines = f", for each {dimension_title(chosen.series)}" if chosen.series else ""
-    panels = f", a panel a {dimension_title(chosen.panel)}" if chosen.panel else ""
-    only = "".join(f", only {dimension_title(name)} {' or '.join(texts)}" for name, texts in chosen.filters.items())
-    base = f", against {chosen.baseline}" if any(point.verdict for point in found.points) else ""
-    return f"{found.metric.label}{per} by {dimension_title(chosen.x)}{lines}{panels}{only}{base}"
+def title(comparison: Comparison) -> str:
+    """Return the title of a comparison.
+
+    As 'Transactions per second per client by clients, for each installation, only scale 10, against 16.9'.
+    """
+    selection = comparison.selection
+    per = f" per {selection.per}" if selection.per else ""
+    lines = f", for each {dimension_title(selection.series)}" if selection.series else ""
+    panels = f", a panel a {dimension_title(selection.panel)}" if selection.panel else ""
+    only = "".join(f", only {dimension_title(name)} {' or '.join(texts)}" for name, texts in selection.filters.items())
+    base = f", against {selection.baseline}" if any(point.verdict for point in comparison.points) else ""
+    return f"{comparison.metric.label}{per} by {dimension_title(selection.x)}{lines}{panels}{only}{base}"
 
 
 def published_in(row: SnapshotRow) -> list[str]:
-    """Titles of the tables of published figures among what was cited, as far as they are loaded. One query."""
+    """Return the titles of the published tables that a citation has figures from, as far as they are loaded.
+
+    One query.
+    """
     runs = Run.objects.filter(pk__in=[int(run) for run in row.runs], publication__isnull=False)
     return list(runs.order_by("pk").values_list("publication__title", flat=True))
 
 
-def remarks(found: Comparison, published: Sequence[str]) -> list[str]:
-    """What a reader of the numbers must know besides, a sentence each. published: tables that figures are from."""
-    said = [f"Published figures, not measured here: {title}." for title in published]
-    if found.mixed:
-        said.append(f"Cells mix different {words.listed([dimension_title(name) for name in found.mixed])}.")
-    said += [
-        f"No verdict in {one.withheld} of {one.cells} cells of {one.series} against {one.base}: "
-        "something else that matters differs."
-        for one in found.environment
-        if one.withheld
-    ]
-    said += [f"Values of run {run} {text}." for run, text in words.warnings(found)]
-    return said + [f"{text}." for text in words.unmatched(found)]
+def remarks(comparison: Comparison, published: Sequence[str]) -> list[str]:
+    """Return what a reader of the measurements must know besides, a sentence each.
+
+    published: titles of the published tables that figures are from
+    """
+    sentences = [f"Published figures, not measured here: {table}." for table in published]
+    if comparison.mixed:
+        dimensions = [dimension_title(name) for name in comparison.mixed]
+        sentences.append(f"Cells mix different {words.listed(dimensions)}.")
+    for environment in comparison.environment:
+        if environment.withheld:
+            cells = f"{environment.withheld} of {environment.cells} cells of {environment.series}"
+            sentences.append(f"No verdict in {cells} against {environment.base}: something else that matters differs.")
+    sentences += [f"Values of run {run} {text}." for run, text in words.warnings(comparison)]
+    return sentences + [f"{text}." for text in words.unmatched(comparison)]
 
 
-def plain_text(found: Cited, url: str, published: Sequence[str]) -> str:
-    row = found.row
+def plain_text(citation: Cited, url: str, published: Sequence[str]) -> str:
+    row = citation.row
     runs = f"run{'' if len(row.runs) == 1 else 's'} {', '.join(row.runs)}"
-    said = f"{title(found.comparison)}. Teiten, {runs}, {row.trials} trials, verdict rule {row.rule}"
-    return " ".join([f"{said}, {row.created_at:%d %B %Y}.", *remarks(found.comparison, published), url])
+    source = f"Teiten, {runs}, {row.trials} trials, verdict rule {row.rule}, {row.created_at:%d %B %Y}."
+    return " ".join([f"{title(citation.comparison)}. {source}", *remarks(citation.comparison, published), url])
 
 
-def bibtex(found: Cited, url: str, published: Sequence[str]) -> str:
-    row = found.row
+def bibtex(citation: Cited, url: str, published: Sequence[str]) -> str:
+    row = citation.row
     note = f"Teiten citation {row.hash}, {row.trials} trials, verdict rule {row.rule}."
+    sentences = " ".join([note, *remarks(citation.comparison, published)])
     return "\n".join(
         (
             f"@misc{{teiten-{row.hash},",
-            f"  title = {{{_tex(title(found.comparison))}}},",
+            f"  title = {{{_escape_tex(title(citation.comparison))}}},",
             f"  howpublished = {{\\url{{{url}}}}},",
             f"  year = {{{row.created_at:%Y}}},",
             f"  month = {{{row.created_at:%m}}},",
-            f"  note = {{{_tex(' '.join([note, *remarks(found.comparison, published)]))}}}",
+            f"  note = {{{_escape_tex(sentences)}}}",
             "}",
         )
     )
 
 
-def _tex(text: str) -> str:
+def _escape_tex(text: str) -> str:
     return "".join(f"\\{c}" if c in "&%$#_{}" else c for c in text)

@@ -1,4 +1,4 @@
-"""Answers are sent packed to who takes them so."""
+"""Compression of responses."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
-PACKED = ("application/gzip", "application/octet-stream")
+COMPRESSED_TYPES = ("application/gzip", "application/octet-stream")
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Django's: it makes a strong ETag weak, and adds some random bytes, so that the length of a page tells nothing of
-    the CSRF token in it (BREACH). Archives stay as they are, with the length that a download needs to know; static
-    files are WhiteNoise's, packed once when they are collected."""
+    """Compresses what is not compressed yet.
+
+    Django's middleware makes a strong ETag weak, and adds random bytes, so that the length of a page reveals nothing of
+    its CSRF token (BREACH). Archives are sent as they are, with the length that a download shows its progress by;
+    WhiteNoise compresses static files once, when they are collected.
+    """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if response.streaming or response.get("Content-Type", "").startswith(PACKED):
+        if response.streaming or response.get("Content-Type", "").startswith(COMPRESSED_TYPES):
             return response
-        packed: HttpResponseBase = super().process_response(request, response)
-        return packed
+        compressed: HttpResponseBase = super().process_response(request, response)
+        return compressed

@@ -1,4 +1,4 @@
-"""Answers that a browser or a program has already: 304 in place of the same page or JSON once more."""
+"""Conditional requests: 304 instead of a page or JSON that the client has already."""
 
 from __future__ import annotations
 
@@ -18,50 +18,60 @@ from results.statistics.verdict import RULE
 from webapp import urlstate
 
 _CODE = ("results", "webapp", "templates", "static")
-_KINDS = ("Accept", "HX-Request", "HX-History-Restore-Request")
+_VARYING_HEADERS = ("Accept", "HX-Request", "HX-History-Restore-Request")
 
 
-def unless_known(latest: int) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """Decorator of pages that show the comparison of their address: 304 where the visitor has it already. The page is
-    given what is known of its runs. latest: newest runs that it shows besides."""
+def conditional_page(latest: int) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
+    """Decorate a page that shows the comparison of its address: 304 where the visitor has it already.
+
+    The page is called with the freshness of its runs.
+
+    latest: number of newest runs that the page shows besides
+    """
 
     def decorate(page: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @wraps(page)
-        def conditional(request: HttpRequest) -> HttpResponseBase:
+        def page_unless_cached(request: HttpRequest) -> HttpResponseBase:
             runs = urlstate.read(request.META["QUERY_STRING"]).runs
             if not runs:
                 return page(request, NOTHING_KNOWN)
-            known = freshness(runs, latest)
-            return answer(request, known, lambda: page(request, known))
+            data_state = freshness(runs, latest)
+            return conditional_response(request, data_state, lambda: page(request, data_state))
 
-        return conditional
+        return page_unless_cached
 
     return decorate
 
 
-def answer(request: HttpRequest | Request, known: Freshness, make: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    """304, where the visitor has the answer already; else the answer, to be asked for again with its ETag."""
-    tag = _etag(request, known)
-    asked = request._request if isinstance(request, Request) else request
-    fresh = get_conditional_response(asked, etag=tag) if not len(get_messages(asked)) else None
-    response: HttpResponseBase = fresh or make()
+def conditional_response(
+    request: HttpRequest | Request, data_state: Freshness, make: Callable[[], HttpResponseBase]
+) -> HttpResponseBase:
+    """Return 304 where the visitor has the response already; else make it, with the ETag to ask for it again.
+
+    Waiting messages are shown by a new page: with any, nothing that the visitor has is up to date.
+    """
+    etag = _etag(request, data_state)
+    django_request = request._request if isinstance(request, Request) else request
+    has_messages = bool(len(get_messages(django_request)))
+    not_modified = None if has_messages else get_conditional_response(django_request, etag=etag)
+    response: HttpResponseBase = not_modified or make()
     if response.status_code in (200, 304):
-        response["ETag"] = tag
+        response["ETag"] = etag
         patch_cache_control(response, private=True, no_cache=True)
-        patch_vary_headers(response, [*_KINDS, "Cookie", "Authorization", "Accept-Encoding"])
+        patch_vary_headers(response, [*_VARYING_HEADERS, "Cookie", "Authorization", "Accept-Encoding"])
     return response
 
 
-def _etag(request: HttpRequest | Request, known: Freshness) -> str:
-    """Of an answer that depends on the whole address, the visitor, what the warehouse knows, and this software."""
+def _etag(request: HttpRequest | Request, data_state: Freshness) -> str:
+    """Return the ETag of a response that depends on address, visitor, data and this version of Teiten."""
     visitor = request.user.pk, request.META.get("CSRF_COOKIE", "")
-    kinds = [request.headers.get(name, "") for name in _KINDS]
-    parts = (request.build_absolute_uri(), *visitor, *kinds, known.state, RULE, _software())
+    headers = [request.headers.get(name, "") for name in _VARYING_HEADERS]
+    parts = (request.build_absolute_uri(), *visitor, *headers, data_state.state, RULE, _software_changed_ns())
     return f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
 
 
 @cache
-def _software() -> int:
-    """When any of its files was changed last."""
+def _software_changed_ns() -> int:
+    """Return when any file of Teiten was changed last, in nanoseconds since 1970."""
     root = Path(settings.BASE_DIR)
     return max(path.stat().st_mtime_ns for folder in _CODE for path in (root / folder).rglob("*") if path.is_file())

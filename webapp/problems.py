@@ -1,4 +1,4 @@
-"""Errors → a page, a fragment, or problem JSON. The words are those of the error itself."""
+"""Responses to errors: a page, a fragment, or JSON, with the error's own words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def status_of(error: TeitenError) -> int:
 
 @contextmanager
 def missing_is_404() -> Iterator[None]:
-    """What a query or a verb does not find is nothing at this address. Also a decorator of pages."""
+    """Turn a query's or an operation's not-found error into 404; a context manager, or a decorator of pages."""
     try:
         yield
     except (NotFound, ObjectDoesNotExist) as error:
@@ -45,13 +45,15 @@ def missing_is_404() -> Iterator[None]:
 
 
 class ProblemMiddleware:
-    """Shows a TeitenError that a view let through. PostgreSQL holds no text with a NUL byte: no page is called so."""
+    """Shows errors that a view did not handle, and answers 404 to NUL bytes, which PostgreSQL's text cannot hold."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        texts = [request.path, *(text for _, several in request.GET.lists() for text in several)]
+        texts = [request.path]
+        for _, values in request.GET.lists():
+            texts += values
         if not request.path.startswith("/api/") and any("\0" in text for text in texts):
             raise Http404("No address has a NUL byte.")
         return self.get_response(request)
@@ -65,15 +67,17 @@ class ProblemMiddleware:
         return render(request, template, {"problem": exception.as_dict()}, status=status_of(exception))
 
 
-def failed(request: HttpRequest) -> HttpResponse:
-    """The view of what no other has caught (Django's handler500): a visitor is looked up before any view begins."""
+def server_error_page(request: HttpRequest) -> HttpResponse:
+    """Return the page of errors outside of views (Django's handler500), as of the middleware that reads the visitor."""
     problem = _away(sys.exc_info()[1])
     return _unavailable(request, problem) if problem else server_error(request)
 
 
 def _away(exception: BaseException | None) -> AwayError | None:
-    """What a visitor is told when the warehouse is away: where it is, is the log's affair, as nobody can be asked who
-    the visitor is."""
+    """Return the error to show when the warehouse is away, None for any other exception.
+
+    Its address is only in the log: without the warehouse, nobody knows who the visitor is.
+    """
     if isinstance(exception, DatabaseError) and warehouse.is_away(exception):
         warehouse.hang_up()
     elif not isinstance(exception, AwayError):
@@ -88,7 +92,7 @@ def _away(exception: BaseException | None) -> AwayError | None:
 
 
 def _unavailable(request: HttpRequest, problem: AwayError) -> HttpResponse:
-    """Without a look at who is signed in. A fragment leaves what is shown as it is, so that it goes on asking."""
+    """Return 503 without reading the session. A fragment leaves the page as it is, which therefore polls again."""
     if request.path.startswith(_JSON_PATHS):
         return JsonResponse({"error": problem.as_dict()}, status=503, headers=_RETRY_AFTER)
     fragment = "HX-Request" in request.headers
@@ -100,7 +104,7 @@ def _unavailable(request: HttpRequest, problem: AwayError) -> HttpResponse:
 
 
 def api_exception(exception: Exception, context: dict[str, Any]) -> Response | None:
-    """Every error of the API has one shape: {"error": {kind, what, where, why, todo, retryable[, problems]}}."""
+    """Return the API's response to an exception: {"error": {kind, what, where, why, todo, retryable[, problems]}}."""
     if problem := _away(exception):
         return Response({"error": problem.as_dict()}, status=503, headers=_RETRY_AFTER)
     if isinstance(exception, TeitenError):
@@ -120,10 +124,10 @@ def api_exception(exception: Exception, context: dict[str, Any]) -> Response | N
         headers["WWW-Authenticate"] = header
     if wait := getattr(exception, "wait", None):
         headers["Retry-After"] = str(int(wait))
-    return Response({"error": _described(exception)}, status=exception.status_code, headers=headers)
+    return Response({"error": _error_body(exception)}, status=exception.status_code, headers=headers)
 
 
-def _described(exception: exceptions.APIException) -> dict[str, Any]:
+def _error_body(exception: exceptions.APIException) -> dict[str, Any]:
     body: dict[str, Any] = {"kind": "api", "what": "", "where": "", "why": "", "todo": "", "retryable": False}
     if isinstance(exception, exceptions.ValidationError):
         body["kind"], body["what"] = "invalid", "Some fields are not right."
@@ -140,8 +144,14 @@ def _described(exception: exceptions.APIException) -> dict[str, Any]:
 
 
 def _problems(detail: Any, field: str = "") -> list[dict[str, str]]:
+    """Return every message in the nested detail of a ValidationError, with the dotted name of its field."""
+    problems: list[dict[str, str]] = []
     if isinstance(detail, dict):
-        return [p for key, value in detail.items() for p in _problems(value, f"{field}.{key}".strip("."))]
-    if isinstance(detail, list):
-        return [p for value in detail for p in _problems(value, field)]
-    return [{"field": field, "what": str(detail), "todo": ""}]
+        for key, value in detail.items():
+            problems += _problems(value, f"{field}.{key}".strip("."))
+    elif isinstance(detail, list):
+        for value in detail:
+            problems += _problems(value, field)
+    else:
+        problems.append({"field": field, "what": str(detail), "todo": ""})
+    return problems

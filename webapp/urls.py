@@ -1,4 +1,4 @@
-"""The site map on one screen."""
+"""The addresses of all pages."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ account_pages = [
     path("tokens/", account.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", account.revoke, name="revoke"),
 ]
-handler500 = "webapp.problems.failed"
+handler500 = "webapp.problems.server_error_page"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview.index, name="overview"),
     path("now/", overview.now, name="now"),

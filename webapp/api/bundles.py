@@ -29,7 +29,7 @@ class Bundle(Endpoint):
     )
     def retrieve(self, request: Request, pk: int) -> FileResponse:
         with missing_is_404():
-            return bundles.whole(shown_attempt(pk, attempt_number(request)), pk)
+            return bundles.download(shown_attempt(pk, attempt_number(request)), pk)
 
 
 class BundleFile(Endpoint):
@@ -50,7 +50,7 @@ class BundleFile(Endpoint):
     )
     def retrieve(self, request: Request, pk: int, path: str) -> HttpResponse:
         with missing_is_404():
-            content = bundles.member(shown_attempt(pk, attempt_number(request)), path)
+            content = bundles.read_file(shown_attempt(pk, attempt_number(request)), path)
         kind = "text/plain; charset=utf-8" if _is_text(content) else "application/octet-stream"
         response = HttpResponse(content, content_type=kind)
         response.headers["Content-Disposition"] = FileResponse(

@@ -56,7 +56,7 @@ class Citations(Endpoint):
     def create(self, request: Request) -> Response:
         sent = QuestionSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
-        query, found = citations.asked(sent.validated_data["query"])
+        query, found = citations.compare_query(sent.validated_data["query"])
         snapshot = snapshots.cite(query, found, user=person(request), actor=actor(request))
         return self.shown(list_snapshots(hash_=snapshot.pk)[0], 201)
 
@@ -74,7 +74,7 @@ class Citation(Endpoint):
             {
                 "citation": CitationSerializer(found.row, context=context).data,
                 "comparison": shown(request, found.comparison, USUAL + MORE, found.comparison.selection),
-                "standing": serializer_of(Standing)(citations.standing_of(found)).data,
+                "standing": serializer_of(Standing)(citations.compare_with_today(found)).data,
             }
         )
 

@@ -23,7 +23,7 @@ from webapp.api.columns import as_csv, chosen_columns, columns, short
 from webapp.api.common import AnyAccept, Endpoint, Numbers, address
 from webapp.api.diff import SeriesEnvironmentSerializer
 from webapp.api.values import Gapless, ValueSerializer, plain
-from webapp.conditional import answer
+from webapp.conditional import conditional_response
 from webapp.explorer.state import shortest
 
 _APART = ("first", "points")  # fields of a comparison that are not shown, or in another form
@@ -196,7 +196,7 @@ class Comparisons(Endpoint):
             found = compare(selection, known)
             return Response(shown(request, found, names, shortest(found.selection, found)))
 
-        return answer(request, known, made)
+        return conditional_response(request, known, made)
 
 
 class ComparisonCsv(Endpoint):

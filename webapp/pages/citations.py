@@ -40,7 +40,7 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "panels": drawn(found.comparison, NO_VIEW),
         "key": key(list(names_of(found.comparison).values())),
         "x_title": dimension_title(found.comparison.selection.x),
-        "standing": citations.standing_of(found),
+        "standing": citations.compare_with_today(found),
         "remarks": citations.remarks(found.comparison, published),
         "text": citations.plain_text(found, url, published),
         "bibtex": citations.bibtex(found, url, published),
@@ -55,7 +55,7 @@ def cite(request: HttpRequest) -> HttpResponse:
     sent = request.POST.get("query", "")
     if not allows(scope_of(request.user), Scope.RUN) and not sent:
         return redirect_to_login(reverse("comparison"))
-    query, found = citations.asked(sent)
+    query, found = citations.compare_query(sent)
     hash_ = hash_of(query, found)
     if not models.Snapshot.objects.filter(pk=hash_).exists():
         if not allows(scope_of(request.user), Scope.RUN):

@@ -26,7 +26,7 @@ from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
 from webapp.charts.comparison import RATIO, SPEEDUP, possible_views
 from webapp.charts.style import key
-from webapp.conditional import unless_known
+from webapp.conditional import conditional_page
 from webapp.explorer import words
 from webapp.explorer.controls import MOST_CHIPS, PERCENTILE, controls, title
 from webapp.explorer.markup import Rows
@@ -45,7 +45,7 @@ SUGGESTED_BLOCKS = 10  # at most: how many would tell is known but roughly until
 
 @require_safe
 @missing_is_404()
-@unless_known(LISTED)
+@conditional_page(LISTED)
 def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     query = request.META["QUERY_STRING"]
     selection, view, was = _asked(request)

@@ -162,7 +162,7 @@ def plan(request: HttpRequest, trial_id: int, attempt_number: int, label: str) -
 def file(request: HttpRequest, trial_id: int, attempt_number: int, name: str) -> HttpResponse:
     """A raw file as plain text, or, with ?download, as a file. Never as HTML: it is what a tool printed."""
     attempt = Attempt.objects.get(trial_id=trial_id, number=attempt_number)
-    content = bundles.member(attempt, name)
+    content = bundles.read_file(attempt, name)
     if "download" in request.GET or len(content) > TEXT_LIMIT or b"\0" in content[:8192]:
         headers = {"Content-Disposition": f'attachment; filename="{_plain(name)}"'}
         return HttpResponse(content, content_type="application/octet-stream", headers=headers)
@@ -173,7 +173,7 @@ def file(request: HttpRequest, trial_id: int, attempt_number: int, name: str) ->
 @missing_is_404()
 def bundle(request: HttpRequest, trial_id: int, attempt_number: int) -> HttpResponseBase:
     attempt = Attempt.objects.get(trial_id=trial_id, number=attempt_number)
-    return bundles.whole(attempt, trial_id)
+    return bundles.download(attempt, trial_id)
 
 
 def _plain(name: str) -> str:
