@@ -1,4 +1,4 @@
-"""Every number again from the archived bundles: compare it with what is stored, or replace that."""
+"""Read archived bundles again: compare their measurements with the stored ones, or replace those."""
 
 from __future__ import annotations
 
@@ -17,24 +17,30 @@ from workers.bundle.writer import checksum
 
 
 @dataclass(frozen=True)
-class Reread:
-    """One attempt read again: what differs, or why it could not be read."""
+class RereadAttempt:
+    """One attempt read again: what differs from the warehouse, or why its bundle could not be read.
+
+    measurements: how many the bundle has
+    """
 
     attempt_id: int
     trial_id: int
-    numbers: int
+    measurements: int
     differences: tuple[Difference, ...]
     error: TeitenError | None = None
 
 
-def reread(run_id: int | None, *, replace: bool) -> Iterator[Reread]:
-    """Each attempt that has a bundle (of one run, or all), oldest first. replace: stores what differs."""
+def reread(run_id: int | None, *, replace: bool) -> Iterator[RereadAttempt]:
+    """Read each attempt again that has a bundle, of one run or of all, oldest first.
+
+    replace: store what differs
+    """
     attempts = Attempt.objects.exclude(bundle="").exclude(state=AttemptState.RUNNING).order_by("pk")
     for attempt in attempts.filter(run_id=run_id) if run_id else attempts:
-        yield _one(attempt, replace)
+        yield _reread_attempt(attempt, replace)
 
 
-def _one(attempt: Attempt, replace: bool) -> Reread:
+def _reread_attempt(attempt: Attempt, replace: bool) -> RereadAttempt:
     path = settings.TEITEN_BUNDLE_DIR / attempt.bundle
     try:
         if checksum(path) != attempt.bundle_sha256:
@@ -45,8 +51,8 @@ def _one(attempt: Attempt, replace: bool) -> Reread:
             )
         parsed = reader.read(path)
     except TeitenError as error:
-        return Reread(attempt.pk, attempt.trial_id, 0, (), error)
-    found = tuple(ingest.differences(parsed, attempt.pk))
-    if found and replace:
+        return RereadAttempt(attempt.pk, attempt.trial_id, 0, (), error)
+    differences = tuple(ingest.differences(parsed, attempt.pk))
+    if differences and replace:
         ingest.replace(parsed, attempt.pk)
-    return Reread(attempt.pk, attempt.trial_id, len(parsed.measurements), found)
+    return RereadAttempt(attempt.pk, attempt.trial_id, len(parsed.measurements), differences)

@@ -31,7 +31,7 @@ from workers import dispatch as dispatching
 from workers import lease as leasing
 from workers.app import app
 from workers.bundle.writer import discard_unfinished
-from workers.reingest import Reread
+from workers.reingest import RereadAttempt
 from workers.reingest import reread as read_again
 
 log = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ def remove_clusters(agent_id: int, directories: Collection[str], actor: str) -> 
         return pruning.prune(agent_id, lost, directories, actor)
 
 
-def reread(run_id: int | None, *, replace: bool) -> Iterator[Reread]:
+def reread(run_id: int | None, *, replace: bool) -> Iterator[RereadAttempt]:
     """See `workers.reingest.reread`."""
     return read_again(run_id, replace=replace)
 

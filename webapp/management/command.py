@@ -1,4 +1,4 @@
-"""What the commands of manage.py share."""
+"""The base of manage.py commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from results.errors import AwayError
 
 
 class WarehouseCommand(BaseCommand):
-    """A command that says so when the warehouse is away."""
+    """A command that ends with a message when the warehouse cannot be reached."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:

@@ -1,4 +1,4 @@
-"""A run in the terminal: a progress bar while it goes, a table at its end."""
+"""A run in the terminal: a progress bar while it lasts, a table at its end."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ POLL_S = 0.5
 
 
 def follow(run_id: int, console: Console) -> RunDetail:
-    """Shows progress until the run has ended; the run as it is then. A warehouse that is away is waited for."""
+    """Show progress until the run has ended, and return it. Waits for a warehouse that is away."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(f"Run {run_id}", total=None)
-        told: set[int] = set()
+        reported: set[int] = set()
         while True:
             detail = warehouse.outlast(run_detail, run_id, timezone.now())
-            _tell(detail, told, progress.console)
+            _report_ended(detail, reported, progress.console)
             ended = detail.run.trials_done + detail.run.trials_failed + detail.run.trials_cancelled
-            progress.update(task, total=detail.run.trials_total, completed=ended, description=_now(detail))
+            progress.update(task, total=detail.run.trials_total, completed=ended, description=_description(detail))
             if detail.run.state in ENDED_RUNS:
                 return detail
             time.sleep(POLL_S)
@@ -37,17 +37,17 @@ def _cells(detail: RunDetail) -> list[tuple[ConfigurationRow, Cell]]:
     return [(row, cell) for row in detail.configurations for cell in row.cells]
 
 
-def _now(detail: RunDetail) -> str:
+def _description(detail: RunDetail) -> str:
     running = [f"{row.name}: {cell.phase}" for row, cell in _cells(detail) if cell.state == "running"]
     return "; ".join(running) or f"Run {detail.run.id}: {detail.run.state}"
 
 
-def _tell(detail: RunDetail, told: set[int], console: Console) -> None:
-    """A line for each trial that ended since the last look."""
+def _report_ended(detail: RunDetail, reported: set[int], console: Console) -> None:
+    """Print a line for each ended trial that is not in `reported`, and add it there."""
     for row, cell in sorted(_cells(detail), key=lambda item: item[1].position):
-        if cell.state not in ("done", "failed", "cancelled") or cell.trial_id in told:
+        if cell.state not in ("done", "failed", "cancelled") or cell.trial_id in reported:
             continue
-        told.add(cell.trial_id)
+        reported.add(cell.trial_id)
         value = (
             format_quantity(cell.value, detail.metric.unit) if cell.state == "done" else f"{cell.state} {cell.error}"
         )
@@ -57,26 +57,27 @@ def _tell(detail: RunDetail, told: set[int], console: Console) -> None:
 
 
 def table(detail: RunDetail) -> Table:
-    """Configurations with median, range and replicates; a ratio to the first installation where that is a factor."""
+    """Return a table of the configurations, with ratios to the first installation where that is a factor."""
     names = [factor["name"] for factor in detail.factors]
-    compared = "installation" in names
+    has_ratio = "installation" in names
     result = Table(title=f"{detail.run.name}: {detail.metric.label} ({detail.metric.unit})", title_justify="left")
     for name in names:
         result.add_column(name, no_wrap=True)
-    for heading in ("median", "min", "max", "n", *(["ratio"] if compared else [])):
+    for heading in ("median", "min", "max", "n", *(["ratio"] if has_ratio else [])):
         result.add_column(heading, justify="right")
     for row in detail.configurations:
-        numbers = [format_number(v) if v is not None else "–" for v in (row.median, row.minimum, row.maximum)]
-        ratio = [_ratio(detail, row)] if compared else []
-        result.add_row(*(row.levels[name] for name in names), *numbers, str(row.n), *ratio)
+        values = (row.median, row.minimum, row.maximum)
+        texts = [format_number(value) if value is not None else "–" for value in values]
+        ratio = [_ratio(detail, row)] if has_ratio else []
+        result.add_row(*(row.levels[name] for name in names), *texts, str(row.n), *ratio)
     return result
 
 
 def _ratio(detail: RunDetail, row: ConfigurationRow) -> str:
-    """To the same configuration on the factor's first installation."""
-    first = next(f["levels"][0] for f in detail.factors if f["name"] == "installation")
-    wanted = dict(row.levels) | {"installation": first}
-    base = next((other for other in detail.configurations if other.levels == wanted), None)
+    """Return the ratio to the same configuration on the factor's first installation."""
+    first = next(factor["levels"][0] for factor in detail.factors if factor["name"] == "installation")
+    base_levels = dict(row.levels) | {"installation": first}
+    base = next((other for other in detail.configurations if other.levels == base_levels), None)
     if base is None or base.median is None or row.median is None or not base.median:
         return "–"
     return f"{row.median / base.median:.3f}"

@@ -90,7 +90,7 @@ def test_every_number_can_be_rebuilt_from_the_bundle_and_a_changed_one_is_found(
     attempt = measure()
     [same] = reingest.reread(None, replace=False)
     assert (same.differences, same.error) == ((), None)
-    assert same.numbers == attempt.measurements.count() > 40
+    assert same.measurements == attempt.measurements.count() > 40
 
     models.Measurement.objects.filter(attempt=attempt, metric_id="tps", label="").update(value=1)
     models.Series.objects.filter(attempt=attempt, name="tps").update(values=[1.0])

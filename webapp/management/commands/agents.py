@@ -52,7 +52,8 @@ class Command(WarehouseCommand):
         try:
             getattr(self, f"do_{verb or 'list'}")(options)
         except ValidationError as error:
-            raise CommandError("\n".join(f"{k}: {' '.join(v)}" for k, v in error.message_dict.items())) from error
+            lines = [f"{field}: {' '.join(messages)}" for field, messages in error.message_dict.items()]
+            raise CommandError("\n".join(lines)) from error
         except TeitenError as error:
             raise CommandError(str(error)) from error
 
@@ -62,14 +63,16 @@ class Command(WarehouseCommand):
             busy = f"trial {row.busy.trial_id} ({row.busy.phase})" if row.busy else "–"
             free = format_quantity(row.disk.get("free_bytes"), "B")
             names = ", ".join(installation.name for installation in row.installations)
-            state = f"{row.state}, not back: {', '.join(c.factor for c in row.not_back)}" if row.not_back else row.state
+            changed = ", ".join(change.factor for change in row.not_back)
+            state = f"{row.state}, not back: {changed}" if changed else row.state
             table.add_row(row.name, f"{row.user}@{row.host}:{row.port}", state, free, names, busy)
         Console(file=self.stdout).print(table)  # type: ignore[arg-type]
 
     def do_add(self, options: dict[str, Any]) -> None:
-        fields = {key: options[key] for key in agents.FIELDS if key in options}
+        fields = {name: options[name] for name in agents.FIELDS if name in options}
         fields["jump"] = self._agent(options["jump"]) if options["jump"] else None
-        fields["places"] = {name: path for name, _, path in (place.partition("=") for place in options["place"])}
+        places = [text.partition("=") for text in options["place"]]
+        fields["places"] = {name: path for name, _, path in places}
         agent = agents.create_agent(fields, actor="command agents")
         try:
             tasks.contact_now(agent.pk)

@@ -1,5 +1,8 @@
-"""manage.py demo: the driver of `make demo`, started beside the services. Adds the demo agent by the code that the form
-uses, loads the published figures, runs the demo plan, shows the table, and stays until it is stopped."""
+"""manage.py demo: what `make demo` runs beside the services.
+
+Adds the demo agent as the form does, loads the published figures, runs the demo plan, shows its table, and stays until
+it is stopped.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from results.published.catalogue import TABLES
 from results.published.load import load
 from results.states import RunState
 from webapp.management import terminal
-from webapp.management.commands.run_plan import of_file, problems
+from webapp.management.commands.run_plan import problem_text, read_plan
 from workers import registry, tasks
 
 NAME = "demo"
@@ -38,7 +41,7 @@ class Command(BaseCommand):
         try:
             self._run(console)
         except PlanError as error:
-            raise CommandError(problems("The demo plan", error)) from error
+            raise CommandError(problem_text("The demo plan", error)) from error
         except TeitenError as error:
             raise CommandError(str(error)) from error
 
@@ -57,24 +60,24 @@ class Command(BaseCommand):
 
 
 def _sign_in(console: Console) -> User:
-    """The demo's account. Its password is made once and lies in the state folder, readable by its owner alone."""
+    """Return the demo's account; its password is made once and kept in the state folder, readable by its owner only."""
     path: Path = settings.TEITEN.state / "demo-password"
     user, created = User.objects.get_or_create(username=NAME, defaults={"is_staff": True})
     if created or not path.exists():
         password = secrets.token_urlsafe(9)
         user.set_password(password)
         user.save()
-        # The file comes last and whole: a start that is ended in between leaves no password that does not open.
-        fresh = path.with_suffix(".new")
-        fresh.touch(mode=0o600)
-        fresh.write_text(password, encoding="utf-8")
-        fresh.rename(path)
+        # The file is written last and renamed: a start that is interrupted leaves no password that does not work.
+        new_path = path.with_suffix(".new")
+        new_path.touch(mode=0o600)
+        new_path.write_text(password, encoding="utf-8")
+        new_path.rename(path)
     console.print(f"Sign in as {NAME} with the password {path.read_text(encoding='utf-8')}", markup=False)
     return user
 
 
 def _agent(console: Console) -> None:
-    """The machine itself, reached by SSH over the loopback interface."""
+    """Add the demo agent: this machine, reached by SSH over the loopback interface."""
     home = Path(os.environ["TEITEN_AGENT_HOME"])
     fields = {
         "name": NAME,
@@ -87,42 +90,44 @@ def _agent(console: Console) -> None:
         "work_dir": str(home / "work"),
     }
     agent = models.Agent.objects.filter(name=NAME).first()
-    known = False
+    was_ready = False
     if agent is None:
         agent = agents.create_agent(fields, ACTOR)
     elif any(getattr(agent, key) != value for key, value in fields.items()):
         agent = agents.update_agent(agent, fields, ACTOR)
     else:
-        known = agent.state == AgentState.READY
+        was_ready = agent.state == AgentState.READY
     try:
-        _contact(agent, known, console)
+        _contact(agent, was_ready, console)
     except HostKeyError as error:
         console.print(f"Agent {NAME} offers the host key {error.fingerprint}: the demo's own, accepted.")
         agent.refresh_from_db()
         agents.accept_host_key(agent, error.fingerprint, ACTOR)
-        _contact(agent, known, console)
-    names = [i.name for i in agent.installations.filter(present=True)]
+        _contact(agent, was_ready, console)
+    names = [installation.name for installation in agent.installations.filter(present=True)]
     console.print(f"Agent {NAME} has PostgreSQL {', '.join(names)}")
 
 
-def _contact(agent: models.Agent, known: bool, console: Console) -> None:
-    """Looks for the agent's facts. Beat may do so at this moment: that is waited for. A waiting trial may have begun
-    there: it needs no contact where all is as it was when the agent was last reached."""
+def _contact(agent: models.Agent, was_ready: bool, console: Console) -> None:
+    """Discover the agent's facts, after a contact or a trial that uses it at this moment.
+
+    An agent that was ready, and whose fields have not changed, is not waited for: a trial may have begun there.
+    """
     try:
-        tasks.contact_now(agent.pk, patience_s=0 if known else PATIENCE_S)
+        tasks.contact_now(agent.pk, patience_s=0 if was_ready else PATIENCE_S)
     except StateError as error:
-        if not known:
+        if not was_ready:
             raise
         console.print(f"{error.what} What was found on it before holds.", markup=False)
 
 
 def _run(user: User, console: Console) -> models.Run:
-    """The demo plan's latest run, or a new one where there is none (left), or it did not finish well."""
+    """Return the demo plan's latest run, or a new one where there is none that runs or finished."""
     kinds = registry.kinds()
     path = Path(os.environ.get("TEITEN_DEMO_PLAN", settings.BASE_DIR / "plans" / "demo.toml"))
-    plan = of_file(path, kinds)
-    unwell = (RunState.CANCELLED, RunState.FAILED)
-    last = models.Run.objects.filter(plan_hash=plan.hash).exclude(state__in=unwell).first()
+    plan = read_plan(path, kinds)
+    unsuccessful = (RunState.CANCELLED, RunState.FAILED)
+    last = models.Run.objects.filter(plan_hash=plan.hash).exclude(state__in=unsuccessful).first()
     if last is not None:
         console.print(f"Run {last.pk} of this plan is there already; 'Repeat' on its page measures again.")
         return last

@@ -1,4 +1,4 @@
-"""manage.py doctor: checks every dependency and agent, and says how to mend each."""
+"""manage.py doctor: checks every dependency and agent, and says how to repair each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from results.queries.agents import agent_row
 from results.units import format_quantity
 from workers import tasks
 
-Finding = tuple[bool, str]
+Finding = tuple[bool, str]  # (whether it is well, one line about it)
 TOOLS = {
     "sar": "install sysstat; without it trials have no CPU, memory, disk and network series",
     "sadf": "install sysstat",
@@ -43,21 +43,25 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         console = Console(file=self.stdout)  # type: ignore[arg-type]
-        sick = 0
+        failures = 0
         checks: dict[str, Callable[[], Iterator[Finding]]] = {
-            "warehouse": _warehouse, "workers": _workers, "beat": _beat, "bundle folder": _bundles, "agents": _agents,
-        }  # fmt: skip
+            "warehouse": _warehouse,
+            "workers": _workers,
+            "beat": _beat,
+            "bundle folder": _bundles,
+            "agents": _agents,
+        }
         for name, check in checks.items():
-            for well, text in _known(check):
-                sick += not well
-                mark = "[green]ok[/]   " if well else "[red]mend[/] "
+            for ok, text in _findings(check):
+                failures += not ok
+                mark = "[green]ok[/]   " if ok else "[red]mend[/] "
                 console.print(f"{mark} {name}: {escape(text)}", highlight=False, soft_wrap=True)
-        if sick:
-            raise CommandError(f"{sick} to mend.", returncode=1)
+        if failures:
+            raise CommandError(f"{failures} to mend.", returncode=1)
 
 
-def _known(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """What the check finds, as far as the warehouse can be asked."""
+def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """Run a check; one that needs the warehouse while that cannot be reached ends as a finding of its own."""
     try:
         yield from check()
     except DatabaseError as error:

@@ -1,4 +1,4 @@
-"""manage.py load_published: the figures that come with Teiten, of reports that others published."""
+"""manage.py load_published: loads the figures of published reports that come with Teiten."""
 
 from __future__ import annotations
 

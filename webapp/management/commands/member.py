@@ -42,7 +42,7 @@ class Command(WarehouseCommand):
 
 
 def _password(user: User) -> str:
-    """Asked for twice on a terminal, else the first line of standard input. Raises ValidationError."""
+    """Read a password: twice from a terminal, else the first line of standard input. Raises ValidationError."""
     if sys.stdin.isatty():
         password = getpass.getpass("Password: ")
         if getpass.getpass("Once more: ") != password:

@@ -1,4 +1,4 @@
-"""manage.py reingest --check: every number again from the archived bundles."""
+"""manage.py reingest: reads the archived bundles again and compares them with the warehouse."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ class Command(WarehouseCommand):
     help = "Reads every archived bundle again and reports each number that differs from the warehouse."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--check", action="store_true", help="only report; exit code 1 when something differs")
-        what.add_argument("--replace", action="store_true", help="store what the bundle says where it differs")
+        mode = parser.add_mutually_exclusive_group(required=True)
+        mode.add_argument("--check", action="store_true", help="only report; exit code 1 when something differs")
+        mode.add_argument("--replace", action="store_true", help="store what the bundle says where it differs")
         parser.add_argument("--run", type=int, default=None, help="only this run")
 
     def handle(self, *args: Any, check: bool, run: int | None, **options: Any) -> None:
-        attempts = numbers = wrong = 0
-        for found in tasks.reread(run, replace=not check):
-            attempts, numbers = attempts + 1, numbers + found.numbers
-            wrong += len(found.differences) + (found.error is not None)
-            if found.error is not None:
-                self.stderr.write(f"trial {found.trial_id}, attempt {found.attempt_id}: {found.error}")
-            for difference in found.differences:
+        attempts = measurements = differences = 0
+        for attempt in tasks.reread(run, replace=not check):
+            attempts += 1
+            measurements += attempt.measurements
+            differences += len(attempt.differences) + (attempt.error is not None)
+            where = f"trial {attempt.trial_id}, attempt {attempt.attempt_id}"
+            if attempt.error is not None:
+                self.stderr.write(f"{where}: {attempt.error}")
+            for difference in attempt.differences:
                 key = " ".join(str(part) for part in difference.key if part != "")
                 text = f"{difference.table} {key}: stored {difference.stored}, bundle {difference.bundle}"
-                self.stdout.write(f"trial {found.trial_id}, attempt {found.attempt_id}: {text[:500]}")
-        self.stdout.write(f"{attempts} attempts, {numbers} measurements read again, {wrong} differences.")
-        if check and wrong:
+                self.stdout.write(f"{where}: {text[:500]}")
+        self.stdout.write(f"{attempts} attempts, {measurements} measurements read again, {differences} differences.")
+        if check and differences:
             raise CommandError("The warehouse and the bundles differ.", returncode=1)

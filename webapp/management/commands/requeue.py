@@ -1,4 +1,4 @@
-"""manage.py requeue: for a start of everything after everything had stopped."""
+"""manage.py requeue: queues interrupted trials again, before everything starts after everything had stopped."""
 
 from __future__ import annotations
 

@@ -47,36 +47,33 @@ class Command(WarehouseCommand):
         console = Console(file=self.stdout)  # type: ignore[arg-type]
         if (file is None) == (ready is None):
             raise CommandError("Name either a file or a ready plan (--ready).")
-        if ready is None and (
-            given := [f"--{name}" for name in ("size", "agent", "installation", "build") if options[name]]
-        ):
-            raise CommandError(f"{', '.join(given)}: only with --ready.")
+        ready_options = [f"--{name}" for name in ("size", "agent", "installation", "build") if options[name]]
+        if ready is None and ready_options:
+            raise CommandError(f"{', '.join(ready_options)}: only with --ready.")
         try:
             kinds = registry.kinds()
-            plan = of_file(file, kinds) if file else _of_ready(str(ready), options, kinds)
+            plan = read_plan(file, kinds) if file else _complete_ready_plan(str(ready), options, kinds)
             run = tasks.after_looking_again(lambda: runs.create_run(plan, kinds, actor="command run_plan"))
         except PlanError as error:
-            raise CommandError(problems(file or ready, error)) from error
+            raise CommandError(problem_text(file or ready, error)) from error
         tasks.ring()
         console.print(f"Run {run.pk}: {run.name}, {run.trials.count()} trials", markup=False)
         if no_wait:
             return
         detail = terminal.follow(run.pk, console)
         console.print(terminal.table(detail))
-        if detail.run.trials_done < detail.run.trials_total:
-            raise CommandError(
-                f"{detail.run.trials_total - detail.run.trials_done} trials have no result.", returncode=1
-            )
+        if missing := detail.run.trials_total - detail.run.trials_done:
+            raise CommandError(f"{missing} trials have no result.", returncode=1)
 
 
-def of_file(file: Path, kinds: Kinds) -> Plan:
+def read_plan(file: Path, kinds: Kinds) -> Plan:
     try:
         return plans.read(file.read_text(encoding="utf-8"), kinds)
     except OSError as error:
         raise CommandError(f"{file}: {error.strerror}") from error
 
 
-def _of_ready(name: str, options: dict[str, Any], kinds: Kinds) -> Plan:
+def _complete_ready_plan(name: str, options: dict[str, Any], kinds: Kinds) -> Plan:
     try:
         ready = found(name)
     except Http404 as error:
@@ -91,5 +88,7 @@ def _of_ready(name: str, options: dict[str, Any], kinds: Kinds) -> Plan:
     return plans.from_mapping(ready.plan(**completed(ready, choice, list_agents())), kinds)
 
 
-def problems(name: object, error: PlanError) -> str:
-    return "\n".join([f"{name} cannot be run:", *(f"  {p.field}: {p.what} {p.todo}" for p in error.problems)])
+def problem_text(name: object, error: PlanError) -> str:
+    return "\n".join(
+        [f"{name} cannot be run:", *(f"  {problem.field}: {problem.what} {problem.todo}" for problem in error.problems)]
+    )
