@@ -1,4 +1,4 @@
-"""Annotations: what people say of moments, on the trends that show them."""
+"""Endpoints of annotations: notes on moments, shown on trends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ from webapp.problems import missing_is_404
 
 
 class AnnotationSerializer(ValueSerializer):
-    """`at`: the moment it speaks of. `plan`: shown on this plan's trends only; empty: on all."""
+    """A note on a moment.
+
+    - `at`: the moment
+    - `plan`: name of the plan on whose trends it is shown; empty for all trends
+    """
 
     value = AnnotationRow
     leave_out = ("author_id",)
@@ -28,7 +32,7 @@ class AnnotationSerializer(ValueSerializer):
 
 
 class NewAnnotationSerializer(serializers.Serializer[Any]):
-    """What to note of which moment."""
+    """A note to be made."""
 
     at = serializers.DateTimeField(help_text="With a zone: 2026-01-31T02:00:00Z.")
     text = serializers.CharField(max_length=annotating.LONGEST)
@@ -52,30 +56,30 @@ class Annotations(Endpoint):
 
     @extend_schema(summary="One annotation")
     def retrieve(self, request: Request, pk: int) -> Response:
-        return self._one(pk)
+        return self._respond_with(pk)
 
     @extend_schema(summary="Note something", request=NewAnnotationSerializer, responses={201: AnnotationSerializer})
     def create(self, request: Request) -> Response:
-        sent = NewAnnotationSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        made = annotating.annotate(**sent.validated_data, user=person(request), actor=actor(request))
-        return self._one(made.pk, 201)
+        body = NewAnnotationSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        annotation = annotating.annotate(**body.validated_data, user=person(request), actor=actor(request))
+        return self._respond_with(annotation.pk, 201)
 
     @extend_schema(summary="Remove an annotation", responses={204: None})
     def destroy(self, request: Request, pk: int) -> Response:
-        """By its author, or with the scope `admin`."""
+        """Remove an annotation: its author may, and whoever has the scope `admin`."""
         with missing_is_404():
-            found = models.Annotation.objects.get(pk=pk)
+            annotation = models.Annotation.objects.get(pk=pk)
         token = request.auth if isinstance(request.auth, ApiToken) else None
-        someone = person(request)
-        own = someone is not None and someone.pk == found.created_by_id
-        if not own and not allows(scope_of(request.user, token), Scope.ADMIN):
+        user = person(request)
+        is_author = user is not None and user.pk == annotation.created_by_id
+        if not is_author and not allows(scope_of(request.user, token), Scope.ADMIN):
             raise exceptions.PermissionDenied("Only its author or an administrator may remove an annotation.")
-        annotating.remove(found, actor(request))
+        annotating.remove(annotation, actor(request))
         return Response(status=204)
 
-    def _one(self, pk: int, status: int = 200) -> Response:
-        found = list_annotations(ids=[pk])
-        if not found:
+    def _respond_with(self, pk: int, status: int = 200) -> Response:
+        annotations = list_annotations(ids=[pk])
+        if not annotations:
             raise exceptions.NotFound(f"There is no annotation {pk}.")
-        return self.shown(found[0], status)
+        return self.respond(annotations[0], status)

@@ -1,4 +1,4 @@
-"""Raw files: an attempt's whole archive, or one file of it."""
+"""Endpoints of raw files: the archive of an attempt, or one file of it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rest_framework.request import Request
 from results import models
 from results.queries.trials import shown_attempt
 from webapp import bundles
-from webapp.api.common import AnyAccept, Endpoint, attempt_number
+from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, attempt_number
 from webapp.api.trials import ATTEMPT
 from webapp.problems import missing_is_404
 
 
 class Bundle(Endpoint):
     queryset = models.Trial.objects.all()
-    content_negotiation_class = AnyAccept
+    content_negotiation_class = IgnoreAcceptNegotiation
 
     @extend_schema(
         summary="All raw files of a trial",
@@ -34,7 +34,7 @@ class Bundle(Endpoint):
 
 class BundleFile(Endpoint):
     queryset = models.Trial.objects.all()
-    content_negotiation_class = AnyAccept
+    content_negotiation_class = IgnoreAcceptNegotiation
 
     @extend_schema(
         summary="One raw file of a trial",
@@ -51,8 +51,8 @@ class BundleFile(Endpoint):
     def retrieve(self, request: Request, pk: int, path: str) -> HttpResponse:
         with missing_is_404():
             content = bundles.read_file(shown_attempt(pk, attempt_number(request)), path)
-        kind = "text/plain; charset=utf-8" if _is_text(content) else "application/octet-stream"
-        response = HttpResponse(content, content_type=kind)
+        content_type = "text/plain; charset=utf-8" if _is_text(content) else "application/octet-stream"
+        response = HttpResponse(content, content_type=content_type)
         response.headers["Content-Disposition"] = FileResponse(
             filename=PurePosixPath(path).name, as_attachment=True
         ).headers.get("Content-Disposition", "attachment")

@@ -1,4 +1,4 @@
-"""What table access methods can do: the answers that the page shows, one a row."""
+"""Endpoint of capabilities: what table access methods can do, an answer a row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from results.queries.capabilities import FILTERS, CapabilityRow, newest_answers
 from webapp.api.common import Endpoint, Links, pages_by
 from webapp.api.values import ValueSerializer
 
-_WHAT = {
+_FILTER_HELP = {
     "installation": "Name of an installation.",
     "access_method": "Name of a table access method.",
     "agent": "Name of the agent of the server.",
@@ -25,9 +25,14 @@ _WHAT = {
 
 
 class CapabilitySerializer(ValueSerializer):
-    """One answer. `outcome`: yes, partly, chose-not-to, fails-differently, cannot, or unknown where it could not be
-    tried (and no, of trials from before these were told apart). `statement`, `sqlstate`, `message`: what decided, and
-    the server's code and words. `seconds`: how long the check took."""
+    """The answer to one check.
+
+    - `outcome`: yes, partly, chose-not-to, fails-differently or cannot; unknown where it could not be tried; no in old
+      trials, which did not distinguish these
+    - `statement`: the SQL statement that decided
+    - `sqlstate`, `message`: the server's error code and message
+    - `seconds`: how long the check took
+    """
 
     value = CapabilityRow
     links = Links(
@@ -36,7 +41,7 @@ class CapabilitySerializer(ValueSerializer):
 
 
 class Capabilities(Endpoint):
-    """Only of attempts whose numbers count."""
+    """Answers of the attempts that count; those of failed attempts are at their trials."""
 
     queryset = models.Document.objects.all()
     serializer_class = CapabilitySerializer
@@ -48,7 +53,9 @@ class Capabilities(Endpoint):
 
     @extend_schema(
         summary="The newest answer to each check, of every installation, access method and agent",
-        parameters=[OpenApiParameter(name, OpenApiTypes.STR, many=True, description=_WHAT[name]) for name in FILTERS],
+        parameters=[
+            OpenApiParameter(name, OpenApiTypes.STR, many=True, description=_FILTER_HELP[name]) for name in FILTERS
+        ],
     )
     def list(self, request: Request) -> Response:
         rows = newest_answers({name: request.query_params.getlist(name) for name in FILTERS})

@@ -1,4 +1,4 @@
-"""Citations and references: comparisons kept as they were."""
+"""Endpoints of citations (comparisons kept as they were) and of references (one series of a citation, named)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,27 @@ from results.queries.snapshots import SnapshotRow, Standing, cited, list_snapsho
 from webapp import citations
 from webapp.access import actor, person
 from webapp.api.columns import MORE, USUAL, as_csv
-from webapp.api.common import AnyAccept, Endpoint, Links, Whole
+from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, SinglePage
 from webapp.api.comparison import ComparisonSerializer, shown
 from webapp.api.values import ValueSerializer, serializer_of
 from webapp.problems import missing_is_404
 
 
 class CitationSerializer(ValueSerializer):
-    """A citation without its content. query: as in the address of the comparison, complete."""
+    """A citation without its content.
+
+    - `query`: the complete query string of the comparison's address
+    """
 
     value = SnapshotRow
     links = Links(self=("api:citation", "hash"), csv=("api:citation-csv", "hash"), page=("citations:detail", "hash"))
 
 
 class CitationDetailSerializer(serializers.Serializer[Any]):
-    """The comparison as it was cited, with all columns. `standing`: what the warehouse would say otherwise today."""
+    """A comparison as it was cited, with all columns.
+
+    - `standing`: what the same comparison would show otherwise today
+    """
 
     citation = CitationSerializer(read_only=True)
     comparison = ComparisonSerializer(read_only=True)
@@ -38,7 +44,10 @@ class CitationDetailSerializer(serializers.Serializer[Any]):
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
-    """query: what follows the '?' in the address of a comparison."""
+    """A comparison to be cited.
+
+    - `query`: what follows the '?' in its address
+    """
 
     query = serializers.CharField()
 
@@ -46,19 +55,19 @@ class QuestionSerializer(serializers.Serializer[Any]):
 class Citations(Endpoint):
     queryset = models.Snapshot.objects.all()
     serializer_class = CitationSerializer
-    pagination_class = Whole
+    pagination_class = SinglePage
 
     @extend_schema(summary="The newest citations")
     def list(self, request: Request) -> Response:
-        return self.whole(list_snapshots())
+        return self.respond_all(list_snapshots())
 
     @extend_schema(summary="Cite a comparison", request=QuestionSerializer, responses={201: CitationSerializer})
     def create(self, request: Request) -> Response:
-        sent = QuestionSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        query, found = citations.compare_query(sent.validated_data["query"])
-        snapshot = snapshots.cite(query, found, user=person(request), actor=actor(request))
-        return self.shown(list_snapshots(hash_=snapshot.pk)[0], 201)
+        body = QuestionSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        query, comparison = citations.compare_query(body.validated_data["query"])
+        snapshot = snapshots.cite(query, comparison, user=person(request), actor=actor(request))
+        return self.respond(list_snapshots(hash_=snapshot.pk)[0], 201)
 
 
 class Citation(Endpoint):
@@ -68,20 +77,20 @@ class Citation(Endpoint):
     @extend_schema(summary="A comparison as it was cited", operation_id="citations_retrieve")
     def retrieve(self, request: Request, pk: str) -> Response:
         with missing_is_404():
-            found = cited(pk)
-        context = self.get_serializer_context()
+            citation = cited(pk)
+        comparison, context = citation.comparison, self.get_serializer_context()
         return Response(
             {
-                "citation": CitationSerializer(found.row, context=context).data,
-                "comparison": shown(request, found.comparison, USUAL + MORE, found.comparison.selection),
-                "standing": serializer_of(Standing)(citations.compare_with_today(found)).data,
+                "citation": CitationSerializer(citation.row, context=context).data,
+                "comparison": shown(request, comparison, USUAL + MORE, comparison.selection),
+                "standing": serializer_of(Standing)(citations.compare_with_today(citation)).data,
             }
         )
 
 
 class CitationCsv(Endpoint):
     queryset = models.Snapshot.objects.all()
-    content_negotiation_class = AnyAccept
+    content_negotiation_class = IgnoreAcceptNegotiation
 
     @extend_schema(
         summary="Every replicate of a cited comparison, as CSV",
@@ -90,13 +99,17 @@ class CitationCsv(Endpoint):
     )
     def retrieve(self, request: Request, pk: str) -> HttpResponse:
         with missing_is_404():
-            found = cited(pk)
+            citation = cited(pk)
         headers = {"Content-Disposition": f'attachment; filename="citation-{pk}.csv"'}
-        return HttpResponse(as_csv(found.comparison), content_type="text/csv; charset=utf-8", headers=headers)
+        return HttpResponse(as_csv(citation.comparison), content_type="text/csv; charset=utf-8", headers=headers)
 
 
 class ReferenceSerializer(serializers.ModelSerializer[models.Reference]):
-    """A line of a citation under a name: `baseline=@name` compares with it. citation: its hash; series: the line."""
+    """A series of a citation under a name: `baseline=@name` compares with it.
+
+    - `citation`: hash of the citation
+    - `series`: name of the series
+    """
 
     name = serializers.CharField(max_length=63)
     citation = serializers.CharField(source="snapshot_id")
@@ -110,20 +123,20 @@ class ReferenceSerializer(serializers.ModelSerializer[models.Reference]):
 class References(Endpoint):
     queryset = models.Reference.objects.all()
     serializer_class = ReferenceSerializer
-    pagination_class = Whole
+    pagination_class = SinglePage
 
     @extend_schema(summary="All references")
     def list(self, request: Request) -> Response:
-        return self.whole(list(models.Reference.objects.all()))
+        return self.respond_all(list(models.Reference.objects.all()))
 
     @extend_schema(summary="Save a line of a citation as a reference", responses={201: ReferenceSerializer})
     def create(self, request: Request) -> Response:
-        sent = self.get_serializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        fields = sent.validated_data
+        body = self.get_serializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        fields = body.validated_data
         with missing_is_404():
             snapshot = models.Snapshot.objects.get(pk=fields["snapshot_id"])
-        saved = snapshots.save_reference(
+        reference = snapshots.save_reference(
             fields["name"], snapshot, fields["series"], user=person(request), actor=actor(request)
         )
-        return self.shown(saved, 201)
+        return self.respond(reference, 201)

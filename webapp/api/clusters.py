@@ -1,4 +1,4 @@
-"""The clusters on an agent: read by whoever may read, removed by operators."""
+"""Endpoints of the clusters on an agent: the scope `read` sees them, `admin` removes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workers.tasks import remove_clusters
 
 
 class DirectoriesSerializer(serializers.Serializer[Any]):
-    """Directories of clusters, as they are shown."""
+    """Clusters to remove, by their directories."""
 
     directories = serializers.ListField(child=serializers.CharField(), allow_empty=False)
 
@@ -35,7 +35,7 @@ class Clusters(Endpoint):
 
     @extend_schema(summary="The clusters on an agent, and when each is removed")
     def retrieve(self, request: Request, name: str) -> Response:
-        return self.shown(agent_clusters(_agent(name), kinds(), timezone.now()))
+        return self.respond(agent_clusters(_agent(name), kinds(), timezone.now()))
 
     @extend_schema(summary="Remove clusters of an agent now", request=DirectoriesSerializer)
     def remove(self, request: Request, name: str) -> Response:
@@ -43,7 +43,7 @@ class Clusters(Endpoint):
         body = DirectoriesSerializer(data=fields_of(request))
         body.is_valid(raise_exception=True)
         remove_clusters(agent.id, body.validated_data["directories"], actor(request))
-        return self.shown(agent_clusters(_agent(name), kinds(), timezone.now()))
+        return self.respond(agent_clusters(_agent(name), kinds(), timezone.now()))
 
 
 def _agent(name: str) -> AgentRow:

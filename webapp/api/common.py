@@ -1,4 +1,4 @@
-"""What the endpoints share: lists in pages, links, what is not found."""
+"""What the endpoints share: lists in pages, links, the renderer of large answers."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from webapp.api.schema import Schema
 Value = TypeVar("Value")
 
 
-class Numbers(JSONRenderer):
-    """The JSON of answers with thousands of numbers, in a tenth of the time."""
+class OrjsonRenderer(JSONRenderer):
+    """The JSON of responses with thousands of numbers, in a tenth of JSONRenderer's time."""
 
     def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
         if data is None or self.get_indent(accepted_media_type or "", renderer_context or {}):
             return bytes(super().render(data, accepted_media_type, renderer_context))
-        found = orjson.dumps(data, default=self.encoder_class().default)
-        _let_go(renderer_context or {})
-        return found.replace(b"\xe2\x80\xa8", b"\\u2028").replace(b"\xe2\x80\xa9", b"\\u2029")  # as JSONRenderer does
+        encoded = orjson.dumps(data, default=self.encoder_class().default)
+        _break_reference_cycle(renderer_context or {})
+        return encoded.replace(b"\xe2\x80\xa8", b"\\u2028").replace(b"\xe2\x80\xa9", b"\\u2029")  # as JSONRenderer does
 
 
-def _let_go(context: dict[str, Any]) -> None:
-    """An answer and its view know each other: with all its numbers it would wait for the garbage collector."""
+def _break_reference_cycle(context: dict[str, Any]) -> None:
+    """Unlink response and view, which refer to each other: a large response would wait for the garbage collector."""
     context.pop("response", None)
     if view := context.get("view"):
         del view.response
@@ -48,47 +48,52 @@ class Pages(CursorPagination):
 
 
 def pages_by(order: str, size: int = 50) -> type[Pages]:
-    """Pages in the order of a unique column ('-id')."""
+    """Return the pagination in the order of a unique column ('-id')."""
     return type("Pages", (Pages,), {"ordering": order, "page_size": size, "__doc__": Pages.__doc__})
 
 
 class Endpoint(viewsets.GenericViewSet[Any]):
-    """Base of all resources. Lists choose their page by `queryset` and show the rows that `results.queries` makes
-    of it, so that a page takes the same number of SQL queries whatever its length."""
+    """Base of all resources.
+
+    Lists choose their page by `queryset` and show the rows that `results.queries` makes of it, so that a page takes the
+    same number of SQL queries whatever its length.
+    """
 
     schema = Schema()
     filter_backends: Any = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """PostgreSQL holds no text with a NUL byte: nothing is called so."""
+        """Refuse NUL bytes, which PostgreSQL's text cannot hold: nothing can have such a name."""
         super().initial(request, *args, **kwargs)
         for name, texts in (*request.query_params.lists(), *((k, [str(v)]) for k, v in kwargs.items())):
             if any("\x00" in text for text in texts):
                 raise exceptions.ValidationError({name: "A NUL byte is not allowed."})
 
     def page_of(self, rows: Callable[[list[Any]], Sequence[Any]]) -> Response:
-        """One page of the list. rows: primary keys → values in the list's order."""
+        """Return one page of the list.
+
+        rows: function from the page's primary keys to what is shown of them, in any order
+        """
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
-        shown = rows([entry.pk for entry in page])
-        place = {entry.pk: index for index, entry in enumerate(page)}
-        ordered = sorted(shown, key=lambda row: place[_key(row)])
+        positions = {entry.pk: position for position, entry in enumerate(page)}
+        ordered = sorted(rows(list(positions)), key=lambda row: positions[_key(row)])
         return self.get_paginated_response(self.get_serializer(ordered, many=True).data)
 
     def get_queryset(self) -> QuerySet[Any]:
-        found: QuerySet[Any] = super().get_queryset()
-        return found.only("pk")
+        queryset: QuerySet[Any] = super().get_queryset()
+        return queryset.only("pk")
 
-    def shown(self, value: object, status: int = 200) -> Response:
+    def respond(self, value: object, status: int = 200) -> Response:
         return Response(self.get_serializer(value).data, status=status)
 
-    def whole(self, values: Sequence[object]) -> Response:
-        """A list that is never long, in the shape of a page."""
+    def respond_all(self, values: Sequence[object]) -> Response:
+        """Return a list that is never long as a page that is the only one."""
         data = self.get_serializer(values, many=True).data
         return Response({"next": None, "previous": None, "results": data})
 
 
-class Whole(CursorPagination):
-    """Describes the shape of `Endpoint.whole`: a page that is always the only one."""
+class SinglePage(CursorPagination):
+    """Describes in the schema what `Endpoint.respond_all` returns: a page without parameters to choose another."""
 
     def get_schema_operation_parameters(self, view: object) -> list[Any]:
         return []
@@ -99,7 +104,7 @@ def _key(row: Any) -> Any:
 
 
 def fields_of(request: Request) -> dict[str, Any]:
-    """The JSON object that was sent. Raises ValidationError when it is none."""
+    """Return the JSON object in the request's body. Raises ValidationError when it is none."""
     if not isinstance(request.data, dict):
         raise exceptions.ValidationError("The body is not a JSON object.")
     return dict(request.data)
@@ -107,7 +112,7 @@ def fields_of(request: Request) -> dict[str, Any]:
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "string", "format": "uri", "nullable": True}})
 class Links(serializers.Field):
-    """Addresses made of a row: name → (route, names of the fields that it takes)."""
+    """URLs that refer to a row: name → (route, fields of the row that are its arguments)."""
 
     def __init__(self, /, **routes: tuple[str, ...]) -> None:
         super().__init__(source="*", read_only=True)
@@ -117,17 +122,17 @@ class Links(serializers.Field):
         return {name: self._address(route, row) for name, route in self.routes.items()}
 
     def _address(self, route: tuple[str, ...], row: Any) -> str:
-        arguments = [getattr(row, name) for name in route[1:]]
-        return address(self.context.get("request"), route[0], *arguments)
+        name, *fields = route
+        return address(self.context.get("request"), name, *(getattr(row, field) for field in fields))
 
 
 def address(request: Request | None, route: str, *arguments: Any) -> str:
-    """The absolute address of a page or an endpoint."""
+    """Return the absolute URL of a page or an endpoint."""
     return reverse(route, args=list(arguments), request=request)
 
 
-class AnyAccept(BaseContentNegotiation):
-    """Files are sent as they are, whatever the Accept header."""
+class IgnoreAcceptNegotiation(BaseContentNegotiation):
+    """Content negotiation of files, which are sent as they are whatever the Accept header."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         return parsers[0]
@@ -139,7 +144,7 @@ class AnyAccept(BaseContentNegotiation):
 
 
 def attempt_number(request: Request) -> int | None:
-    """`?attempt=2`. Raises ValidationError."""
+    """Return the number in `?attempt=2`, None without it. Raises ValidationError."""
     text = request.query_params.get("attempt", "")
     if not text:
         return None

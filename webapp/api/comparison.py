@@ -20,9 +20,9 @@ from results.queries.points import Points
 from results.queries.selection import Selection
 from webapp import urlstate
 from webapp.api.columns import as_csv, chosen_columns, columns, short
-from webapp.api.common import AnyAccept, Endpoint, Numbers, address
+from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, OrjsonRenderer, address
 from webapp.api.diff import SeriesEnvironmentSerializer
-from webapp.api.values import Gapless, ValueSerializer, plain
+from webapp.api.values import FiniteFloatField, ValueSerializer, plain
 from webapp.conditional import conditional_response
 from webapp.explorer.state import shortest
 
@@ -61,7 +61,7 @@ def _column(child: Any, description: str, **options: Any) -> Any:
 
 
 def _number(description: str, **options: Any) -> Any:
-    return _column(Gapless(allow_null=True), description, **options)
+    return _column(FiniteFloatField(allow_null=True), description, **options)
 
 
 def _whole(description: str, **options: Any) -> Any:
@@ -76,7 +76,9 @@ class PointColumnsSerializer(serializers.Serializer[Any]):
     panel = _whole("Place of its panel in `panels`.")
     x = _whole("Place of its x in `xs`.")
     series = _whole("Place of its series in `series`.")
-    values = _column(serializers.ListField(child=Gapless()), "What each trial measured, in the unit of `metric`.")
+    values = _column(
+        serializers.ListField(child=FiniteFloatField()), "What each trial measured, in the unit of `metric`."
+    )
     configurations = _column(serializers.ListField(child=serializers.IntegerField()), "Ids of its configurations.")
     replicates = _whole("Place in `replicates`: which trial each of `values` is of.")
     value = _number("The statistic that was chosen, of `values`.")
@@ -179,7 +181,7 @@ _ROUTES = {"self": "api:comparison", "page": "comparison", "csv": "api:compariso
 
 class Comparisons(Endpoint):
     queryset = models.Run.objects.all()
-    renderer_classes = [Numbers]
+    renderer_classes = [OrjsonRenderer]
     serializer_class = ComparisonSerializer
 
     @extend_schema(
@@ -201,7 +203,7 @@ class Comparisons(Endpoint):
 
 class ComparisonCsv(Endpoint):
     queryset = models.Run.objects.all()
-    content_negotiation_class = AnyAccept
+    content_negotiation_class = IgnoreAcceptNegotiation
 
     @extend_schema(
         summary="Every replicate of a comparison, as CSV",

@@ -1,4 +1,4 @@
-"""What two trials, runs or agents ran in, key by key: the same question as on the page."""
+"""Endpoint of differences: the environments of two trials, runs or agents, key by key, as on the page."""
 
 from __future__ import annotations
 
@@ -22,16 +22,24 @@ _PAGES = {"trial": ("api:trial", "trials:detail"), "run": ("api:run", "runs:deta
 
 
 class KeyJudgementSerializer(ValueSerializer):
-    """One key. `left`, `right`: its values, several where a side's trials differ among themselves, null where it is
-    missing. `cause`: confounder (withholds verdicts), noted, unrecorded, alike (varies on both sides), intended,
-    default (of the build), equivalent (the same value), harmless, same. `warn`: a reader must see it."""
+    """One key of the environments.
+
+    - `left`, `right`: its values; several where a side's trials differ among themselves, null where it is missing
+    - `cause`: confounder (withholds verdicts), noted, unrecorded, alike (varies on both sides), intended, default (of
+      the build), equivalent (the same value), harmless, same
+    - `warn`: whether a reader must see it
+    """
 
     value = KeyJudgement
 
 
 class SubjectSerializer(ValueSerializer):
-    """One side. `trials`: how many trials it rests on. `published`: whose figures these are, where they were not
-    measured here: then nothing is recorded of what they ran in."""
+    """One side of the difference.
+
+    - `trials`: how many trials it rests on
+    - `published`: whose figures these are, where they were not measured here; nothing is then recorded of the
+      environment
+    """
 
     value = Subject
     links = serializers.SerializerMethodField()
@@ -44,8 +52,11 @@ class SubjectSerializer(ValueSerializer):
 
 
 class DifferencesSerializer(ValueSerializer):
-    """`same`: how many keys are equal. `planned`: dimensions that the plans have otherwise, so that what follows from
-    them is intended."""
+    """The differences between two environments.
+
+    - `same`: how many keys are equal
+    - `planned`: dimensions in which the plans differ; what follows from them is intended
+    """
 
     value = Compared
     leave_out = ("difference",)
@@ -57,18 +68,22 @@ class DifferencesSerializer(ValueSerializer):
     keys = serializers.SerializerMethodField()
     links = serializers.SerializerMethodField()
 
-    def get_keys(self, found: Compared) -> list[dict[str, Any]]:
-        return _judgements(found.difference, self.context.get("everything", False))
+    def get_keys(self, result: Compared) -> list[dict[str, Any]]:
+        return _judgements(result.difference, self.context.get("everything", False))
 
-    def get_links(self, found: Compared) -> dict[str, str]:
-        request = self.context["request"]
-        query = f"left={found.left.reference}&right={found.right.reference}"
-        return {name: f"{address(request, route)}?{query}" for name, route in (("self", "api:diff"), ("page", "diff"))}
+    def get_links(self, result: Compared) -> dict[str, str]:
+        query = f"left={result.left.reference}&right={result.right.reference}"
+        return _diff_links(self.context["request"], "self", query)
 
 
 class SeriesEnvironmentSerializer(ValueSerializer):
-    """What else differs between a series and its base: `told` what a reader must know, `keys` by cause how many, `same`
-    how many are equal. `comparable` of `cells` have a verdict; of the others it is withheld."""
+    """What else differs between the environments of a series and of its base.
+
+    - `told`: the differences that a reader must know
+    - `keys`: number of differing keys by cause
+    - `same`: number of equal keys
+    - `comparable`: how many of the `cells` have a verdict; in the others it is withheld
+    """
 
     value = SeriesEnvironment
     leave_out = ("difference", "left_trial", "right_trial")
@@ -78,18 +93,22 @@ class SeriesEnvironmentSerializer(ValueSerializer):
     keys = serializers.DictField(source="counts", child=serializers.IntegerField(), read_only=True)
     links = serializers.SerializerMethodField()
 
-    def get_told(self, one: SeriesEnvironment) -> list[dict[str, Any]]:
-        return [vars(row) for row in one.told]
+    def get_told(self, environment: SeriesEnvironment) -> list[dict[str, Any]]:
+        return [vars(difference) for difference in environment.told]
 
-    def get_links(self, one: SeriesEnvironment) -> dict[str, str]:
-        query = f"left=trial:{one.left_trial}&right=trial:{one.right_trial}"
-        request = self.context["request"]
-        return {name: f"{address(request, route)}?{query}" for name, route in (("diff", "api:diff"), ("page", "diff"))}
+    def get_links(self, environment: SeriesEnvironment) -> dict[str, str]:
+        query = f"left=trial:{environment.left_trial}&right=trial:{environment.right_trial}"
+        return _diff_links(self.context["request"], "diff", query)
+
+
+def _diff_links(request: Request, api_name: str, query: str) -> dict[str, str]:
+    """Return the addresses of a difference in the API, under this name, and of its page."""
+    return {api_name: f"{address(request, 'api:diff')}?{query}", "page": f"{address(request, 'diff')}?{query}"}
 
 
 def _judgements(difference: EnvironmentDifference, everything: bool) -> list[dict[str, Any]]:
-    shown = [j for j in difference.judgements if everything or j.cause is not Cause.SAME]
-    return [dict(row) for row in KeyJudgementSerializer(shown, many=True).data]
+    judgements = [j for j in difference.judgements if everything or j.cause is not Cause.SAME]
+    return [dict(row) for row in KeyJudgementSerializer(judgements, many=True).data]
 
 
 def _side(name: str) -> OpenApiParameter:
@@ -115,6 +134,6 @@ class Differences(Endpoint):
         if missing := {name: ["Name a trial, a run or an agent."] for name, text in sides.items() if not text}:
             raise exceptions.ValidationError(missing)
         with missing_is_404():
-            found = differences(**sides)
+            result = differences(**sides)
         context = {**self.get_serializer_context(), "everything": request.query_params.get("show") == "all"}
-        return Response(DifferencesSerializer(found, context=context).data)
+        return Response(DifferencesSerializer(result, context=context).data)

@@ -1,4 +1,4 @@
-"""Two sampled profiles, function by function: the same question as on the page."""
+"""Endpoint of flame graphs: two sampled CPU profiles, function by function, as on the page."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from webapp.problems import missing_is_404
 
 
 class ProfileSerializer(ValueSerializer):
-    """Stacks of a trial, or of a configuration's counted trials together. `how`: event and callers; `:u` means user
-    mode only."""
+    """Sampled stacks of a trial, or of all trials of a configuration that count.
+
+    - `how`: the sampled event and how callers were recorded; `:u` means user mode only
+    """
 
     value = Profile
     leave_out = ("stacks",)
@@ -30,21 +32,27 @@ class ProfileSerializer(ValueSerializer):
 
 
 class ChangeSerializer(ValueSerializer):
-    """One function's shares in percent of the samples: own (in itself), total (with what it calls). points: b minus a;
-    margin: half the width of its 95 % interval, as if samples were independent."""
+    """One function's shares of the samples, in percent.
+
+    - `own`: in the function itself; `total`: with the functions that it calls
+    - `points`: percentage points, b minus a
+    - `margin`: half the width of the 95 % interval, as if samples were independent
+    """
 
     value = Change
 
 
 class DifferenceSerializer(ValueSerializer):
-    """A dimension that is not the same; null where a side lacks it."""
+    """A dimension in which the two differ; null where a side lacks it."""
 
     value = KeyDifference
 
 
 class FlameSerializer(ValueSerializer):
-    """Every function of either, the greatest change of its own share first. `alike` false: not sampled in one way, and
-    not comparable."""
+    """Every function of either profile, the greatest change of its own share first.
+
+    - `alike`: whether both were sampled in the same way; else they are not comparable
+    """
 
     value = Comparison
     a = ProfileSerializer(read_only=True)
@@ -54,8 +62,8 @@ class FlameSerializer(ValueSerializer):
     alike = serializers.BooleanField(read_only=True)
     links = serializers.SerializerMethodField()
 
-    def get_links(self, found: Comparison) -> dict[str, str]:
-        query = f"a={found.a.key}&b={found.b.key}"
+    def get_links(self, comparison: Comparison) -> dict[str, str]:
+        query = f"a={comparison.a.key}&b={comparison.b.key}"
         return {name: f"{address(self.context['request'], route)}?{query}" for name, route in _ROUTES.items()}
 
 
@@ -81,4 +89,4 @@ class Flames(Endpoint):
         if missing := {name: ["Name a trial or a configuration."] for name, key in sides.items() if not key}:
             raise exceptions.ValidationError(missing)
         with missing_is_404():
-            return self.shown(compared(**sides))
+            return self.respond(compared(**sides))

@@ -1,4 +1,4 @@
-"""Host factors of an agent: read by whoever may read, defined by operators."""
+"""Endpoints of an agent's host factors: the scope `read` sees them, `admin` defines them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from results import hostfactors, models
 from results.host import HostFactor, factor_of, read
 from results.models.audit import Scope
 from webapp.access import actor
-from webapp.api.common import Endpoint, Whole, fields_of
+from webapp.api.common import Endpoint, SinglePage, fields_of
 from webapp.api.values import serializer_of
 from webapp.problems import missing_is_404
 
 
 class HostLevelFieldsSerializer(serializers.Serializer[Any]):
-    """apply, check, revert: shell text. expected: what check must print; without it, that it ends with status 0."""
+    """One level of a host factor.
+
+    - `apply`, `check`, `revert`: shell scripts
+    - `expected`: what `check` must print; without it, `check` must end with status 0
+    """
 
     apply = serializers.CharField()
     check = serializers.CharField()
@@ -28,7 +32,7 @@ class HostLevelFieldsSerializer(serializers.Serializer[Any]):
 
 
 class HostFactorFieldsSerializer(serializers.Serializer[Any]):
-    """A definition, with the keys of the TOML (docs/host-factors.md)."""
+    """A host factor, with the keys of its TOML (docs/host-factors.md)."""
 
     help = serializers.CharField(required=False)
     show = serializers.CharField()
@@ -40,7 +44,7 @@ class HostFactorFieldsSerializer(serializers.Serializer[Any]):
 
 
 class HostTomlSerializer(serializers.Serializer[Any]):
-    """A table for each factor."""
+    """Host factors as TOML, a table for each."""
 
     toml = serializers.CharField()
 
@@ -49,11 +53,11 @@ class HostFactors(Endpoint):
     write_scope = Scope.ADMIN
     queryset = models.HostFactor.objects.all()
     serializer_class = serializer_of(HostFactor)
-    pagination_class = Whole
+    pagination_class = SinglePage
 
     @extend_schema(summary="An agent's host factors")
     def list(self, request: Request, name: str) -> Response:
-        return self.whole(_factors(name))
+        return self.respond_all(_factors(name))
 
     @extend_schema(
         summary="Define the host factors of a TOML text",
@@ -71,13 +75,13 @@ class HostFactors(Endpoint):
     def retrieve(self, request: Request, name: str, factor: str) -> Response:
         with missing_is_404():
             row = models.HostFactor.objects.get(agent__name=name, name=factor)
-        return self.shown(read(row.toml)[0])
+        return self.respond(read(row.toml)[0])
 
     @extend_schema(summary="Define or replace a host factor", request=HostFactorFieldsSerializer)
     def update(self, request: Request, name: str, factor: str) -> Response:
-        found = factor_of(factor, fields_of(request))
-        hostfactors.define(_agent(name), [found], actor(request))
-        return self.shown(found)
+        definition = factor_of(factor, fields_of(request))
+        hostfactors.define(_agent(name), [definition], actor(request))
+        return self.respond(definition)
 
     @extend_schema(summary="Remove a host factor", responses={204: None})
     def destroy(self, request: Request, name: str, factor: str) -> Response:

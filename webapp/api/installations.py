@@ -1,4 +1,4 @@
-"""PostgreSQL installations on the agents."""
+"""Endpoint of the PostgreSQL installations on the agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds: the workloads, topologies and collectors that this Teiten has, with their parameters."""
+"""Endpoint of the kinds: the workloads, topologies and collectors that this Teiten has, with their parameters."""
 
 from __future__ import annotations
 
@@ -21,28 +21,43 @@ from workers.registry import kinds
 
 
 class WorkloadSerializer(ValueSerializer):
-    """`headline`: the metric that is shown first. `minimum_version`: as PostgreSQL's server_version_num. `commands`:
-    parameter → values with which a plan needs the scope `admin`."""
+    """A workload.
+
+    - `headline`: the metric that is shown first
+    - `minimum_version`: as PostgreSQL's server_version_num
+    - `commands`: parameter → values with which a plan needs the scope `admin`
+    """
 
     value = WorkloadSpec
     metrics = serializer_of(MetricRow)(many=True, read_only=True)
 
 
 class TopologySerializer(ValueSerializer):
-    """`roles`: whom an agent can play. `extensions`: what the primary's installation must offer."""
+    """A topology.
+
+    - `roles`: the roles that agents can play
+    - `extensions`: extensions that the primary's installation must have
+    """
 
     value = TopologySpec
 
 
 class CollectorSerializer(ValueSerializer):
-    """`on`: which nodes it watches. `needs`: programs that must be on the agent."""
+    """A collector.
+
+    - `on`: the nodes that it watches
+    - `needs`: programs that must be on the agent
+    """
 
     value = CollectorSpec
     metrics = serializer_of(MetricRow)(many=True, read_only=True)
 
 
 class KindsSerializer(serializers.Serializer[Any]):
-    """conditions: the keys that every plan has, whatever its workload. A factor may vary any parameter."""
+    """All kinds. A factor may vary any of their parameters.
+
+    - `conditions`: the keys that every plan has, whatever its workload
+    """
 
     conditions = serializer_of(Parameter)(many=True, read_only=True)
     workloads = WorkloadSerializer(many=True, read_only=True)
@@ -56,13 +71,13 @@ class AllKinds(Endpoint):
 
     @extend_schema(summary="Workloads, topologies and collectors with their parameters", operation_id="kinds")
     def retrieve(self, request: Request) -> Response:
-        return self.shown(_shown(kinds()))
+        return self.respond(_contents(kinds()))
 
 
-def _shown(found: Kinds) -> dict[str, Any]:
+def _contents(registered: Kinds) -> dict[str, Any]:
     return {
         "conditions": CONDITIONS,
-        "workloads": list(found.workloads.values()),
-        "topologies": list(found.topologies.values()),
-        "collectors": list(found.collectors.values()),
+        "workloads": list(registered.workloads.values()),
+        "topologies": list(registered.topologies.values()),
+        "collectors": list(registered.collectors.values()),
     }

@@ -1,4 +1,4 @@
-"""Measurements: single values of single trials."""
+"""Endpoint of measurements: single values of single trials."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from webapp.api.values import ValueSerializer
 
 
 class MeasuredSerializer(ValueSerializer):
-    """One value in `unit`. `node`: role or empty; `label`: which of several (script, phase, table) or empty."""
+    """One value of a metric in a trial, in `unit`.
+
+    - `node`: role of the node, or empty
+    - `label`: which of several values (script, phase, table), or empty
+    """
 
     value = Measured
     links = Links(
@@ -32,16 +36,21 @@ class MeasurementFilter(filters.FilterSet):
     node = filters.CharFilter(label="Role: client, primary, …")
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """A join with the trials by the attempt and by its trial is taken for one row, and all of it is made before a
-        page is. Of a run only its own trials are looked at: else all values up to the run's are."""
-        found = super().filter_queryset(queryset)
-        counted = models.Trial.objects.filter(attempt=OuterRef("attempt"))
+        """Keep the values of attempts that count.
+
+        EXISTS, since the planner expects one row of a join with the trials by attempt and by its trial, and makes all
+        of it before the page. The run is named in the subquery as well: else all values up to the run's are read.
+        """
+        measurements = super().filter_queryset(queryset)
+        counted_trials = models.Trial.objects.filter(attempt=OuterRef("attempt"))
         run_id = self.form.cleaned_data["run"]
-        return found.filter(Exists(counted if run_id is None else counted.filter(run_id=run_id)))
+        if run_id is not None:
+            counted_trials = counted_trials.filter(run_id=run_id)
+        return measurements.filter(Exists(counted_trials))
 
 
 class Measurements(Endpoint):
-    """Only of attempts whose numbers count; a failed attempt's are at its trial."""
+    """Values of the attempts that count; those of failed attempts are at their trials."""
 
     queryset = models.Measurement.objects.all()
     serializer_class = MeasuredSerializer

@@ -1,4 +1,4 @@
-"""Noise: how much metrics spread where nothing differs, as A/A runs told."""
+"""Endpoint of noise: how much metrics spread where nothing differs, as measured in A/A runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from webapp.api.values import ValueSerializer
 
 
 class NoiseSerializer(ValueSerializer):
-    """One metric of two configurations that are the same. `spread`: standard deviation of single values, as a share, of
-    `replicates` pairs; `detectable`: the smallest difference that five replicates show in four of five cases.
-    `trial_ids`: the trials it was computed from."""
+    """The spread of one metric between two configurations that are the same.
+
+    - `spread`: standard deviation of single values, as a share of them (0.02 = 2 %)
+    - `replicates`: pairs of values that it was computed from
+    - `detectable`: the smallest difference, as a share, that five replicates show in four of five cases
+    - `trial_ids`: the trials that it was computed from
+    """
 
     value = NoiseRow
     detectable = serializers.FloatField(read_only=True, allow_null=True)

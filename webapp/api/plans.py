@@ -20,7 +20,7 @@ from results.plan import Plan
 from results.preview import Preview, preview
 from results.queries.plans import PlanDetail, PlanRow, list_plans, plan_detail
 from webapp.access import actor, person, require_plan
-from webapp.api.common import AnyAccept, Endpoint, Links, fields_of, pages_by
+from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, fields_of, pages_by
 from webapp.api.values import Field, ValueSerializer
 from webapp.problems import missing_is_404
 from workers.registry import kinds
@@ -154,7 +154,7 @@ class Plans(Endpoint):
 
 class PlanToml(Endpoint):
     queryset = models.Plan.objects.all()
-    content_negotiation_class = AnyAccept
+    content_negotiation_class = IgnoreAcceptNegotiation
 
     @extend_schema(
         summary="A plan as TOML",

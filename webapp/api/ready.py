@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from results import models, plan
 from results.queries.agents import list_agents
 from results.ready import Ready
-from webapp.api.common import Endpoint, Links, Whole, fields_of
+from webapp.api.common import Endpoint, Links, SinglePage, fields_of
 from webapp.api.values import ValueSerializer
 from webapp.forms.ready import completed, found, shelf
 from workers.registry import kinds
@@ -61,11 +61,11 @@ class ReadyPlanPlanSerializer(serializers.Serializer[Any]):
 class ReadyPlans(Endpoint):
     queryset = models.Plan.objects.none()
     serializer_class = ReadyPlanSerializer
-    pagination_class = Whole
+    pagination_class = SinglePage
 
     @extend_schema(summary="All ready plans", operation_id="ready_plans_list")
     def list(self, request: Request) -> Response:
-        return self.whole(shelf().plans)
+        return self.respond_all(shelf().plans)
 
     @extend_schema(summary="One ready plan", operation_id="ready_plans_retrieve", responses=ReadyPlanDetailSerializer)
     def retrieve(self, request: Request, slug: str) -> Response:

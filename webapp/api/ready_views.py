@@ -16,7 +16,7 @@ from results.queries.publications import PublicationRow, list_publications
 from results.queries.topologies import Topologies, TopologyTable, topologies
 from results.queries.versions import VersionCell, VersionRow, Versions, versions
 from webapp import urlstate
-from webapp.api.common import Endpoint, Links, Whole, address
+from webapp.api.common import Endpoint, Links, SinglePage, address
 from webapp.api.values import ValueSerializer
 
 
@@ -106,7 +106,7 @@ class VersionsView(Endpoint):
     )
     def retrieve(self, request: Request) -> Response:
         asked = request.query_params
-        return self.shown(versions(asked.get("workload", ""), asked.get("baseline", ""), asked.getlist("version")))
+        return self.respond(versions(asked.get("workload", ""), asked.get("baseline", ""), asked.getlist("version")))
 
 
 class AccessMethodsView(Endpoint):
@@ -115,7 +115,7 @@ class AccessMethodsView(Endpoint):
 
     @extend_schema(summary="Table access methods, each against the heap of its build", operation_id="access_methods")
     def retrieve(self, request: Request) -> Response:
-        return self.shown(access_methods())
+        return self.respond(access_methods())
 
 
 class TopologiesView(Endpoint):
@@ -124,14 +124,14 @@ class TopologiesView(Endpoint):
 
     @extend_schema(summary="Topologies by kind and number of nodes", operation_id="topologies")
     def retrieve(self, request: Request) -> Response:
-        return self.shown(topologies())
+        return self.respond(topologies())
 
 
 class Publications(Endpoint):
     queryset = models.Publication.objects.all()
     serializer_class = PublicationSerializer
-    pagination_class = Whole
+    pagination_class = SinglePage
 
     @extend_schema(summary="Published tables, whose figures were not measured here")
     def list(self, request: Request) -> Response:
-        return self.whole(list_publications())
+        return self.respond_all(list_publications())

@@ -34,7 +34,7 @@ class Root(Endpoint):
 
     @extend_schema(summary="The resources", operation_id="root")
     def retrieve(self, request: Request) -> Response:
-        return self.shown({"links": {name: address(request, f"api:{name}") for name in RESOURCES}})
+        return self.respond({"links": {name: address(request, f"api:{name}") for name in RESOURCES}})
 
 
 class Nowhere(APIView):

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from results import models, runs
 from results.queries.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
 from webapp.access import actor, person, require_plan
-from webapp.api.common import Endpoint, Links, Whole, address, fields_of, pages_by
+from webapp.api.common import Endpoint, Links, SinglePage, address, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_in, stored_plan
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
@@ -107,7 +107,7 @@ class Runs(Endpoint):
             )
         )
         ring()
-        return self.shown(run_row(made.pk), 201)
+        return self.respond(run_row(made.pk), 201)
 
     @extend_schema(summary="Cancel what waits and what runs", request=None)
     def cancel(self, request: Request, pk: int) -> Response:
@@ -130,7 +130,7 @@ class Runs(Endpoint):
             require_plan(request, runs.plan_of_run(pk, kinds()), kinds())
             made = after_looking_again(lambda: runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request)))
         ring()
-        return self.shown(run_row(made.pk), 201)
+        return self.respond(run_row(made.pk), 201)
 
     @extend_schema(summary="More replicates of every configuration", request=BlocksSerializer)
     def blocks(self, request: Request, pk: int) -> Response:
@@ -143,13 +143,13 @@ class Runs(Endpoint):
 
     def _after(self, pk: int) -> Response:
         ring()
-        return self.shown(run_row(pk))
+        return self.respond(run_row(pk))
 
 
 class Medians(Endpoint):
     queryset = models.Run.objects.all()
     serializer_class = MedianSerializer
-    pagination_class = Whole
+    pagination_class = SinglePage
 
     @extend_schema(
         summary="The medians of a run",
@@ -159,7 +159,7 @@ class Medians(Endpoint):
     def list(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             run_row(pk)
-        return self.whole(run_medians(pk, request.query_params.getlist("metric")))
+        return self.respond_all(run_medians(pk, request.query_params.getlist("metric")))
 
 
 def _start_at(sent: Any) -> datetime | None:

@@ -14,7 +14,7 @@ from results.parsed import Latencies
 from results.queries.documents import DocumentRow, documents_of
 from results.queries.trials import histograms_of, series_of, shown_attempt
 from results.series import Series
-from webapp.api.common import Endpoint, Whole, attempt_number
+from webapp.api.common import Endpoint, SinglePage, attempt_number
 from webapp.api.trials import ATTEMPT
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
@@ -52,7 +52,7 @@ class HistogramSerializer(ValueSerializer):
 class TrialSeries(Endpoint):
     queryset = models.Trial.objects.all()
     serializer_class = SeriesSerializer
-    pagination_class = Whole
+    pagination_class = SinglePage
 
     @extend_schema(
         summary="The series of a trial",
@@ -65,19 +65,19 @@ class TrialSeries(Endpoint):
     def list(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
-        return self.whole(series_of(attempt.id, request.query_params.getlist("name")))
+        return self.respond_all(series_of(attempt.id, request.query_params.getlist("name")))
 
 
 class TrialHistograms(Endpoint):
     queryset = models.Trial.objects.all()
     serializer_class = HistogramSerializer
-    pagination_class = Whole
+    pagination_class = SinglePage
 
     @extend_schema(summary="The latency histograms of a trial", operation_id="trials_histograms", parameters=[ATTEMPT])
     def list(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
-        return self.whole([_counts(latencies) for latencies in histograms_of(attempt.id)])
+        return self.respond_all([_counts(latencies) for latencies in histograms_of(attempt.id)])
 
 
 class DocumentSerializer(ValueSerializer):
@@ -89,7 +89,7 @@ class DocumentSerializer(ValueSerializer):
 class TrialDocuments(Endpoint):
     queryset = models.Trial.objects.all()
     serializer_class = DocumentSerializer
-    pagination_class = Whole
+    pagination_class = SinglePage
 
     @extend_schema(
         summary="The documents of a trial",
@@ -99,7 +99,7 @@ class TrialDocuments(Endpoint):
     def list(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
-        return self.whole(documents_of(attempt.id, request.query_params.get("kind", "")))
+        return self.respond_all(documents_of(attempt.id, request.query_params.get("kind", "")))
 
 
 def _counts(latencies: Latencies) -> LatencyCounts:

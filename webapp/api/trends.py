@@ -100,4 +100,4 @@ class Trends(Endpoint):
     )
     def retrieve(self, request: Request) -> Response:
         found = trend(trendstate.read(request.META.get("QUERY_STRING", "")))
-        return self.shown(found)
+        return self.respond(found)

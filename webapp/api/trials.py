@@ -86,4 +86,4 @@ class Trials(Endpoint):
 
     def _after(self, pk: int) -> Response:
         ring()
-        return self.shown(list_trials(ids=[pk])[0])
+        return self.respond(list_trials(ids=[pk])[0])

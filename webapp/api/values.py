@@ -16,7 +16,7 @@ from rest_framework import serializers
 Field = serializers.Field[Any, Any, Any, Any]
 
 
-class Gapless(serializers.FloatField):
+class FiniteFloatField(serializers.FloatField):
     """A number; null where it is a gap (JSON has no NaN)."""
 
     def to_representation(self, value: Any) -> float | None:  # type: ignore[override]
@@ -49,7 +49,7 @@ def _is_function(hint: Any) -> bool:
 _PLAIN: dict[type, type[Field]] = {
     bool: serializers.BooleanField,
     int: serializers.IntegerField,
-    float: Gapless,
+    float: FiniteFloatField,
     str: serializers.CharField,
     datetime: serializers.DateTimeField,
 }

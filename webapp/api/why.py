@@ -23,7 +23,7 @@ from results.statistics.verdict import Verdict
 from webapp import urlstate
 from webapp.api.common import Endpoint, address
 from webapp.api.comparison import QUESTION
-from webapp.api.values import Gapless, ValueSerializer, serializer_of
+from webapp.api.values import FiniteFloatField, ValueSerializer, serializer_of
 from webapp.explorer.state import shortest
 from webapp.problems import missing_is_404
 from webapp.whystate import PLACE, asked_place, base_of, chosen_point
@@ -63,9 +63,9 @@ class MovementSerializer(ValueSerializer):
 
     value = Movement
     state = serializers.CharField(read_only=True)
-    ratio = Gapless(read_only=True, allow_null=True)
-    base_median = Gapless(read_only=True)
-    other_median = Gapless(read_only=True)
+    ratio = FiniteFloatField(read_only=True, allow_null=True)
+    base_median = FiniteFloatField(read_only=True)
+    other_median = FiniteFloatField(read_only=True)
 
 
 class PlanOfSerializer(ValueSerializer):
@@ -117,7 +117,7 @@ class WhySerializer(ValueSerializer):
     base = WhySideSerializer(source="base.point", read_only=True)
     other = WhySideSerializer(source="other.point", read_only=True)
     metric = serializers.SerializerMethodField()
-    ratio = Gapless(source="other.point.ratio", read_only=True, allow_null=True)
+    ratio = FiniteFloatField(source="other.point.ratio", read_only=True, allow_null=True)
     verdict = serializer_of(Verdict)(source="other.point.verdict", read_only=True, allow_null=True)
     movements = MovementSerializer(many=True, read_only=True)
     rest = MovementSerializer(many=True, read_only=True)
