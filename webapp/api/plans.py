@@ -1,4 +1,4 @@
-"""Plans."""
+"""Endpoints of plans."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from workers.tasks import after_looking_again
 
 
 class PlanSerializer(ValueSerializer):
-    """A plan in a list. `schedule`: minute hour day month weekday (UTC), empty when there is none."""
+    """A plan in a list.
+
+    - `schedule`: minute hour day month weekday (UTC), empty when there is none
+    """
 
     value = PlanRow
     links = Links(self=("api:plan", "id"), toml=("api:plan-toml", "id"), page=("plans:detail", "id"))
@@ -47,17 +50,20 @@ class PlanDetailSerializer(ValueSerializer):
 
 
 class PreviewSerializer(ValueSerializer):
-    """What a plan would do. `seconds_from`: what the estimate rests on."""
+    """What a plan would do.
+
+    - `seconds_from`: what the estimate of `seconds` rests on
+    """
 
     value = Preview
     configurations = serializers.SerializerMethodField()
 
-    def get_configurations(self, found: Preview) -> list[dict[str, Any]]:
-        return [{"name": name, "levels": dict(levels)} for name, levels in found.configurations]
+    def get_configurations(self, preview: Preview) -> list[dict[str, Any]]:
+        return [{"name": name, "levels": dict(levels)} for name, levels in preview.configurations]
 
 
 class PlanFieldsSerializer(serializers.Serializer[Any]):
-    """Either `toml`, or the keys of the TOML as JSON. Checked as a whole; every problem is named."""
+    """A plan: either `toml`, or the keys of the TOML as JSON. An error names every problem of the plan."""
 
     toml = serializers.CharField(required=False, help_text="The plan as TOML; then no other key.")
     agents = serializers.DictField(required=False, child=serializers.CharField(), help_text="Role → agent.")
@@ -77,10 +83,10 @@ class PlanFieldsSerializer(serializers.Serializer[Any]):
     required_collectors = serializers.ListField(required=False, child=serializers.CharField())
 
     def get_fields(self) -> dict[str, Field]:
-        return {p.name: _field(p) for p in (*TEXTS, *CONDITIONS)} | super().get_fields()
+        return {parameter.name: _field(parameter) for parameter in (*TEXTS, *CONDITIONS)} | super().get_fields()
 
 
-_FIELDS: dict[Kind, type[Field]] = {
+_FIELD_TYPES: dict[Kind, type[Field]] = {
     Kind.INTEGER: serializers.IntegerField,
     Kind.NUMBER: serializers.FloatField,
     Kind.BOOLEAN: serializers.BooleanField,
@@ -88,12 +94,12 @@ _FIELDS: dict[Kind, type[Field]] = {
 
 
 def _field(parameter: Parameter) -> Field:
-    kind = _FIELDS.get(parameter.kind, serializers.CharField)
-    return kind(required=False, help_text=parameter.help)
+    field_type = _FIELD_TYPES.get(parameter.kind, serializers.CharField)
+    return field_type(required=False, help_text=parameter.help)
 
 
-def plan_in(fields: dict[str, Any]) -> Plan:
-    """The plan that was sent. Raises PlanError with every problem."""
+def plan_from(fields: dict[str, Any]) -> Plan:
+    """Return the plan of a request's fields. Raises PlanError with every problem."""
     if "toml" not in fields:
         return plans.from_mapping(fields, kinds())
     if set(fields) != {"toml"} or not isinstance(fields["toml"], str):
@@ -124,31 +130,31 @@ class Plans(Endpoint):
 
     @extend_schema(summary="One plan", responses=PlanDetailSerializer)
     def retrieve(self, request: Request, pk: int) -> Response:
-        return self._detail(pk)
+        return self._respond_with(pk)
 
     @extend_schema(summary="Store a plan", request=PlanFieldsSerializer, responses={201: PlanDetailSerializer})
     def create(self, request: Request) -> Response:
-        plan = require_plan(request, plan_in(fields_of(request)), kinds())
-        made = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
-        return self._detail(made.pk, 201)
+        plan = require_plan(request, plan_from(fields_of(request)), kinds())
+        stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
+        return self._respond_with(stored.pk, 201)
 
     @extend_schema(summary="Replace a plan", request=PlanFieldsSerializer, responses=PlanDetailSerializer)
     def update(self, request: Request, pk: int) -> Response:
         stored = stored_plan(pk)
-        plan = require_plan(request, plan_in(fields_of(request)), kinds())
+        plan = require_plan(request, plan_from(fields_of(request)), kinds())
         runs.save_plan(plan, kinds(), user=person(request), actor=actor(request), stored=stored)
-        return self._detail(pk)
+        return self._respond_with(pk)
 
     @extend_schema(summary="What a plan would do", request=PlanFieldsSerializer, responses=PreviewSerializer)
     def preview(self, request: Request) -> Response:
-        plan = plan_in(fields_of(request))
-        found = after_looking_again(lambda: preview(plan, kinds()))
-        return Response(PreviewSerializer(found).data)
+        plan = plan_from(fields_of(request))
+        result = after_looking_again(lambda: preview(plan, kinds()))
+        return Response(PreviewSerializer(result).data)
 
-    def _detail(self, pk: int, status: int = 200) -> Response:
+    def _respond_with(self, pk: int, status: int = 200) -> Response:
         with missing_is_404():
-            found = plan_detail(pk)
-        data = PlanDetailSerializer(found, context=self.get_serializer_context()).data
+            detail = plan_detail(pk)
+        data = PlanDetailSerializer(detail, context=self.get_serializer_context()).data
         return Response(data, status=status)
 
 

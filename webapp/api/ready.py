@@ -1,4 +1,4 @@
-"""Ready plans: published experiments that need a size and agents."""
+"""Endpoints of ready plans: published experiments that need a size and agents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results import models, plan
+from results import models
+from results import plan as plans
 from results.queries.agents import list_agents
 from results.ready import Ready
 from webapp.api.common import Endpoint, Links, SinglePage, fields_of
@@ -19,8 +20,12 @@ from workers.registry import kinds
 
 
 class ReadyPlanSerializer(ValueSerializer):
-    """A published experiment. `size`: the parameter that scales it, from `laptop` to `report`. `compare`: what of the
-    agent is compared: installations, builds (an installation with an access method), or one installation."""
+    """A published experiment.
+
+    - `size`: the parameter that scales it, from `laptop` to `report`
+    - `compare`: what of the agent is compared: installations, builds (an installation with an access method), or one
+      installation
+    """
 
     value = Ready
     leave_out: tuple[str, ...] = ("mapping",)
@@ -30,13 +35,13 @@ class ReadyPlanSerializer(ValueSerializer):
 
 
 class ReadyPlanDetailSerializer(ReadyPlanSerializer):
-    """The same with the plan as far as it stands: without agents and without PostgreSQL."""
+    """A published experiment with its plan, which names no agents and no installations yet."""
 
     leave_out = ()
 
 
 class ChoiceSerializer(serializers.Serializer[Any]):
-    """What a ready plan leaves open."""
+    """What a ready plan leaves to choose."""
 
     size = serializers.FloatField(required=False, help_text="The size; a laptop's without it.")
     agents = serializers.DictField(child=serializers.CharField(), help_text="Role → agent.")
@@ -79,15 +84,16 @@ class ReadyPlans(Endpoint):
         responses=ReadyPlanPlanSerializer,
     )
     def plan(self, request: Request, slug: str) -> Response:
-        """Changes nothing."""
+        """Return the plan; nothing is stored."""
         ready, body = found(slug), ChoiceSerializer(data=fields_of(request))
         body.is_valid(raise_exception=True)
         choice = body.validated_data
-        mapping = ready.plan(**completed(ready, choice | {"size": _whole(choice.get("size"))}, list_agents()))
-        made = plan.from_mapping(mapping, kinds())
-        return Response({"plan": made.to_mapping(), "toml": plan.to_toml(made)})
+        choice["size"] = _without_fraction(choice.get("size"))
+        mapping = ready.plan(**completed(ready, choice, list_agents()))
+        chosen_plan = plans.from_mapping(mapping, kinds())
+        return Response({"plan": chosen_plan.to_mapping(), "toml": plans.to_toml(chosen_plan)})
 
 
-def _whole(size: float | None) -> float | int | None:
-    """JSON does not tell 10 from 10.0."""
+def _without_fraction(size: float | None) -> float | int | None:
+    """Return a whole number as int: JSON does not distinguish 10 from 10.0."""
     return int(size) if size is not None and size.is_integer() else size

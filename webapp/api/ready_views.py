@@ -1,4 +1,4 @@
-"""The ready views and the published tables: what their pages show."""
+"""Endpoints of the ready views (versions, access methods, topologies) and of the published tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from webapp.api.values import ValueSerializer
 
 
 class ComparedSerializer(ValueSerializer):
-    """Shows where a figure is compared instead of its selection."""
+    """Base of figures: shows the address of the figure's comparison instead of its selection."""
 
     leave_out = ("selection",)
     comparison = serializers.SerializerMethodField()
@@ -31,61 +31,80 @@ class ComparedSerializer(ValueSerializer):
 
 
 class VersionCellSerializer(ComparedSerializer):
-    """`speed`: against the row's base, above 1 is better. `kinds`: class of verdict → cells. `comparison`: of which."""
+    """One version's performance in a row.
+
+    - `speed`: ratio to the row's base, above 1 is better
+    - `kinds`: kind of verdict → number of cells
+    - `comparison`: address of the comparison that shows these cells
+    """
 
     value = VersionCell
 
 
 class VersionRowSerializer(ComparedSerializer):
-    """`cells`: one a version, null where there is nothing."""
+    """One configuration.
+
+    - `cells`: one a version, null where the version has no trials
+    """
 
     value = VersionRow
     cells = VersionCellSerializer(many=True, read_only=True)
 
 
 class VersionsSerializer(ValueSerializer):
-    """`means`: geometric mean of each version's rows, null where they refer to different versions."""
+    """Versions of PostgreSQL side by side.
+
+    - `means`: geometric mean of each version's rows, null where the rows refer to different versions
+    """
 
     value = Versions
     rows = VersionRowSerializer(many=True, read_only=True)
 
 
 class AccessMethodTableSerializer(ComparedSerializer):
-    """`lines`: [name, cells], a cell a column, null where there is nothing; `ratio` to the heap of the same build."""
+    """One metric of several access methods.
+
+    - `lines`: name and cells, a cell a column, null where nothing was measured; `ratio` of a cell is to the heap of the
+      same build
+    """
 
     value = AccessMethodTable
     columns = serializers.ListField(child=serializers.ListField(child=serializers.CharField()), read_only=True)
     lines = serializers.SerializerMethodField()
 
     def get_lines(self, table: AccessMethodTable) -> list[dict[str, Any]]:
-        return [
-            {"name": name, "cells": [None if cell is None else vars(cell) for cell in cells]}
-            for name, cells in table.lines
-        ]
+        lines = []
+        for name, cells in table.lines:
+            lines.append({"name": name, "cells": [None if cell is None else vars(cell) for cell in cells]})
+        return lines
 
 
 class AccessMethodsSerializer(ValueSerializer):
-    """A table a metric."""
+    """Access methods compared, a table a metric."""
 
     value = AccessMethods
     tables = AccessMethodTableSerializer(many=True, read_only=True)
 
 
 class TopologyTableSerializer(ComparedSerializer):
-    """A run: totals, means of a node, and efficiency against one node."""
+    """The topologies of one run: totals, means of a node, and efficiency against one node."""
 
     value = TopologyTable
 
 
 class TopologiesSerializer(ValueSerializer):
-    """A table a run that has more than single servers."""
+    """Topologies compared, a table for each run that has more than single servers."""
 
     value = Topologies
     tables = TopologyTableSerializer(many=True, read_only=True)
 
 
 class PublicationSerializer(ValueSerializer):
-    """A published table. `derived`: what its report computed, and what is recomputed. `remarks`: what is in doubt."""
+    """A published table.
+
+    - `derived`: what its report computed from its figures, beside what Teiten computes from them
+    - `remarks`: what is in doubt
+    """
 
     value = PublicationRow
     links = Links(run=("api:run", "run_id"), page=("published:detail", "slug"), file=("published:file", "slug"))
@@ -105,8 +124,8 @@ class VersionsView(Endpoint):
         ],
     )
     def retrieve(self, request: Request) -> Response:
-        asked = request.query_params
-        return self.respond(versions(asked.get("workload", ""), asked.get("baseline", ""), asked.getlist("version")))
+        query = request.query_params
+        return self.respond(versions(query.get("workload", ""), query.get("baseline", ""), query.getlist("version")))
 
 
 class AccessMethodsView(Endpoint):

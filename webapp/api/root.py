@@ -1,4 +1,4 @@
-"""The entrance of the API, and what is said where nothing is."""
+"""The root of the API, and the answer at addresses that do not exist."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ class Root(Endpoint):
         return self.respond({"links": {name: address(request, f"api:{name}") for name in RESOURCES}})
 
 
-class Nowhere(APIView):
-    """An address without its last slash is mended where that is safe."""
+class UnknownAddress(APIView):
+    """Answers where no endpoint is: redirects a GET that lacks its last slash, else 404."""
 
     schema = None
 
     def get(self, request: Request, rest: str) -> HttpResponse:
-        if not rest.endswith("/") and self._leads_somewhere(request):
+        if not rest.endswith("/") and self._exists_with_slash(request):
             query = request.META.get("QUERY_STRING", "")
             return HttpResponsePermanentRedirect(f"{request.path}/{'?' if query else ''}{query}")
         raise exceptions.NotFound(f"There is nothing at {request.path}. See /api/v1/docs/.")
 
     def post(self, request: Request, rest: str) -> HttpResponse:
-        hint = " The address ends with a slash." if self._leads_somewhere(request) else ""
+        hint = " The address ends with a slash." if self._exists_with_slash(request) else ""
         raise exceptions.NotFound(f"There is nothing at {request.path}.{hint}")
 
     put = patch = delete = post
 
     @staticmethod
-    def _leads_somewhere(request: Request) -> bool:
+    def _exists_with_slash(request: Request) -> bool:
         match = is_valid_path(f"{request.path}/")
         return isinstance(match, ResolverMatch) and match.url_name != "nowhere"

@@ -1,4 +1,4 @@
-"""Runs."""
+"""Endpoints of runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from results import models, runs
 from results.queries.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
 from webapp.access import actor, person, require_plan
 from webapp.api.common import Endpoint, Links, SinglePage, address, fields_of, pages_by
-from webapp.api.plans import PlanFieldsSerializer, plan_in, stored_plan
+from webapp.api.plans import PlanFieldsSerializer, plan_from, stored_plan
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 from workers.registry import kinds
@@ -25,16 +25,21 @@ from workers.tasks import after_looking_again, ring
 
 
 class RunSerializer(ValueSerializer):
-    """A run. state: scheduled, running, finished, failed (every trial has ended, and none is done) or cancelled.
-    `headline`: the metric that is shown first."""
+    """A run.
+
+    - `state`: scheduled, running, finished, failed (every trial has ended, and none is done) or cancelled
+    - `headline`: the metric that is shown first
+    """
 
     value = RunRow
     links = Links(self=("api:run", "id"), medians=("api:run-medians", "id"), page=("runs:detail", "id"))
 
 
 class RunDetailSerializer(ValueSerializer):
-    """A run with its matrix: a row a configuration, a cell a trial. Values in the unit of `metric`.
-    `left_s`: estimated seconds to the end."""
+    """A run with its matrix: a row a configuration, a cell a trial, values in the unit of `metric`.
+
+    - `left_s`: estimated seconds to the end
+    """
 
     value = RunDetail
     run = RunSerializer(read_only=True)
@@ -47,15 +52,15 @@ class MedianSerializer(ValueSerializer):
     trials = serializers.SerializerMethodField()
 
     def get_trials(self, row: MedianRow) -> list[dict[str, Any]]:
-        request = self.context["request"]
-        return [
-            {"id": pk, "page": address(request, "trials:detail", pk), "bundle": address(request, "api:bundle", pk)}
-            for pk in row.trial_ids
-        ]
+        request, trials = self.context["request"], []
+        for pk in row.trial_ids:
+            page, bundle = address(request, "trials:detail", pk), address(request, "api:bundle", pk)
+            trials.append({"id": pk, "page": page, "bundle": bundle})
+        return trials
 
 
 class RunFieldsSerializer(PlanFieldsSerializer):
-    """Either `plan` (the id of a stored one), or `toml`, or the keys of the TOML as JSON."""
+    """A plan to run: either `plan` (the id of a stored one), or `toml`, or the keys of the TOML as JSON."""
 
     plan = serializers.IntegerField(required=False, help_text="The id of a stored plan; then no key of a plan.")
     start_at = serializers.DateTimeField(required=False, help_text="Not before this time.")
@@ -92,28 +97,28 @@ class Runs(Endpoint):
     @extend_schema(summary="One run with its matrix", responses=RunDetailSerializer)
     def retrieve(self, request: Request, pk: int) -> Response:
         with missing_is_404():
-            found = run_detail(pk, timezone.now())
-        return Response(RunDetailSerializer(found, context=self.get_serializer_context()).data)
+            detail = run_detail(pk, timezone.now())
+        return Response(RunDetailSerializer(detail, context=self.get_serializer_context()).data)
 
     @extend_schema(summary="Start a run", request=RunFieldsSerializer, responses={201: RunSerializer})
     def create(self, request: Request) -> Response:
         fields = fields_of(request)
         start_at = _start_at(fields.pop("start_at", None))
         stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
-        plan = require_plan(request, runs.load_plan(stored, kinds()) if stored else plan_in(fields), kinds())
-        made = after_looking_again(
+        plan = require_plan(request, runs.load_plan(stored, kinds()) if stored else plan_from(fields), kinds())
+        run = after_looking_again(
             lambda: runs.create_run(
                 plan, kinds(), actor=actor(request), stored=stored, user=person(request), start_at=start_at
             )
         )
         ring()
-        return self.respond(run_row(made.pk), 201)
+        return self.respond(run_row(run.pk), 201)
 
     @extend_schema(summary="Cancel what waits and what runs", request=None)
     def cancel(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             runs.cancel_run(pk, actor(request))
-        return self._after(pk)
+        return self._wake_dispatcher(pk)
 
     @extend_schema(summary="Queue the failed trials once more", request=None, responses=RetriedSerializer)
     def retry_failed(self, request: Request, pk: int) -> Response:
@@ -128,9 +133,9 @@ class Runs(Endpoint):
     def repeat(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             require_plan(request, runs.plan_of_run(pk, kinds()), kinds())
-            made = after_looking_again(lambda: runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request)))
+            run = after_looking_again(lambda: runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request)))
         ring()
-        return self.respond(run_row(made.pk), 201)
+        return self.respond(run_row(run.pk), 201)
 
     @extend_schema(summary="More replicates of every configuration", request=BlocksSerializer)
     def blocks(self, request: Request, pk: int) -> Response:
@@ -139,9 +144,9 @@ class Runs(Endpoint):
         with missing_is_404():
             require_plan(request, runs.plan_of_run(pk, kinds()), kinds())
             runs.add_blocks(pk, body.validated_data["blocks"], actor(request))
-        return self._after(pk)
+        return self._wake_dispatcher(pk)
 
-    def _after(self, pk: int) -> Response:
+    def _wake_dispatcher(self, pk: int) -> Response:
         ring()
         return self.respond(run_row(pk))
 
@@ -162,11 +167,11 @@ class Medians(Endpoint):
         return self.respond_all(run_medians(pk, request.query_params.getlist("metric")))
 
 
-def _start_at(sent: Any) -> datetime | None:
-    if sent is None:
+def _start_at(value: Any) -> datetime | None:
+    if value is None:
         return None
     try:
-        return serializers.DateTimeField().run_validation(sent)
+        return serializers.DateTimeField().run_validation(value)
     except exceptions.ValidationError as error:
         raise exceptions.ValidationError({"start_at": error.detail}) from error
 

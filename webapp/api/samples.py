@@ -1,4 +1,4 @@
-"""What a trial holds besides single values: series over its time, exact latency histograms, documents."""
+"""Endpoints of what a trial holds besides single values: time series, exact latency histograms, documents."""
 
 from __future__ import annotations
 
@@ -21,16 +21,23 @@ from webapp.problems import missing_is_404
 
 
 class SeriesSerializer(ValueSerializer):
-    """A quantity over the trial's time, in `unit`. Value i is at start_s + i × step_s, or at times_s[i] where step_s
-    is 0: seconds since the start of the measured window. A gap is null."""
+    """A quantity over the trial's time, in `unit`.
+
+    - `values`: a gap is null
+    - `start_s`, `step_s`, `times_s`: value i was taken at start_s + i × step_s, or at times_s[i] where step_s is 0,
+      in seconds since the start of the measured window
+    """
 
     value = Series
 
 
 @dataclass(frozen=True)
 class LatencyCounts:
-    """latencies_us and counts: how often each whole µs was seen. heat_*: cells (second, quarter-octave bucket,
-    count); bucket b holds 2^(b/4) to 2^((b+1)/4) µs."""
+    """Counts of latencies, exact and as a heat map over time.
+
+    - `latencies_us`, `counts`: how often each latency, in whole µs, occurred
+    - `heat_seconds`, `heat_buckets`, `heat_counts`: the cells of the heat map; bucket b holds 2^(b/4) to 2^((b+1)/4) µs
+    """
 
     node: str
     label: str
@@ -44,7 +51,7 @@ class LatencyCounts:
 
 
 class HistogramSerializer(ValueSerializer):
-    """Every transaction's latency of one script on one client."""
+    """The latencies of all transactions of one script on one client."""
 
     value = LatencyCounts
 
@@ -81,7 +88,10 @@ class TrialHistograms(Endpoint):
 
 
 class DocumentSerializer(ValueSerializer):
-    """Something structured that is no number. kind: `plan` (EXPLAIN of a query), `capability`, `stacks`, …"""
+    """A structured result that is no number.
+
+    - `kind`: `plan` (EXPLAIN of a query), `capability`, `stacks`, …
+    """
 
     value = DocumentRow
 
@@ -105,6 +115,13 @@ class TrialDocuments(Endpoint):
 def _counts(latencies: Latencies) -> LatencyCounts:
     histogram, heat = latencies.histogram, latencies.heat
     return LatencyCounts(
-        latencies.node, latencies.label, "us", histogram.total, histogram.latencies_us, histogram.counts,
-        heat.seconds, heat.buckets, heat.counts,
-    )  # fmt: skip
+        node=latencies.node,
+        label=latencies.label,
+        unit="us",
+        total=histogram.total,
+        latencies_us=histogram.latencies_us,
+        counts=histogram.counts,
+        heat_seconds=heat.seconds,
+        heat_buckets=heat.buckets,
+        heat_counts=heat.counts,
+    )

@@ -1,4 +1,4 @@
-"""How the API describes itself in OpenAPI."""
+"""The OpenAPI schema: authentication, errors, descriptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
-    """`Authorization: Bearer teiten_…`"""
+    """Authentication by the header `Authorization: Bearer teiten_…`."""
 
     target_class = "webapp.access.TokenAuthentication"
     name = "token"
@@ -29,7 +29,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 class ErrorSerializer(serializers.Serializer[Any]):
-    """What went wrong, where, why, and what to do. `problems` where there are several."""
+    """What went wrong, where, why, and what to do; with `problems` where there are several."""
 
     kind = serializers.CharField(read_only=True)
     what = serializers.CharField(read_only=True)
@@ -41,13 +41,13 @@ class ErrorSerializer(serializers.Serializer[Any]):
 
 
 class FailureSerializer(serializers.Serializer[Any]):
-    """The one shape of every error."""
+    """The body of every response that is an error."""
 
     error = ErrorSerializer(read_only=True)
 
 
 class Schema(AutoSchema):
-    """Adds the one shape of errors to every endpoint; describes it by what its own class says."""
+    """Adds the error response to every endpoint, and describes an endpoint by the docstring of its own class."""
 
     def get_description(self) -> str:  # type: ignore[override]
         return cleandoc(vars(type(self.view)).get("__doc__") or "")

@@ -1,4 +1,4 @@
-"""Tokens: the rights of programs. Everyone's own; those of others only with the scope `admin`."""
+"""Endpoints of API tokens: everybody's own; those of others only with the scope `admin`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ class TokenSerializer(serializers.ModelSerializer[models.ApiToken]):
 
 
 class TokenFieldsSerializer(serializers.Serializer[Any]):
-    """name: what the token is for."""
+    """A token to be made.
+
+    - `name`: what the token is for
+    """
 
     name = serializers.CharField(max_length=100)
     scope = serializers.CharField(default=Scope.READ.value, help_text="read, run or admin; at most your own.")
@@ -43,41 +46,41 @@ class TokenFieldsSerializer(serializers.Serializer[Any]):
 
 
 class NewTokenSerializer(serializers.Serializer[Any]):
-    """The only answer that holds the secret."""
+    """A new token with its secret, which no other response shows."""
 
     token = TokenSerializer(read_only=True)
     secret = serializers.CharField(read_only=True)
 
 
-class NeedsSession(exceptions.PermissionDenied):
+class SessionRequired(exceptions.PermissionDenied):
     default_detail = "A token makes and revokes no tokens: one that leaked could make others that outlive it."
     todo = "Sign in, and make or revoke tokens on the account page."
 
 
-class PersonPermission(BasePermission):
-    """Only a person who is signed in changes tokens."""
+class SessionPermission(BasePermission):
+    """Only a person who is signed in may make or revoke tokens."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if request.method in ("POST", "DELETE") and isinstance(request.auth, models.ApiToken):
-            raise NeedsSession
+            raise SessionRequired
         return True
 
 
 class Tokens(Endpoint):
-    permission_classes = (ScopePermission, PersonPermission)
+    permission_classes = (ScopePermission, SessionPermission)
     queryset = models.ApiToken.objects.all()
     serializer_class = TokenSerializer
     pagination_class = pages_by("-id")
 
     def get_queryset(self) -> QuerySet[Any]:
-        """One's own, with `?user=` another's, for whoever has the scope `admin` all that exist to be revoked."""
-        every = models.ApiToken.objects.select_related("user")
+        """Return the tokens that the user may list or revoke: their own, or with the scope `admin` anybody's."""
+        tokens = models.ApiToken.objects.select_related("user")
         name = self.request.query_params.get("user")
         if name is None and self.action == "list":
-            return every.filter(user=_owner(self.request))
+            return tokens.filter(user=_owner(self.request))
         if not allows(_scope(self.request), Scope.ADMIN):
-            every = every.filter(user=_owner(self.request))
-        return every.filter(user__username=name) if name is not None else every
+            tokens = tokens.filter(user=_owner(self.request))
+        return tokens.filter(user__username=name) if name is not None else tokens
 
     @extend_schema(
         summary="Your own tokens",

@@ -1,4 +1,4 @@
-"""Trends: the same question, in the same words of the URL, as on the page."""
+"""Endpoint of trends, with the query parameters of the page."""
 
 from __future__ import annotations
 
@@ -35,14 +35,17 @@ class TrendPointSerializer(ValueSerializer):
 
 
 class ShiftSerializer(ValueSerializer):
-    """A change of level, between the points `last` and `first` (their places in `points`, from 0)."""
+    """A change of level between two neighbouring points.
+
+    - `last`, `first`: indexes in `points`, from 0, of the points before and after it
+    """
 
     value = Shift
     leave_out = ("line",)
 
 
 class TrendLineSerializer(ValueSerializer):
-    """One configuration family."""
+    """The points of one configuration family."""
 
     value = TrendLine
     points = TrendPointSerializer(many=True, read_only=True)
@@ -60,8 +63,10 @@ class FamilyFacetSerializer(ValueSerializer):
 
 
 class TrendSerializer(ValueSerializer):
-    """Points of each line in the order of x, changes of level, and changes of the environment between neighbouring
-    points. `held`: what is held at one value unless a filter says otherwise."""
+    """Lines of points in the order of x, with changes of level and changes of the environment between neighbours.
+
+    - `held`: dimensions that are held at one value unless a filter says otherwise
+    """
 
     value = Trend
     leave_out = ("first_series",)
@@ -69,8 +74,8 @@ class TrendSerializer(ValueSerializer):
     facets = FamilyFacetSerializer(many=True, read_only=True)
     links = serializers.SerializerMethodField()
 
-    def get_links(self, found: Trend) -> dict[str, str]:
-        query = trendstate.write(found.selection)
+    def get_links(self, trend: Trend) -> dict[str, str]:
+        query = trendstate.write(trend.selection)
         request = self.context["request"]
         names = {"self": "api:trends", "page": "trends"}
         return {name: f"{address(request, route)}?{query}" for name, route in names.items()}
@@ -99,5 +104,4 @@ class Trends(Endpoint):
         ],
     )
     def retrieve(self, request: Request) -> Response:
-        found = trend(trendstate.read(request.META.get("QUERY_STRING", "")))
-        return self.respond(found)
+        return self.respond(trend(trendstate.read(request.META.get("QUERY_STRING", ""))))

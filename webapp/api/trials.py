@@ -1,4 +1,4 @@
-"""Trials."""
+"""Endpoints of trials."""
 
 from __future__ import annotations
 
@@ -22,8 +22,12 @@ ATTEMPT = OpenApiParameter(
 
 
 class TrialSerializer(ValueSerializer):
-    """A trial. state: waiting, running, done, failed or cancelled. `value`: of the run's first `metric`, in `unit`,
-    only where the trial is done. `bundle`: the raw files of its latest attempt are kept."""
+    """A trial.
+
+    - `state`: waiting, running, done, failed or cancelled
+    - `value`: of the run's first `metric`, in `unit`; only where the trial is done
+    - `bundle`: whether the raw files of its latest attempt are kept
+    """
 
     value = TrialRow
     links = Links(
@@ -38,7 +42,10 @@ class TrialSerializer(ValueSerializer):
 
 
 class TrialDetailSerializer(ValueSerializer):
-    """All that a trial says. `counted`: the numbers of the attempt shown are the ones in every aggregate."""
+    """Everything known of a trial.
+
+    - `counted`: whether the attempt shown is the one whose values are in every aggregate
+    """
 
     value = TrialDetail
     links = TrialSerializer().fields["links"]
@@ -65,25 +72,25 @@ class Trials(Endpoint):
     @extend_schema(summary="One trial with all it says", parameters=[ATTEMPT], responses=TrialDetailSerializer)
     def retrieve(self, request: Request, pk: int) -> Response:
         with missing_is_404():
-            found = trial_detail(pk, attempt_number(request))
-        return Response(TrialDetailSerializer(found, context=self.get_serializer_context()).data)
+            detail = trial_detail(pk, attempt_number(request))
+        return Response(TrialDetailSerializer(detail, context=self.get_serializer_context()).data)
 
     @extend_schema(summary="Cancel a trial", request=None)
     def cancel(self, request: Request, pk: int) -> Response:
-        self._known(pk)
+        self._require_known(pk)
         runs.cancel_trial(pk, actor(request))
-        return self._after(pk)
+        return self._wake_dispatcher(pk)
 
     @extend_schema(summary="Queue a failed or cancelled trial once more", request=None)
     def retry(self, request: Request, pk: int) -> Response:
-        self._known(pk)
+        self._require_known(pk)
         runs.retry_trial(pk, actor(request))
-        return self._after(pk)
+        return self._wake_dispatcher(pk)
 
-    def _known(self, pk: int) -> None:
+    def _require_known(self, pk: int) -> None:
         with missing_is_404():
             models.Trial.objects.only("pk").get(pk=pk)
 
-    def _after(self, pk: int) -> Response:
+    def _wake_dispatcher(self, pk: int) -> Response:
         ring()
         return self.respond(list_trials(ids=[pk])[0])

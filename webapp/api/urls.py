@@ -1,4 +1,4 @@
-"""The map of the API: /api/v1/."""
+"""The addresses of the API, under /api/v1/."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from webapp.api.noise import Noise
 from webapp.api.plans import Plans, PlanToml
 from webapp.api.ready import ReadyPlans
 from webapp.api.ready_views import AccessMethodsView, Publications, TopologiesView, VersionsView
-from webapp.api.root import Nowhere, Root
+from webapp.api.root import Root, UnknownAddress
 from webapp.api.runs import Medians, Runs
 from webapp.api.samples import TrialDocuments, TrialHistograms, TrialSeries
 from webapp.api.tokens import Tokens
@@ -111,5 +111,5 @@ urlpatterns = [
     path("tokens/<int:pk>/", Tokens.as_view({"delete": "destroy"}), name="token"),
     path("schema/", require_safe(schema), name="schema"),
     path("docs/", require_safe(docs), name="docs"),
-    path("<path:rest>", Nowhere.as_view(), name="nowhere"),
+    path("<path:rest>", UnknownAddress.as_view(), name="nowhere"),
 ]

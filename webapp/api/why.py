@@ -1,4 +1,4 @@
-"""Why two cells of a comparison differ: the same two, in the same words of the URL, as on the page."""
+"""Endpoint of why two cells of a comparison differ, with the query parameters of the page."""
 
 from __future__ import annotations
 
@@ -30,8 +30,12 @@ from webapp.whystate import PLACE, asked_place, base_of, chosen_point
 
 
 class WhySideSerializer(ValueSerializer):
-    """One of the two cells, named by its `panel`, `x` and `series`. `value`: its statistic. Series, histograms, plans
-    and raw files are behind the links of its `trials`. `published`: figures of a report, without files."""
+    """One of the two cells, named by its `panel`, `x` and `series`.
+
+    - `value`: its statistic
+    - `trials`: its trials; their links lead to series, histograms, plans and raw files
+    - `published`: whether these are figures of a report, without raw files
+    """
 
     value = Point
     leave_out = ("values", "base", "verdict", "outliers", "configurations", "ratio", "minimum", "maximum")
@@ -44,22 +48,32 @@ class WhySideSerializer(ValueSerializer):
 
     def get_trials(self, point: Point) -> list[dict[str, Any]]:
         values = [replicate.value for replicate in point.values]
-        return [self._trial(one, value) for one, value in zip(self._side(point).attempts, values, strict=True)]
+        attempts = self._side(point).attempts
+        return [self._trial(attempt, value) for attempt, value in zip(attempts, values, strict=True)]
 
     def _side(self, point: Point) -> Side:
         sides: dict[Key, Side] = self.context["sides"]
         return sides[point.key]
 
-    def _trial(self, one: Attempt, value: float) -> dict[str, Any]:
-        link = address(self.context["request"], "api:trial", one.trial_id)
-        return {"id": one.trial_id, "attempt": one.number, "run": one.run_id, "block": one.block,
-                "configuration": one.configuration_id, "value": value, "link": link}  # fmt: skip
+    def _trial(self, attempt: Attempt, value: float) -> dict[str, Any]:
+        return {
+            "id": attempt.trial_id,
+            "attempt": attempt.number,
+            "run": attempt.run_id,
+            "block": attempt.block,
+            "configuration": attempt.configuration_id,
+            "value": value,
+            "link": address(self.context["request"], "api:trial", attempt.trial_id),
+        }
 
 
 class MovementSerializer(ValueSerializer):
-    """One quantity in both cells, every replicate's value in `unit`. `state`: moved, same, open (neither can be said),
-    none (0 in every trial of both), withheld (not comparable). `formula`: in words of metrics, where it is not measured
-    itself. `said`: its name in the page's sentence."""
+    """One quantity in both cells, every replicate's value in `unit`.
+
+    - `state`: moved, same, open (neither can be said), none (0 in every trial of both) or withheld (not comparable)
+    - `formula`: how it is computed from metrics, where it is not measured itself
+    - `said`: its name in the page's sentence
+    """
 
     value = Movement
     state = serializers.CharField(read_only=True)
@@ -69,7 +83,10 @@ class MovementSerializer(ValueSerializer):
 
 
 class PlanOfSerializer(ValueSerializer):
-    """A query's plan. `trial`: of which."""
+    """A query's execution plan.
+
+    - `trial`: id of the trial that it was recorded in
+    """
 
     value = PlanOf
     leave_out = ("attempt",)
@@ -77,8 +94,11 @@ class PlanOfSerializer(ValueSerializer):
 
 
 class PairSerializer(serializers.Serializer[Any]):
-    """Nodes that do the same, by their places in both plans' `lines`; null where a plan has no such node. `differs`:
-    node, conditions, workers, rows, time, blocks."""
+    """Nodes of two execution plans that do the same.
+
+    - `left`, `right`: index in the plan's `lines`; null where the plan has no such node
+    - `differs`: what differs between them, of node, conditions, workers, rows, time and blocks
+    """
 
     left = serializers.IntegerField(read_only=True, allow_null=True)
     right = serializers.IntegerField(read_only=True, allow_null=True)
@@ -86,7 +106,7 @@ class PairSerializer(serializers.Serializer[Any]):
 
 
 class PlanPairSerializer(ValueSerializer):
-    """A query that both have a plan of, of the first trial of each."""
+    """The execution plans of one query in the first trial of each cell."""
 
     value = PlanPair
     base = PlanOfSerializer(read_only=True)
@@ -95,22 +115,23 @@ class PlanPairSerializer(ValueSerializer):
 
     @extend_schema_field(PairSerializer(many=True))
     def get_pairs(self, pair: PlanPair) -> list[dict[str, Any]]:
-        """Every line of either plan is in one pair, in the plan's order."""
-        left, right = count(), count()
-        return [
-            {
-                "left": next(left) if one.left else None,
-                "right": next(right) if one.right else None,
-                "differs": sorted(one.differs),
-            }
-            for one in pair.pairs
-        ]
+        """Return the pairs of nodes: every line of either plan is in one of them, in the plan's order."""
+        left_index, right_index, pairs = count(), count(), []
+        for nodes in pair.pairs:
+            left = next(left_index) if nodes.left else None
+            right = next(right_index) if nodes.right else None
+            pairs.append({"left": left, "right": right, "differs": sorted(nodes.differs)})
+        return pairs
 
 
 class WhySerializer(ValueSerializer):
-    """`metric`, `ratio`, `verdict`: the comparison's own, of `other` to `base`. `movements`: costs of a piece of work,
-    latencies, waits, judged together; `rest`: every other number, likewise. `settings`: by node what differs in the
-    first trial of either, null where it has its default."""
+    """What two cells of a comparison differ in.
+
+    - `metric`, `ratio`, `verdict`: those of the comparison, of `other` to `base`
+    - `movements`: costs of a piece of work, latencies and waits, judged together
+    - `rest`: every other measurement, judged together
+    - `settings`: by node, the settings that differ between the first trials of both; null for the default
+    """
 
     value = Why
     leave_out = ("base", "other")
@@ -130,21 +151,21 @@ class WhySerializer(ValueSerializer):
         return dict(serializer_of(MetricRow)(self.context["comparison"].metric).data)
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})
-    def get_settings(self, found: Why) -> dict[str, dict[str, dict[str, Any]]]:
-        return {
-            node: {one.key: {"base": one.left, "other": one.right} for one in differing}
-            for node, differing in found.settings
-        }
+    def get_settings(self, result: Why) -> dict[str, dict[str, dict[str, Any]]]:
+        settings = {}
+        for node, differences in result.settings:
+            settings[node] = {setting.key: {"base": setting.left, "other": setting.right} for setting in differences}
+        return settings
 
-    def get_links(self, found: Why) -> dict[str, str]:
-        comparison, request, other = self.context["comparison"], self.context["request"], found.other.point
+    def get_links(self, result: Why) -> dict[str, str]:
+        comparison, request, other = self.context["comparison"], self.context["request"], result.other.point
         query = urlstate.write(shortest(comparison.selection, comparison))
         levels = zip(PLACE, (other.x, other.series, other.panel), strict=True)
-        place = urlencode({name: text for name, text in levels if text})
-        diff = f"left=trial:{found.base.trials[0]}&right=trial:{found.other.trials[0]}"
+        cell = urlencode({name: level for name, level in levels if level})
+        diff = f"left=trial:{result.base.trials[0]}&right=trial:{result.other.trials[0]}"
         return {
-            "self": f"{address(request, 'api:why')}?{query}&{place}",
-            "page": f"{address(request, 'why')}?{query}&{place}",
+            "self": f"{address(request, 'api:why')}?{query}&{cell}",
+            "page": f"{address(request, 'why')}?{query}&{cell}",
             "comparison": f"{address(request, 'api:comparison')}?{query}",
             "diff": f"{address(request, 'api:diff')}?{diff}",
         }
@@ -165,21 +186,21 @@ class Whys(Endpoint):
         ],
     )
     def retrieve(self, request: Request) -> Response:
-        """The cell that is asked for against its baseline, both with everything that their trials measured."""
+        """Return a cell and its baseline, both with everything that their trials measured."""
         with missing_is_404():
-            found = compare(urlstate.read(request.META.get("QUERY_STRING", "")))
-            point = chosen_point(found, asked_place(request.query_params))
-        base = base_of(found, point) if point else None
+            comparison = compare(urlstate.read(request.META.get("QUERY_STRING", "")))
+            point = chosen_point(comparison, asked_place(request.query_params))
+        base = base_of(comparison, point) if point else None
         if point is None or base is None:
             raise TeitenError(
                 "There is no cell with another one to be held against.",
                 where="baseline",
-                todo=f"baseline: {', '.join(found.series) or 'a run with values of the metric'}.",
+                todo=f"baseline: {', '.join(comparison.series) or 'a run with values of the metric'}.",
             )
-        result = why(found, base, point)
+        result = why(comparison, base, point)
         context = {
             **self.get_serializer_context(),
-            "comparison": found,
-            "sides": {s.point.key: s for s in (result.base, result.other)},
+            "comparison": comparison,
+            "sides": {side.point.key: side for side in (result.base, result.other)},
         }
         return Response(WhySerializer(result, context=context).data)
