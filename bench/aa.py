@@ -14,7 +14,7 @@ from bench.figures import Figure
 from results import models, noise, runs, sql
 from results import plan as plans
 from results.metrics import Better
-from results.noise import Twins
+from results.noise import AaPair
 from results.statistics.verdict import Kind, Question, Verdict, judge
 from results.twins import twinned
 from workers import attempt, dispatch, registry
@@ -41,15 +41,16 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
 def report(run_id: int, console: Console) -> list[Figure]:
     """Of an A/A run that has ended."""
     metrics = {metric.name: metric for metric in models.Metric.objects.all()}
-    twins = sql.rows(Twins, sql.load(noise.__file__), {"run_id": run_id, "fewest": 3})
-    questions = [
-        Question(*one.sides, Better(metrics[one.metric].better), metrics[one.metric].minimum_effect) for one in twins
-    ]
+    pairs = sql.rows(AaPair, sql.load(noise.__file__), {"run_id": run_id, "fewest": 3})
+    questions = []
+    for pair in pairs:
+        metric = metrics[pair.metric]
+        questions.append(Question(*pair.samples, Better(metric.better), metric.minimum_effect))
     table = Table("metric", "cells", "p ≤ 5 %", "different alone", "different together", "median spread")
     groups: dict[str, list[Question]] = {}
-    for one, question in zip(twins, questions, strict=True):
-        if question.better is not Better.NEITHER and not one.label:
-            groups.setdefault(one.metric, []).append(question)
+    for pair, question in zip(pairs, questions, strict=True):
+        if question.better is not Better.NEITHER and not pair.label:
+            groups.setdefault(pair.metric, []).append(question)
     directed = [question for group in groups.values() for question in group]
     for name, group in {"everything": questions, "where a direction is better": directed, **groups}.items():
         table.add_row(name, *_row(group))

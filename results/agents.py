@@ -1,4 +1,4 @@
-"""Verbs on agents: shared by page, API and command, and by the workers who contact them."""
+"""Operations on agents, for pages, API and commands, and for the workers that contact them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ FIELDS = (
     "name", "host", "port", "user", "key_path", "jump", "search", "data_dir", "work_dir", "places", "keep_days",
     "disk_budget_gb", "enabled",
 )  # fmt: skip
-_FOUND = [field.name for field in models.Agent._meta.fields if field.name not in FIELDS]
+_DISCOVERED_FIELDS = [field.name for field in models.Agent._meta.fields if field.name not in FIELDS]
 _KEY_FIELDS = ("host", "port", "jump")
 
 
 @dataclass(frozen=True)
-class FoundInstallation:
-    """One installation as discovered; the fields of `models.Installation`, and of its settings what
-    `results.server_settings` reads: none where they are not known."""
+class DiscoveredInstallation:
+    """One installation as a contact discovered it, with the fields of `models.Installation`.
+
+    settings: lines for `results.server_settings.read`; empty where the settings are not known
+    """
 
     name: str
     bin_dir: str
@@ -41,10 +43,13 @@ class FoundInstallation:
 
 @dataclass(frozen=True)
 class Contact:
-    """What one contact with an agent found. disk: of the data directory; `places`: folder → bytes free."""
+    """What one contact with an agent discovered.
+
+    disk: facts of the data directory's file system; its key `places`: directory of a storage place → bytes free
+    """
 
     layers: Sequence[Layer]
-    installations: Sequence[FoundInstallation]
+    installations: Sequence[DiscoveredInstallation]
     tools: Mapping[str, str]
     disk: Mapping[str, Any]
     cores: int
@@ -55,9 +60,9 @@ class Contact:
 
 @transaction.atomic
 def create_agent(fields: Mapping[str, Any], actor: str) -> models.Agent:
-    """Raises Django's ValidationError, by field."""
+    """Store a new agent. Raises Django's ValidationError, by field."""
     agent = models.Agent(**fields)
-    agent.full_clean(exclude=_FOUND)
+    agent.full_clean(exclude=_DISCOVERED_FIELDS)
     agent.save()
     _audit(actor, "create agent", agent)
     return agent
@@ -65,10 +70,13 @@ def create_agent(fields: Mapping[str, Any], actor: str) -> models.Agent:
 
 @transaction.atomic
 def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> models.Agent:
-    """Where the machine behind the name may be another one, its host key must be accepted anew."""
-    moved = any(getattr(agent, name) != fields[name] for name in _KEY_FIELDS if name in fields)
-    elsewhere = any(getattr(agent, name) != fields[name] for name in ("user", "work_dir") if name in fields)
-    if (moved or elsewhere) and (change := agent.host_changes.first()):
+    """Store an agent's fields. A new address may be another machine, whose host key must be accepted anew.
+
+    Raises ValidationError, by field; StateError where a changed host factor could not be reverted any more.
+    """
+    address_changed = any(getattr(agent, name) != fields[name] for name in _KEY_FIELDS if name in fields)
+    notes_moved = any(getattr(agent, name) != fields[name] for name in ("user", "work_dir") if name in fields)
+    if (address_changed or notes_moved) and (change := agent.host_changes.first()):
         raise StateError(
             f"Host factor {change.factor!r} of {agent.name} is not back at its own value.",
             where="agent",
@@ -77,10 +85,10 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
         )
     for name, value in fields.items():
         setattr(agent, name, value)
-    if moved:
+    if address_changed:
         agent.host_key = agent.host_key_fingerprint = agent.offered_fingerprint = ""
         agent.state = AgentState.UNKNOWN_KEY
-    agent.full_clean(exclude=_FOUND)
+    agent.full_clean(exclude=_DISCOVERED_FIELDS)
     agent.save()
     _audit(actor, "change agent", agent)
     return agent
@@ -88,8 +96,10 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
 
 @transaction.atomic
 def accept_host_key(agent: models.Agent, fingerprint: str, actor: str) -> None:
-    """A person has compared the fingerprint. The key itself is read at the next contact, which must offer this
-    fingerprint. Raises StateError when it is not what the agent offered last."""
+    """Accept the fingerprint that a person has compared. Raises StateError when the agent did not offer it last.
+
+    The key itself is stored at the next contact, which must offer this fingerprint.
+    """
     if not fingerprint or fingerprint != agent.offered_fingerprint:
         raise StateError(
             "This is not the fingerprint that the agent offers now.",
@@ -104,17 +114,21 @@ def accept_host_key(agent: models.Agent, fingerprint: str, actor: str) -> None:
 
 
 def record_offer(agent_id: int, line: str, fingerprint: str, at: datetime) -> None:
-    """The host key seen at a contact. Stored as the agent's key only where its fingerprint was accepted."""
+    """Store the host key seen at a contact; as the agent's key only where its fingerprint was accepted."""
     models.Agent.objects.filter(pk=agent_id).update(offered_fingerprint=fingerprint, seen_at=at)
     models.Agent.objects.filter(pk=agent_id, host_key_fingerprint=fingerprint).update(host_key=line)
 
 
 def record_failure(agent_id: int, error: Mapping[str, Any]) -> None:
-    """A connection failed: why (`TeitenError.as_dict()`), and whether a person must look at the host key. The key of a
-    jump host is that agent's affair: here the agent is unreachable."""
+    """Store why a connection failed, and whether a person must check the host key.
+
+    A wrong key of a jump host concerns that agent: this one is unreachable.
+
+    error: `TeitenError.as_dict()`
+    """
     agent = models.Agent.objects.get(pk=agent_id)
     agent.state, agent.error = AgentState.UNREACHABLE, dict(error)
-    if error["kind"] == HostKeyError.kind and error["where"] == agent.place:
+    if error["kind"] == HostKeyError.kind and error["where"] == agent.location:
         agent.state = AgentState.CHANGED_KEY if agent.host_key_fingerprint else AgentState.UNKNOWN_KEY
         agent.offered_fingerprint = error["fingerprint"]
     agent.save(update_fields=["state", "error", "offered_fingerprint"])
@@ -122,7 +136,7 @@ def record_failure(agent_id: int, error: Mapping[str, Any]) -> None:
 
 @transaction.atomic
 def record_contact(agent_id: int, contact: Contact, at: datetime) -> None:
-    """Stores what a contact found. A new row of facts only when a layer differs from the last."""
+    """Store what a contact discovered; a new row of facts only when a layer differs from the last."""
     models.Agent.objects.filter(pk=agent_id).update(
         state=AgentState.READY,
         error=None,
@@ -139,11 +153,14 @@ def record_contact(agent_id: int, contact: Contact, at: datetime) -> None:
 
 
 @transaction.atomic
-def record_programs(agent_id: int, names: Collection[str], found: Mapping[str, str], at: datetime) -> None:
-    """Stores what a look for these programs found: name → 'path version' of those that are there. The rest of the
-    agent's facts stays as it was found."""
+def record_programs(agent_id: int, names: Collection[str], programs: Mapping[str, str], at: datetime) -> None:
+    """Store a search for some programs; the agent's other facts stay.
+
+    names: programs that were looked for
+    programs: name → 'path version' of those that are installed
+    """
     agent = models.Agent.objects.select_for_update().get(pk=agent_id)
-    tools = {name: place for name, place in agent.tools.items() if name not in names} | dict(found)
+    tools = {name: program for name, program in agent.tools.items() if name not in names} | dict(programs)
     if tools == agent.tools:
         return
     agent.tools = tools
@@ -164,11 +181,13 @@ def _record_layers(agent_id: int, layers: Sequence[Layer], at: datetime) -> None
         )
 
 
-def _record_installations(agent_id: int, found: Sequence[FoundInstallation], at: datetime) -> None:
+def _record_installations(agent_id: int, installations: Sequence[DiscoveredInstallation], at: datetime) -> None:
     models.Installation.objects.filter(agent_id=agent_id).update(present=False)
-    for installation in found:
+    for installation in installations:
         fields = {
-            name: _listed(value) for name, value in vars(installation).items() if name not in ("name", "settings")
+            name: _tuple_as_list(value)
+            for name, value in vars(installation).items()
+            if name not in ("name", "settings")
         }
         row, _ = models.Installation.objects.update_or_create(
             agent_id=agent_id, name=installation.name, defaults=fields | {"present": True, "found_at": at}
@@ -181,14 +200,14 @@ def _record_installations(agent_id: int, found: Sequence[FoundInstallation], at:
 
 
 def store_layers(layers: Sequence[Layer]) -> None:
-    """Each layer once, by its hash."""
+    """Store layers that are not stored yet."""
     models.Layer.objects.bulk_create(
         [models.Layer(hash=layer.hash, kind=layer.kind, content=dict(layer.content)) for layer in layers],
         ignore_conflicts=True,
     )
 
 
-def _listed(value: Any) -> Any:
+def _tuple_as_list(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -1,4 +1,4 @@
-"""Verbs on host factors: what an operator defines on an agent, and what is changed there now."""
+"""Operations on host factors: what an operator defines on an agent, and what is changed there now."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.errors import PlanError
+from results.errors import PlanError, Problem
 from results.host import Change, HostFactor, KnownHost, MidRun, mid_run_problems, problems, read, to_toml
 from results.matrix import TrialSpec
 from results.plan import Kinds
@@ -18,7 +18,7 @@ RETRY_AFTER = timedelta(seconds=60)
 
 
 def known_hosts(agents: Iterable[str] | None = None) -> dict[str, KnownHost]:
-    """Agent name → what it allows; of all agents, or of these. Two queries."""
+    """Return agent name → what plans may change there, of all agents or of these. Two queries."""
     rows = models.Agent.objects.prefetch_related("host_factors")
     return {agent.name: known_host(agent) for agent in (rows if agents is None else rows.filter(name__in=agents))}
 
@@ -28,29 +28,30 @@ def known_host(agent: models.Agent) -> KnownHost:
     return KnownHost({factor.name: factor for factor in factors}, dict(agent.places), agent.cores)
 
 
-def require_known(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
-    """Raises PlanError where a trial's agents do not allow its host factors, those that its topology sets in mid-run
-    among them. No query for trials without any."""
-    asked: list[tuple[TrialSpec, MidRun | None]] = [
-        (spec, kinds.topologies[spec.topology].in_mid_run(spec.topology_parameters)) for spec in specs
-    ]
-    if not any(spec.host or event for spec, event in asked):
+def require_host_factors(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
+    """Raise PlanError where a trial's agents do not allow its host factors, or those its topology sets in mid-run.
+
+    No query for trials without any.
+    """
+    mid_runs: list[MidRun | None] = []
+    for spec in specs:
+        mid_runs.append(kinds.topologies[spec.topology].in_mid_run(spec.topology_parameters))
+    if not any(spec.host for spec in specs) and not any(mid_runs):
         return
-    known = known_hosts()
-    wrong = [
-        p
-        for spec, _ in asked
-        for p in problems(spec.host, spec.agents, known, poolers=spec.poolers, outside=spec.outside)
-    ]
-    wrong += [p for spec, event in asked if event for p in mid_run_problems(event, spec.host, spec.agents, known)]
-    found = {(p.field, p.what): p for p in wrong}
-    if found:
-        raise PlanError(list(found.values()))
+    hosts = known_hosts()
+    all_problems: list[Problem] = []
+    for spec in specs:
+        all_problems += problems(spec.host, spec.agents, hosts, poolers=spec.poolers, outside=spec.outside)
+    for spec, mid_run in zip(specs, mid_runs, strict=True):
+        if mid_run:
+            all_problems += mid_run_problems(mid_run, spec.host, spec.agents, hosts)
+    if distinct := {(problem.field, problem.what): problem for problem in all_problems}:
+        raise PlanError(list(distinct.values()))
 
 
 @transaction.atomic
 def define(agent: models.Agent, factors: Iterable[HostFactor], actor: str) -> None:
-    """Adds the factors, or replaces those of the same names."""
+    """Add the factors to an agent, or replace those of the same names."""
     for factor in factors:
         toml = to_toml([factor])
         models.HostFactor.objects.update_or_create(agent=agent, name=factor.name, defaults={"toml": toml})
@@ -59,14 +60,14 @@ def define(agent: models.Agent, factors: Iterable[HostFactor], actor: str) -> No
 
 @transaction.atomic
 def remove(agent: models.Agent, name: str, actor: str) -> None:
-    """Raises models.HostFactor.DoesNotExist. What is changed now is reverted all the same."""
+    """Remove a factor's definition; what is changed now is reverted all the same. Raises HostFactor.DoesNotExist."""
     models.HostFactor.objects.get(agent=agent, name=name).delete()
     _audit(actor, "remove host factor", agent, factor=name)
 
 
 @transaction.atomic
 def note_changes(agent: str, changes: Sequence[Change], now: datetime) -> None:
-    """What is changed on the agent now: all of it, and nothing else. A change with an error has just been tried."""
+    """Store everything that is changed on the agent now; a change with an error could not be reverted just now."""
     row = models.Agent.objects.select_for_update(no_key=True).get(name=agent)
     row.host_changes.exclude(factor__in=[change.factor for change in changes]).delete()
     trials = set(models.Trial.objects.filter(pk__in=map(_trial, changes)).values_list("pk", flat=True))
@@ -86,18 +87,18 @@ def note_changes(agent: str, changes: Sequence[Change], now: datetime) -> None:
 
 
 def note_failure(agent: str, error: str, now: datetime) -> None:
-    """Nothing could be reverted, as the agent did not answer."""
+    """Store that nothing on an agent could be reverted, as it did not answer."""
     models.HostChange.objects.filter(agent__name=agent).update(tried_at=now, error=error)
 
 
-def forgotten(now: datetime) -> list[int]:
-    """Agents on which something is changed though nothing uses them, and that were not tried a moment ago."""
-    left = models.HostChange.objects.filter(agent__lease=None).exclude(tried_at__gt=now - RETRY_AFTER)
-    return sorted(set(left.values_list("agent_id", flat=True)))
+def agents_to_revert(now: datetime) -> list[int]:
+    """Return the agents on which something is changed though nothing uses them, if not tried a moment ago."""
+    changes = models.HostChange.objects.filter(agent__lease=None).exclude(tried_at__gt=now - RETRY_AFTER)
+    return sorted(set(changes.values_list("agent_id", flat=True)))
 
 
 def _trial(change: Change) -> int:
-    """Of '<run>/<trial>'; 0 for what no warehouse numbered so."""
+    """Return the trial's id of a change's '<run>/<trial>'; 0 where that is no id."""
     number = change.trial.rpartition("/")[2]
     return int(number) if number.isdecimal() and len(number) < 19 else 0
 

@@ -1,4 +1,4 @@
-"""Store one ParsedTrial in one transaction, idempotent; and say what differs between a bundle and what is stored."""
+"""Ingest: store a ParsedTrial in one idempotent transaction, or compare it with what is stored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from results.states import AttemptState, RunState, TrialState
 
 @dataclass(frozen=True)
 class Archive:
-    """Where the bundle lies: path relative to the bundle folder, SHA-256 and size of the archive."""
+    """The archived bundle of an attempt.
+
+    path: relative to the bundle folder
+    """
 
     path: str
     sha256: str
@@ -33,8 +36,10 @@ class Archive:
 
 @transaction.atomic
 def store(parsed: ParsedTrial, attempt_id: int, archive: Archive) -> bool:
-    """Stores the numbers of one attempt. False when this very bundle is stored already: nothing changes.
-    Raises IngestError when the bundle belongs to another attempt, or another bundle of this attempt is stored."""
+    """Store the measurements of one attempt. Return False, and change nothing, when this bundle is stored already.
+
+    Raises IngestError when the bundle belongs to another attempt, or another bundle of this attempt is stored.
+    """
     attempt = models.Attempt.objects.select_for_update().get(pk=attempt_id)
     expected = f"{attempt.run_id}/{attempt.trial_id}"
     if (parsed.trial_key, parsed.attempt) != (expected, attempt.number):
@@ -51,13 +56,13 @@ def store(parsed: ParsedTrial, attempt_id: int, archive: Archive) -> bool:
             where=f"attempt {attempt_id}",
             todo="Keep both; look at the audit log.",
         )
-    _store_numbers(parsed, attempt)
+    _store_tables(parsed, attempt)
     _store_record(parsed, attempt, archive)
     return True
 
 
 def file_archive(attempt_id: int, archive: Archive) -> None:
-    """Notes where an attempt's bundle lies, before anything is read from it: what cannot be read today is kept."""
+    """Store the path of an attempt's bundle before it is parsed: one that cannot be parsed today is kept."""
     models.Attempt.objects.filter(pk=attempt_id, ingested_at=None).update(
         bundle=archive.path, bundle_sha256=archive.sha256, bundle_bytes=archive.size_bytes
     )
@@ -65,39 +70,41 @@ def file_archive(attempt_id: int, archive: Archive) -> None:
 
 @transaction.atomic
 def replace(parsed: ParsedTrial, attempt_id: int) -> None:
-    """Stores an attempt's numbers anew from its own archived bundle (a better parser). Where the bundle now says
-    otherwise whether the attempt succeeded, its trial's state follows."""
+    """Store an attempt's measurements anew from its own archived bundle, as with a better parser.
+
+    Where the parser now judges otherwise whether the attempt succeeded, attempt, trial and run change their states.
+    """
     attempt = models.Attempt.objects.select_for_update().select_related("trial").get(pk=attempt_id)
     for table in _MODELS.values():
         table.objects.filter(attempt=attempt).delete()
-    _store_numbers(parsed, attempt)
+    _store_tables(parsed, attempt)
     archive = Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
     _store_record(parsed, attempt, archive)
-    _change_verdict(parsed, attempt)
+    _update_states(parsed, attempt)
 
 
-def _change_verdict(parsed: ParsedTrial, attempt: models.Attempt) -> None:
+def _update_states(parsed: ParsedTrial, attempt: models.Attempt) -> None:
     trial = models.Trial.objects.filter(pk=attempt.trial_id)
     error = dict(parsed.error) if parsed.error else None
     if attempt.state == AttemptState.DONE and not parsed.succeeded:
         models.Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.FAILED, error=error)
         trial.filter(state=TrialState.DONE).update(state=TrialState.FAILED, attempt=None, error=error)
-    elif _found_good(parsed, attempt):
+    elif _succeeds_now(parsed, attempt):
         models.Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.DONE, error=None)
         trial.filter(state=TrialState.FAILED).update(state=TrialState.DONE, attempt=attempt, error=None)
     ended = models.Run.objects.filter(pk=attempt.run_id, state__in=(RunState.FINISHED, RunState.FAILED))
     ended.update(state=end_state())
 
 
-def _found_good(parsed: ParsedTrial, attempt: models.Attempt) -> bool:
-    """A failed trial whose bundle, the last that it has, now reads as a success."""
+def _succeeds_now(parsed: ParsedTrial, attempt: models.Attempt) -> bool:
+    """Return whether a failed trial's last bundle now reads as a success."""
     last = not models.Attempt.objects.filter(trial_id=attempt.trial_id, number__gt=attempt.number).exists()
     return (
         parsed.succeeded and last and (attempt.state, attempt.trial.state) == (AttemptState.FAILED, TrialState.FAILED)
     )
 
 
-def _store_numbers(parsed: ParsedTrial, attempt: models.Attempt) -> None:
+def _store_tables(parsed: ParsedTrial, attempt: models.Attempt) -> None:
     _require_units(parsed)
     models.Metric.objects.bulk_create(
         [
@@ -112,14 +119,14 @@ def _store_numbers(parsed: ParsedTrial, attempt: models.Attempt) -> None:
         update_fields=["unit", "better", "label", "help", "minimum_effect"],
     )  # fmt: skip
     store_layers([use.layer for use in parsed.layers])
-    owner = (attempt.run_id, attempt.pk)
+    ids = (attempt.run_id, attempt.pk)
     for table, columns in _COLUMNS.items():
         records = _RECORDS[table](parsed)
-        sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), ((*owner, *record) for record in records))
+        sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), ((*ids, *record) for record in records))
 
 
 def _require_units(parsed: ParsedTrial) -> None:
-    """A name has one unit for good: another would make all that is stored under it read wrong. Raises IngestError."""
+    """Raise IngestError for a metric with another unit than in the warehouse: stored values would be misread."""
     units = {metric.name: metric.unit for metric in parsed.metrics}
     stored = models.Metric.objects.filter(name__in=units).values_list("name", "unit")
     for name, unit in stored:
@@ -141,20 +148,21 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 
 
 def _measurements(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
-    for m in parsed.measurements:
-        if not math.isfinite(m.value):
+    for measurement in parsed.measurements:
+        if not math.isfinite(measurement.value):
             raise IngestError(
-                f"{m.metric} is {m.value}, which is no number.",
-                where=f"{parsed.trial_key} {m.node} {m.label}",
+                f"{measurement.metric} is {measurement.value}, which is no number.",
+                where=f"{parsed.trial_key} {measurement.node} {measurement.label}",
             )
-        yield m.metric, m.node, m.label[:500], m.value
+        yield measurement.metric, measurement.node, measurement.label[:500], measurement.value
 
 
 def _series(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
-    for s in parsed.series:
-        times = [float(time) for time in s.times_s] or None
-        values = [float(value) for value in s.values]  # psycopg refuses an array of integers and floats together
-        yield s.name, s.node, s.label[:200], s.unit, s.start_s, s.step_s, values, times
+    for series in parsed.series:
+        times = [float(time) for time in series.times_s] or None
+        values = [float(value) for value in series.values]  # psycopg refuses an array of integers and floats together
+        columns = (series.name, series.node, series.label[:200], series.unit, series.start_s, series.step_s)
+        yield *columns, values, times
 
 
 def _histograms(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
@@ -208,7 +216,7 @@ _RECORD_COLUMNS = ("phases", "commands", "checks", "files", "events", "gaps")
 
 @dataclass(frozen=True)
 class Difference:
-    """One number that the bundle gives otherwise than the warehouse; None where a side lacks it."""
+    """One value that differs between bundle and warehouse; None where a side lacks it."""
 
     table: str
     key: tuple[Any, ...]
@@ -217,14 +225,16 @@ class Difference:
 
 
 def differences(parsed: ParsedTrial, attempt_id: int) -> list[Difference]:
-    """Every stored number against the bundle's, to the last bit (series: of their 4-byte floats)."""
-    found: list[Difference] = []
+    """Compare every stored value with the bundle's, to the last bit (series: of their 4-byte floats)."""
+    differences: list[Difference] = []
     for table, columns in _COLUMNS.items():
-        keys = _KEYS[table]
         stored = _stored(table, columns, attempt_id)
-        fresh = [_comparable(table, record) for record in _RECORDS[table](parsed)]
-        found += _against(table, keys, stored, fresh)
-    return [*found, *_record_differences(parsed, models.Attempt.objects.select_related("trial").get(pk=attempt_id))]
+        parsed_records = [_comparable(table, record) for record in _RECORDS[table](parsed)]
+        differences += _compare(table, stored, parsed_records)
+    return [
+        *differences,
+        *_record_differences(parsed, models.Attempt.objects.select_related("trial").get(pk=attempt_id)),
+    ]
 
 
 def _record_differences(parsed: ParsedTrial, attempt: models.Attempt) -> Iterator[Difference]:
@@ -235,12 +245,13 @@ def _record_differences(parsed: ParsedTrial, attempt: models.Attempt) -> Iterato
     for name in ("measured_from", "measured_to", "notes"):
         if getattr(parsed, name) != getattr(attempt, name):
             yield Difference("attempt", (name,), getattr(attempt, name), getattr(parsed, name))
-    counted = attempt.state == AttemptState.DONE
-    if (counted and not parsed.succeeded) or _found_good(parsed, attempt):
-        yield Difference("attempt", ("counts",), counted, parsed.succeeded)
+    counts = attempt.state == AttemptState.DONE
+    if (counts and not parsed.succeeded) or _succeeds_now(parsed, attempt):
+        yield Difference("attempt", ("counts",), counts, parsed.succeeded)
 
 
-_KEYS = {"measurement": 3, "series": 3, "histogram": 2, "document": 3, "layeruse": 2}
+# how many of the columns identify a record
+_KEY_COLUMNS = {"measurement": 3, "series": 3, "histogram": 2, "document": 3, "layeruse": 2}
 _MODELS: Mapping[str, Any] = {
     "measurement": models.Measurement,
     "series": models.Series,
@@ -256,21 +267,20 @@ def _stored(table: str, columns: tuple[str, ...], attempt_id: int) -> list[tuple
 
 
 def _comparable(table: str, record: Sequence[Any]) -> tuple[Any, ...]:
-    single = table == "series"
-    plain = (value.obj if isinstance(value, Jsonb) else value for value in record)
-    return tuple(_bits(value) if single and isinstance(value, (list, tuple)) else value for value in plain)
+    four_byte_floats = table == "series"
+    values = (value.obj if isinstance(value, Jsonb) else value for value in record)
+    return tuple(_bits(value) if four_byte_floats and isinstance(value, (list, tuple)) else value for value in values)
 
 
 def _bits(values: Sequence[float]) -> bytes:
-    """Four-byte floats as PostgreSQL keeps them; every NaN alike."""
+    """Return the bits of four-byte floats as PostgreSQL stores them, with one NaN."""
     return b"".join(struct.pack("<f", math.nan if value != value else value) for value in values)
 
 
-def _against(table: str, keys: int, stored: list[tuple[Any, ...]], fresh: list[tuple[Any, ...]]) -> list[Difference]:
-    left = {tuple(record[:keys]): record[keys:] for record in stored}
-    right = {tuple(record[:keys]): record[keys:] for record in fresh}
-    return [
-        Difference(table, key, left.get(key), right.get(key))
-        for key in sorted(left.keys() | right.keys())
-        if left.get(key) != right.get(key)
-    ]
+def _compare(table: str, stored: list[tuple[Any, ...]], parsed: list[tuple[Any, ...]]) -> Iterator[Difference]:
+    count = _KEY_COLUMNS[table]
+    left = {record[:count]: record[count:] for record in stored}
+    right = {record[:count]: record[count:] for record in parsed}
+    for key in sorted(left.keys() | right.keys()):
+        if left.get(key) != right.get(key):
+            yield Difference(table, key, left.get(key), right.get(key))

@@ -1,4 +1,4 @@
-"""The verb on noise: keeps how much each metric spreads in a run whose configurations occur twice (`results.twins`)."""
+"""Store the noise of an A/A run, whose configurations occur twice: how much each metric spreads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from results.statistics.power import FEWEST
 
 
 @dataclass(frozen=True)
-class Twins:
-    """One metric of two configurations that run the same."""
+class AaPair:
+    """The values of one metric in two configurations of an A/A run that are the same.
+
+    blocks, twin_blocks: the block of each value
+    """
 
     configuration: int
     twin: int
@@ -26,7 +29,7 @@ class Twins:
     twin_blocks: tuple[int, ...]
 
     @property
-    def sides(self) -> tuple[Sample, Sample]:
+    def samples(self) -> tuple[Sample, Sample]:
         return (
             Sample(self.values, tuple((1, block) for block in self.blocks)),
             Sample(self.twin_values, tuple((1, block) for block in self.twin_blocks)),
@@ -34,27 +37,29 @@ class Twins:
 
 
 @transaction.atomic
-def keep(run_id: int) -> int:
-    """Stores the spreads of a run's twins anew; how many. Metrics with values that are not above zero have none."""
+def store_noise(run_id: int) -> int:
+    """Store the spreads of a run's A/A pairs anew; return how many. A metric with values of zero or less has none."""
     models.Noise.objects.filter(run_id=run_id).delete()
-    twins = sql.rows(Twins, sql.load(__file__), {"run_id": run_id, "fewest": FEWEST})
-    if not twins:
+    pairs = sql.rows(AaPair, sql.load(__file__), {"run_id": run_id, "fewest": FEWEST})
+    if not pairs:
         return 0
-    found = differences([one.sides for one in twins])
-    kept = models.Noise.objects.bulk_create(
-        models.Noise(
-            run_id=run_id,
-            configuration_id=one.configuration,
-            twin_id=one.twin,
-            metric_id=one.metric,
-            node=one.node,
-            label=one.label,
-            spread=spread,
-            replicates=used,
-        )
-        for one, spread, used, logarithmic in zip(
-            twins, found.spread.tolist(), found.used.tolist(), found.logarithmic.tolist(), strict=True
-        )
-        if logarithmic
+    result = differences([pair.samples for pair in pairs])
+    columns = zip(result.spread.tolist(), result.used.tolist(), result.logarithmic.tolist(), strict=True)
+    noise: list[models.Noise] = []
+    for pair, (spread, replicates, logarithmic) in zip(pairs, columns, strict=True):
+        if logarithmic:
+            noise.append(_noise(run_id, pair, spread, replicates))
+    return len(models.Noise.objects.bulk_create(noise))
+
+
+def _noise(run_id: int, pair: AaPair, spread: float, replicates: int) -> models.Noise:
+    return models.Noise(
+        run_id=run_id,
+        configuration_id=pair.configuration,
+        twin_id=pair.twin,
+        metric_id=pair.metric,
+        node=pair.node,
+        label=pair.label,
+        spread=spread,
+        replicates=replicates,
     )
-    return len(kept)

@@ -1,6 +1,6 @@
--- Of each two configurations of a run with the same specification, every metric's values by block, where both have
--- enough of them.
-WITH twins AS (
+-- Every metric's values by block, for each pair of configurations of a run with the same specification, where both
+-- have enough values.
+WITH pair AS (
     SELECT
         (array_agg(id ORDER BY index))[1] AS configuration,
         (array_agg(id ORDER BY index))[2] AS twin
@@ -10,15 +10,15 @@ WITH twins AS (
     HAVING count(*) > 1
 )
 SELECT
-    twins.configuration, twins.twin, measurement.metric_id AS metric, measurement.node, measurement.label,
-    array_agg(measurement.value ORDER BY trial.block) FILTER (WHERE own) AS values,
-    array_agg(trial.block ORDER BY trial.block) FILTER (WHERE own) AS blocks,
-    array_agg(measurement.value ORDER BY trial.block) FILTER (WHERE NOT own) AS twin_values,
-    array_agg(trial.block ORDER BY trial.block) FILTER (WHERE NOT own) AS twin_blocks
-FROM twins
-JOIN results_trial AS trial ON trial.configuration_id IN (twins.configuration, twins.twin) AND trial.state = 'done'
-CROSS JOIN LATERAL (SELECT trial.configuration_id = twins.configuration AS own) AS side
+    pair.configuration, pair.twin, measurement.metric_id AS metric, measurement.node, measurement.label,
+    array_agg(measurement.value ORDER BY trial.block) FILTER (WHERE is_first) AS values,
+    array_agg(trial.block ORDER BY trial.block) FILTER (WHERE is_first) AS blocks,
+    array_agg(measurement.value ORDER BY trial.block) FILTER (WHERE NOT is_first) AS twin_values,
+    array_agg(trial.block ORDER BY trial.block) FILTER (WHERE NOT is_first) AS twin_blocks
+FROM pair
+JOIN results_trial AS trial ON trial.configuration_id IN (pair.configuration, pair.twin) AND trial.state = 'done'
+CROSS JOIN LATERAL (SELECT trial.configuration_id = pair.configuration AS is_first) AS side
 JOIN results_measurement AS measurement ON measurement.attempt_id = trial.attempt_id
-GROUP BY twins.configuration, twins.twin, measurement.metric_id, measurement.node, measurement.label
-HAVING count(*) FILTER (WHERE own) >= %(fewest)s AND count(*) FILTER (WHERE NOT own) >= %(fewest)s
-ORDER BY twins.configuration, metric, measurement.node, measurement.label
+GROUP BY pair.configuration, pair.twin, measurement.metric_id, measurement.node, measurement.label
+HAVING count(*) FILTER (WHERE is_first) >= %(fewest)s AND count(*) FILTER (WHERE NOT is_first) >= %(fewest)s
+ORDER BY pair.configuration, metric, measurement.node, measurement.label

@@ -19,7 +19,7 @@ from django_celery_beat.models import CrontabSchedule, PeriodicTask
 from results import models, noise
 from results import plan as plans
 from results.errors import PlanError, Problem, StateError
-from results.hostfactors import require_known
+from results.hostfactors import require_host_factors
 from results.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
 from results.models.runs import end_state
 from results.parameters import Kind
@@ -68,7 +68,7 @@ def resolved(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], tuple
     if not configurations:
         raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
     specs = resolve(plan, configurations, installed(), kinds)
-    require_known(specs, kinds)
+    require_host_factors(specs, kinds)
     require_met(specs, kinds)
     require_settings(plan, specs)
     return configurations, specs
@@ -376,5 +376,5 @@ def close_finished(run_id: int) -> bool:
     if closed:
         ended = models.Run.objects.filter(pk=run_id, state=RunState.CANCELLED, cancelled_at=None)
         ended.update(cancelled_at=timezone.now())
-        noise.keep(run_id)
+        noise.store_noise(run_id)
     return bool(closed)

@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from results import ingest, models, plan, runs, snapshots
-from results.agents import Contact, FoundInstallation, record_contact
+from results.agents import Contact, DiscoveredInstallation, record_contact
 from results.clusters import ClusterState, FoundCluster
 from results.environment import Layer, LayerKind
 from results.histogram import HeatMap, Histogram
@@ -133,9 +133,11 @@ def contact(versions: Mapping[str, int], kernel: str = "6.1.0") -> Contact:
     )
 
 
-def installation(version: str, number: int) -> FoundInstallation:
+def installation(version: str, number: int) -> DiscoveredInstallation:
     home = f"/opt/postgresql-{version}/bin"
-    return FoundInstallation(f"postgresql-{version}", home, home, version, number, (), ("heap",), ("plpgsql",), False)
+    return DiscoveredInstallation(
+        f"postgresql-{version}", home, home, version, number, (), ("heap",), ("plpgsql",), False
+    )
 
 
 def settings_known(agent_name: str = "db1") -> None:

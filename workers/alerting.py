@@ -38,14 +38,14 @@ def send_due(now: datetime) -> int:
                 if alert is None:
                     return count
                 why = _send(alert)
-                note = partial(alerts.failed, alert, why, now) if why else partial(alerts.sent, alert, now)
+                note = partial(alerts.mark_failed, alert, why, now) if why else partial(alerts.mark_sent, alert, now)
                 note()
         except DatabaseError as error:
             if note is None or not warehouse.is_away(error):
                 raise
             warehouse.hang_up()
             warehouse.outlast(note)
-        count += note.func is alerts.sent
+        count += note.func is alerts.mark_sent
 
 
 def _send(alert: models.Alert) -> str:

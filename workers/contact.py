@@ -9,7 +9,7 @@ from collections.abc import Collection
 from django.utils import timezone
 
 from results import agents, hostfactors
-from results.agents import Contact, FoundInstallation
+from results.agents import Contact, DiscoveredInstallation
 from results.errors import AgentError, AwayError, HostKeyError, TeitenError
 from results.host import Change
 from results.models import Agent
@@ -70,14 +70,14 @@ def _check_key(agent: Agent, key: HostKey) -> None:
         raise HostKeyError(
             f"The host key of {agent.name} has not been accepted.",
             fingerprint=key.fingerprint,
-            where=agent.place,
+            where=agent.location,
             why=f"It offers {key.fingerprint}.",
             todo="Compare the fingerprint with the one shown on the agent itself, then accept it.",
         )
     raise HostKeyError(
         f"The host key of {agent.name} has changed.",
         fingerprint=key.fingerprint,
-        where=agent.place,
+        where=agent.location,
         why=f"Accepted was {agent.host_key_fingerprint}; it offers {key.fingerprint}. "
         "The machine was set up anew, or something answers in its place.",
         todo="Nothing runs on it until somebody has compared the fingerprint and accepted the new key.",
@@ -95,7 +95,7 @@ def settle(agent: Agent, limit_s: float = _SETTLE_LIMIT_S) -> None:
         except TimeoutError as error:
             raise AgentError(
                 f"Setting back what trials left on {agent.name} took longer than {limit_s:g} s.",
-                where=agent.place,
+                where=agent.location,
                 todo="Try the commands 'revert' and 'show' of its host factors on the agent.",
             ) from error
 
@@ -116,7 +116,7 @@ async def discovered(address: Address) -> Contact:
     return Contact(
         layers=facts.layers,
         installations=[
-            FoundInstallation(
+            DiscoveredInstallation(
                 i.name, i.bin_dir, i.client_bin, i.version, i.version_num, tuple(i.configure),
                 tuple(i.access_methods), tuple(i.extensions), i.has_jit, i.settings,
             )

@@ -161,7 +161,7 @@ def reap() -> None:
     now = timezone.now()
     if warehouse.there_s() > leasing.TTL_S:
         dispatching.reap(now)
-    for agent_id in hostfactors.forgotten(now):
+    for agent_id in hostfactors.agents_to_revert(now):
         _send(settle, agent_id)
 
 
@@ -241,7 +241,7 @@ def _start_plan(plan_id: int, since: datetime) -> None:
 def alert() -> None:
     """Judges the runs that have ended since, and tells whom it concerns: what is due is sent even if judging fails."""
     try:
-        alerts.decide(timezone.now())
+        alerts.judge_runs(timezone.now())
     finally:
         alerting.send_due(timezone.now())
 

@@ -119,8 +119,8 @@ class Agent(models.Model):
         return self.name
 
     @property
-    def place(self) -> str:
-        """Where an error happened, as `workers.remote` writes it."""
+    def location(self) -> str:
+        """The agent in error messages, as `workers.remote` writes it."""
         return f"agent {self.name} ({self.host}:{self.port})"
 
     def clean(self) -> None:

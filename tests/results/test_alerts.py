@@ -34,7 +34,7 @@ def watched(plan: models.Plan) -> models.Watch:
 
 
 def states(run: models.Run) -> list[str]:
-    alerts.decide(timezone.now())
+    alerts.judge_runs(timezone.now())
     return list(models.Alert.objects.filter(run=run).values_list("state", flat=True))
 
 
@@ -52,7 +52,7 @@ def test_a_run_that_is_worse_is_told_once(plan: models.Plan) -> None:
     assert found["cells"][0]["ratio"] == pytest.approx(0.9, abs=0.01)
     trials = set(second.trials.values_list("pk", flat=True))
     assert {pk for cell in found["cells"] for pk in cell["trials_after"]} == trials
-    assert alerts.decide(timezone.now()) == 0
+    assert alerts.judge_runs(timezone.now()) == 0
     assert models.Alert.objects.filter(run=second).count() == 1
 
 
@@ -68,7 +68,7 @@ def test_the_same_thing_measured_again_and_again_raises_no_alert() -> None:
     plan = histories.nightly(replicates=5)
     watched(plan)
     runs(plan, [8000] * 8, noise=0.01)
-    alerts.decide(timezone.now())
+    alerts.judge_runs(timezone.now())
     assert list(models.Alert.objects.values_list("state", flat=True)) == ["quiet"] * 8
 
 
@@ -94,7 +94,7 @@ def test_what_another_kernel_cost_comes_to_light_as_a_lower_level() -> None:
     now = timezone.now() - timedelta(days=20)
     for day in range(12):
         histories.measured(plan, now + timedelta(days=day), 8000)
-        alerts.decide(timezone.now())
+        alerts.judge_runs(timezone.now())
     told = []
     for day in range(12, 20):
         run = histories.measured(plan, now + timedelta(days=day), 7200, kernel="6.8.0")
@@ -155,12 +155,12 @@ def test_judging_takes_seven_queries_however_long_the_history(
 def test_a_target_in_vain_is_tried_at_growing_intervals_and_given_up(plan: models.Plan) -> None:
     watched(plan)
     runs(plan, [8000, 7200])
-    alerts.decide(timezone.now())
+    alerts.judge_runs(timezone.now())
     now, waits = timezone.now(), []
     for _ in range(len(alerts.BACKOFF_S) + 1):
         with alerts.next_due(now) as alert:
             assert alert is not None
-            alerts.failed(alert, "no answer", now)
+            alerts.mark_failed(alert, "no answer", now)
         alert.refresh_from_db()
         if alert.next_at:
             waits.append((alert.next_at - now).total_seconds())
@@ -215,7 +215,7 @@ def test_one_run_that_cannot_be_judged_keeps_no_other_from_it(plan: models.Plan,
     told = models.Alert.objects.get(run=odd)
     assert (told.state, told.error) == ("unjudged", "TypeError: a number is missing")
     assert models.AuditEntry.objects.filter(verb="could not judge", object=f"run {odd.pk}").count() == 1
-    assert alerts.decide(timezone.now()) == 0
+    assert alerts.judge_runs(timezone.now()) == 0
     assert models.AuditEntry.objects.filter(verb="could not judge").count() == 1
     monkeypatch.setattr(alerts, "progress", progress)
     models.Run.objects.filter(pk=odd.pk).update(ended_at=timezone.now())

@@ -206,7 +206,7 @@ def test_an_alert_that_cannot_be_written_keeps_no_other_from_being_sent(mailbox:
     for name in ("ada", "bob"):
         alerts.watch(plan, "email", f"{name}@example.org", user=None, actor="tests")
     histories.months(plan, [8000, 7200])
-    alerts.decide(timezone.now())
+    alerts.judge_runs(timezone.now())
     models.Alert.objects.filter(state="due", watch__target__startswith="ada").update(content={})
     assert send_due(timezone.now()) == 1
     assert "KeyError" in models.Alert.objects.get(state="due").error
@@ -214,12 +214,12 @@ def test_an_alert_that_cannot_be_written_keeps_no_other_from_being_sent(mailbox:
 
 def test_what_is_due_is_sent_even_if_judging_fails(mailbox: Mailbox, monkeypatch: Any) -> None:
     worse("email", "ada@example.org")
-    alerts.decide(timezone.now())
+    alerts.judge_runs(timezone.now())
 
     def broken(now: Any) -> int:
         raise RuntimeError("judging fails")
 
-    monkeypatch.setattr(alerts, "decide", broken)
+    monkeypatch.setattr(alerts, "judge_runs", broken)
     with pytest.raises(RuntimeError):
         alert()
     assert len(mailbox.letters) == 1
@@ -228,7 +228,7 @@ def test_what_is_due_is_sent_even_if_judging_fails(mailbox: Mailbox, monkeypatch
 def test_a_ratio_without_an_interval_is_told_without_one(mailbox: Mailbox) -> None:
     """As where a replicate measured zero."""
     run = worse("email", "ada@example.org")
-    alerts.decide(timezone.now())
+    alerts.judge_runs(timezone.now())
     waiting = models.Alert.objects.get(run=run)
     waiting.content["cells"][0] |= {"low": None, "high": None}
     waiting.save()

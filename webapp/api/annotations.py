@@ -35,7 +35,7 @@ class NewAnnotationSerializer(serializers.Serializer[Any]):
     """A note to be made."""
 
     at = serializers.DateTimeField(help_text="With a zone: 2026-01-31T02:00:00Z.")
-    text = serializers.CharField(max_length=annotating.LONGEST)
+    text = serializers.CharField(max_length=annotating.MAX_LENGTH)
     plan = serializers.CharField(required=False, default="", help_text="Name of a plan; without it on all trends.")
 
 

@@ -211,7 +211,7 @@ def test_what_a_killed_worker_left_is_reverted_though_no_trial_comes(
 ) -> None:
     define()
     run = killed_while_set(worker, setting)
-    assert hostfactors.forgotten(timezone.now()) == []  # the attempt's lease still holds the agent
+    assert hostfactors.agents_to_revert(timezone.now()) == []  # the attempt's lease still holds the agent
     runs.cancel_run(run.pk, "test")
     dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 5))
     worker()
@@ -232,8 +232,8 @@ def test_what_cannot_be_reverted_is_shown_and_no_trial_is_measured_with_it(
     second = measure(duration_s=1)
     assert second.error is not None
     assert second.error["what"] == "Agent live is not as its operator left it."
-    assert hostfactors.forgotten(timezone.now()) == []  # tried a moment ago
-    assert hostfactors.forgotten(timezone.now() + 2 * hostfactors.RETRY_AFTER) == [agent.pk]
+    assert hostfactors.agents_to_revert(timezone.now()) == []  # tried a moment ago
+    assert hostfactors.agents_to_revert(timezone.now() + 2 * hostfactors.RETRY_AFTER) == [agent.pk]
     tasks.settle(agent.pk)
     assert models.HostChange.objects.count() == 1
     setting.asked('printf \'%s\\n\' "$2" >"$1"', OWN)  # an operator, by hand

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from results import agents, models
-from results.agents import Contact, FoundInstallation
+from results.agents import Contact, DiscoveredInstallation
 from results.matrix import InstallationRef, find_installation
 from tests.live.trials.conftest import value
 
@@ -20,7 +20,9 @@ def old_ones(agent: models.Agent, found: Contact, installations: list[Installati
     """The agent has them too; which extensions they offer is not known."""
     refs = [find_installation(version, installations) for version in ("11", "17")]
     further = [
-        FoundInstallation(ref.name, ref.bin_dir, ref.client_bin, ref.version, ref.version_num, access_methods=("heap",))
+        DiscoveredInstallation(
+            ref.name, ref.bin_dir, ref.client_bin, ref.version, ref.version_num, access_methods=("heap",)
+        )
         for ref in refs
     ]
     agents.record_contact(agent.pk, replace(found, installations=[*found.installations, *further]), timezone.now())

@@ -59,7 +59,7 @@ def test_a_run_with_too_few_blocks_keeps_nothing_until_blocks_are_added() -> Non
 def test_keeping_again_stores_the_same() -> None:
     run = aa_run(0.02)
     before = list(models.Noise.objects.values_list("metric", "node", "configuration", "spread"))
-    assert noise.keep(run.pk) == len(before)
+    assert noise.store_noise(run.pk) == len(before)
     assert list(models.Noise.objects.values_list("metric", "node", "configuration", "spread")) == before
 
 

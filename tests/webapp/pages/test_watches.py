@@ -40,7 +40,7 @@ def test_a_stranger_sees_the_outcome_and_no_address(stranger: Client, member: Cl
     plan = histories.nightly(replicates=5)
     alerts.watch(plan, "email", "ada@example.org", user=None, actor="tests")
     before, run = histories.months(plan, [8000, 7200])
-    alerts.decide(timezone.now())
+    alerts.judge_runs(timezone.now())
     models.Alert.objects.filter(run=run).update(state="failed", error="550 no such user", tries=7)
     text = page(stranger, plan)
     assert "ada@example.org" not in text
@@ -56,7 +56,7 @@ def test_what_was_not_measured_again_and_what_is_new_is_named(stranger: Client, 
     alerts.watch(plan, "email", "ada@example.org", user=None, actor="tests")
     _, run = histories.months(plan, [8000, 8000])
     run.trials.update(state="failed")
-    alerts.decide(timezone.now())
+    alerts.judge_runs(timezone.now())
     text = page(stranger, plan)
     assert "Measured before, not now" in text
     assert "the only configuration (5 trials failed)" in text
@@ -91,7 +91,7 @@ def test_watches_cost_two_queries_however_many(db: None, stranger: Client, djang
         page(stranger, plan)
     for name in "abc":
         alerts.watch(plan, "email", f"{name}@example.org", user=None, actor="tests")
-    alerts.decide(timezone.now())
+    alerts.judge_runs(timezone.now())
     with django_assert_num_queries(5):
         page(stranger, plan)
 

@@ -89,6 +89,5 @@ def _complete_ready_plan(name: str, options: dict[str, Any], kinds: Kinds) -> Pl
 
 
 def problem_text(name: object, error: PlanError) -> str:
-    return "\n".join(
-        [f"{name} cannot be run:", *(f"  {problem.field}: {problem.what} {problem.todo}" for problem in error.problems)]
-    )
+    lines = [f"  {problem.field}: {problem.what} {problem.todo}" for problem in error.problems]
+    return "\n".join([f"{name} cannot be run:", *lines])
