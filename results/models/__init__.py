@@ -1,4 +1,4 @@
-"""The tables. Reading them for pages and API is `results.queries`; changing runs is `results.runs`."""
+"""The tables. `results.queries` reads them for pages and API, `results.runs` changes runs."""
 
 from results.models.agents import Agent, Cluster, HostFacts, Installation, InstallationSettings
 from results.models.audit import ApiToken, AuditEntry

@@ -1,4 +1,4 @@
-"""Agents, their PostgreSQL installations and the facts found on them."""
+"""Agents, their PostgreSQL installations, clusters and facts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def matching(pattern: str, message: str) -> RegexValidator:
 
 
 class AgentState(models.TextChoices):
-    """What the last contact found. Only a ready agent is given trials."""
+    """The result of the last contact. Only a ready agent is given trials."""
 
     UNKNOWN_KEY = "unknown-key", "host key not accepted yet"
     CHANGED_KEY = "changed-key", "host key has changed"
@@ -32,8 +32,19 @@ class AgentState(models.TextChoices):
 
 
 class Agent(models.Model):
-    """A machine that Teiten reaches over SSH. Holds a *reference* to the key (a path on the worker, or '' for its
-    ssh-agent), never the key."""
+    """A machine that Teiten reaches over SSH. The private key itself is never stored.
+
+    key_path: path of the private key on the worker; '' for the worker's ssh-agent
+    search: directories in which PostgreSQL is looked for, besides the usual ones
+    places: storage place → directory
+    host_key: accepted public key; '' until a contact has offered the accepted fingerprint
+    offered_fingerprint: of the key that the last contact saw
+    error: why the last contact failed, `TeitenError.as_dict()`
+    facts_at: when a contact last discovered the machine; the fields after it are from then
+    disk: facts of the data directory's file system
+    tools: program → 'path version'
+    clusters_error: why the clusters are not known, `TeitenError.as_dict()`
+    """
 
     name = models.CharField(
         max_length=63,
@@ -124,14 +135,14 @@ class Agent(models.Model):
         return f"agent {self.name} ({self.host}:{self.port})"
 
     def clean(self) -> None:
-        """Raises ValidationError when the way through jump hosts comes back to where it was, or for wrong places."""
+        """Raise ValidationError for jump hosts that lead back to this agent, or for invalid storage places."""
         self._check_places()
-        passed = {self.pk} if self.pk else set()
+        passed_agents = {self.pk} if self.pk else set()
         jump = self.jump
         while jump is not None:
-            if jump.pk in passed:
+            if jump.pk in passed_agents:
                 raise ValidationError({"jump": "The way to this agent leads in a circle."})
-            passed.add(jump.pk)
+            passed_agents.add(jump.pk)
             jump = jump.jump
 
     def _check_places(self) -> None:
@@ -145,7 +156,11 @@ class Agent(models.Model):
 
 
 class Installation(models.Model):
-    """One PostgreSQL build on an agent, as last discovered. present: still there."""
+    """One PostgreSQL build on an agent, as last discovered.
+
+    configure: options of its configure script
+    present: whether the last contact found it
+    """
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="installations")
     name = models.CharField(max_length=100)
@@ -169,8 +184,12 @@ class Installation(models.Model):
 
 
 class InstallationSettings(models.Model):
-    """What an installation said of its settings: lines for `results.server_settings.read`. Without a row they are not
-    known. Apart from the installation, which many read and few of them need these."""
+    """The settings that an installation knows; without a row they are not known.
+
+    In a table of their own, since few queries of installations need them.
+
+    lines: input of `results.server_settings.read`
+    """
 
     installation = models.OneToOneField(
         Installation, primary_key=True, on_delete=models.CASCADE, related_name="known_settings"
@@ -179,8 +198,12 @@ class InstallationSettings(models.Model):
 
 
 class Cluster(models.Model):
-    """A cluster on an agent, as last seen there (`Agent.clusters_at`); see `results.clusters.FoundCluster`. used_at:
-    when it was last used. error, tried_at: why its removal failed, and when."""
+    """A cluster on an agent, as last seen there (`Agent.clusters_at`); see `results.clusters.FoundCluster`.
+
+    used_at: when it was last used
+    error: why its removal failed, `TeitenError.as_dict()`
+    tried_at: when it failed
+    """
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="clusters")
     directory = models.CharField(max_length=1000)
@@ -202,7 +225,7 @@ class Cluster(models.Model):
 
 
 class HostFacts(models.Model):
-    """The layers found on an agent at one moment. A row only when something differs from the row before."""
+    """The layers of an agent from one moment on: a new row only when something differs from the row before."""
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="facts")
     at = models.DateTimeField()

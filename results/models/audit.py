@@ -1,4 +1,4 @@
-"""Who did what, and the tokens by which programs do it."""
+"""The audit log, and the tokens of programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """actor: user name, 'token NAME (user)', 'schedule' or 'command'. object: 'run 12', 'agent db1'."""
+    """Something that somebody did.
+
+    actor: user name, 'token NAME (user)', 'schedule' or 'command …'
+    object: 'run 12', 'agent db1'
+    """
 
     at = models.DateTimeField(auto_now_add=True)
     actor = models.CharField(max_length=200)
@@ -27,7 +31,10 @@ class Scope(models.TextChoices):
 
 
 class ApiToken(models.Model):
-    """A program's right. Only the SHA-256 of the token is stored; the token is shown once."""
+    """A token of a program. The token is shown once; stored is only a digest.
+
+    digest: SHA-256 of the token, in hexadecimal
+    """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)

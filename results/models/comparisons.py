@@ -8,9 +8,16 @@ from django.db import models
 
 
 class Publication(models.Model):
-    """One table of a report that others published. Its figures have no raw files. title: of the report; place: the
-    table or section; file: under results/published/, and its SHA-256. derived, remarks: what the report computed,
-    and where it is in doubt, as `Derived` and `Remark` of `results.published.tables`. fingerprint: of all of it."""
+    """One table of a report that others published. Its figures have no raw files.
+
+    title, publisher, year, licence: of the report
+    place: the table or section
+    file: its name under results/published/
+    sha256: of the file
+    derived: what the report computed of its figures, as `results.published.tables.Derived`
+    remarks: where it is in doubt, as `results.published.tables.Remark`
+    fingerprint: hash of all of it
+    """
 
     slug = models.CharField(max_length=80, unique=True)
     title = models.CharField(max_length=200)
@@ -31,8 +38,14 @@ class Publication(models.Model):
 
 
 class Snapshot(models.Model):
-    """A comparison as it was cited, never changed. hash: of query, attempts, rule and content. query: as in the URL.
-    attempts: those whose numbers it holds, in order. content: what the API said."""
+    """A comparison as it was cited, never changed.
+
+    hash: of query, attempts, rule and content
+    query: as in the URL, complete
+    attempts: ids of the attempts whose measurements it holds, in order
+    rule: version of the verdict rule
+    content: the comparison as JSON
+    """
 
     hash = models.CharField(max_length=16, primary_key=True)
     query = models.TextField()
@@ -47,7 +60,7 @@ class Snapshot(models.Model):
 
 
 class Reference(models.Model):
-    """A line of a citation under a name, to compare others with (`baseline=@name`)."""
+    """A series of a citation under a name, to compare others with (`baseline=@name`)."""
 
     name = models.CharField(max_length=63, unique=True)
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="references")
@@ -60,8 +73,12 @@ class Reference(models.Model):
 
 
 class Noise(models.Model):
-    """How much a metric spreads where nothing differs: between two configurations of one run that run the same (an A/A
-    run). spread: standard deviation of single values, as a share (0.02 = 2 %), of `replicates` pairs of them."""
+    """How much a metric spreads where nothing differs: between two equal configurations of an A/A run.
+
+    configuration, twin: the two configurations
+    spread: standard deviation of single values, as a share of them (0.02 = 2 %)
+    replicates: pairs of values that it was computed from
+    """
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="noise")
     configuration = models.ForeignKey("results.Configuration", on_delete=models.CASCADE, related_name="+")
@@ -80,7 +97,10 @@ class Noise(models.Model):
 
 
 class Annotation(models.Model):
-    """What a person says of a moment, on the trends that show it. plan: for trends of that plan only."""
+    """A note on a moment, shown on trends.
+
+    plan: shown on trends of this plan only; null for all trends
+    """
 
     at = models.DateTimeField()
     text = models.CharField(max_length=500)
@@ -93,7 +113,10 @@ class Annotation(models.Model):
 
 
 class Watch(models.Model):
-    """Whom to tell when a plan's newest run is worse than the one before it. target: an address or a URL."""
+    """Whom to notify when a plan's newest run is worse than the one before it.
+
+    target: an e-mail address or a webhook's URL
+    """
 
     plan = models.ForeignKey("results.Plan", on_delete=models.CASCADE, related_name="watches")
     channel = models.CharField(max_length=10, choices=[("email", "e-mail"), ("webhook", "webhook")])
@@ -107,20 +130,23 @@ class Watch(models.Model):
 
 
 class AlertState(models.TextChoices):
-    """quiet: there was nothing to say. unjudged: an error kept the run from being judged. due: to be sent at next_at.
-    failed: given up."""
+    """What became of an alert."""
 
     QUIET = "quiet", "nothing worse"
     UNJUDGED = "unjudged", "could not be judged"
-    DUE = "due", "being sent"
+    DUE = "due", "being sent"  # to be sent at next_at
     SENT = "sent", "sent"
-    FAILED = "failed", "could not be sent"
+    FAILED = "failed", "could not be sent"  # given up
 
 
 class Alert(models.Model):
-    """What a watch made of one run, and how it was sent. content: `results.queries.progress.Progress` as JSON,
-    empty where the run could not be judged. decided_at: when the run was judged. tries: how often it was sent in vain.
-    error: why, the last time, or why the run could not be judged."""
+    """The judgement of one run for a watch, and how it was sent.
+
+    content: `results.queries.progress.Progress` as JSON; empty where the run could not be judged
+    decided_at: when the run was judged
+    tries: how often sending it failed
+    error: why sending it failed last, or why the run could not be judged
+    """
 
     watch = models.ForeignKey(Watch, on_delete=models.CASCADE, related_name="alerts")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="alerts")

@@ -1,4 +1,4 @@
-"""Layers of the environment, each stored once by its content's hash."""
+"""Layers of the environment, each content stored once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from django.db import models
 
 
 class Layer(models.Model):
-    """hash: `results.environment.Layer.hash`."""
+    """One layer: hardware, kernel, build, settings and so on.
+
+    hash: of the content, `results.environment.Layer.hash`
+    """
 
     hash = models.CharField(max_length=64, primary_key=True)
     kind = models.CharField(max_length=20)
@@ -15,7 +18,10 @@ class Layer(models.Model):
 
 
 class LayerUse(models.Model):
-    """A layer that an attempt ran in, and the role it describes."""
+    """A layer of an attempt's environment.
+
+    node: role of the node that it describes
+    """
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="layer_uses")

@@ -1,4 +1,4 @@
-"""What plans may change on an agent, and what is changed there now."""
+"""Host factors: what plans may change on an agent, and what is changed there now."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from django.db import models
 
 
 class HostFactor(models.Model):
-    """A host factor that an operator defined on an agent. toml: the definition (`results.host`)."""
+    """A host factor that an operator defined on an agent.
+
+    toml: its definition, see `results.host`
+    """
 
     agent = models.ForeignKey("results.Agent", on_delete=models.CASCADE, related_name="host_factors")
     name = models.CharField(max_length=40)
@@ -19,8 +22,12 @@ class HostFactor(models.Model):
 
 
 class HostChange(models.Model):
-    """Something on an agent that is not at its own value: a trial set it and has not reverted it yet. A row goes when
-    the value is back. own: the value as found. tried_at, error: the last time that reverting it failed, and why."""
+    """A host factor on an agent that a trial has set and not reverted yet; reverting it deletes the row.
+
+    own: the value before the trial
+    tried_at: when reverting it failed last
+    error: why it failed
+    """
 
     agent = models.ForeignKey("results.Agent", on_delete=models.CASCADE, related_name="host_changes")
     factor = models.CharField(max_length=40)

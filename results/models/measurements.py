@@ -1,5 +1,6 @@
-"""Numbers. Every large table carries the run id (DESIGN, decision 12). Numbers of failed attempts are kept here too:
-whoever aggregates joins through `Trial.attempt`, which only a done attempt fills."""
+"""What trials measured. Every large table carries the run id (DESIGN, decision 12).
+
+Failed attempts are stored too: aggregates must join through `Trial.attempt`, which only a done attempt sets."""
 
 from __future__ import annotations
 
@@ -8,14 +9,14 @@ from django.db import models
 
 
 class RealField(models.FloatField):
-    """PostgreSQL's 4-byte float: seven digits are more than any sampled quantity has."""
+    """PostgreSQL's 4-byte float: no sampled quantity has more than its seven digits."""
 
     def db_type(self, connection: object) -> str:
         return "real"
 
 
 class Metric(models.Model):
-    """What a name means: taken from the registry at ingest, so that the warehouse explains itself."""
+    """What a metric's name means, copied from the registry at ingest, so that the warehouse explains itself."""
 
     name = models.CharField(max_length=63, primary_key=True)
     unit = models.CharField(max_length=20)
@@ -29,7 +30,11 @@ class Metric(models.Model):
 
 
 class Measurement(models.Model):
-    """One value of a metric in one attempt. node: role or ''. label: which of several (script, phase, table) or ''."""
+    """One value of a metric in one attempt.
+
+    node: role of the node, or ''
+    label: which of several values (script, phase, table), or ''
+    """
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="measurements")
@@ -51,7 +56,10 @@ class Measurement(models.Model):
 
 
 class Series(models.Model):
-    """A quantity over the trial's time; see `results.series.Series`. times_s is null where step_s rules."""
+    """A quantity over the trial's time; see `results.series.Series`.
+
+    times_s: time of each value; null where they are step_s apart
+    """
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="series")
@@ -70,7 +78,7 @@ class Series(models.Model):
 
 
 class Document(models.Model):
-    """Something structured that is no number; see `results.parsed.Document`."""
+    """A structured result that is no number; see `results.parsed.Document`."""
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="documents")

@@ -1,4 +1,4 @@
-"""Plans as stored."""
+"""Stored plans."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from django.db import models
 
 
 class Plan(models.Model):
-    """toml: canonical TOML (text, since jsonb would lose the factors' order); `results.plan.read` makes it a value."""
+    """A stored plan, which `results.plan.read` makes a value of.
+
+    toml: canonical TOML; text, since jsonb would lose the factors' order
+    """
 
     name = models.CharField(max_length=120, unique=True)
     description = models.TextField(blank=True)

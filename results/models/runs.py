@@ -12,9 +12,16 @@ from results.states import AttemptState, RunState, TrialState
 
 
 class Run(models.Model):
-    """One execution of a plan. toml: the plan at that moment. factors: [{name, levels: [label]}] in the plan's order.
-    start_at: not before. cancelled_at: when it was cancelled as a whole, though trials may have been retried since.
-    publication: whose figures these are, where they were not measured by Teiten."""
+    """One execution of a plan.
+
+    headline: name of the metric that is shown first
+    toml: the plan when the run was created
+    factors: [{name, levels: [label]}] in the plan's order
+    seed: of the random order of the trials
+    start_at: when a scheduled run may start
+    cancelled_at: when it was cancelled as a whole, though trials may have been retried since
+    publication: whose figures these are, where Teiten did not measure them
+    """
 
     plan = models.ForeignKey("results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs")
     name = models.CharField(max_length=120)
@@ -43,7 +50,12 @@ class Run(models.Model):
 
 
 class Configuration(models.Model):
-    """One level of each factor. spec: `results.matrix.TrialSpec.to_json()`. dimensions: see `matrix.dimensions`."""
+    """One level of each factor.
+
+    levels: factor → label of its level
+    spec: `results.matrix.TrialSpec.to_json()`
+    dimensions: see `results.matrix.dimensions`
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="configurations")
     index = models.PositiveIntegerField()
@@ -59,8 +71,19 @@ class Configuration(models.Model):
 
 
 class Trial(models.Model):
-    """One replicate of one configuration. attempt: the one whose numbers count, set only when done.
-    agents: primary keys of every agent it touches. phase, phase_at, expected_s: what goes on now."""
+    """One replicate of one configuration.
+
+    position: in the random order of the run's trials, from 0
+    agents: ids of the agents that it uses
+    state_at: when the state changed last
+    not_before: when a retry may start
+    attempts_made: attempts that count towards the limit
+    attempt: the attempt whose measurements count; set only when the trial is done
+    phase: what the running attempt does now
+    phase_at: when the phase began
+    expected_s: expected duration of the phase, in seconds
+    error: why the last attempt failed, `TeitenError.as_dict()`
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials")
     configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="trials")
@@ -97,24 +120,31 @@ class Trial(models.Model):
 
 
 def end_state() -> Case:
-    """What a run is of which every trial has ended: for the UPDATE that ends it."""
+    """Return the SQL expression of the state of a run whose trials have all ended."""
 
-    def some(*states: TrialState) -> Exists:
+    def has_trials(*states: TrialState) -> Exists:
         return Exists(Trial.objects.filter(run=OuterRef("pk"), state__in=states))
 
-    left_out = Q(cancelled_at__isnull=False) | ~Q(some(TrialState.DONE, TrialState.FAILED))
+    was_cancelled = Q(cancelled_at__isnull=False) | ~Q(has_trials(TrialState.DONE, TrialState.FAILED))
     return Case(
-        When(Q(some(TrialState.CANCELLED)) & left_out, then=Value(RunState.CANCELLED)),
-        When(Q(some(TrialState.FAILED)) & ~Q(some(TrialState.DONE)), then=Value(RunState.FAILED)),
+        When(Q(has_trials(TrialState.CANCELLED)) & was_cancelled, then=Value(RunState.CANCELLED)),
+        When(Q(has_trials(TrialState.FAILED)) & ~Q(has_trials(TrialState.DONE)), then=Value(RunState.FAILED)),
         default=Value(RunState.FINISHED),
     )
 
 
 class Attempt(models.Model):
-    """One try at a trial. The JSON columns hold what `ParsedTrial` says of phases, commands, checks, files, events,
-    gaps and notes, as lists of objects with the dataclasses' field names. Times of events: seconds from
-    measured_from. bundle: archive, relative to the bundle folder. environment: one hash of all its layers and the roles
-    that they describe; attempts with the same ran in the same."""
+    """One attempt at a trial.
+
+    worker: name of the worker that runs it; '' until one has begun
+    measured_from, measured_to: the measured window
+    error: why it failed, `TeitenError.as_dict()`
+    bundle: path of the archive, relative to the bundle folder; '' where there is none
+    environment: hash of all its layers and of the roles that they describe
+    phases, commands, checks, files, events, gaps: as in `ParsedTrial`, lists of objects with the dataclasses' field
+        names; times of events in seconds since measured_from
+    notes: as in `ParsedTrial`
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="attempts")
@@ -153,8 +183,10 @@ class Attempt(models.Model):
 
 
 class Lease(models.Model):
-    """The right of one attempt to use one agent. The attempt's id is the fencing token: later leases have higher.
-    Without an attempt it is a contact that looks for the agent's facts."""
+    """The right of one attempt to use one agent. The attempt's id is the fencing token: later leases have higher ones.
+
+    attempt: null for a contact, which discovers the agent's facts
+    """
 
     agent = models.OneToOneField("results.Agent", primary_key=True, on_delete=models.CASCADE, related_name="lease")
     attempt = models.ForeignKey(Attempt, null=True, on_delete=models.CASCADE, related_name="leases")
