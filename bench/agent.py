@@ -56,7 +56,7 @@ def spec(**changes: Any) -> TrialSpec:
     """The trial of the small plan with these changes; `parameters` are merged."""
     mapping = PLAN | changes | {"parameters": PLAN["parameters"] | changes.get("parameters", {})}
     kinds = registry.kinds()
-    return runs.resolved(plans.from_mapping(mapping, kinds), kinds)[1][0]
+    return runs.resolve_plan(plans.from_mapping(mapping, kinds), kinds)[1][0]
 
 
 def order(agent: models.Agent, wanted: TrialSpec, number: int) -> Order:

@@ -12,9 +12,9 @@ from results.matrix import TrialSpec
 from results.plan import Kinds, Plan
 from results.queries.estimates import past_seconds, past_window, past_windows
 from results.queries.noise import Expected, expected_noise
-from results.requirements import brought_by
-from results.runs import resolved
-from results.settings_check import installations_of_agents, unchecked
+from results.requirements import extension_for
+from results.runs import resolve_plan
+from results.settings_check import installations_of_agents, unchecked_installations
 from results.specs import WorkloadSpec
 from results.statistics.power import FEWEST, detectable
 from results.units import format_quantity
@@ -25,7 +25,10 @@ ADVISED_REPLICATES = 5
 
 @dataclass(frozen=True)
 class Warning:
-    """field: the plan's field it is about."""
+    """A warning about a plan.
+
+    field: the plan's field that it is about
+    """
 
     field: str
     text: str
@@ -34,11 +37,16 @@ class Warning:
 
 @dataclass(frozen=True)
 class Preview:
-    """configurations: (name, factor → level label). seconds, disk_bytes: None where nobody can know before.
-    disk: the same by agent and storage place.
-    seconds_from: what the estimate rests on, or why there is none. noise: what an A/A run on the same agents lets
-    expect of the run's first metric; shown: the smallest difference that the plan's blocks then show in four of five
-    cases. Both None where there was no such run."""
+    """What a plan would do.
+
+    configurations: (name, factor → level label) of each
+    seconds: estimated duration; None where it cannot be known before
+    seconds_from: what that estimate rests on, or why there is none
+    disk_bytes: data and WAL on all agents; None where it cannot be known before
+    disk: the same by agent and storage place
+    noise: of the run's first metric, from an A/A run on the same agents; None where there was none
+    shown: smallest difference that the plan's replicates show at that noise in four of five cases
+    """
 
     configurations: tuple[tuple[str, Mapping[str, str]], ...]
     trials: int
@@ -52,8 +60,8 @@ class Preview:
 
 
 def preview(plan: Plan, kinds: Kinds) -> Preview:
-    """Raises PlanError when the plan cannot run on the agents as known."""
-    configurations, specs = resolved(plan, kinds)
+    """Return what a plan would do. Raises PlanError when it cannot run on the agents as last seen."""
+    configurations, specs = resolve_plan(plan, kinds)
     workload = kinds.workloads[plan.workload]
     sizes = [workload.disk_bytes(spec.parameters) for spec in specs]
     disk = _disk(specs, sizes, kinds)
@@ -74,52 +82,53 @@ def preview(plan: Plan, kinds: Kinds) -> Preview:
 
 
 def _disk(specs: Sequence[TrialSpec], sizes: Sequence[int | None], kinds: Kinds) -> tuple[Need, ...] | None:
-    """None where the workload does not know its size before."""
-    known = [size for size in sizes if size is not None]
-    if len(known) < len(sizes):
+    """Return what the trials need of each agent's disks, None where the workload cannot know its size before."""
+    known_sizes = [size for size in sizes if size is not None]
+    if len(known_sizes) < len(sizes):
         return None
     hosts = known_hosts() if any(spec.host for spec in specs) else {}
-    return needs(specs, known, kinds, hosts)
+    return needs(specs, known_sizes, kinds, hosts)
 
 
 def _seconds(
     plan: Plan, specs: Sequence[TrialSpec], disk: int | None, workload: WorkloadSpec
 ) -> tuple[float | None, str]:
-    """(how long the run takes, what that rests on). What nobody can know is None, and never a number made up."""
-    windows, rest = _windows(specs, workload)
+    """Return the run's duration in seconds, None where it cannot be known, and what the estimate rests on."""
+    windows, source = _windows(specs, workload)
     if windows is None:
-        return None, rest
+        return None, source
     measured = (sum(windows) + sum(spec.warmup_s for spec in specs)) * plan.replicates
     past = past_seconds(plan.workload)
     count = len(specs) * plan.replicates
     if past.trials:
         overhead = f"the median overhead of {past.trials} past trial{'s' if past.trials > 1 else ''}"
-        return measured + past.seconds * count, f"{rest} and {overhead}" if rest else overhead
+        return measured + past.seconds * count, f"{source} and {overhead}" if source else overhead
     if disk is None:
         return None, "how long the data takes to load is known when a trial has run"
     return measured + disk / LOAD_BYTES_A_SECOND + count, "durations alone: no trial has run yet"
 
 
 def _windows(specs: Sequence[TrialSpec], workload: WorkloadSpec) -> tuple[list[float] | None, str]:
-    """(length of each configuration's measured window, what they rest on besides the plan's durations); None where one
-    lasts until its work is done and no trial has done that work yet."""
+    """Return the length of each configuration's measured window in seconds, and what is known besides the plan.
+
+    None where one lasts until its work is done and no trial has done that work yet.
+    """
     planned = [workload.measured_s(spec.parameters, spec.duration_s) for spec in specs]
-    known = [window for window in planned if window is not None]
-    if len(known) == len(specs):
-        return known, ""
+    if all(window is not None for window in planned):
+        return [window for window in planned if window is not None], ""
     past = past_windows(workload.name, workload.timed_part)
-    found = [
-        window if window is not None else past_window(past, spec.parameters, _part_s(spec, workload))
-        for spec, window in zip(specs, planned, strict=True)
-    ]
-    unknown = sum(window is None for window in found)
-    if unknown:
-        some = "" if unknown == len(specs) else f", as {len(specs) - unknown} of {len(specs)} configurations have"
+    windows: list[float] = []
+    for spec, planned_window in zip(specs, planned, strict=True):
+        window = planned_window
+        if window is None:
+            window = past_window(past, spec.parameters, _part_s(spec, workload))
+        if window is not None:
+            windows.append(window)
+    if len(windows) < len(specs):
+        some = f", as {len(windows)} of {len(specs)} configurations have" if windows else ""
         why = f"no trial with these parameters has ended yet{some}"
         return None, f"it measures until the work is done, and {why}"
-    return [
-        window for window in found if window is not None
-    ], "the measured windows of past trials with the same parameters"
+    return windows, "the measured windows of past trials with the same parameters"
 
 
 def _part_s(spec: TrialSpec, workload: WorkloadSpec) -> float | None:
@@ -133,8 +142,8 @@ def _warnings(
     agents = {agent.name: agent for agent in rows}
     if plan.replicates < ADVISED_REPLICATES:
         yield Warning("replicates", _too_few(plan.replicates), f"Use {ADVISED_REPLICATES} or more.")
-    for place in unchecked(plan, specs, agents.values()):
-        text = f"The settings that {place} has are not known yet: those of the plan are not checked."
+    for installation in unchecked_installations(plan, specs, agents.values()):
+        text = f"The settings that {installation} has are not known yet: those of the plan are not checked."
         yield Warning("settings", text, "Contact the agent, on its page.")
     for need in disk:
         yield from _too_large(need, agents[need.agent])
@@ -165,8 +174,8 @@ def _too_few(replicates: int) -> str:
     some = f"{replicates} replicate{'' if replicates == 1 else 's'}"
     if replicates < FEWEST:
         return f"{some} are too few for a verdict: every value is shown, but no difference can be called significant."
-    widths = [100 * (detectable(0.01, count) or 0) for count in (replicates, ADVISED_REPLICATES)]
-    return f"{some} show only differences of {widths[0]:.1f} times the noise, {ADVISED_REPLICATES} of {widths[1]:.1f}."
+    shown, advised = (100 * (detectable(0.01, count) or 0) for count in (replicates, ADVISED_REPLICATES))
+    return f"{some} show only differences of {shown:.1f} times the noise, {ADVISED_REPLICATES} of {advised:.1f}."
 
 
 def _one(spec: TrialSpec, size: int | None, server: models.Agent) -> Iterator[Warning]:
@@ -187,7 +196,7 @@ def _one(spec: TrialSpec, size: int | None, server: models.Agent) -> Iterator[Wa
         has = row is None or not row.access_methods or spec.access_method in row.access_methods
         if row is not None and not has:  # or the plan would have been refused
             text = f"{row.name} has no access method {spec.access_method} by itself: its extension "
-            text += f"{brought_by(spec.access_method, row.extensions)} must have been made in the trials' cluster."
+            text += f"{extension_for(spec.access_method, row.extensions)} must have been made in the trials' cluster."
             yield Warning("access_method", text)
     servers = [spec.agents[node] for node in spec.servers]
     if {spec.agents[client] for client in spec.clients} & set(servers):

@@ -1,4 +1,4 @@
-"""Verbs on the clusters that lie on agents: what was seen, what was removed, what could not be."""
+"""Operations on the clusters on agents: store which there are, which were removed, which could not be."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ REMOVE = "remove cluster"  # the audit log's verb
 
 
 class Step(StrEnum):
-    """How far a removal came."""
+    """How far a removal came, in the audit log."""
 
     REMOVED = "removed"  # at once
-    BEGUN = "begun"  # it took too long: the rest goes next time
-    REST = "rest"  # … which was then
+    BEGUN = "begun"  # it took too long: the rest is removed next time
+    REST = "rest"  # the rest of one that was begun
 
 
 @transaction.atomic
 def record_inventory(agent_id: int, clusters: Sequence[FoundCluster], at: datetime) -> None:
-    """What lies on the agent: all of it, and nothing else. Why a removal failed stays with a cluster that is still
-    there."""
+    """Store the clusters on an agent in place of those known before.
+
+    The error of a failed removal stays with a cluster that is still there.
+    """
     agent = models.Agent.objects.select_for_update(no_key=True).get(pk=agent_id)
     agent.clusters.exclude(directory__in=[cluster.directory for cluster in clusters]).delete()
     for cluster in clusters:
@@ -44,16 +46,21 @@ def record_inventory(agent_id: int, clusters: Sequence[FoundCluster], at: dateti
 
 
 def record_no_inventory(agent_id: int, error: Mapping[str, Any]) -> None:
-    """Why it is not known what lies there now (`TeitenError.as_dict()`)."""
+    """Store why the clusters on an agent are not known.
+
+    error: `TeitenError.as_dict()`
+    """
     models.Agent.objects.filter(pk=agent_id).update(clusters_error=dict(error))
 
 
 @transaction.atomic
 def record_removal(cluster: models.Cluster, why: str, actor: str, *, finished: bool) -> None:
-    """Files the removal in the agent's history. One that is not finished leaves the cluster as one that is no more.
-    Nothing where it was filed before: the connection may have broken off at the COMMIT."""
-    now = models.Cluster.objects.select_for_update().filter(pk=cluster.pk).first()
-    if now is None or (not finished and now.state == ClusterState.REMOVING != cluster.state):
+    """Store a removal in the agent's history; one that is not finished leaves the cluster in state REMOVING.
+
+    Does nothing where it was stored before: the connection may have broken at the COMMIT.
+    """
+    stored = models.Cluster.objects.select_for_update().filter(pk=cluster.pk).first()
+    if stored is None or (not finished and stored.state == ClusterState.REMOVING != cluster.state):
         return
     if not finished:
         step = Step.BEGUN
@@ -69,12 +76,16 @@ def record_removal(cluster: models.Cluster, why: str, actor: str, *, finished: b
     }
     models.AuditEntry.objects.create(actor=actor, verb=REMOVE, object=f"agent {cluster.agent.name}", detail=detail)
     if finished:
-        now.delete()
+        stored.delete()
     else:
         models.Cluster.objects.filter(pk=cluster.pk).update(state=ClusterState.REMOVING, error=None, tried_at=None)
 
 
 def record_failed_removal(cluster: models.Cluster, error: Mapping[str, Any], now: datetime, *, begun: bool) -> None:
-    """Why it could not be removed (`TeitenError.as_dict()`). begun: a part of it is gone."""
+    """Store why a cluster could not be removed.
+
+    error: `TeitenError.as_dict()`
+    begun: a part of it has been removed
+    """
     state = ClusterState.REMOVING if begun else cluster.state
     models.Cluster.objects.filter(pk=cluster.pk).update(state=state, error=dict(error), tried_at=now)

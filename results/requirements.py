@@ -1,5 +1,6 @@
-"""What the trials of a plan need of their agents: access methods, extensions and programs, as a contact last found
-them."""
+"""What the trials of a plan need of their agents, compared with what a contact last discovered there.
+
+Access methods, extensions and programs."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from results.matrix import TrialSpec
 from results.plan import Kinds
 from results.programs import LOOKED_FOR, MissingProgramsError, ProgramNeed, needed_by
 
-_BY_SETTING = "default_table_access_method"
-_SINCE = "if it was installed there since, contact the agent again."
+_METHOD_SETTING = "default_table_access_method"
+_CONTACT_AGAIN = "if it was installed there since, contact the agent again."
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,11 @@ class _Server:
 
 @dataclass(frozen=True)
 class _Need:
-    """What a server must have. field: of the plan, that names it. user: what needs it, of an extension."""
+    """An access method or extension that an installation must have.
+
+    field: the plan's field that names it
+    user: the topology that needs an extension; '' for an access method
+    """
 
     server: _Server
     name: str
@@ -37,32 +42,41 @@ class _Need:
     user: str = ""
 
 
-def require_met(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
-    """Raises PlanError for what an installation is known to lack, MissingProgramsError for what an agent is."""
+_Installations = Mapping[_Server, models.Installation]
+
+
+def require_software(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
+    """Raise PlanError for what an installation is known to lack, MissingProgramsError for programs that agents lack."""
     methods = dict.fromkeys(need for spec in specs for need in _access_methods(spec, kinds))
     extensions = dict.fromkeys(need for spec in specs for need in _extensions(spec, kinds))
-    known = _installations([*methods, *extensions])
-    if problems := [*_missing_methods(methods, known), *_missing_extensions(extensions, known)]:
+    installations = _installations([*methods, *extensions])
+    problems = [*_missing_methods(methods, installations), *_missing_extensions(extensions, installations)]
+    if problems:
         raise PlanError(problems)
     if missing := _missing_programs(specs, kinds):
         raise MissingProgramsError(missing)
 
 
-def brought_by(access_method: str, extensions: Sequence[str]) -> str:
-    """The extension of an installation that may bring the access method, by its name; '' for none. An extension's
-    access method is in no cluster before the extension is."""
+def extension_for(access_method: str, extensions: Sequence[str]) -> str:
+    """Return the extension, judged by its name, that may provide the access method; '' for none.
+
+    A cluster has an extension's access method only once the extension is created there.
+    """
     return next((name for name in extensions if access_method in name), "")
 
 
 def _access_methods(spec: TrialSpec, kinds: Kinds) -> Iterator[_Need]:
     workload = kinds.workloads[spec.workload]
     by_parameter = {method for method in workload.stored_by(spec.parameters).values() if method}
-    named = {"access_method": spec.access_method, f"settings.{_BY_SETTING}": spec.settings.get(_BY_SETTING, "")}
-    named |= {f"parameters.{name}": str(value) for name, value in spec.parameters.items() if value in by_parameter}
+    fields = {
+        "access_method": spec.access_method,
+        f"settings.{_METHOD_SETTING}": spec.settings.get(_METHOD_SETTING, ""),
+    }
+    fields |= {f"parameters.{name}": str(value) for name, value in spec.parameters.items() if value in by_parameter}
     for node in spec.servers:
         if node not in spec.outside:
             server = _Server(spec.agents[node], spec.installation_of(node).name)
-            yield from (_Need(server, method, field) for field, method in named.items() if method)
+            yield from (_Need(server, method, field) for field, method in fields.items() if method)
 
 
 def _extensions(spec: TrialSpec, kinds: Kinds) -> Iterator[_Need]:
@@ -71,40 +85,40 @@ def _extensions(spec: TrialSpec, kinds: Kinds) -> Iterator[_Need]:
         yield _Need(server, extension, "installation", spec.topology)
 
 
-def _installations(needs: Sequence[_Need]) -> Mapping[_Server, models.Installation]:
+def _installations(needs: Sequence[_Need]) -> _Installations:
     if not needs:
         return {}
     rows = models.Installation.objects.filter(present=True, agent__name__in={need.server.agent for need in needs})
     return {_Server(row.agent.name, row.name): row for row in rows.select_related("agent")}
 
 
-def _missing_methods(needs: Iterable[_Need], known: Mapping[_Server, models.Installation]) -> Iterator[Problem]:
+def _missing_methods(needs: Iterable[_Need], installations: _Installations) -> Iterator[Problem]:
     for need in needs:
-        row = known.get(need.server)
+        row = installations.get(need.server)
         if row is None or not row.access_methods or need.name in row.access_methods:
             continue
-        if not brought_by(need.name, row.extensions):
+        if not extension_for(need.name, row.extensions):
             yield Problem(
                 need.field,
                 f"{need.server} has no table access method {need.name}.",
                 f"It has {', '.join(row.access_methods)}. Choose another installation or access method, or exclude "
-                f"this combination; {_SINCE}",
+                f"this combination; {_CONTACT_AGAIN}",
             )
 
 
-def _missing_extensions(needs: Iterable[_Need], known: Mapping[_Server, models.Installation]) -> Iterator[Problem]:
+def _missing_extensions(needs: Iterable[_Need], installations: _Installations) -> Iterator[Problem]:
     for need in needs:
-        row = known.get(need.server)
+        row = installations.get(need.server)
         if row is not None and row.extensions and need.name not in row.extensions:
             yield Problem(
                 need.field,
                 f"{need.server} has no {need.name}, which the topology {need.user} needs.",
-                f"Choose an installation with PostgreSQL's contrib modules; {_SINCE}",
+                f"Choose an installation with PostgreSQL's contrib modules; {_CONTACT_AGAIN}",
             )
 
 
 def _missing_programs(specs: Sequence[TrialSpec], kinds: Kinds) -> list[ProgramNeed]:
-    """What agents that have been contacted lack, of what a contact looks for: each program once for a role."""
+    """Return the programs that contacted agents lack, of those a contact looks for: each once for a role."""
     needs: dict[tuple[str, str, str], ProgramNeed] = {}
     for spec in specs:
         for need in needed_by(spec, kinds):

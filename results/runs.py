@@ -1,4 +1,4 @@
-"""Verbs on plans and runs: shared by page, API and command. Each writes the audit log in its own transaction."""
+"""Operations on plans and runs, for pages, API and commands; each writes the audit log in its own transaction."""
 
 from __future__ import annotations
 
@@ -24,23 +24,26 @@ from results.matrix import Configuration, InstallationRef, TrialSpec, dimensions
 from results.models.runs import end_state
 from results.parameters import Kind
 from results.plan import Kinds, Plan
-from results.requirements import require_met
+from results.requirements import require_software
 from results.settings_check import names_settings, require_settings
 from results.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 
 START_PLAN = "workers.tasks.start_plan"
 PAST_TOLERANCE = timedelta(minutes=1)
-MOST_BLOCKS = 1000  # to be added at once
+MOST_BLOCKS = 1000  # that may be added at once
 
 
 def lock(run_id: int) -> models.Run:
-    """The run's row, held to the transaction's end. Whatever changes states of its trials takes it first, so that two
-    of them never miss each other. Not held against new rows that refer to the run."""
+    """Lock the run's row to the end of the transaction, and return it.
+
+    Whatever changes states of its trials locks it first, so that the last two trials to end see each other. New rows
+    may refer to the run meanwhile.
+    """
     return models.Run.objects.select_for_update(no_key=True).get(pk=run_id)
 
 
 def require_measured(run: models.Run) -> None:
-    """Raises StateError for a run of published figures."""
+    """Raise StateError for a run of published figures."""
     if run.publication_id is not None:
         raise StateError(
             f"Run {run.pk} holds published figures.",
@@ -53,33 +56,37 @@ def audit(actor: str, verb: str, subject: str, **detail: Any) -> None:
     models.AuditEntry.objects.create(actor=actor, verb=verb, object=subject, detail=detail)
 
 
-def installed() -> dict[str, list[InstallationRef]]:
-    """Agent name → the installations present on it."""
-    found: dict[str, list[InstallationRef]] = {name: [] for name in models.Agent.objects.values_list("name", flat=True)}
+def present_installations() -> dict[str, list[InstallationRef]]:
+    """Return agent name → the installations that are present on it."""
+    names = models.Agent.objects.values_list("name", flat=True)
+    installations: dict[str, list[InstallationRef]] = {name: [] for name in names}
     for row in models.Installation.objects.filter(present=True).select_related("agent"):
         ref = InstallationRef(row.name, row.bin_dir, row.client_bin, row.version, row.version_num)
-        found[row.agent.name].append(ref)
-    return found
+        installations[row.agent.name].append(ref)
+    return installations
 
 
-def resolved(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], tuple[TrialSpec, ...]]:
-    """The plan's configurations and what runs each. Raises PlanError."""
+def resolve_plan(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], tuple[TrialSpec, ...]]:
+    """Return the plan's configurations and the trial specification of each. Raises PlanError."""
     configurations = expand(plan)
     if not configurations:
         raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
-    specs = resolve(plan, configurations, installed(), kinds)
+    specs = resolve(plan, configurations, present_installations(), kinds)
     require_host_factors(specs, kinds)
-    require_met(specs, kinds)
+    require_software(specs, kinds)
     require_settings(plan, specs)
     return configurations, specs
 
 
-def _placed(plan: Plan, kinds: Kinds) -> list[TrialSpec]:
-    """What runs those configurations that the agents as known can run; a plan may be stored before its agents are."""
-    known, specs = installed(), list[TrialSpec]()
+def _runnable_specs(plan: Plan, kinds: Kinds) -> list[TrialSpec]:
+    """Return the trial specifications of those configurations that the present agents can run.
+
+    A plan may be stored before its agents are.
+    """
+    installations, specs = present_installations(), list[TrialSpec]()
     for configuration in expand(plan):
         with suppress(PlanError):
-            specs += resolve(plan, [configuration], known, kinds)
+            specs += resolve(plan, [configuration], installations, kinds)
     return specs
 
 
@@ -87,12 +94,14 @@ def _placed(plan: Plan, kinds: Kinds) -> list[TrialSpec]:
 def save_plan(
     plan: Plan, kinds: Kinds, *, user: User | None, actor: str, stored: models.Plan | None = None
 ) -> models.Plan:
-    """Stores a plan, or replaces `stored`. Raises PlanError when another plan has the name, or for settings that the
-    chosen installations are known not to have."""
+    """Store a plan, or replace `stored`.
+
+    Raises PlanError when another plan has the name, or for settings that its installations are known not to have.
+    """
     if names_settings(plan):
-        require_settings(plan, _placed(plan, kinds))
-    named = models.Plan.objects.filter(name=plan.name).first()
-    if named is not None and (stored is None or named.pk != stored.pk):
+        require_settings(plan, _runnable_specs(plan, kinds))
+    same_name = models.Plan.objects.filter(name=plan.name).first()
+    if same_name is not None and (stored is None or same_name.pk != stored.pk):
         raise PlanError([Problem("name", f"There is already a plan {plan.name!r}.", "Choose another name.")])
     row = stored or models.Plan(created_by=user)
     row.name, row.description, row.workload = plan.name, plan.description, plan.workload
@@ -103,7 +112,7 @@ def save_plan(
 
 
 def plan_of_run(run_id: int, kinds: Kinds) -> Plan:
-    """The plan that the run was made of. Raises StateError where it was made of none."""
+    """Return the plan that a run executes. Raises StateError for a run of published figures."""
     run = models.Run.objects.only("toml", "publication_id").get(pk=run_id)
     require_measured(run)
     return plans.read(run.toml, kinds)
@@ -115,7 +124,7 @@ def load_plan(stored: models.Plan, kinds: Kinds) -> Plan:
 
 @transaction.atomic
 def archive_plan(stored: models.Plan, actor: str) -> None:
-    """Takes the plan off the list and stops its schedule; its runs stay."""
+    """Take the plan off the list and end its schedule; its runs stay."""
     schedule_plan(stored, "", actor)
     models.Plan.objects.filter(pk=stored.pk).update(archived=True)
     audit(actor, "archive plan", f"plan {stored.pk}")
@@ -123,12 +132,15 @@ def archive_plan(stored: models.Plan, actor: str) -> None:
 
 @transaction.atomic
 def schedule_plan(stored: models.Plan, cron: str, actor: str) -> None:
-    """Runs the plan by 'minute hour day month weekday' (UTC); '' = no longer. Raises PlanError."""
-    old = stored.schedule
+    """Set a plan's schedule, or end it. Raises PlanError.
+
+    cron: 'minute hour day month weekday' (UTC); '' for no schedule
+    """
+    previous = stored.schedule
     stored.schedule = None
     stored.save(update_fields=["schedule"])
-    if old is not None:
-        old.delete()
+    if previous is not None:
+        previous.delete()
     if cron:
         stored.schedule = PeriodicTask.objects.create(
             name=f"plan {stored.pk}", task=START_PLAN, args=f"[{stored.pk}]", crontab=_crontab(cron)
@@ -170,8 +182,8 @@ def create_run(
     user: User | None = None,
     start_at: datetime | None = None,
 ) -> models.Run:
-    """A run of the plan with all its trials, to start at once or at `start_at`. Raises PlanError."""
-    configurations, specs = resolved(plan, kinds)
+    """Create a run of the plan with all its trials, to start at once or at `start_at`. Raises PlanError."""
+    configurations, specs = resolve_plan(plan, kinds)
     now = timezone.now()
     if start_at is not None and start_at < now - PAST_TOLERANCE:
         what = f"{start_at:%Y-%m-%d %H:%M} UTC has passed: it is {now:%Y-%m-%d %H:%M} UTC."
@@ -183,7 +195,7 @@ def create_run(
         workload=plan.workload,
         headline=kinds.workloads[plan.workload].headline_for(plan.parameters),
         toml=plans.to_toml(plan),
-        factors=[{"name": f.name, "levels": [level.label for level in f.levels]} for f in plan.factors],
+        factors=[{"name": factor.name, "levels": [level.label for level in factor.levels]} for factor in plan.factors],
         plan_hash=plan.hash,
         seed=plan.seed,
         blocks=plan.replicates,
@@ -209,19 +221,22 @@ def create_run(
 
 
 def _dimensions(spec: TrialSpec, kinds: Kinds) -> dict[str, Any]:
-    """The plan's duration_s is no dimension of a trial that lasts until its work is done, but one of the part of it
-    that runs for so long; a script is one by its hash, for pages to name and choose it by."""
-    found: dict[str, Any] = dimensions(spec)
+    """Return the dimensions of a configuration as they are stored.
+
+    duration_s is no dimension of a trial that lasts until its work is done, but one of its part that runs for so long.
+    A script is stored as its hash, by which pages name and choose it.
+    """
+    values: dict[str, Any] = dimensions(spec)
     workload = kinds.workloads[spec.workload]
     if workload.measured_s(spec.parameters, spec.duration_s) is None:
-        duration_s = found.pop("duration_s")
+        duration_s = values.pop("duration_s")
         if part := workload.part_by_duration(spec.parameters):
-            found[f"{part}.duration_s"] = duration_s
+            values[f"{part}.duration_s"] = duration_s
     for parameter in workload.parameters:
-        text = found.get(parameter.name)
+        text = values.get(parameter.name)
         if parameter.kind is Kind.SCRIPT and text:
-            found[parameter.name] = f"SHA-256 {hashlib.sha256(str(text).encode()).hexdigest()[:12]}"
-    return found
+            values[parameter.name] = f"SHA-256 {hashlib.sha256(str(text).encode()).hexdigest()[:12]}"
+    return values
 
 
 def _create_trials(run: models.Run, rows: Sequence[models.Configuration], blocks: range) -> None:
@@ -239,7 +254,7 @@ def _create_trials(run: models.Run, rows: Sequence[models.Configuration], blocks
 
 @transaction.atomic
 def add_blocks(run_id: int, blocks: int, actor: str) -> None:
-    """More replicates of every configuration, behind the trials that are there."""
+    """Add replicates of every configuration, after the trials that are there."""
     require_count(blocks)
     run = lock(run_id)
     require_extendable(run)
@@ -251,10 +266,12 @@ def add_blocks(run_id: int, blocks: int, actor: str) -> None:
 
 
 @transaction.atomic
-def extend(had: Mapping[int, int], blocks: int, actor: str) -> None:
-    """`add_blocks` to each of these runs, or to none. had: run → how many blocks it had when somebody decided it, so
-    that who asks twice gets them once. Raises StateError."""
-    for run_id, before in sorted(had.items()):
+def extend(blocks_before: Mapping[int, int], blocks: int, actor: str) -> None:
+    """Add blocks to each of several runs, or to none. Raises StateError.
+
+    blocks_before: run → how many blocks it had when this was decided, so that a form sent twice adds them once
+    """
+    for run_id, before in sorted(blocks_before.items()):
         if (now := lock(run_id).blocks) != before:
             what = f"Run {run_id} has {now} blocks by now, and not {before}."
             raise StateError(what, why="Somebody has added some.", todo="Look again at what more of them would take.")
@@ -262,13 +279,13 @@ def extend(had: Mapping[int, int], blocks: int, actor: str) -> None:
 
 
 def require_count(blocks: int) -> None:
-    """Raises PlanError for a number of blocks that nobody may add at once."""
+    """Raise PlanError for a number of blocks that may not be added at once."""
     if not 1 <= blocks <= MOST_BLOCKS:
         raise PlanError([Problem("blocks", f"{blocks} is not between 1 and {MOST_BLOCKS}.")])
 
 
 def require_extendable(run: models.Run) -> None:
-    """Raises StateError for a run that takes no more blocks."""
+    """Raise StateError for a run that takes no more blocks."""
     require_measured(run)
     if run.state == RunState.SCHEDULED:
         raise StateError(f"Run {run.pk} has not started.", todo="Change its plan and schedule it anew.")
@@ -276,7 +293,7 @@ def require_extendable(run: models.Run) -> None:
 
 @transaction.atomic
 def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str) -> models.Run:
-    """The same plan again, on the installations as they are now."""
+    """Create a run of the same plan, on the installations as they are now."""
     run = models.Run.objects.select_related("plan").get(pk=run_id)
     require_measured(run)
     return create_run(plans.read(run.toml, kinds), kinds, actor=actor, stored=run.plan, user=user)
@@ -284,7 +301,7 @@ def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str) -> m
 
 @transaction.atomic
 def cancel_run(run_id: int, actor: str) -> None:
-    """Cancels what waits and what runs; what is done stays. Raises StateError."""
+    """Cancel the waiting and running trials of a run; those that have ended stay. Raises StateError."""
     run = lock(run_id)
     require_measured(run)
     if RunState.CANCELLED not in RUN_TRANSITIONS[RunState(run.state)]:
@@ -297,7 +314,7 @@ def cancel_run(run_id: int, actor: str) -> None:
 
 @transaction.atomic
 def cancel_trial(trial_id: int, actor: str) -> None:
-    """A running attempt is stopped by its worker within a heartbeat. Raises StateError."""
+    """Cancel a trial; its worker stops a running attempt within a heartbeat. Raises StateError."""
     run = lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
     require_measured(run)
     if not _set_trials(models.Trial.objects.filter(pk=trial_id), TrialState.CANCELLED):
@@ -308,7 +325,7 @@ def cancel_trial(trial_id: int, actor: str) -> None:
 
 @transaction.atomic
 def retry_trial(trial_id: int, actor: str) -> None:
-    """Queues a failed or cancelled trial once more. Raises StateError."""
+    """Queue a failed or cancelled trial once more. Raises StateError."""
     require_measured(lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id)))
     trial = models.Trial.objects.get(pk=trial_id)
     if trial.state == TrialState.RUNNING or not _requeue(models.Trial.objects.filter(pk=trial_id)):
@@ -319,7 +336,7 @@ def retry_trial(trial_id: int, actor: str) -> None:
 
 @transaction.atomic
 def retry_failed(run_id: int, actor: str) -> int:
-    """Queues every failed trial of the run once more; how many. Raises StateError for published figures."""
+    """Queue every failed trial of the run once more; return how many. Raises StateError for published figures."""
     require_measured(lock(run_id))
     count = _requeue(models.Trial.objects.filter(run_id=run_id, state=TrialState.FAILED))
     if count:
@@ -347,7 +364,7 @@ def _set_trials(trials: Any, target: TrialState) -> int:
 
 
 def _reopen(run_id: int) -> None:
-    """An ended run goes on. One that waits for its time goes on waiting."""
+    """Set an ended run to running; a scheduled one stays scheduled."""
     started_at = Coalesce("started_at", timezone.now())
     ended = models.Run.objects.filter(pk=run_id, state__in=ENDED_RUNS)
     ended.update(state=RunState.RUNNING, ended_at=None, started_at=started_at)
@@ -355,7 +372,7 @@ def _reopen(run_id: int) -> None:
 
 @transaction.atomic
 def start_due(now: datetime) -> int:
-    """Starts the scheduled runs whose time has come; how many."""
+    """Start the scheduled runs whose time has come; return how many."""
     due = list(models.Run.objects.filter(state=RunState.SCHEDULED, start_at__lte=now).values_list("pk", flat=True))
     for run_id in due:
         models.Run.objects.filter(pk=run_id, state=RunState.SCHEDULED).update(state=RunState.RUNNING, started_at=now)
@@ -364,13 +381,15 @@ def start_due(now: datetime) -> int:
 
 
 def close_finished(run_id: int) -> bool:
-    """Ends a running run of which every trial has ended, and keeps what it says of noise; whether it did. One whose
-    trials were cancelled one by one is cancelled as if at once: a retry of some does not finish it."""
+    """End a running run of which every trial has ended, and store its noise; return whether it ended now.
+
+    A run whose trials were cancelled one by one counts as cancelled at once: a retry of some does not finish it.
+    """
     open_states = [TrialState.WAITING, TrialState.RUNNING]
-    left = models.Trial.objects.filter(run_id=run_id, state__in=open_states)
+    open_trials = models.Trial.objects.filter(run_id=run_id, state__in=open_states)
     closed = (
         models.Run.objects.filter(pk=run_id, state=RunState.RUNNING)
-        .exclude(pk__in=left.values("run_id"))
+        .exclude(pk__in=open_trials.values("run_id"))
         .update(state=end_state(), ended_at=timezone.now())
     )
     if closed:

@@ -1,9 +1,10 @@
-"""Settings of a plan, held against those that the installations it chooses are known to have. Before anything starts: a
-server with a setting that it does not have, or a value that it does not take, does not start."""
+"""Check the settings of a plan against those that its installations are known to have, before anything starts.
+
+A server with a setting that it does not have, or a value that it does not accept, does not start."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Prefetch
@@ -15,13 +16,13 @@ from results.plan import Plan
 from results.reserved import initdb_setting
 from results.server_settings import SettingType
 
-MOST_PLACES = 3  # that a problem names
+MAX_NAMED = 3  # installations that a problem names
 _PREFIX = "setting."
 
 
 @dataclass(frozen=True, order=True)
-class Place:
-    """An installation of an agent."""
+class AgentInstallation:
+    """An installation on an agent, by their names."""
 
     agent: str
     installation: str
@@ -30,9 +31,15 @@ class Place:
         return f"PostgreSQL {self.installation} on {self.agent}"
 
 
+_KnownSettings = Mapping[AgentInstallation, Mapping[str, SettingType]]
+
+
 @dataclass(frozen=True)
-class _Wanted:
-    """field: of the plan, where it is set."""
+class _Setting:
+    """A setting with its value in the plan.
+
+    field: the plan's field that sets it
+    """
 
     field: str
     name: str
@@ -40,93 +47,113 @@ class _Wanted:
 
 
 def names_settings(plan: Plan) -> bool:
-    """Whether the plan sets or varies anything that could be checked."""
-    return bool(_owners(plan) or any(initdb_setting(option) for option in plan.initdb))
+    """Return whether the plan sets or varies any setting that could be checked."""
+    return bool(_fields(plan) or any(initdb_setting(option) for option in plan.initdb))
 
 
 def require_settings(plan: Plan, specs: Sequence[TrialSpec]) -> None:
-    """Raises PlanError with every setting that an installation, where its settings are known, does not have or cannot
-    have this value. Names with a dot are an extension's and pass. One query, none for a plan without settings."""
-    wanted = _wanted(plan, specs)
-    known = _known(wanted)
-    faults: dict[tuple[_Wanted, str], list[Place]] = {}
-    for place in sorted(known.keys() & wanted.keys()):
-        for one in wanted[place]:
-            if text := _fault(one, known[place]):
-                faults.setdefault((one, text), []).append(place)
+    """Raise PlanError with every setting that an installation does not have, or that does not accept its value.
+
+    Installations whose settings are not known pass, and so do names with a dot, which are an extension's. One query,
+    none for a plan without settings.
+    """
+    planned = _settings(plan, specs)
+    known = _known_settings(planned)
+    faults: dict[tuple[_Setting, str], list[AgentInstallation]] = {}
+    for installation in sorted(known.keys() & planned.keys()):
+        for setting in planned[installation]:
+            if text := _fault(setting, known[installation]):
+                faults.setdefault((setting, text), []).append(installation)
     if faults:
-        raise PlanError([_problem(one, text, places, known) for (one, text), places in faults.items()])
+        raise PlanError([_problem(setting, text, where, known) for (setting, text), where in faults.items()])
 
 
 def installations_of_agents() -> Prefetch[str]:
-    """An agent's installations with what `unchecked` asks of them."""
+    """Return the prefetch of an agent's installations that `unchecked_installations` needs."""
     known = Exists(models.InstallationSettings.objects.filter(installation=OuterRef("pk")))
     return Prefetch("installations", models.Installation.objects.annotate(settings_known=known))
 
 
-def unchecked(plan: Plan, specs: Sequence[TrialSpec], agents: Iterable[models.Agent]) -> list[Place]:
-    """Installations whose settings are not known yet, where the plan sets some. agents: with `installations_of_agents`.
-    No query."""
-    rows = [(agent.name, row) for agent in agents for row in agent.installations.all()]
-    known = {Place(agent, row.name) for agent, row in rows if getattr(row, "settings_known", False)}
-    return sorted(_wanted(plan, specs).keys() - known)
+def unchecked_installations(
+    plan: Plan, specs: Sequence[TrialSpec], agents: Iterable[models.Agent]
+) -> list[AgentInstallation]:
+    """Return the installations that the plan has settings for, but whose own settings are not known. No query.
+
+    agents: queried with `installations_of_agents`
+    """
+    known: set[AgentInstallation] = set()
+    for agent in agents:
+        for row in agent.installations.all():
+            if getattr(row, "settings_known", False):
+                known.add(AgentInstallation(agent.name, row.name))
+    return sorted(_settings(plan, specs).keys() - known)
 
 
-def _owners(plan: Plan) -> dict[str, str]:
-    """Setting → the plan's field that sets it: its own, or that of the factor that varies it."""
+def _fields(plan: Plan) -> dict[str, str]:
+    """Return setting → the plan's field that sets it, or the factor that varies it."""
     fields = {name: f"settings.{name}" for name in plan.settings}
-    targets = [(target, factor.name) for factor in plan.factors for level in factor.levels for target in level.values]
-    varied = {t.removeprefix(_PREFIX): f"factors.{factor}" for t, factor in targets if t.startswith(_PREFIX)}
-    return fields | varied
+    for factor in plan.factors:
+        for level in factor.levels:
+            for target in level.values:
+                if target.startswith(_PREFIX):
+                    fields[target.removeprefix(_PREFIX)] = f"factors.{factor.name}"
+    return fields
 
 
-def _wanted(plan: Plan, specs: Sequence[TrialSpec]) -> dict[Place, dict[_Wanted, None]]:
-    """By installation what servers on it are to have, each thing once and in the plan's order."""
-    fields = _owners(plan)
-    of_initdb = [_Wanted("initdb", *pair) for option in plan.initdb if (pair := initdb_setting(option))]
-    found: dict[Place, dict[_Wanted, None]] = {}
+def _settings(plan: Plan, specs: Sequence[TrialSpec]) -> dict[AgentInstallation, dict[_Setting, None]]:
+    """Return the settings that the plan has for servers of each installation, each once and in the plan's order."""
+    fields = _fields(plan)
+    of_initdb = [_Setting("initdb", *pair) for option in plan.initdb if (pair := initdb_setting(option))]
+    planned: dict[AgentInstallation, dict[_Setting, None]] = {}
     for spec in specs:
-        settings = [_Wanted(fields[name], name, value) for name, value in spec.settings.items()]
-        of_server = dict.fromkeys(one for one in (*settings, *of_initdb) if "." not in one.name)
-        for node in spec.servers if of_server else ():
+        of_server = [_Setting(fields[name], name, value) for name, value in spec.settings.items()]
+        settings = dict.fromkeys(setting for setting in (*of_server, *of_initdb) if "." not in setting.name)
+        for node in spec.servers if settings else ():
             if node not in spec.outside:
-                found.setdefault(Place(spec.agents[node], spec.installation_of(node).name), {}).update(of_server)
-    return found
+                installation = AgentInstallation(spec.agents[node], spec.installation_of(node).name)
+                planned.setdefault(installation, {}).update(settings)
+    return planned
 
 
-def _known(places: Mapping[Place, object]) -> dict[Place, dict[str, SettingType]]:
-    """The settings of those installations of which they are known."""
-    if not places:
+def _known_settings(installations: Collection[AgentInstallation]) -> _KnownSettings:
+    """Return the settings of those installations whose settings are known."""
+    if not installations:
         return {}
+    agents = {installation.agent for installation in installations}
     rows = models.InstallationSettings.objects.filter(
-        installation__present=True, installation__agent__name__in={place.agent for place in places}
+        installation__present=True, installation__agent__name__in=agents
     ).values_list("installation__agent__name", "installation__name", "lines")
-    found = {Place(agent, name): lines for agent, name, lines in rows}
-    return {place: server_settings.read(lines) for place, lines in found.items() if place in places}
+    known = {}
+    for agent, name, lines in rows:
+        installation = AgentInstallation(agent, name)
+        if installation in installations:
+            known[installation] = server_settings.read(lines)
+    return known
 
 
-def _fault(wanted: _Wanted, known: Mapping[str, SettingType]) -> str:
-    """What is wrong, without a place; '' for nothing."""
-    setting = known.get(wanted.name.lower())
-    if setting is None:
-        return f"There is no setting {wanted.name}"
-    fault = server_settings.fault(setting, wanted.value)
-    return f"{wanted.name} {fault}" if fault else ""
+def _fault(setting: _Setting, known: Mapping[str, SettingType]) -> str:
+    """Return what is wrong with a setting, without the installation; '' for nothing."""
+    setting_type = known.get(setting.name.lower())
+    if setting_type is None:
+        return f"There is no setting {setting.name}"
+    fault = server_settings.fault(setting_type, setting.value)
+    return f"{setting.name} {fault}" if fault else ""
 
 
 def _problem(
-    wanted: _Wanted, text: str, places: Sequence[Place], known: Mapping[Place, Mapping[str, SettingType]]
+    setting: _Setting, text: str, installations: Sequence[AgentInstallation], known: _KnownSettings
 ) -> Problem:
-    more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
-    what = f"{text} in {', '.join(map(str, places[:MOST_PLACES]))}{more}."
-    return Problem(wanted.field, what, _todo(wanted.name, known[places[0]], known))
+    count = len(installations)
+    more = f" and {count - MAX_NAMED} more" if count > MAX_NAMED else ""
+    what = f"{text} in {', '.join(map(str, installations[:MAX_NAMED]))}{more}."
+    return Problem(setting.field, what, _todo(setting.name, known[installations[0]], known))
 
 
-def _todo(name: str, own: Mapping[str, SettingType], known: Mapping[Place, Mapping[str, SettingType]]) -> str:
-    if name.lower() in own:
+def _todo(name: str, settings: Mapping[str, SettingType], known: _KnownSettings) -> str:
+    if name.lower() in settings:
         return "Write it as in postgresql.conf."
-    having = next((place for place, settings in known.items() if name.lower() in settings), None)
-    if having:
-        return f"{having} has it: set it in a level together with that installation."
-    near = server_settings.nearest(name, own)
-    return f"Did you mean {near}?" if near else "Settings are named as in postgresql.conf."
+    for installation, other_settings in known.items():
+        if name.lower() in other_settings:
+            return f"{installation} has it: set it in a level together with that installation."
+    suggestion = server_settings.nearest(name, settings)
+    return f"Did you mean {suggestion}?" if suggestion else "Settings are named as in postgresql.conf."

@@ -1,4 +1,4 @@
-"""Verbs on citations: keep a comparison as it is, and save a line of one as a reference."""
+"""Operations on citations: store a comparison as it is, and name a series of one as a reference."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 @transaction.atomic
-def cite(query: str, found: Comparison, *, user: User | None, actor: str) -> models.Snapshot:
-    """The comparison, kept for good; the one that is there where it was cited before. query: what `found` answers,
-    complete. Raises TeitenError where it has no cell."""
-    if not found.points:
+def cite(query: str, comparison: Comparison, *, user: User | None, actor: str) -> models.Snapshot:
+    """Store a comparison for good, or return the citation that there is of it.
+
+    Raises TeitenError for a comparison without cells.
+
+    query: the comparison's complete query
+    """
+    if not comparison.points:
         raise TeitenError("There is nothing to cite.", where="compare", todo="Choose runs with finished trials.")
-    snapshot, made = models.Snapshot.objects.get_or_create(
-        hash=hash_of(query, found),
+    snapshot, created = models.Snapshot.objects.get_or_create(
+        hash=hash_of(query, comparison),
         defaults={
             "query": query,
-            "attempts": attempts_of(found),
-            "rule": found.rule,
-            "content": content_of(found),
+            "attempts": attempts_of(comparison),
+            "rule": comparison.rule,
+            "content": content_of(comparison),
             "created_by": user,
         },
     )
-    if made:
+    if created:
         audit(actor, "cite", f"citation {snapshot.pk}", query=query)
     return snapshot
 
@@ -41,26 +45,25 @@ def cite(query: str, found: Comparison, *, user: User | None, actor: str) -> mod
 def save_reference(
     name: str, snapshot: models.Snapshot, series: str, *, user: User | None, actor: str
 ) -> models.Reference:
-    """A line of a citation under a name. Raises TeitenError for a name or a line that cannot be, StateError where the
-    name is taken."""
-    lines = sorted({point["series"] for point in snapshot.content["points"]})
-    if series not in lines:
-        there = ", ".join(map(repr, lines))
-        raise TeitenError(f"The citation has no line {series!r}.", where="series", todo=f"It has {there}.")
+    """Name a series of a citation. Raises TeitenError for an invalid name or series, StateError for a name in use."""
+    all_series = sorted({point["series"] for point in snapshot.content["points"]})
+    if series not in all_series:
+        names = ", ".join(map(repr, all_series))
+        raise TeitenError(f"The citation has no line {series!r}.", where="series", todo=f"It has {names}.")
     if not _NAME.fullmatch(name):
         raise TeitenError(
             f"{name!r} is no name of a reference.", where="name", todo="Use letters, digits, dots and dashes."
         )
-    reference, made = models.Reference.objects.get_or_create(
+    reference, created = models.Reference.objects.get_or_create(
         name=name, defaults={"snapshot": snapshot, "series": series, "created_by": user}
     )
-    if not made and (reference.snapshot_id, reference.series) != (snapshot.pk, series):
+    if not created and (reference.snapshot_id, reference.series) != (snapshot.pk, series):
         raise StateError(
             f"Another line is called {name!r} already.",
             where="name",
             why=f"It is {reference.series!r} of citation {reference.snapshot_id}.",
             todo="Choose another name.",
         )
-    if made:
+    if created:
         audit(actor, "save reference", f"reference {name}", citation=snapshot.pk, series=series)
     return reference

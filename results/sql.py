@@ -1,4 +1,4 @@
-"""The only raw cursor: a SQL text into dataclasses or arrays, and rows in by COPY."""
+"""Raw SQL, nowhere else used: queries into dataclasses or arrays, and rows in by COPY."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from numpy.typing import NDArray
 from psycopg import sql as compose
 
 T = TypeVar("T")
-_ITEMS = {20: ">i8", 23: ">i4", 701: ">f8"}  # oid of bigint, integer, double precision → how one is sent
+# oid of bigint, integer, double precision → dtype of an item in PostgreSQL's binary format
+_ITEM_TYPES = {20: ">i8", 23: ">i4", 701: ">f8"}
 
 
 @cache
 def load(module_file: str, name: str = "") -> str:
-    """The `.sql` file beside a module: `load(__file__)` for comparison.py reads comparison.sql."""
+    """Return the text of the `.sql` file beside a module: `load(__file__)` in comparison.py reads comparison.sql."""
     path = Path(module_file)
     return (path.parent / f"{name or path.stem}.sql").read_text(encoding="utf-8")
 
 
 def rows(cls: type[T], text: str, params: Mapping[str, Any] | None = None) -> list[T]:
-    """Runs one query; its columns are the fields of the dataclass, by name. Arrays become tuples."""
+    """Run a query and return its rows as the dataclass, columns by field name, arrays as tuples."""
     assert is_dataclass(cls)
     known = {field.name for field in fields(cls)}
     with connection.cursor() as cursor:
@@ -35,15 +36,17 @@ def rows(cls: type[T], text: str, params: Mapping[str, Any] | None = None) -> li
         names = [column.name for column in cursor.description]
         if unknown := set(names) - known:
             raise TypeError(f"{cls.__name__} has no field {', '.join(sorted(unknown))}")
-        return [cls(**dict(zip(names, map(_frozen, row), strict=True))) for row in cursor.fetchall()]
+        return [cls(**dict(zip(names, map(_list_as_tuple, row), strict=True))) for row in cursor.fetchall()]
 
 
 def columns(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Runs one query of one row, by the names of its columns. What `array_send` sends becomes an array without nulls:
-    thousands of numbers take a fraction of the time that they take as text. Parameters are bound by the server, which
-    must be able to tell their types."""
+    """Run a query of one row and return its columns by name, the results of `array_send` as numpy arrays.
+
+    Thousands of values take a fraction of the time that they take as text. The server binds the parameters, and must be
+    able to infer their types. An array must have no nulls.
+    """
     with connection.cursor() as cursor:
-        # Django's own cursor gets its answers as text, in which bytes are twice as long.
+        # Django's own cursor receives text, in which bytes are twice as long.
         cursor.cursor = psycopg.Cursor(connection.connection)
         cursor.cursor.format = psycopg.pq.Format.BINARY
         cursor.execute(text, params)
@@ -53,14 +56,14 @@ def columns(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def execute(text: str, params: Mapping[str, Any] | None = None) -> int:
-    """Runs one statement; the number of rows it touched."""
+    """Run a statement and return the number of rows that it affected."""
     with connection.cursor() as cursor:
         cursor.execute(text, params or {})
         return int(cursor.rowcount)
 
 
 def copy(table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -> int:
-    """COPY rows into a table, inside the present transaction; how many."""
+    """COPY rows into a table, inside the current transaction; return how many."""
     statement = compose.SQL("COPY {} ({}) FROM STDIN").format(
         compose.Identifier(table), compose.SQL(", ").join(map(compose.Identifier, columns))
     )
@@ -72,16 +75,19 @@ def copy(table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -
     return count
 
 
-def array(sent: bytes) -> NDArray[Any]:
-    """PostgreSQL's array_send(): dimensions, whether there are nulls, oid; length and first index; then each item after
-    its size."""
-    dimensions, nulls, oid = struct.unpack_from(">iiI", sent)
-    if dimensions > 1 or nulls or oid not in _ITEMS:
+def array(data: bytes) -> NDArray[Any]:
+    """Return what PostgreSQL's array_send() encoded.
+
+    Its format: number of dimensions, whether there are nulls, oid; length and first index; then each item after its
+    size.
+    """
+    dimensions, nulls, oid = struct.unpack_from(">iiI", data)
+    if dimensions > 1 or nulls or oid not in _ITEM_TYPES:
         raise TypeError(f"This is no list of numbers: {dimensions} dimensions, nulls {nulls}, oid {oid}.")
-    items = np.dtype([("size", ">i4"), ("item", _ITEMS[oid])])
-    found = np.frombuffer(sent, items, offset=20)["item"] if dimensions else np.zeros(0, _ITEMS[oid])
-    return found.astype(found.dtype.newbyteorder("="))
+    sized_item = np.dtype([("size", ">i4"), ("item", _ITEM_TYPES[oid])])
+    items = np.frombuffer(data, sized_item, offset=20)["item"] if dimensions else np.zeros(0, _ITEM_TYPES[oid])
+    return items.astype(items.dtype.newbyteorder("="))
 
 
-def _frozen(value: Any) -> Any:
+def _list_as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value

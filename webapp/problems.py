@@ -79,7 +79,7 @@ def _away(exception: BaseException | None) -> AwayError | None:
     Its address is only in the log: without the warehouse, nobody knows who the visitor is.
     """
     if isinstance(exception, DatabaseError) and warehouse.is_away(exception):
-        warehouse.hang_up()
+        warehouse.drop_connection()
     elif not isinstance(exception, AwayError):
         return None
     log.error("the warehouse is away: %s", exception)

@@ -43,8 +43,8 @@ def send_due(now: datetime) -> int:
         except DatabaseError as error:
             if note is None or not warehouse.is_away(error):
                 raise
-            warehouse.hang_up()
-            warehouse.outlast(note)
+            warehouse.drop_connection()
+            warehouse.retry(note)
         count += note.func is alerts.mark_sent
 
 

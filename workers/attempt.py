@@ -36,10 +36,10 @@ _IDLE_PATIENCE_S = 60.0  # with a warehouse that is away, at a trial's end: then
 
 def run(attempt_id: int, worker: str) -> bool:
     """Runs the attempt. False when another worker has it already, or it is over: a message delivered twice."""
-    if not warehouse.outlast(_begun, attempt_id, worker):
+    if not warehouse.retry(_begun, attempt_id, worker):
         return False
     error = _executed(attempt_id)
-    warehouse.outlast(dispatch.finish, attempt_id, error, timezone.now())
+    warehouse.retry(dispatch.finish, attempt_id, error, timezone.now())
     return True
 
 
@@ -52,7 +52,7 @@ def _begun(attempt_id: int, worker: str) -> bool:
 def _executed(attempt_id: int) -> dict[str, Any] | None:
     """The error that ended the attempt, None when its numbers are stored."""
     try:
-        return asyncio.run(_with_heartbeat(attempt_id, warehouse.outlast(order_of, attempt_id)))
+        return asyncio.run(_with_heartbeat(attempt_id, warehouse.retry(order_of, attempt_id)))
     except TeitenError as failure:
         return failure.as_dict()
     except Exception as failure:
@@ -149,9 +149,9 @@ def _stored(attempt_id: int, bundles: Path, archived: Archived) -> dict[str, Any
     """Files the archive, then its numbers; the error that the files themselves tell."""
     try:
         archive = ingest.Archive(archived.path, archived.sha256, archived.size_bytes)
-        warehouse.outlast(ingest.file_archive, attempt_id, archive)
+        warehouse.retry(ingest.file_archive, attempt_id, archive)
         parsed = reader.read(bundles / archived.path)
-        warehouse.outlast(ingest.store, parsed, attempt_id, archive)
+        warehouse.retry(ingest.store, parsed, attempt_id, archive)
         return dict(parsed.error) if parsed.error else None
     finally:
         connection.close()
@@ -188,7 +188,7 @@ def _beat(attempt_id: int) -> Beat | None:
     """None when the warehouse did not answer: the lease allows for some silence."""
 
     def away(error: DatabaseError) -> Beat | None:
-        return Beat.AWAY if warehouse.does_not_run(error) else None
+        return Beat.AWAY if warehouse.is_not_running(error) else None
 
     return _tried(attempt_id, lambda: lease.heartbeat(attempt_id, timezone.now()), away)
 
@@ -199,7 +199,7 @@ def _tried(attempt_id: int, verb: Callable[[], T], otherwise: Callable[[Database
         return verb()
     except DatabaseError as error:
         log.warning("attempt %s: %s", attempt_id, error)
-        warehouse.hang_up()
+        warehouse.drop_connection()
         return otherwise(error)
 
 
@@ -211,7 +211,7 @@ def _idle(attempt_id: int) -> frozenset[str]:
         return frozenset() if lost else agents_idle(attempt_id)
 
     try:
-        return warehouse.outlast_for(_IDLE_PATIENCE_S, left)
+        return warehouse.retry_for(_IDLE_PATIENCE_S, left)
     except AwayError as error:
         log.warning("attempt %s: %s", attempt_id, error)
         return frozenset()

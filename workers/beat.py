@@ -23,5 +23,5 @@ class Scheduler(DatabaseScheduler):
             if self._schedule is None or not warehouse.is_away(error):
                 raise
             log.warning("the warehouse is away; the schedules are those of before: %s", error)
-            warehouse.hang_up()
+            warehouse.drop_connection()
             return dict(self._schedule)

@@ -100,12 +100,12 @@ def contact(
 
 def keep(verb: Callable[P, object], *words: P.args, **named: P.kwargs) -> None:
     """What a contact has seen or done is stored though the warehouse is away for a while. Raises AwayError."""
-    warehouse.outlast_for(_CONTACT_PATIENCE_S, verb, *words, **named)
+    warehouse.retry_for(_CONTACT_PATIENCE_S, verb, *words, **named)
 
 
 def _contact(agent_id: int, at: datetime) -> Lease | None:
     """The lease of a contact; None while the agent is in use."""
-    if warehouse.there_s() > TTL_S:
+    if warehouse.reachable_for_s() > TTL_S:
         release_contacts(at)
     expires = at + timedelta(seconds=TTL_S)
     lease, made = Lease.objects.get_or_create(
@@ -138,7 +138,7 @@ def _prolonged(mine: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[C
                     prolong()
                 except DatabaseError as error:  # it comes again
                     log.warning("a contact's heartbeat: %s", error)
-                    warehouse.hang_up()
+                    warehouse.drop_connection()
 
     thread = threading.Thread(target=beat, name="contact", daemon=True)
     thread.start()

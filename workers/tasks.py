@@ -125,7 +125,7 @@ def _or_next_time() -> Iterator[None]:
     except DatabaseError as error:
         if not warehouse.is_away(error):
             raise
-        warehouse.hang_up()
+        warehouse.drop_connection()
         log.warning("the warehouse is away: %s", error)
 
 
@@ -159,7 +159,7 @@ def reap() -> None:
     """Requeues what vanished workers ran, and reverts what they left changed on agents that nothing uses. After the
     warehouse was away, workers that live have the time of a lease to be heard of again."""
     now = timezone.now()
-    if warehouse.there_s() > leasing.TTL_S:
+    if warehouse.reachable_for_s() > leasing.TTL_S:
         dispatching.reap(now)
     for agent_id in hostfactors.agents_to_revert(now):
         _send(settle, agent_id)
@@ -216,7 +216,7 @@ def prune(agent_id: int) -> None:
 @app.task
 def start_plan(plan_id: int) -> None:
     """A cron schedule's run of a plan. What keeps it from running is in the audit log and the worker's log."""
-    warehouse.outlast(_start_plan, plan_id, timezone.now())
+    warehouse.retry(_start_plan, plan_id, timezone.now())
     with _or_next_time():
         ring()
 

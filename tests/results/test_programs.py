@@ -20,7 +20,7 @@ def pooled(db: None) -> TrialSpec:
     for name in ("db1", "db2"):
         factories.agent(name)
     plan = factories.a_plan(installation="16", factors={"clients": [1]})
-    [spec] = runs.resolved(plan, kinds())[1]
+    [spec] = runs.resolve_plan(plan, kinds())[1]
     roles = {"client": "db1", "primary": "db1", "standby1": "db2", "pooler": "db2"}
     return replace(spec, topology="pgpool", agents=roles, poolers=("pooler",), collectors=("sar", "perf"))
 

@@ -202,8 +202,8 @@ def test_a_run_that_never_started_starts_with_the_retry_of_a_trial() -> None:
 def test_initdb_options_tell_configurations_apart() -> None:
     factories.agent()
     kinds = registry.kinds()
-    with_checksums = runs.resolved(factories.a_plan(initdb=["--data-checksums"]), kinds)[1][0]
-    without = runs.resolved(factories.a_plan(), kinds)[1][0]
+    with_checksums = runs.resolve_plan(factories.a_plan(initdb=["--data-checksums"]), kinds)[1][0]
+    without = runs.resolve_plan(factories.a_plan(), kinds)[1][0]
     assert dimensions(with_checksums)["initdb"] == "--data-checksums"
     assert dimensions(without)["initdb"] == ""
 

@@ -22,4 +22,4 @@ class WarehouseCommand(BaseCommand):
         except DatabaseError as error:
             if not warehouse.is_away(error):
                 raise
-            raise CommandError(str(warehouse.away(error))) from error
+            raise CommandError(str(warehouse.away_error(error))) from error

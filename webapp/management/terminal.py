@@ -24,7 +24,7 @@ def follow(run_id: int, console: Console) -> RunDetail:
         task = progress.add_task(f"Run {run_id}", total=None)
         reported: set[int] = set()
         while True:
-            detail = warehouse.outlast(run_detail, run_id, timezone.now())
+            detail = warehouse.retry(run_detail, run_id, timezone.now())
             _report_ended(detail, reported, progress.console)
             ended = detail.run.trials_done + detail.run.trials_failed + detail.run.trials_cancelled
             progress.update(task, total=detail.run.trials_total, completed=ended, description=_description(detail))

@@ -86,7 +86,7 @@ def unanswered(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, s
         while told:
             told.pop()
             server.restart(0)
-            warehouse.there_s()  # on a connection that the server has closed
+            warehouse.reachable_for_s()  # on a connection that the server has closed
         return answer
 
     monkeypatch.setattr(module, name, broken_off)
@@ -257,6 +257,6 @@ def test_a_worker_and_what_beat_asks_of_it(worker: Callable[[], subprocess.Popen
         tasks.reap.delay()
         threading.Event().wait(1)
     server.start()
-    wait_for(lambda: warehouse.outlast(models.Run.objects.get).state == RunState.FINISHED)
+    wait_for(lambda: warehouse.retry(models.Run.objects.get).state == RunState.FINISHED)
     stored_once()
     assert process.poll() is None

@@ -67,7 +67,7 @@ def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     except DatabaseError as error:
         if not warehouse.is_away(error):
             raise
-        warehouse.hang_up()
+        warehouse.drop_connection()
         yield False, "not known while the warehouse cannot be reached"
 
 
