@@ -1,5 +1,4 @@
-"""Sends alerts: by e-mail as Django's settings say, or to a webhook as JSON. One try each; `results.alerts` keeps what
-came of it."""
+"""Send alerts, by e-mail through Django or to a webhook as JSON. One try each; `results.alerts` stores its outcome."""
 
 from __future__ import annotations
 
@@ -28,28 +27,32 @@ MOST_NAMED = 20
 
 
 def send_due(now: datetime) -> int:
-    """Tries everything that is due, once; how many were sent. Whatever one alert fails of, the others are sent. What
-    came of it is noted even if the warehouse was away by then: nobody is told twice for that."""
+    """Try once to send each alert that is due, whatever the others fail of; return how many were sent.
+
+    The outcome is stored even if the warehouse was away meanwhile, so that nobody is notified twice for that.
+    """
     count = 0
     while True:
-        note: partial[None] | None = None
+        store_outcome: partial[None] | None = None
         try:
             with alerts.next_due(now) as alert:
                 if alert is None:
                     return count
-                why = _send(alert)
-                note = partial(alerts.mark_failed, alert, why, now) if why else partial(alerts.mark_sent, alert, now)
-                note()
+                if why := _send(alert):
+                    store_outcome = partial(alerts.mark_failed, alert, why, now)
+                else:
+                    store_outcome = partial(alerts.mark_sent, alert, now)
+                store_outcome()
         except DatabaseError as error:
-            if note is None or not warehouse.is_away(error):
+            if store_outcome is None or not warehouse.is_away(error):
                 raise
             warehouse.drop_connection()
-            warehouse.retry(note)
-        count += note.func is alerts.mark_sent
+            warehouse.retry(store_outcome)
+        count += store_outcome.func is alerts.mark_sent
 
 
 def _send(alert: models.Alert) -> str:
-    """Why it could not be sent; '' where it was."""
+    """Send an alert; return why it could not be sent, '' where it was."""
     try:
         _SENDERS[alert.watch.channel](alert)
     except TeitenError as error:
@@ -61,7 +64,7 @@ def _send(alert: models.Alert) -> str:
 
 
 def message(alert: models.Alert) -> tuple[str, str]:
-    """(subject, text) of an e-mail."""
+    """Return subject and text of an e-mail."""
     content = alert.content
     worse = [cell for cell in content["cells"] if _is_worse(cell)]
     plan = " ".join(str(content["plan"]).split())
@@ -71,11 +74,11 @@ def message(alert: models.Alert) -> tuple[str, str]:
     subject = f"[Teiten] {plan}: {', '.join(outcomes)} in run {content['run']}"
     lines = [
         f"Run {content['run']} of “{plan}” against run {content['before']}, {content['metric']['label']}:",
-        *([_failed(content)] if content["failed"] else []),
+        *([_failed_trials(content)] if content["failed"] else []),
         "",
-        *(f"- {_line(cell, content['metric']['unit'])}" for cell in worse[:MOST_NAMED]),
+        *(f"- {_cell_line(cell, content['metric']['unit'])}" for cell in worse[:MOST_NAMED]),
         *([f"- and {len(worse) - MOST_NAMED} more"] if len(worse) > MOST_NAMED else []),
-        *(f"- {_lost_line(one)}" for one in lost[:MOST_NAMED]),
+        *(f"- {_lost_line(configuration)}" for configuration in lost[:MOST_NAMED]),
         *([f"- and {len(lost) - MOST_NAMED} more that were not measured"] if len(lost) > MOST_NAMED else []),
         "",
         f"Comparison: {_comparison(content)}",
@@ -86,7 +89,7 @@ def message(alert: models.Alert) -> tuple[str, str]:
 
 
 def payload(alert: models.Alert) -> dict[str, Any]:
-    """What a webhook gets. `text` is for chats that show it; docs/trends.md names every key."""
+    """Return what a webhook receives; docs/trends.md names every key. `text` is for chats, which show it."""
     subject, text = message(alert)
     content = alert.content
     return {
@@ -120,8 +123,10 @@ def _mail(alert: models.Alert) -> None:
 
 
 def _post(alert: models.Alert) -> None:
-    """Redirects are not followed and no proxy is asked: what was allowed is what is reached. What the target answers is
-    not kept but for its status."""
+    """Send an alert to a webhook. Of the response only the status is used.
+
+    Redirects are not followed and no proxy is used: only the address that was allowed is reached.
+    """
     request = urllib.request.Request(
         alert.watch.target,
         data=json.dumps(payload(alert)).encode(),
@@ -130,8 +135,8 @@ def _post(alert: models.Alert) -> None:
     )
     where = alert.watch.target.partition("?")[0]
     try:
-        with _OPENER.open(request, timeout=TIMEOUT_S) as answer:
-            status = answer.status
+        with _OPENER.open(request, timeout=TIMEOUT_S) as response:
+            status = response.status
     except urllib.error.HTTPError as error:
         status = error.code
         error.close()
@@ -155,7 +160,7 @@ def _is_worse(cell: Mapping[str, Any]) -> bool:
     return cell["kind"] == "worse" or cell["since"] is not None
 
 
-def _line(cell: Mapping[str, Any], unit: str) -> str:
+def _cell_line(cell: Mapping[str, Any], unit: str) -> str:
     parts = []
     if cell["kind"] == "worse" and cell["ratio"] is not None:
         known = cell["low"] is not None and cell["high"] is not None
@@ -165,21 +170,22 @@ def _line(cell: Mapping[str, Any], unit: str) -> str:
     if cell["since"] is not None:
         change = f", {_percent(cell['level_ratio'])}" if cell["level_ratio"] is not None else ""
         parts.append(f"on a worse level since run {cell['since']}{change}")
-    return f"{cell['name']}: {'; '.join(parts)}{_differs(cell['environment'])}"
+    return f"{cell['name']}: {'; '.join(parts)}{_environment_differences(cell['environment'])}"
 
 
-def _lost_line(one: Mapping[str, Any]) -> str:
-    trials = f": {one['failed']} trial{'' if one['failed'] == 1 else 's'} failed" if one["failed"] else ""
-    return f"{one['name']}: measured before, not now{trials}"
+def _lost_line(configuration: Mapping[str, Any]) -> str:
+    count = configuration["failed"]
+    trials = f": {count} trial{'' if count == 1 else 's'} failed" if count else ""
+    return f"{configuration['name']}: measured before, not now{trials}"
 
 
-def _failed(content: Mapping[str, Any]) -> str:
+def _failed_trials(content: Mapping[str, Any]) -> str:
     if content["failed"] == content["trials"]:
         return "Every trial of it failed."
     return f"{content['failed']} of its {content['trials']} trials failed."
 
 
-def _differs(keys: Sequence[str]) -> str:
+def _environment_differences(keys: Sequence[str]) -> str:
     return f". The environment differs: {'; '.join(keys[:5])}" if keys else ""
 
 

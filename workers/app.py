@@ -1,4 +1,4 @@
-"""The Celery app: queues and schedule. Names its tasks by string, so that tasks import it and not the reverse."""
+"""The Celery app: queues and schedule. It names tasks by string, since tasks import it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ app.conf.update(
     task_ignore_result=True,
     worker_prefetch_multiplier=1,
     broker_connection_retry_on_startup=True,
-    # A page that rings must not wait long for a Redis that is down or hangs: beat looks again.
+    # A page that wakes the dispatcher must not wait long for a Redis that is down or hangs: beat wakes it again.
     broker_transport_options={
         "socket_connect_timeout": 3,
         "socket_timeout": 10,

@@ -1,4 +1,4 @@
-"""Beat's scheduler: schedules lie in the warehouse, and one that is away for a while does not end beat."""
+"""The scheduler of Celery beat, whose schedules are in the warehouse, and which survives the warehouse's absence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class Scheduler(DatabaseScheduler):
-    """Goes on with the schedules that it knows while the warehouse is away, and asks for them again later."""
+    """A scheduler that keeps its last schedules while the warehouse is away, and reads them again later."""
 
     def all_as_schedule(self) -> dict[str, Any]:
         try:

@@ -50,7 +50,7 @@ from workers.bundle.writer import Archived, BundleWriter
 from workers.host.factors import Noted
 from workers.host.use import HostUse
 from workers.interfaces import Arranged, Audited, Released, Stage
-from workers.lookout import Lookout, Seen
+from workers.lookout import ActivityMonitor, Report
 from workers.orders import Order
 from workers.phases import Phases, Progress
 from workers.postgres import sessions, settings
@@ -104,7 +104,7 @@ async def run(
     progress: Progress,
     idle: Idle,
     noted: Noted = noted_nowhere,
-    seen: Seen = seen_by_none,
+    seen: Report = seen_by_none,
     ours: Callable[[], Awaitable[bool]] = always_ours,
 ) -> tuple[Archived, dict[str, Any] | None]:
     """Runs the attempt and archives its bundle under `bundles`: (where, error). Never raises for what an agent or a
@@ -122,7 +122,7 @@ async def run(
         stage.stored_by = workload.stored_by(order.spec.parameters)
         stage.deadlines = deadlines(order.spec, registry.kinds(), order.past_s)
     host = HostUse(stage, order.hosts, order.trial_key, noted)
-    attempt = _Attempt(order, writer, Phases(stage, progress, Lookout(stage, seen), time.time()), stage, host)
+    attempt = _Attempt(order, writer, Phases(stage, progress, ActivityMonitor(stage, seen), time.time()), stage, host)
     lost = False
     async with AsyncExitStack() as connections:
         try:

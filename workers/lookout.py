@@ -1,4 +1,4 @@
-"""Looks now and then what the sessions of a trial's servers wait for, once a phase takes longer than it should."""
+"""Sample what the sessions of a trial's servers wait for, once a phase takes longer than expected."""
 
 from __future__ import annotations
 
@@ -12,63 +12,67 @@ from workers.interfaces import Stage
 from workers.postgres import activity
 from workers.postgres.activity import Activity
 
-Seen = Callable[[Look | None], Awaitable[None]]
+Report = Callable[[Look | None], Awaitable[None]]
 _LATE_S = 15.0  # beyond the expected end
-_UNKNOWN_S = 60.0  # where nobody knows what to expect
-_EVERY_S, _AT_MOST_EVERY_S = 60.0, 1.0
-_SHARE = 4  # of the time until the deadline: some looks are taken before it in any case
+_UNKNOWN_S = 60.0  # after the phase's begin, where its end cannot be estimated
+_INTERVAL_S, _SHORTEST_INTERVAL_S = 60.0, 1.0
+_SHARE = 4  # part of the time until the deadline, so that some samples are taken before it in any case
 
 
-class Lookout:
-    """last: the latest look of the phase. stalls: every time in which nothing moved, kept with the trial."""
+class ActivityMonitor:
+    """Samples the sessions of a trial's servers, and reports the samples.
 
-    def __init__(self, stage: Stage, seen: Seen) -> None:
-        self.stage, self.seen = stage, seen
+    last: the latest sample of the phase
+    stalls: every time in which no session made progress, stored with the trial
+    """
+
+    def __init__(self, stage: Stage, report: Report) -> None:
+        self.stage, self.report = stage, report
         self.last: Look | None = None
         self.stalls: list[dict[str, Any]] = []
-        self._before: dict[str, tuple[Activity, float]] = {}
+        self._previous: dict[str, tuple[Activity, float]] = {}
 
     async def watch(self, phase: str, expected_s: float | None, limit_s: float) -> None:
-        """Until it is cancelled. Nothing is looked at before the phase's expected end; without one once a minute."""
-        self.last, self._before = None, {}
+        """Sample until cancelled: from the phase's expected end on, or where that is not known, from a minute on."""
+        self.last, self._previous = None, {}
         patience = self.stage.spec.patience
         base_s = expected_s if expected_s and expected_s < limit_s else 0.0
         share_s = (limit_s - base_s) / _SHARE
         await asyncio.sleep(base_s + min((_LATE_S if base_s else _UNKNOWN_S) * patience, share_s))
         while True:
-            await self._look(phase)
-            await asyncio.sleep(max(_AT_MOST_EVERY_S, min(_EVERY_S * patience, share_s)))
+            await self._sample(phase)
+            await asyncio.sleep(max(_SHORTEST_INTERVAL_S, min(_INTERVAL_S * patience, share_s)))
 
-    async def over(self, *, well: bool) -> None:
-        """The phase is. Where it came to no good end its last look is kept with the trial."""
-        if self.last and not well:
+    async def end_phase(self, *, succeeded: bool) -> None:
+        """End the phase. Where it failed, its last sample is stored with the trial."""
+        if self.last and not succeeded:
             self.stage.recorder.note("look", self.last.to_json())
         elif self.last:
             self.last = None
-            await self.seen(None)
+            await self.report(None)
 
-    async def _look(self, phase: str) -> None:
+    async def _sample(self, phase: str) -> None:
         at_s, servers = time.time(), dict(self.stage.servers)
         if not servers:
             return
-        found = await asyncio.gather(*(activity.look(server) for server in servers.values()))
-        nodes = tuple(self._node(node, now, at_s) for node, now in zip(servers, found, strict=True))
+        activities = await asyncio.gather(*(activity.look(server) for server in servers.values()))
+        nodes = tuple(self._node(node, sample, at_s) for node, sample in zip(servers, activities, strict=True))
         self.last = Look(phase, at_s, nodes)
-        self._note(self.last)
-        await self.seen(self.last)
+        self._note_stall(self.last)
+        await self.report(self.last)
 
-    def _node(self, node: str, now: Activity, at_s: float) -> NodeLook:
-        before, since_s = self._before.get(node, (None, at_s))
-        still = before is not None and now.stands_still_since(before)
-        self._before[node] = (now, since_s if still else at_s)
-        return NodeLook(node, now.sessions, now.trouble, since_s if still else None)
+    def _node(self, node: str, sample: Activity, at_s: float) -> NodeLook:
+        previous, since_s = self._previous.get(node, (None, at_s))
+        stalled = previous is not None and sample.stands_still_since(previous)
+        self._previous[node] = (sample, since_s if stalled else at_s)
+        return NodeLook(node, sample.sessions, sample.trouble, since_s if stalled else None)
 
-    def _note(self, look: Look) -> None:
+    def _note_stall(self, look: Look) -> None:
         since_s = look.still_since_s
         if since_s is None:
             return
         if not self.stalls or self.stalls[-1]["since_s"] != since_s:
             self.stalls.append({"since_s": since_s})
-        seen = {"until_s": look.at_s, "seconds": look.at_s - since_s, "phase": look.phase, "lines": list(look.lines)}
-        self.stalls[-1] |= seen
+        stall = {"until_s": look.at_s, "seconds": look.at_s - since_s, "phase": look.phase, "lines": list(look.lines)}
+        self.stalls[-1] |= stall
         self.stage.recorder.note("stalls", self.stalls)

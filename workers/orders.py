@@ -1,4 +1,4 @@
-"""From the warehouse to the values that an attempt needs: its order."""
+"""The order of an attempt: everything that it needs of the warehouse, as values."""
 
 from __future__ import annotations
 
@@ -19,9 +19,17 @@ from workers.remote.address import Address
 
 @dataclass(frozen=True)
 class Order:
-    """All that the executor is told. layers: agent name → the layers last found on it. build: what is known of the
-    installation. client_version: of psql and pgbench, '' where it is not known. hosts: agent name → what it allows.
-    past_s: how long the measured window was in past trials of this very work, where nobody knows it before."""
+    """Everything that the executor needs for an attempt.
+
+    trial_key: '<run id>/<trial id>'
+    attempt: number of the attempt
+    addresses: agent name → how it is reached
+    layers: agent name → the layers last discovered there
+    build: facts of the installation
+    client_version: of psql and pgbench; '' where it is not known
+    hosts: agent name → what plans may change there
+    past_s: length of the measured window in past trials of the same work, in seconds, where it cannot be known before
+    """
 
     trial_key: str
     attempt: int
@@ -76,24 +84,30 @@ def _past_s(spec: TrialSpec) -> float | None:
 
 
 def agents_idle(attempt_id: int) -> frozenset[str]:
-    """The names of those of the attempt's agents that no trial of a running run waits for."""
+    """Return the names of those of the attempt's agents that no other trial of a running run waits for."""
     trial = Trial.objects.get(attempts=attempt_id)
     waiting = Trial.objects.filter(state=TrialState.WAITING, run__state=RunState.RUNNING, agents__overlap=trial.agents)
-    wanted = {agent for agents in waiting.exclude(pk=trial.pk).values_list("agents", flat=True) for agent in agents}
-    return frozenset(Agent.objects.filter(pk__in={*trial.agents} - wanted).values_list("name", flat=True))
+    awaited: set[int] = set()
+    for agents in waiting.exclude(pk=trial.pk).values_list("agents", flat=True):
+        awaited.update(agents)
+    return frozenset(Agent.objects.filter(pk__in={*trial.agents} - awaited).values_list("name", flat=True))
 
 
 def _build(spec: TrialSpec, agents: list[int]) -> dict[str, Any]:
-    """Version, configure options and JIT of the installation, as last discovered."""
-    known = {"name": spec.installation.name, "version": spec.installation.version}
-    row = Installation.objects.filter(agent__in=agents, bin_dir=spec.installation.bin_dir).first()
-    found = {"configure": row.configure, "jit": row.has_jit} if row else {}
-    return known | {"version_num": spec.installation.version_num} | found
+    """Return version, configure options and JIT of the installation, as last discovered."""
+    installation = spec.installation
+    build: dict[str, Any] = {
+        "name": installation.name,
+        "version": installation.version,
+        "version_num": installation.version_num,
+    }
+    row = Installation.objects.filter(agent__in=agents, bin_dir=installation.bin_dir).first()
+    return build | {"configure": row.configure, "jit": row.has_jit} if row else build
 
 
 def _client_version(spec: TrialSpec, agents: list[int]) -> str:
-    found = Installation.objects.filter(agent__in=agents, agent__name=spec.agents["client"], bin_dir=spec.client_bin)
-    return found.values_list("version", flat=True).first() or ""
+    client = Installation.objects.filter(agent__in=agents, agent__name=spec.agents["client"], bin_dir=spec.client_bin)
+    return client.values_list("version", flat=True).first() or ""
 
 
 def _layers(agent: Agent) -> tuple[Layer, ...]:

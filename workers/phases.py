@@ -13,7 +13,7 @@ from results.errors import DeadlineError, TeitenError
 from results.parsed import PhaseTiming
 from results.specs import GRACE_S
 from workers.interfaces import Stage
-from workers.lookout import Lookout
+from workers.lookout import ActivityMonitor
 
 log = logging.getLogger(__name__)
 Progress = Callable[[str, float | None], Awaitable[None]]
@@ -28,7 +28,7 @@ class Phases:
 
     stage: Stage
     progress: Progress
-    lookout: Lookout
+    monitor: ActivityMonitor
     started_s: float
     done: list[PhaseTiming] = field(default_factory=list)
 
@@ -49,7 +49,7 @@ class Phases:
             ok = True
         finally:
             self.done.append(PhaseTiming(name, begun - self.started_s, time.time() - begun, ok))
-            await self.lookout.over(well=ok)
+            await self.monitor.end_phase(succeeded=ok)
 
     @asynccontextmanager
     async def _ended_by(self, name: str, limit_s: float | None) -> AsyncIterator[None]:
@@ -75,7 +75,7 @@ class Phases:
         if limit_s is None:
             yield
             return
-        looking = asyncio.create_task(self.lookout.watch(name, expected_s, limit_s))
+        looking = asyncio.create_task(self.monitor.watch(name, expected_s, limit_s))
         try:
             yield
         finally:
@@ -96,7 +96,7 @@ class Phases:
         return DeadlineError(
             f"The phase {name} did not end by its deadline of {limit} s.",
             where=name,
-            why=" ".join(str(words) for words in (self.lookout.last, cause) if words),
+            why=" ".join(str(words) for words in (self.monitor.last, cause) if words),
             todo="Look at what it waited for. Where it is only slow, raise the plan's `patience`, which puts off all "
             f"deadlines and was {self.stage.spec.patience:g}.",
         )

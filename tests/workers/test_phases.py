@@ -13,7 +13,7 @@ from results.looks import Look
 from tests.workers.bundle.test_declared import SPEC
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage
-from workers.lookout import Lookout
+from workers.lookout import ActivityMonitor
 from workers.phases import Phases
 
 
@@ -29,7 +29,7 @@ async def unshown(phase: str, expected_s: float | None) -> None:
 def phases(tmp_path: Path) -> Phases:
     spec = replace(SPEC, patience=0.01)
     stage = Stage(spec, {}, {}, BundleWriter(tmp_path, "1/1", 1), "1-1", deadlines={"verify": 0.3, "measure": 60.0})
-    return Phases(stage, unshown, Lookout(stage, unseen), 0.0)
+    return Phases(stage, unshown, ActivityMonitor(stage, unseen), 0.0)
 
 
 async def test_a_phase_that_waits_for_ever_fails_at_its_deadline(phases: Phases) -> None:
