@@ -1,4 +1,4 @@
-"""One attempt, from its lease to its numbers: executes, archives, reads the bundle, ingests, settles."""
+"""Run one attempt: execute the trial, archive its bundle, parse and store that, update the trial."""
 
 from __future__ import annotations
 
@@ -26,31 +26,34 @@ from results.states import AttemptState, TrialState
 from workers import dispatch, executor, lease
 from workers.bundle import reader
 from workers.bundle.writer import Archived
-from workers.lease import Beat
+from workers.lease import LeaseState
 from workers.orders import Order, agents_idle, order_of
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-_IDLE_PATIENCE_S = 60.0  # with a warehouse that is away, at a trial's end: then its servers are left running
+_IDLE_PATIENCE_S = 60.0  # with a warehouse that is away, at a trial's end; then its servers stay running
 
 
 def run(attempt_id: int, worker: str) -> bool:
-    """Runs the attempt. False when another worker has it already, or it is over: a message delivered twice."""
-    if not warehouse.retry(_begun, attempt_id, worker):
+    """Run an attempt. Return False when another worker has it or it has ended, as for a message delivered twice."""
+    if not warehouse.retry(_begin, attempt_id, worker):
         return False
-    error = _executed(attempt_id)
+    error = _execute(attempt_id)
     warehouse.retry(dispatch.finish, attempt_id, error, timezone.now())
     return True
 
 
-def _begun(attempt_id: int, worker: str) -> bool:
-    """A worker is a thread, which runs one attempt at a time: what bears its name it has begun itself a moment ago."""
-    mine = Attempt.objects.filter(Q(worker="") | Q(worker=worker), pk=attempt_id, state=AttemptState.RUNNING)
-    return bool(mine.update(worker=worker))
+def _begin(attempt_id: int, worker: str) -> bool:
+    """Give the attempt to this worker; return whether it is this worker's.
+
+    A worker is a thread and runs one attempt at a time: it may have begun this one itself before a retry.
+    """
+    attempt = Attempt.objects.filter(Q(worker="") | Q(worker=worker), pk=attempt_id, state=AttemptState.RUNNING)
+    return bool(attempt.update(worker=worker))
 
 
-def _executed(attempt_id: int) -> dict[str, Any] | None:
-    """The error that ended the attempt, None when its numbers are stored."""
+def _execute(attempt_id: int) -> dict[str, Any] | None:
+    """Execute an attempt and store its measurements; return the error that ended it, None for none."""
     try:
         return asyncio.run(_with_heartbeat(attempt_id, warehouse.retry(order_of, attempt_id)))
     except TeitenError as failure:
@@ -67,86 +70,102 @@ def _executed(attempt_id: int) -> dict[str, Any] | None:
 
 
 @dataclass
-class _Teller:
-    """What an attempt tells and asks the warehouse while it runs, in one thread: it never waits for the warehouse with
-    what the trial is doing. cleaning: from the phase `clean` on. untold: the phase, until the warehouse knows of it."""
+class _Reporter:
+    """An attempt's access to the warehouse while it runs, in one thread of its own, so that the trial never waits.
+
+    cleaning: whether the phase `clean` has begun
+    unreported_phase: the phase, since when, and its expected seconds, until the warehouse has stored it
+    """
 
     attempt_id: int
     thread: ThreadPoolExecutor
     cleaning: bool = False
-    untold: tuple[str, datetime, float | None] | None = None
+    unreported_phase: tuple[str, datetime, float | None] | None = None
 
-    async def ask(self, verb: Callable[..., T], *words: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.thread, verb, self.attempt_id, *words)
+    async def call(self, operation: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.thread, operation, self.attempt_id, *args)
 
     async def progress(self, phase: str, expected_s: float | None) -> None:
         self.cleaning = self.cleaning or phase == "clean"
-        self.untold = (phase, timezone.now(), expected_s)
-        await self.tell()
+        self.unreported_phase = (phase, timezone.now(), expected_s)
+        await self.report_phase()
 
-    async def tell(self) -> None:
-        phase = self.untold
+    async def report_phase(self) -> None:
+        phase = self.unreported_phase
         if phase is None:
             return
-        known: bool = await self.ask(_note_phase, *phase)
-        if known and self.untold is phase:
-            self.untold = None
+        stored: bool = await self.call(_store_phase, *phase)
+        if stored and self.unreported_phase is phase:
+            self.unreported_phase = None
 
-    async def beat(self) -> Beat | None:
-        beat = await self.ask(_beat)
-        await self.tell()
-        return beat
+    async def heartbeat(self) -> LeaseState | None:
+        state = await self.call(_heartbeat)
+        await self.report_phase()
+        return state
 
-    async def ours(self) -> bool:
-        return await self.ask(_beat) is not Beat.LOST
+    async def has_leases(self) -> bool:
+        return await self.call(_heartbeat) is not LeaseState.LOST
 
-    async def idle(self) -> frozenset[str]:
-        return await self.ask(_idle)
+    async def idle_agents(self) -> frozenset[str]:
+        return await self.call(_idle_agents)
 
-    async def noted(self, agent: str, changes: Sequence[Change]) -> None:
-        await self.ask(_note_changes, agent, changes)
+    async def store_changes(self, agent: str, changes: Sequence[Change]) -> None:
+        await self.call(_store_changes, agent, changes)
 
-    async def seen(self, look: Look | None) -> None:
-        await self.ask(_note_look, look)
+    async def store_look(self, look: Look | None) -> None:
+        await self.call(_store_look, look)
 
 
 async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | None:
-    """Executes and stores beside a heartbeat. A lost lease or a cancelled trial stops the execution, but never its
-    cleaning up nor what is stored of it."""
+    """Execute an attempt and store its result, with heartbeats; return the error that ended it.
+
+    A lost lease or a cancelled trial stops the execution, but neither its clean-up nor the storing of its result.
+    """
     bundles: Path = settings.TEITEN_BUNDLE_DIR
     with ThreadPoolExecutor(1, thread_name_prefix=f"attempt-{attempt_id}") as thread:
-        teller = _Teller(attempt_id, thread)
-        work = executor.run(order, bundles, teller.progress, teller.idle, teller.noted, teller.seen, teller.ours)
+        reporter = _Reporter(attempt_id, thread)
+        work = executor.run(
+            order,
+            bundles,
+            reporter.progress,
+            reporter.idle_agents,
+            reporter.store_changes,
+            reporter.store_look,
+            reporter.has_leases,
+        )
         execution = asyncio.ensure_future(work)
-        await _until_done(execution, teller)
+        await _wait_for_execution(execution, reporter)
         archived, error = execution.result()
-        storing = asyncio.get_running_loop().run_in_executor(None, _stored, attempt_id, bundles, archived)
+        storing = asyncio.get_running_loop().run_in_executor(None, _store_result, attempt_id, bundles, archived)
         while not storing.done():
             await asyncio.wait([storing], timeout=lease.HEARTBEAT_S)
-            await teller.ask(_beat)
-        await teller.ask(_hang_up)
+            await reporter.call(_heartbeat)
+        await reporter.call(_close_connection)
         if error and storing.exception():
             return error
         return storing.result()
 
 
-async def _until_done(execution: asyncio.Future[Any], teller: _Teller) -> None:
-    """Silence of the warehouse for as long as a lease lasts is a lost lease, unless it is known not to run: then nobody
-    else can take the agents."""
+async def _wait_for_execution(execution: asyncio.Future[Any], reporter: _Reporter) -> None:
+    """Wait until the execution has ended, with heartbeats; cancel it when the lease is lost or the trial cancelled.
+
+    A warehouse that does not answer for as long as a lease lasts means a lost lease, unless it is known not to run:
+    then nobody else can take the agents.
+    """
     loop = asyncio.get_running_loop()
-    last_s = loop.time()
+    last_answer_s = loop.time()
     while not execution.done():
         await asyncio.wait([execution], timeout=lease.HEARTBEAT_S)
-        beat = await teller.beat()
-        last_s = loop.time() if beat is not None else last_s
-        if beat is None and loop.time() - last_s > lease.TTL_S:
-            beat = Beat.LOST
-        if beat in (Beat.LOST, Beat.CANCELLED) and not teller.cleaning and not execution.done():
-            execution.cancel(executor.LOST if beat is Beat.LOST else "cancelled")
+        state = await reporter.heartbeat()
+        last_answer_s = loop.time() if state is not None else last_answer_s
+        if state is None and loop.time() - last_answer_s > lease.TTL_S:
+            state = LeaseState.LOST
+        if state in (LeaseState.LOST, LeaseState.CANCELLED) and not reporter.cleaning and not execution.done():
+            execution.cancel(executor.LOST if state is LeaseState.LOST else "cancelled")
 
 
-def _stored(attempt_id: int, bundles: Path, archived: Archived) -> dict[str, Any] | None:
-    """Files the archive, then its numbers; the error that the files themselves tell."""
+def _store_result(attempt_id: int, bundles: Path, archived: Archived) -> dict[str, Any] | None:
+    """Store the archive's path, then its measurements; return the error that its files contain, None for none."""
     try:
         archive = ingest.Archive(archived.path, archived.sha256, archived.size_bytes)
         warehouse.retry(ingest.file_archive, attempt_id, archive)
@@ -157,65 +176,67 @@ def _stored(attempt_id: int, bundles: Path, archived: Archived) -> dict[str, Any
         connection.close()
 
 
-def _note_phase(attempt_id: int, phase: str, since: datetime, expected_s: float | None) -> bool:
-    """What the pages show; False where it could not be told. A warehouse that is away for a moment costs the display,
-    not the trial."""
+def _store_phase(attempt_id: int, phase: str, since: datetime, expected_s: float | None) -> bool:
+    """Store the phase that pages show; return whether the warehouse could be reached.
 
-    def note() -> bool:
+    While it is away for a moment, the display is late, but not the trial.
+    """
+
+    def store() -> bool:
         running = Trial.objects.filter(attempts=attempt_id, state=TrialState.RUNNING)
         running.update(phase=phase, phase_at=since, expected_s=expected_s)
         return True
 
-    return _tried(attempt_id, note, lambda _: False)
+    return _try_once(attempt_id, store, lambda _: False)
 
 
-def _note_look(attempt_id: int, look: Look | None) -> None:
-    """What the pages show while the attempt runs; at its end come the notes of its bundle."""
+def _store_look(attempt_id: int, look: Look | None) -> None:
+    """Store the sessions' activity that pages show while the attempt runs; at its end its bundle's notes replace it."""
 
-    def note() -> None:
+    def store() -> None:
         running = Attempt.objects.filter(pk=attempt_id, state=AttemptState.RUNNING)
         running.update(notes={"look": look.to_json()} if look else {})
 
-    _tried(attempt_id, note, lambda _: None)
+    _try_once(attempt_id, store, lambda _: None)
 
 
-def _note_changes(attempt_id: int, agent: str, changes: Sequence[Change]) -> None:
-    """What the agents' pages show. The agent's own files hold it too: a warehouse that is away costs the display."""
-    _tried(attempt_id, lambda: hostfactors.note_changes(agent, changes, timezone.now()), lambda _: None)
+def _store_changes(attempt_id: int, agent: str, changes: Sequence[Change]) -> None:
+    """Store the changed host factors that the agent's page shows; files on the agent hold them in any case."""
+    _try_once(attempt_id, lambda: hostfactors.note_changes(agent, changes, timezone.now()), lambda _: None)
 
 
-def _beat(attempt_id: int) -> Beat | None:
-    """None when the warehouse did not answer: the lease allows for some silence."""
+def _heartbeat(attempt_id: int) -> LeaseState | None:
+    """Prolong the attempt's leases; None when the warehouse did not answer, which the lease tolerates for a while."""
 
-    def away(error: DatabaseError) -> Beat | None:
-        return Beat.AWAY if warehouse.is_not_running(error) else None
+    def state_without_answer(error: DatabaseError) -> LeaseState | None:
+        return LeaseState.AWAY if warehouse.is_not_running(error) else None
 
-    return _tried(attempt_id, lambda: lease.heartbeat(attempt_id, timezone.now()), away)
+    return _try_once(attempt_id, lambda: lease.heartbeat(attempt_id, timezone.now()), state_without_answer)
 
 
-def _tried(attempt_id: int, verb: Callable[[], T], otherwise: Callable[[DatabaseError], T]) -> T:
-    """For what is not worth waiting: it comes again, or the trial does without it."""
+def _try_once(attempt_id: int, operation: Callable[[], T], otherwise: Callable[[DatabaseError], T]) -> T:
+    """Call an operation that is not worth a retry: it is repeated anyway, or the trial does without it."""
     try:
-        return verb()
+        return operation()
     except DatabaseError as error:
         log.warning("attempt %s: %s", attempt_id, error)
         warehouse.drop_connection()
         return otherwise(error)
 
 
-def _idle(attempt_id: int) -> frozenset[str]:
-    """The agents that are the attempt's own to leave idle."""
+def _idle_agents(attempt_id: int) -> frozenset[str]:
+    """Return the agents that no other trial waits for, none where the leases are lost or the warehouse is away."""
 
-    def left() -> frozenset[str]:
-        lost = lease.heartbeat(attempt_id, timezone.now()) is Beat.LOST
+    def query() -> frozenset[str]:
+        lost = lease.heartbeat(attempt_id, timezone.now()) is LeaseState.LOST
         return frozenset() if lost else agents_idle(attempt_id)
 
     try:
-        return warehouse.retry_for(_IDLE_PATIENCE_S, left)
+        return warehouse.retry_for(_IDLE_PATIENCE_S, query)
     except AwayError as error:
         log.warning("attempt %s: %s", attempt_id, error)
         return frozenset()
 
 
-def _hang_up(attempt_id: int) -> None:
-    connection.close()  # the connection of the thread that this runs in
+def _close_connection(attempt_id: int) -> None:
+    connection.close()  # that of the thread which this runs in

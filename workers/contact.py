@@ -1,4 +1,4 @@
-"""Reach an agent: check its host key, discover its facts and installations, store them."""
+"""Contact an agent: check its host key, discover its facts and installations, store them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from results.host import Change
 from results.models import Agent
 from workers import pruning
 from workers.host.factors import revert
-from workers.lease import keep
+from workers.lease import retry
 from workers.orders import address_of
 from workers.postgres.installation import discover_installations
 from workers.remote import programs
@@ -24,43 +24,44 @@ from workers.remote.connection import HostKey, connected, host_key_of
 from workers.remote.facts import discover, free_bytes
 
 log = logging.getLogger(__name__)
-_SETTLE_LIMIT_S = 200.0  # no trial can start meanwhile
-_LOOK_LIMIT_S = 5.0  # somebody waits for it
+_REVERT_LIMIT_S = 200.0  # no trial can start meanwhile
+_PROGRAMS_LIMIT_S = 5.0  # a person waits for it
 
 
 def contact(agent_id: int) -> None:
-    """Reaches the agent and stores what was found. What went wrong is stored on the agent, and raised as
-    AgentError or HostKeyError."""
+    """Reach an agent and store what is discovered. Raises AgentError or HostKeyError, and stores it with the agent."""
     agent = Agent.objects.select_related("jump").get(pk=agent_id)
     try:
         key = asyncio.run(host_key_of(address_of(agent)))
-        keep(agents.record_offer, agent_id, key.line, key.fingerprint, timezone.now())
+        retry(agents.record_offer, agent_id, key.line, key.fingerprint, timezone.now())
         _check_key(agent, key)
-        keep(agent.refresh_from_db)
-        settle(agent)
-        found = asyncio.run(discovered(address_of(agent)))
+        retry(agent.refresh_from_db)
+        revert_changes(agent)
+        facts = asyncio.run(discover_agent(address_of(agent)))
     except AwayError:
-        raise  # the agent has no part in it
+        raise  # not the agent's failure
     except TeitenError as error:
-        keep(agents.record_failure, agent_id, error.as_dict())
+        retry(agents.record_failure, agent_id, error.as_dict())
         raise
-    keep(agents.record_contact, agent_id, found, timezone.now())
+    retry(agents.record_contact, agent_id, facts, timezone.now())
     try:
-        pruning.look(agent)
-    except AgentError as error:  # it stands beside the agent's clusters; the agent itself can be used
+        pruning.record_clusters(agent)
+    except AgentError as error:  # stored and shown with the agent's clusters; the agent itself can be used
         log.warning("agent %s: %s", agent.name, error)
 
 
-def look(agent_id: int, names: Collection[str]) -> None:
-    """Looks for these programs on an agent whose host key is accepted, and stores what is there. It starts no server
-    and may run beside a trial. Raises AgentError."""
+def find_programs(agent_id: int, names: Collection[str]) -> None:
+    """Look for programs on an agent whose host key is accepted, and store which are there. Raises AgentError.
+
+    It starts no server, and may run beside a trial.
+    """
     agent = Agent.objects.select_related("jump").get(pk=agent_id)
 
-    async def looked() -> dict[str, str]:
-        async with connected(address_of(agent), timeout_s=_LOOK_LIMIT_S) as remote:
+    async def find() -> dict[str, str]:
+        async with connected(address_of(agent), timeout_s=_PROGRAMS_LIMIT_S) as remote:
             return await programs.look(remote, names)
 
-    agents.record_programs(agent_id, names, asyncio.run(looked()), timezone.now())
+    agents.record_programs(agent_id, names, asyncio.run(find()), timezone.now())
 
 
 def _check_key(agent: Agent, key: HostKey) -> None:
@@ -84,11 +85,15 @@ def _check_key(agent: Agent, key: HostKey) -> None:
     )
 
 
-def settle(agent: Agent, limit_s: float = _SETTLE_LIMIT_S) -> None:
-    """Reverts what is changed on the agent and was left by trials that vanished; what cannot be is on its page. Nothing
-    else may use the agent meanwhile. limit_s: for all of it. Raises AgentError."""
+def revert_changes(agent: Agent, limit_s: float = _REVERT_LIMIT_S) -> None:
+    """Revert the host factors that vanished trials left changed; those that cannot be are on the agent's page.
 
-    async def reverted() -> list[Change]:
+    Nothing else may use the agent meanwhile. Raises AgentError.
+
+    limit_s: seconds for all of it
+    """
+
+    async def revert_all() -> list[Change]:
         try:
             async with asyncio.timeout(limit_s), connected(address_of(agent)) as remote:
                 return await revert(remote)
@@ -100,15 +105,15 @@ def settle(agent: Agent, limit_s: float = _SETTLE_LIMIT_S) -> None:
             ) from error
 
     try:
-        left = asyncio.run(reverted())
+        changes = asyncio.run(revert_all())
     except AgentError as error:
-        keep(hostfactors.note_failure, agent.name, str(error), timezone.now())
+        retry(hostfactors.note_failure, agent.name, str(error), timezone.now())
         raise
-    keep(hostfactors.note_changes, agent.name, left, timezone.now())
+    retry(hostfactors.note_changes, agent.name, changes, timezone.now())
 
 
-async def discovered(address: Address) -> Contact:
-    """Facts and installations of an agent whose host key is accepted. Raises AgentError."""
+async def discover_agent(address: Address) -> Contact:
+    """Return facts and installations of an agent whose host key is accepted. Raises AgentError."""
     async with connected(address) as remote:
         facts = await discover(remote, address.data_dir)
         places = await free_bytes(remote, address.places)

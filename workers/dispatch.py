@@ -1,4 +1,4 @@
-"""Which trial may run now, and what becomes of it when an attempt ends. The database is the queue."""
+"""Choose the trial that runs next, and update it when its attempt ends. The database is the queue."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ class _Candidate:
 
 
 def next_attempt(now: datetime) -> int | None:
-    """Starts an attempt at the first trial that may run: oldest run first, in the run's order, on agents that are
-    ready and free. Its id, None when nothing may run."""
+    """Create an attempt at the first trial that may run; return its id, None when none may.
+
+    Trials run in the order of their runs, and of the run, on agents that are ready and free.
+    """
     with transaction.atomic():
-        found = sql.rows(_Candidate, sql.load(__file__), {"now": now})
-        if not found:
+        candidates = sql.rows(_Candidate, sql.load(__file__), {"now": now})
+        if not candidates:
             return None
-        trial = found[0]
+        trial = candidates[0]
         Trial.objects.filter(pk=trial.id).update(
             state=TrialState.RUNNING, state_at=now, attempts_made=F("attempts_made") + 1, phase="", error=None
         )
@@ -45,8 +47,8 @@ def next_attempt(now: datetime) -> int | None:
 
 
 @transaction.atomic
-def give_back(attempt_id: int, now: datetime) -> None:
-    """The attempt never began (no worker could be told): its trial waits again, and nothing is counted."""
+def withdraw(attempt_id: int, now: datetime) -> None:
+    """Remove an attempt that no worker began; its trial waits again, and nothing is counted."""
     attempt = Attempt.objects.get(pk=attempt_id)
     lease.release(attempt_id)
     attempt.delete()
@@ -57,8 +59,12 @@ def give_back(attempt_id: int, now: datetime) -> None:
 
 @transaction.atomic
 def finish(attempt_id: int, error: dict[str, Any] | None, now: datetime) -> bool:
-    """Ends an attempt and releases its agents. error None: its numbers count. False when it had lost its leases: then
-    its numbers stay with the attempt and count for nothing."""
+    """End an attempt and release its agents; return False when it had lost its leases.
+
+    Its measurements then stay with the attempt, but do not count.
+
+    error: why it failed, `TeitenError.as_dict()`; None for one whose measurements count
+    """
     run_id = Attempt.objects.values_list("run_id", flat=True).get(pk=attempt_id)
     runs.lock(run_id)
     attempt = Attempt.objects.select_for_update().get(pk=attempt_id)
@@ -70,12 +76,12 @@ def finish(attempt_id: int, error: dict[str, Any] | None, now: datetime) -> bool
     state = AttemptState.CANCELLED if cancelled else AttemptState.FAILED if error else AttemptState.DONE
     Attempt.objects.filter(pk=attempt_id).update(state=state, ended_at=now, error=error)
     if not cancelled:
-        _settle(trial, attempt, error, now)
+        _update_trial(trial, attempt, error, now)
     runs.close_finished(run_id)
     return not cancelled
 
 
-def _settle(trial: Trial, attempt: Attempt, error: dict[str, Any] | None, now: datetime) -> None:
+def _update_trial(trial: Trial, attempt: Attempt, error: dict[str, Any] | None, now: datetime) -> None:
     running = Trial.objects.filter(pk=trial.pk, state=TrialState.RUNNING)
     if error is None:
         running.update(state=TrialState.DONE, state_at=now, attempt=attempt, phase="", error=None)
@@ -84,8 +90,8 @@ def _settle(trial: Trial, attempt: Attempt, error: dict[str, Any] | None, now: d
         agents.record_failure(models.Agent.objects.get(name=error["agent"]).pk, error)
         _wait_uncounted(trial, error, now)
     elif error.get("retryable") and trial.attempts_made < MOST_ATTEMPTS:
-        later = now + timedelta(seconds=RETRY_AFTER_S * trial.attempts_made)
-        running.update(state=TrialState.WAITING, state_at=now, not_before=later, phase="", error=error)
+        not_before = now + timedelta(seconds=RETRY_AFTER_S * trial.attempts_made)
+        running.update(state=TrialState.WAITING, state_at=now, not_before=not_before, phase="", error=error)
     else:
         running.update(state=TrialState.FAILED, state_at=now, phase="", error=error)
 
@@ -97,18 +103,21 @@ def _wait_uncounted(trial: Trial, error: dict[str, Any], now: datetime) -> None:
 
 
 def reap(now: datetime) -> int:
-    """Requeues the trials of attempts whose worker vanished; how many. Frees the agents of contacts that vanished."""
+    """Requeue the trials of attempts whose worker vanished, and free the agents of vanished contacts.
+
+    Returns how many trials.
+    """
     lease.release_contacts(now)
-    return sum(_reaped(attempt_id, now) for attempt_id in lease.expired(now))
+    return sum(_reap_attempt(attempt_id, now) for attempt_id in lease.expired(now))
 
 
 @transaction.atomic
-def _reaped(attempt_id: int, now: datetime) -> bool:
-    attempt = _locked(attempt_id)
+def _reap_attempt(attempt_id: int, now: datetime) -> bool:
+    attempt = _lock_attempt(attempt_id)
     if attempt.state != AttemptState.RUNNING or attempt.leases.filter(expires_at__gte=now).exists():
-        return False  # it ended, or was heard of, in the meantime
+        return False  # it ended, or sent a heartbeat, in the meantime
     if not attempt.worker:
-        give_back(attempt_id, now)  # no worker was free to begin it
+        withdraw(attempt_id, now)  # no worker was free to begin it
         return True
     error = {
         "kind": "lost",
@@ -118,25 +127,27 @@ def _reaped(attempt_id: int, now: datetime) -> bool:
         "todo": "Look at the worker's log.",
         "retryable": True,
     }
-    _settle(_lost(attempt, error, now), attempt, error, now)
+    _update_trial(_end_lost_attempt(attempt, error, now), attempt, error, now)
     runs.close_finished(attempt.run_id)
     return True
 
 
 def requeue(now: datetime) -> list[int]:
-    """For when nothing of Teiten that ran can be alive: ends all running attempts at once and frees all agents. Their
-    trials wait again, and nothing is counted, since what stopped them was not their own. Returns these trials."""
+    """End all running attempts and free all agents, where no process of Teiten can be alive. Returns their trials.
+
+    The trials wait again, and nothing is counted, since their attempts did not fail by themselves.
+    """
     running = Attempt.objects.filter(state=AttemptState.RUNNING).order_by("pk").values_list("pk", flat=True)
-    trials = [_requeued(attempt_id, now) for attempt_id in running]
+    trials = [_requeue_attempt(attempt_id, now) for attempt_id in running]
     lease.release_all()
     return trials
 
 
 @transaction.atomic
-def _requeued(attempt_id: int, now: datetime) -> int:
-    attempt = _locked(attempt_id)
+def _requeue_attempt(attempt_id: int, now: datetime) -> int:
+    attempt = _lock_attempt(attempt_id)
     if not attempt.worker:
-        give_back(attempt_id, now)
+        withdraw(attempt_id, now)
         return attempt.trial_id
     error = {
         "kind": "lost",
@@ -146,19 +157,19 @@ def _requeued(attempt_id: int, now: datetime) -> int:
         "todo": "Nothing: the trial runs again.",
         "retryable": True,
     }
-    _wait_uncounted(_lost(attempt, error, now), error, now)
+    _wait_uncounted(_end_lost_attempt(attempt, error, now), error, now)
     runs.close_finished(attempt.run_id)
     return attempt.trial_id
 
 
-def _locked(attempt_id: int) -> Attempt:
-    """The attempt, with its run and itself locked, in the order of all verbs."""
+def _lock_attempt(attempt_id: int) -> Attempt:
+    """Lock an attempt's run, then the attempt, and return it; every operation locks in this order."""
     runs.lock(Attempt.objects.values_list("run_id", flat=True).get(pk=attempt_id))
     return Attempt.objects.select_for_update().get(pk=attempt_id)
 
 
-def _lost(attempt: Attempt, error: dict[str, Any], now: datetime) -> Trial:
-    """Ends the attempt, whose worker is gone, and releases its agents. Returns its trial, locked."""
+def _end_lost_attempt(attempt: Attempt, error: dict[str, Any], now: datetime) -> Trial:
+    """End an attempt whose worker is gone and release its agents; return its trial, locked."""
     lease.release(attempt.pk)
     Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.LOST, ended_at=now, error=error)
     return Trial.objects.select_for_update().get(pk=attempt.trial_id)

@@ -1,5 +1,6 @@
-"""The right to use agents: acquire, heartbeat, release, expire. Each verb is one statement or one transaction; an
-attempt's id is the fencing token."""
+"""Leases, the right to use agents: acquire, heartbeat, release, expire.
+
+Each operation is one statement or one transaction; an attempt's id is the fencing token."""
 
 from __future__ import annotations
 
@@ -26,13 +27,13 @@ log = logging.getLogger(__name__)
 TTL_S = 30.0
 HEARTBEAT_S = 5.0
 P = ParamSpec("P")
-_CONTACT_PATIENCE_S = 60.0  # with a warehouse that is away: somebody may wait at a page
-_LOOK_AGAIN_S = 0.2
+_CONTACT_PATIENCE_S = 60.0  # with a warehouse that is away: a person may wait for a page
+_POLL_S = 0.2
 
 
 def acquire(attempt_id: int, agents: Sequence[int], now: datetime) -> bool:
-    """All of the agents or none, in one statement. Call inside a transaction."""
-    taken = sql.execute(
+    """Lease all of the agents or none, in one statement; return whether it did. Call inside a transaction."""
+    count = sql.execute(
         """
         INSERT INTO results_lease (agent_id, attempt_id, acquired_at, heartbeat_at, expires_at)
         SELECT agent, %(attempt)s, %(now)s, %(now)s, %(expires)s
@@ -47,20 +48,20 @@ def acquire(attempt_id: int, agents: Sequence[int], now: datetime) -> bool:
             "expires": now + timedelta(seconds=TTL_S),
         },
     )
-    return taken == len(agents)
+    return count == len(agents)
 
 
-class Beat(Enum):
-    """What a heartbeat found."""
+class LeaseState(Enum):
+    """What a heartbeat learns of an attempt's leases."""
 
     KEPT = "kept"
-    CANCELLED = "cancelled"  # the trial is; the leases are still this attempt's, which must stop and clean up
+    CANCELLED = "cancelled"  # the trial is; the attempt still has its leases, and must stop and clean up
     LOST = "lost"  # another attempt may use the agents
     AWAY = "away"  # the warehouse does not run: nobody can take the agents
 
 
-def heartbeat(attempt_id: int, now: datetime) -> Beat:
-    """Prolongs the attempt's leases, and says whether it may go on."""
+def heartbeat(attempt_id: int, now: datetime) -> LeaseState:
+    """Prolong the attempt's leases; return whether it may go on."""
     prolonged = sql.execute(
         """
         UPDATE results_lease l SET heartbeat_at = %(now)s, expires_at = %(expires)s
@@ -70,90 +71,95 @@ def heartbeat(attempt_id: int, now: datetime) -> Beat:
         {"attempt": attempt_id, "now": now, "expires": now + timedelta(seconds=TTL_S)},
     )
     if not prolonged:
-        return Beat.LOST
+        return LeaseState.LOST
     cancelled = Trial.objects.filter(attempts=attempt_id, state=TrialState.CANCELLED).exists()
-    return Beat.CANCELLED if cancelled else Beat.KEPT
+    return LeaseState.CANCELLED if cancelled else LeaseState.KEPT
 
 
 @contextmanager
-def contact(
+def contact_lease(
     agent_id: int,
     now: Callable[[], datetime],
     patience_s: float = 0.0,
     purpose: str = "Looking for its facts",
 ) -> Iterator[Callable[[], bool]]:
-    """Holds the agent without an attempt while its facts are looked for; once this process is gone, for no longer than
-    TTL_S. Gives what tells whether it was lost, or may be: not heard of for so long, though it lives. Raises StateError
-    when it is in use, and still is after so many seconds."""
-    until = now() + timedelta(seconds=patience_s)
-    while (held := _contact(agent_id, now())) is None:
-        if now() >= until:
-            raise _busy(agent_id, purpose)
-        time.sleep(_LOOK_AGAIN_S)
-    mine = Lease.objects.filter(pk=held.pk, attempt=None, acquired_at=held.acquired_at)
+    """Lease an agent without an attempt, as for a contact; at most TTL_S longer than this process lives.
+
+    Gives a function that returns whether the lease is lost, or may be: without a heartbeat for TTL_S. Raises StateError
+    when the agent is in use.
+
+    patience_s: seconds to wait for an agent in use
+    purpose: what the agent is leased for, for the error message
+    """
+    deadline = now() + timedelta(seconds=patience_s)
+    while (lease := _acquire_for_contact(agent_id, now())) is None:
+        if now() >= deadline:
+            raise _busy_error(agent_id, purpose)
+        time.sleep(_POLL_S)
+    this_lease = Lease.objects.filter(pk=lease.pk, attempt=None, acquired_at=lease.acquired_at)
     try:
-        with _prolonged(mine, now) as lost:
+        with _heartbeats(this_lease, now) as lost:
             yield lost
     finally:
-        keep(mine.delete)
+        retry(this_lease.delete)
 
 
-def keep(verb: Callable[P, object], *words: P.args, **named: P.kwargs) -> None:
-    """What a contact has seen or done is stored though the warehouse is away for a while. Raises AwayError."""
-    warehouse.retry_for(_CONTACT_PATIENCE_S, verb, *words, **named)
+def retry(operation: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Call an operation of a contact, and retry it while the warehouse is away. Raises AwayError."""
+    warehouse.retry_for(_CONTACT_PATIENCE_S, operation, *args, **kwargs)
 
 
-def _contact(agent_id: int, at: datetime) -> Lease | None:
-    """The lease of a contact; None while the agent is in use."""
+def _acquire_for_contact(agent_id: int, at: datetime) -> Lease | None:
+    """Return a new lease for a contact, None while the agent is in use."""
     if warehouse.reachable_for_s() > TTL_S:
         release_contacts(at)
     expires = at + timedelta(seconds=TTL_S)
-    lease, made = Lease.objects.get_or_create(
+    lease, created = Lease.objects.get_or_create(
         agent_id=agent_id,
         defaults={"attempt": None, "acquired_at": at, "heartbeat_at": at, "expires_at": expires},
     )
-    return lease if made else None
+    return lease if created else None
 
 
 @contextmanager
-def _prolonged(mine: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[Callable[[], bool]]:
-    """Heartbeats of a contact, from a thread with a connection of its own: the contact itself waits for its agent."""
-    over = threading.Event()
-    heard_s = time.monotonic()
+def _heartbeats(this_lease: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[Callable[[], bool]]:
+    """Prolong a contact's lease from a thread with its own connection, since the contact itself waits for its agent."""
+    ended = threading.Event()
+    prolonged_s = time.monotonic()
 
     def prolong() -> None:
-        nonlocal heard_s
+        nonlocal prolonged_s
         at = now()
-        if not mine.update(heartbeat_at=at, expires_at=at + timedelta(seconds=TTL_S)):
+        if not this_lease.update(heartbeat_at=at, expires_at=at + timedelta(seconds=TTL_S)):
             log.error("a contact was not heard of for %g s and lost its agent while it goes on", TTL_S)
-            heard_s = -math.inf
-            over.set()
+            prolonged_s = -math.inf
+            ended.set()
             return
-        heard_s = time.monotonic()
+        prolonged_s = time.monotonic()
 
     def beat() -> None:
         with closing(connection):
-            while not over.wait(HEARTBEAT_S):
+            while not ended.wait(HEARTBEAT_S):
                 try:
                     prolong()
-                except DatabaseError as error:  # it comes again
+                except DatabaseError as error:  # the next heartbeat may succeed
                     log.warning("a contact's heartbeat: %s", error)
                     warehouse.drop_connection()
 
     thread = threading.Thread(target=beat, name="contact", daemon=True)
     thread.start()
     try:
-        yield lambda: time.monotonic() - heard_s > TTL_S
+        yield lambda: time.monotonic() - prolonged_s > TTL_S
     finally:
-        over.set()
+        ended.set()
         thread.join()
 
 
-def _busy(agent_id: int, purpose: str) -> StateError:
-    user = Lease.objects.filter(agent_id=agent_id).select_related("attempt").first()
-    what = f"trial {user.attempt.trial_id}" if user and user.attempt else "another contact"
+def _busy_error(agent_id: int, purpose: str) -> StateError:
+    lease = Lease.objects.filter(agent_id=agent_id).select_related("attempt").first()
+    user = f"trial {lease.attempt.trial_id}" if lease and lease.attempt else "another contact"
     return StateError(
-        f"The agent is busy with {what}.",
+        f"The agent is busy with {user}.",
         why=f"{purpose} now would disturb what is measured.",
         todo="Try again when that has ended.",
     )
@@ -164,22 +170,24 @@ def release(attempt_id: int) -> None:
 
 
 def any_held() -> bool:
-    """Whether anything uses, or is noted to use, an agent."""
+    """Return whether any agent is leased, or any attempt is running."""
     return Lease.objects.exists() or Attempt.objects.filter(state=AttemptState.RUNNING).exists()
 
 
 def release_all() -> None:
-    """Frees every agent. Only where nothing that has run can still be alive."""
+    """Free every agent. Only where no process that used one can still be alive."""
     Lease.objects.all().delete()
 
 
 def release_contacts(now: datetime) -> None:
-    """Frees the agents of contacts whose process is gone. As of attempts: not before those that live have had the time
-    of a lease to be heard of, where the warehouse was away."""
+    """Free the agents of contacts whose process is gone.
+
+    After the warehouse was away, call it only when live contacts have had TTL_S to send a heartbeat.
+    """
     Lease.objects.filter(attempt=None, expires_at__lt=now).delete()
 
 
 def expired(now: datetime) -> list[int]:
-    """The running attempts whose leases have expired, or are gone."""
+    """Return the running attempts whose leases have expired, or are gone."""
     running = Attempt.objects.filter(state=AttemptState.RUNNING)
     return list(running.exclude(leases__expires_at__gte=now).order_by("pk").values_list("pk", flat=True))

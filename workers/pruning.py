@@ -1,4 +1,4 @@
-"""The clusters on an agent: looked at, and removed where nothing needs them, while no trial uses the machine."""
+"""Prune agents: store which clusters there are, and remove those that nothing needs, while no trial runs there."""
 
 from __future__ import annotations
 
@@ -23,82 +23,94 @@ from workers.orders import address_of, agents_idle
 from workers.postgres import cluster_inventory
 from workers.remote.connection import connected
 
-LIMITS = "limits of the agent"  # who removed it, in the agent's history
-LIMIT_S = 150.0  # of all removals at one time: no trial can start meanwhile
-_LOOK_AGE = timedelta(seconds=60)
+LIMITS = "limits of the agent"  # the actor of a removal, in the agent's history
+LIMIT_S = 150.0  # of all removals together: no trial can start meanwhile
+_INVENTORY_AGE = timedelta(seconds=60)
 _RETRY_AFTER = timedelta(minutes=10)
 
 
 @contextmanager
-def alone(agent_id: int) -> Iterator[Callable[[], bool]]:
-    """Holds every agent that is this machine; gives what tells whether one was lost. Raises StateError when one is in
-    use."""
+def machine_lease(agent_id: int) -> Iterator[Callable[[], bool]]:
+    """Lease every agent on this agent's machine; gives a function that returns whether a lease is lost.
+
+    Raises StateError when one of them is in use.
+    """
     with ExitStack() as leases:
         lost = [
-            leases.enter_context(lease.contact(pk, timezone.now, purpose="Removing files there"))
+            leases.enter_context(lease.contact_lease(pk, timezone.now, purpose="Removing files there"))
             for pk, _ in machine(agent_id)
         ]
-        yield lambda: any(one() for one in lost)
+        yield lambda: any(is_lost() for is_lost in lost)
 
 
-def look(agent: Agent) -> None:
-    """Stores which clusters lie on the agent. Nothing else may use it meanwhile. Raises AgentError, which is stored
-    too."""
+def record_clusters(agent: Agent) -> None:
+    """Store which clusters there are on an agent, which nothing else may use meanwhile.
 
-    async def asked() -> list[FoundCluster]:
+    Raises AgentError, and stores it with the agent.
+    """
+
+    async def inventory() -> list[FoundCluster]:
         async with connected(address_of(agent)) as remote:
             return await cluster_inventory.inventory(remote)
 
     try:
-        found = asyncio.run(asked())
+        clusters = asyncio.run(inventory())
     except AgentError as error:
-        lease.keep(pruning.record_no_inventory, agent.pk, error.as_dict())
+        lease.retry(pruning.record_no_inventory, agent.pk, error.as_dict())
         raise
-    lease.keep(pruning.record_inventory, agent.pk, found, timezone.now())
+    lease.retry(pruning.record_inventory, agent.pk, clusters, timezone.now())
 
 
 def prune(
     agent_id: int, lost: Callable[[], bool], chosen: Collection[str] | None = None, actor: str = LIMITS
 ) -> Pruned:
-    """Looks at the clusters on the agent, then removes those that are due, or the chosen ones, by their directories:
-    each only if it still may be. The machine must be held (`alone`, which gives `lost`). Raises AgentError where it
-    cannot be reached, StateError where one of the chosen may not be removed, before any is."""
+    """Remove clusters of an agent that are due or chosen, each if nothing needs it by then; return what became of each.
+
+    Raises AgentError where the agent cannot be reached. Raises StateError, before any is removed, where a chosen one may
+    not be.
+
+    lost: given by `machine_lease`, which must be held
+    chosen: directories of clusters; None for those that are due
+    """
     agent = Agent.objects.select_related("jump").get(pk=agent_id)
-    look(agent)
+    record_clusters(agent)
     now = timezone.now()
-    found = _clusters(agent_id, now)
-    rows = _due(found, now) if chosen is None else _chosen(found, chosen)
-    until = time.monotonic() + LIMIT_S
-    done = Pruned()
+    clusters = _clusters(agent_id, now)
+    rows = _due(clusters, now) if chosen is None else _removable(clusters, chosen)
+    deadline_s = time.monotonic() + LIMIT_S
+    result = Pruned()
     for row in rows:
-        left_s = until - time.monotonic()
+        left_s = deadline_s - time.monotonic()
         if left_s <= 0 or lost() or _needed_by_now(agent_id, row):
-            done.left.append(row)
+            result.left.append(row)
         else:
-            _remove(agent, row, left_s, actor, done)
-    return done
+            _remove(agent, row, left_s, actor, result)
+    return result
 
 
 def _needed_by_now(agent_id: int, row: ClusterRow) -> bool:
-    """Whether a run was started meanwhile that could use it: the removals before took their time."""
-    return any(now.directory == row.directory and now.kept for now in _clusters(agent_id, timezone.now()).clusters)
+    """Return whether a run was started meanwhile that could use the cluster: earlier removals took their time."""
+    clusters = _clusters(agent_id, timezone.now()).clusters
+    return any(cluster.directory == row.directory and cluster.kept for cluster in clusters)
 
 
 def agents_due(now: datetime) -> list[int]:
-    """Agents that nothing uses and on which something is to be removed now, as last seen."""
+    """Return the agents that nothing uses and on which clusters are due to be removed, as last seen."""
     idle = Agent.objects.filter(enabled=True, state=AgentState.READY, lease=None, clusters_error__isnull=True)
     rows = list_agents(list(idle.exclude(clusters=None).values_list("pk", flat=True)))
     return [row.id for row in rows if _due(agent_clusters(row, registry.kinds(), now), now)]
 
 
 def agents_to_look_at(attempt_id: int, now: datetime) -> list[int]:
-    """Those of the ended attempt's agents that no other trial waits for, or that were not looked at for a while: a look
-    that failed, perhaps as it took too long, is not repeated between the trials of a queue."""
+    """Return the ended attempt's agents that no other trial waits for, or whose inventory is old.
+
+    An inventory that failed, perhaps since it took too long, is not repeated between the trials of a queue.
+    """
     agents = Trial.objects.filter(attempts=attempt_id).values_list("agents", flat=True).get()
     ready = Agent.objects.filter(pk__in=agents, state=AgentState.READY, clusters_at__isnull=False)
-    stale = Q(clusters_at__lt=now - _LOOK_AGE, clusters_error__isnull=True)
-    chosen = ready.filter(Q(name__in=agents_idle(attempt_id)) | stale)
-    return list(chosen.values_list("pk", flat=True))
+    stale = Q(clusters_at__lt=now - _INVENTORY_AGE, clusters_error__isnull=True)
+    due = ready.filter(Q(name__in=agents_idle(attempt_id)) | stale)
+    return list(due.values_list("pk", flat=True))
 
 
 def _clusters(agent_id: int, now: datetime) -> AgentClusters:
@@ -106,42 +118,43 @@ def _clusters(agent_id: int, now: datetime) -> AgentClusters:
     return agent_clusters(row, registry.kinds(), now)
 
 
-def _due(found: AgentClusters, now: datetime) -> list[ClusterRow]:
-    """Without those that could not be removed a moment ago."""
-    return [row for row in found.due(now) if row.tried_at is None or row.tried_at < now - _RETRY_AFTER]
+def _due(clusters: AgentClusters, now: datetime) -> list[ClusterRow]:
+    """Return the clusters that are due, without those that could not be removed a moment ago."""
+    return [row for row in clusters.due(now) if row.tried_at is None or row.tried_at < now - _RETRY_AFTER]
 
 
-def _chosen(found: AgentClusters, chosen: Collection[str]) -> list[ClusterRow]:
-    there = {row.directory: row for row in found.clusters}
-    for directory in chosen:
-        row = there.get(directory)
+def _removable(clusters: AgentClusters, directories: Collection[str]) -> list[ClusterRow]:
+    """Return the clusters in these directories. Raises StateError where one may not be removed."""
+    rows = {row.directory: row for row in clusters.clusters}
+    for directory in directories:
+        row = rows.get(directory)
         if row is None or row.kept:
             raise StateError(
                 f"{directory} cannot be removed.",
-                where=f"agent {found.agent}",
-                why=_kept_for(row) if row else "There is no such cluster, or no more.",
+                where=f"agent {clusters.agent}",
+                why=_reason_kept(row) if row else "There is no such cluster, or no more.",
                 todo="Nothing was removed. Choose again among what is there now.",
             )
-    return [there[directory] for directory in dict.fromkeys(chosen)]
+    return [rows[directory] for directory in dict.fromkeys(directories)]
 
 
-def _kept_for(row: ClusterRow) -> str:
+def _reason_kept(row: ClusterRow) -> str:
     trials = ", ".join(f"trial {use.trial_id} of run {use.run_id}" for use in row.needed_by)
     return f"{row.why} ({trials})" if trials else row.why
 
 
-def _remove(agent: Agent, row: ClusterRow, limit_s: float, actor: str, done: Pruned) -> None:
-    async def removed() -> bool:
+def _remove(agent: Agent, row: ClusterRow, limit_s: float, actor: str, result: Pruned) -> None:
+    async def remove() -> bool:
         async with connected(address_of(agent)) as remote:
             return await cluster_inventory.remove(remote, row.directory, row.parts, limit_s)
 
     stored = Cluster.objects.select_related("agent").get(pk=row.id)
     try:
-        finished = asyncio.run(removed())
+        finished = asyncio.run(remove())
     except AgentError as error:
-        begun = isinstance(error, CommandError)  # else it was refused before
-        lease.keep(pruning.record_failed_removal, stored, error.as_dict(), timezone.now(), begun=begun)
-        done.failed.append(row)
+        begun = isinstance(error, CommandError)  # else nothing was removed
+        lease.retry(pruning.record_failed_removal, stored, error.as_dict(), timezone.now(), begun=begun)
+        result.failed.append(row)
         return
-    lease.keep(pruning.record_removal, stored, row.why, actor, finished=finished)
-    (done.removed if finished else done.begun).append(row)
+    lease.retry(pruning.record_removal, stored, row.why, actor, finished=finished)
+    (result.removed if finished else result.begun).append(row)

@@ -1,4 +1,6 @@
-"""One thin task a verb: ids in, one call. A task is a doorbell; the database is the queue."""
+"""Celery tasks, and what pages and commands have workers do.
+
+A task takes ids and makes one call: it is a doorbell; the database is the queue."""
 
 from __future__ import annotations
 
@@ -39,50 +41,58 @@ T = TypeVar("T")
 FACTS_AGE_S = 600.0
 
 
-def ring() -> None:
-    """After the present transaction: ask the dispatcher to look. Beat asks every 2 s in any case."""
+def wake_dispatcher() -> None:
+    """Have the dispatcher look for trials after the current transaction; beat does so every 2 s in any case."""
     transaction.on_commit(lambda: _send(dispatch))
 
 
 def contact_now(agent_id: int, patience_s: float = 0.0) -> None:
-    """Reaches the agent at once. Raises AgentError or HostKeyError, which are stored on the agent too, and StateError
-    while a trial or another contact uses the agent: discovery starts servers and would disturb what is measured. While
-    it lasts, no trial starts there. patience_s: how long to wait for an agent in use."""
-    with leasing.contact(agent_id, timezone.now, patience_s):
+    """Contact an agent in this process; no trial starts there meanwhile.
+
+    Raises AgentError or HostKeyError, which are stored with the agent too, and StateError while a trial or another
+    contact uses the agent: discovery starts servers and would disturb a measurement.
+
+    patience_s: seconds to wait for an agent in use
+    """
+    with leasing.contact_lease(agent_id, timezone.now, patience_s):
         contacts.contact(agent_id)
 
 
-def after_looking_again(verb: Callable[[], T]) -> T:
-    """What the verb returns. Where it is refused for programs that agents lack, they are looked for there first: the
-    refusal may rest on facts of hours ago. Raises what the verb does."""
+def retry_after_discovery(operation: Callable[[], T]) -> T:
+    """Call an operation; where agents lack programs, look for these there and call it again.
+
+    What an agent lacks may have been installed since its last contact. Raises what the operation raises.
+    """
     try:
-        return verb()
+        return operation()
     except MissingProgramsError as missing:
-        looks = {agent: _look(agent, missing.needs) for agent in {need.agent for need in missing.needs}}
+        failures = {agent: _find_programs(agent, missing.needs) for agent in {need.agent for need in missing.needs}}
     try:
-        return verb()
+        return operation()
     except MissingProgramsError as missing:
-        raise MissingProgramsError(missing.needs, looks) from None
+        raise MissingProgramsError(missing.needs, failures) from None
 
 
-def _look(agent: str, needs: Sequence[ProgramNeed]) -> str:
-    """Why the programs could not be looked for; '' where they were."""
+def _find_programs(agent: str, needs: Sequence[ProgramNeed]) -> str:
+    """Look for programs on an agent and store which are there; return why that was not possible, '' where it was."""
     row = models.Agent.objects.get(name=agent)
     if row.state != AgentState.READY:
         return f"its state is {row.get_state_display()}."
     try:
-        contacts.look(row.pk, {need.program for need in needs if need.agent == agent})
+        contacts.find_programs(row.pk, {need.program for need in needs if need.agent == agent})
     except AgentError as error:
         return str(error)
     return ""
 
 
 def requeue() -> list[int]:
-    """Puts the trials back into the queue that dead workers left running, at once instead of when their leases expire,
-    and frees all agents; for a start of everything. Returns the trials. Raises StateError while a worker answers."""
+    """Requeue the trials that dead workers left running, without waiting for their leases, and free all agents.
+
+    For a start of everything. Returns the trials. Raises StateError while a worker answers.
+    """
     if not leasing.any_held():
         return []
-    if names := listening():
+    if names := answering_workers():
         raise StateError(
             f"Workers are alive: {', '.join(names)}.",
             why="What they run goes on; what a dead one ran is queued again when its lease expires.",
@@ -93,9 +103,11 @@ def requeue() -> list[int]:
 
 
 def remove_clusters(agent_id: int, directories: Collection[str], actor: str) -> Pruned:
-    """Removes these clusters of the agent at once. Raises AgentError, StateError while something uses the machine, or
-    where one of them may not be removed."""
-    with pruning.alone(agent_id) as lost:
+    """Remove clusters of an agent in this process.
+
+    Raises AgentError, and StateError while something uses the machine or where one of them may not be removed.
+    """
+    with pruning.machine_lease(agent_id) as lost:
         return pruning.prune(agent_id, lost, directories, actor)
 
 
@@ -104,8 +116,8 @@ def reread(run_id: int | None, *, replace: bool) -> Iterator[RereadAttempt]:
     return read_again(run_id, replace=replace)
 
 
-def listening(timeout_s: float = 2.0) -> list[str]:
-    """The names of the Celery workers that answer now. Raises TeitenError when the broker cannot be reached."""
+def answering_workers(timeout_s: float = 2.0) -> list[str]:
+    """Return the names of the Celery workers that answer now. Raises TeitenError when Redis cannot be reached."""
     try:
         return sorted(name for answer in app.control.ping(timeout=timeout_s) or () for name in answer)
     except (OperationalError, RedisError) as error:
@@ -118,8 +130,8 @@ def listening(timeout_s: float = 2.0) -> list[str]:
 
 
 @contextmanager
-def _or_next_time() -> Iterator[None]:
-    """For what beat asks for again and again: a warehouse that is away now is no failure."""
+def _skipped_while_away() -> Iterator[None]:
+    """Give up silently while the warehouse is away; for tasks that beat sends again and again."""
     try:
         yield
     except DatabaseError as error:
@@ -130,34 +142,38 @@ def _or_next_time() -> Iterator[None]:
 
 
 @app.task
-@_or_next_time()
+@_skipped_while_away()
 def dispatch() -> None:
-    """Starts every attempt that may run now."""
+    """Start every attempt that may run now."""
     now = timezone.now()
     runs.start_due(now)
     while (attempt_id := dispatching.next_attempt(now)) is not None:
         if not _send(execute, attempt_id):
-            dispatching.give_back(attempt_id, now)
+            dispatching.withdraw(attempt_id, now)
             return
 
 
 @app.task
 def execute(attempt_id: int) -> None:
-    """Runs one attempt to its end, then asks for the next. In between its agents are looked at, now and then, and
-    pruned: where one trial follows another there is no other moment."""
+    """Run one attempt to its end, prune its agents where that is due, then dispatch the next.
+
+    Where one trial follows another, there is no other moment to prune.
+    """
     worker = f"{socket.gethostname()} process {os.getpid()} {threading.current_thread().name}"
     if attempts.run(attempt_id, worker):
-        with _or_next_time():
+        with _skipped_while_away():
             for agent_id in pruning.agents_to_look_at(attempt_id, timezone.now()):
                 _prune(agent_id)
         dispatch()
 
 
 @app.task
-@_or_next_time()
+@_skipped_while_away()
 def reap() -> None:
-    """Requeues what vanished workers ran, and reverts what they left changed on agents that nothing uses. After the
-    warehouse was away, workers that live have the time of a lease to be heard of again."""
+    """Requeue the trials of vanished workers, and revert what they left changed on agents that nothing uses.
+
+    After the warehouse was away, live workers first have the time of a lease to send a heartbeat.
+    """
     now = timezone.now()
     if warehouse.reachable_for_s() > leasing.TTL_S:
         dispatching.reap(now)
@@ -166,63 +182,67 @@ def reap() -> None:
 
 
 @app.task
-@_or_next_time()
+@_skipped_while_away()
 def settle(agent_id: int) -> None:
-    """Reverts what is changed on an agent that nothing uses; what keeps it from that is in the worker's log."""
+    """Revert what is changed on an agent that nothing uses; a failure is in the worker's log."""
     try:
-        with leasing.contact(agent_id, timezone.now):
-            contacts.settle(models.Agent.objects.select_related("jump").get(pk=agent_id))
+        with leasing.contact_lease(agent_id, timezone.now):
+            contacts.revert_changes(models.Agent.objects.select_related("jump").get(pk=agent_id))
     except TeitenError as error:
         log.warning("agent %s: %s", agent_id, error)
-    ring()
+    wake_dispatcher()
 
 
 @app.task
-@_or_next_time()
+@_skipped_while_away()
 def contact(agent_id: int) -> None:
+    """Contact an agent; a failure is on the agent's page and in the worker's log."""
     try:
         contact_now(agent_id)
     except TeitenError as error:
         log.warning("agent %s: %s", agent_id, error)
-    ring()
+    wake_dispatcher()
 
 
 @app.task
-@_or_next_time()
+@_skipped_while_away()
 def contact_all() -> None:
-    """Every agent that is not ready, and those not looked at for a while; see `contact`."""
+    """Contact every agent that is not ready, or whose facts are old."""
     stale = timezone.now() - timedelta(seconds=FACTS_AGE_S)
-    looked_at = models.Agent.objects.filter(state=AgentState.READY, facts_at__gte=stale)
-    for agent in models.Agent.objects.filter(enabled=True).exclude(pk__in=looked_at):
+    up_to_date = models.Agent.objects.filter(state=AgentState.READY, facts_at__gte=stale)
+    for agent in models.Agent.objects.filter(enabled=True).exclude(pk__in=up_to_date):
         _send(contact, agent.pk)
 
 
 @app.task
-@_or_next_time()
+@_skipped_while_away()
 def prune_all() -> None:
-    """Every agent on which clusters are due to be removed and that nothing uses."""
+    """Prune every agent on which clusters are due to be removed and that nothing uses."""
     for agent_id in pruning.agents_due(timezone.now()):
         _send(prune, agent_id)
 
 
 @app.task
-@_or_next_time()
+@_skipped_while_away()
 def prune(agent_id: int) -> None:
-    """Removes what is due on an agent; what keeps it from that is on the agent's page, or in the worker's log."""
+    """Remove the clusters that are due on an agent; a failure is on the agent's page, or in the worker's log."""
     _prune(agent_id)
-    ring()
+    wake_dispatcher()
 
 
 @app.task
 def start_plan(plan_id: int) -> None:
-    """A cron schedule's run of a plan. What keeps it from running is in the audit log and the worker's log."""
+    """Start a scheduled run of a plan; a failure is in the audit log and the worker's log."""
     warehouse.retry(_start_plan, plan_id, timezone.now())
-    with _or_next_time():
-        ring()
+    with _skipped_while_away():
+        wake_dispatcher()
 
 
 def _start_plan(plan_id: int, since: datetime) -> None:
-    """since: when the schedule asked for it. Asked again, as the connection broke off, the run may be there already."""
+    """Create a run of a plan, unless an earlier try did, whose connection broke.
+
+    since: when the first try began
+    """
     if models.Run.objects.filter(plan=plan_id, created_at__gte=since).exists():
         return
     stored = models.Plan.objects.get(pk=plan_id)
@@ -230,16 +250,16 @@ def _start_plan(plan_id: int, since: datetime) -> None:
     user: User | None = stored.created_by
     try:
         plan = runs.load_plan(stored, kinds)
-        after_looking_again(lambda: runs.create_run(plan, kinds, stored=stored, user=user, actor="schedule"))
+        retry_after_discovery(lambda: runs.create_run(plan, kinds, stored=stored, user=user, actor="schedule"))
     except PlanError as error:
         log.error("plan %s: %s", plan_id, error)
         runs.audit("schedule", "could not run plan", f"plan {plan_id}", error=error.as_dict())
 
 
 @app.task
-@_or_next_time()
+@_skipped_while_away()
 def alert() -> None:
-    """Judges the runs that have ended since, and tells whom it concerns: what is due is sent even if judging fails."""
+    """Judge the runs that have ended, and send the alerts that are due, even if judging fails."""
     try:
         alerts.judge_runs(timezone.now())
     finally:
@@ -248,7 +268,7 @@ def alert() -> None:
 
 def _prune(agent_id: int) -> None:
     try:
-        with pruning.alone(agent_id) as lost:
+        with pruning.machine_lease(agent_id) as lost:
             pruning.prune(agent_id, lost)
     except TeitenError as error:
         log.warning("agent %s: %s", agent_id, error)

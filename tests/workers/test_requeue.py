@@ -111,9 +111,9 @@ def test_a_contact_waits_for_an_agent_in_use_for_as_long_as_it_may(trial: models
             lease.release(attempt.pk)
         return first + timedelta(seconds=looks)
 
-    with pytest.raises(StateError, match=f"busy with trial {trial.pk}"), lease.contact(trial.agents[0], clock, 1):
+    with pytest.raises(StateError, match=f"busy with trial {trial.pk}"), lease.contact_lease(trial.agents[0], clock, 1):
         raise AssertionError("the agent was in use")
-    with lease.contact(trial.agents[0], clock, 60):
+    with lease.contact_lease(trial.agents[0], clock, 60):
         assert models.Lease.objects.get().attempt is None
 
 
@@ -129,7 +129,7 @@ def test_an_agent_held_by_a_contact_that_died_is_free_when_its_lease_has_expired
 def test_a_contact_is_heard_of_for_as_long_as_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
     agent = factories.agent()
     monkeypatch.setattr(lease, "HEARTBEAT_S", 0.01)
-    with lease.contact(agent.pk, timezone.now):
+    with lease.contact_lease(agent.pk, timezone.now):
         first = models.Lease.objects.get()
         assert (first.expires_at - first.acquired_at).total_seconds() == lease.TTL_S
         deadline = time.monotonic() + 60
@@ -146,7 +146,7 @@ def test_a_contact_that_lost_its_agent_leaves_the_lease_of_the_next_alone(
 ) -> None:
     agent = factories.agent()
     monkeypatch.setattr(lease, "HEARTBEAT_S", 0.01)
-    with lease.contact(agent.pk, timezone.now) as lost:
+    with lease.contact_lease(agent.pk, timezone.now) as lost:
         assert not lost()
         models.Lease.objects.all().delete()
         other = factories.held_by_contact(agent.pk, timezone.now() + timedelta(seconds=30))

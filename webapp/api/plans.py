@@ -24,7 +24,7 @@ from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, fields_o
 from webapp.api.values import Field, ValueSerializer
 from webapp.problems import missing_is_404
 from workers.registry import kinds
-from workers.tasks import after_looking_again
+from workers.tasks import retry_after_discovery
 
 
 class PlanSerializer(ValueSerializer):
@@ -148,7 +148,7 @@ class Plans(Endpoint):
     @extend_schema(summary="What a plan would do", request=PlanFieldsSerializer, responses=PreviewSerializer)
     def preview(self, request: Request) -> Response:
         plan = plan_from(fields_of(request))
-        result = after_looking_again(lambda: preview(plan, kinds()))
+        result = retry_after_discovery(lambda: preview(plan, kinds()))
         return Response(PreviewSerializer(result).data)
 
     def _respond_with(self, pk: int, status: int = 200) -> Response:

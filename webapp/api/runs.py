@@ -21,7 +21,7 @@ from webapp.api.plans import PlanFieldsSerializer, plan_from, stored_plan
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 from workers.registry import kinds
-from workers.tasks import after_looking_again, ring
+from workers.tasks import retry_after_discovery, wake_dispatcher
 
 
 class RunSerializer(ValueSerializer):
@@ -106,12 +106,12 @@ class Runs(Endpoint):
         start_at = _start_at(fields.pop("start_at", None))
         stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
         plan = require_plan(request, runs.load_plan(stored, kinds()) if stored else plan_from(fields), kinds())
-        run = after_looking_again(
+        run = retry_after_discovery(
             lambda: runs.create_run(
                 plan, kinds(), actor=actor(request), stored=stored, user=person(request), start_at=start_at
             )
         )
-        ring()
+        wake_dispatcher()
         return self.respond(run_row(run.pk), 201)
 
     @extend_schema(summary="Cancel what waits and what runs", request=None)
@@ -125,7 +125,7 @@ class Runs(Endpoint):
         with missing_is_404():
             run_row(pk)
         count = runs.retry_failed(pk, actor(request))
-        ring()
+        wake_dispatcher()
         data = {"run": run_row(pk), "retried": count}
         return Response(RetriedSerializer(data, context=self.get_serializer_context()).data)
 
@@ -133,8 +133,10 @@ class Runs(Endpoint):
     def repeat(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             require_plan(request, runs.plan_of_run(pk, kinds()), kinds())
-            run = after_looking_again(lambda: runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request)))
-        ring()
+            run = retry_after_discovery(
+                lambda: runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request))
+            )
+        wake_dispatcher()
         return self.respond(run_row(run.pk), 201)
 
     @extend_schema(summary="More replicates of every configuration", request=BlocksSerializer)
@@ -147,7 +149,7 @@ class Runs(Endpoint):
         return self._wake_dispatcher(pk)
 
     def _wake_dispatcher(self, pk: int) -> Response:
-        ring()
+        wake_dispatcher()
         return self.respond(run_row(pk))
 
 

@@ -14,7 +14,7 @@ from webapp.access import actor
 from webapp.api.common import Endpoint, Links, attempt_number, pages_by
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
-from workers.tasks import ring
+from workers.tasks import wake_dispatcher
 
 ATTEMPT = OpenApiParameter(
     "attempt", OpenApiTypes.INT, description="Number of an attempt; without it the counted one, else the latest."
@@ -92,5 +92,5 @@ class Trials(Endpoint):
             models.Trial.objects.only("pk").get(pk=pk)
 
     def _wake_dispatcher(self, pk: int) -> Response:
-        ring()
+        wake_dispatcher()
         return self.respond(list_trials(ids=[pk])[0])

@@ -20,7 +20,7 @@ from webapp.access import actor, needs, require_plan
 from webapp.pages.common import number
 from webapp.problems import missing_is_404
 from workers.registry import kinds
-from workers.tasks import ring
+from workers.tasks import wake_dispatcher
 
 HAD = "had-"  # before a run's number: the blocks that it had when the question was asked
 
@@ -40,7 +40,7 @@ def blocks(request: HttpRequest) -> HttpResponse:
         query = urlencode({"run": run_ids, "blocks": count}, doseq=True)
         return redirect(f"{reverse('runs:blocks')}?{query}")
     runs.extend({run_id: before for run_id, before in had.items() if before is not None}, count, actor(request))
-    ring()
+    wake_dispatcher()
     some = f"{count} block{'' if count == 1 else 's'}"
     messages.success(request, f"Added {some} to {_named(run_ids)}.")
     return redirect(_after(run_ids))

@@ -29,7 +29,7 @@ from webapp.forms.plan import PlanForm, Posted, describe, mapping_of, plan_of, s
 from webapp.pages.common import moment, number, toml_file
 from webapp.problems import missing_is_404
 from workers.registry import kinds
-from workers.tasks import after_looking_again, ring
+from workers.tasks import retry_after_discovery, wake_dispatcher
 
 FRESH: Mapping[str, Any] = {"factors": {"installation": [], "clients": [1, 4]}}
 LONGEST_TOML = 1_000_000
@@ -136,12 +136,12 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
     stored = models.Plan.objects.get(pk=plan_id)
     start_at = _moment(request.POST.get("start_at", ""))
     plan = require_plan(request, runs.load_plan(stored, kinds()), kinds())
-    made = after_looking_again(
+    made = retry_after_discovery(
         lambda: runs.create_run(
             plan, kinds(), actor=actor(request), stored=stored, user=person(request), start_at=start_at
         )
     )
-    ring()
+    wake_dispatcher()
     return redirect("runs:detail", made.pk)
 
 
@@ -213,12 +213,12 @@ def _allowed(request: HttpRequest, plan: Plan) -> Plan:
 
 def _run_stored(request: HttpRequest, plan: Plan, row: models.Plan) -> HttpResponse:
     try:
-        made = after_looking_again(
+        made = retry_after_discovery(
             lambda: runs.create_run(plan, kinds(), actor=actor(request), stored=row, user=person(request))
         )
     except PlanError as error:
         return show_form(request, plan.to_mapping(), stored=row, problems=error.problems)
-    ring()
+    wake_dispatcher()
     return redirect("runs:detail", made.pk)
 
 
@@ -251,7 +251,7 @@ def _described(mapping: Mapping[str, Any], posted: Posted | None = None) -> Plan
 def _previewed(request: HttpRequest) -> dict[str, Any]:
     try:
         plan = _allowed(request, plan_of(request.POST, kinds()))
-        return {"preview": after_looking_again(lambda: preview_of(plan, kinds())), "problems": []}
+        return {"preview": retry_after_discovery(lambda: preview_of(plan, kinds())), "problems": []}
     except PlanError as error:
         return {"problems": [problem.as_dict() for problem in error.problems]}
 

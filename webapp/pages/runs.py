@@ -27,7 +27,7 @@ from webapp.pages.grid import grid
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration, duration, seconds_between
 from workers.registry import kinds
-from workers.tasks import after_looking_again, ring
+from workers.tasks import retry_after_discovery, wake_dispatcher
 
 PAGE = 50
 MOST_FAILURES = 5
@@ -125,7 +125,7 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 @missing_is_404()
 def retry(request: HttpRequest, run_id: int) -> HttpResponse:
     count = runs.retry_failed(run_id, actor(request))
-    ring()
+    wake_dispatcher()
     messages.success(request, f"Queued again: {count} failed trial{'' if count == 1 else 's'}.")
     return redirect("runs:detail", run_id)
 
@@ -135,7 +135,7 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
 @missing_is_404()
 def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
     require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
-    run = after_looking_again(lambda: runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request)))
-    ring()
+    run = retry_after_discovery(lambda: runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request)))
+    wake_dispatcher()
     messages.success(request, f"This is run {run.pk}: run {run_id} again, on the installations as they are now.")
     return redirect("runs:detail", run.pk)

@@ -39,7 +39,7 @@ from webapp.pages.common import number
 from webapp.pages.numbers import by_load, facts, groups, headline_row, tables
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
-from workers.tasks import ring
+from workers.tasks import wake_dispatcher
 
 TEXT_LIMIT = 2_000_000
 WIRES = (
@@ -195,6 +195,6 @@ def cancel(request: HttpRequest, trial_id: int) -> HttpResponse:
 @missing_is_404()
 def retry(request: HttpRequest, trial_id: int) -> HttpResponse:
     runs.retry_trial(trial_id, actor(request))
-    ring()
+    wake_dispatcher()
     messages.success(request, "Queued again.")
     return redirect("trials:detail", trial_id)

@@ -75,7 +75,7 @@ def agent_fields(address: Address) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def found(address: Address) -> Contact:
     """What a contact finds on the agent, asked once."""
-    return asyncio.run(contact.discovered(replace(address, search=tuple(agent_fields(address)["search"]))))
+    return asyncio.run(contact.discover_agent(replace(address, search=tuple(agent_fields(address)["search"]))))
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def worker(agent: models.Agent, bundles: Path, tmp_path: Path) -> Iterator[Start
                 stderr=log,
             )
         started.append(process)
-        wait_for(lambda: any(f"test{len(started) - 1}@" in name for name in tasks.listening(0.5)))
+        wait_for(lambda: any(f"test{len(started) - 1}@" in name for name in tasks.answering_workers(0.5)))
         return process
 
     yield launch

@@ -17,7 +17,7 @@ from results.errors import AgentError, HostKeyError, StateError
 from results.models.agents import AgentState
 from tests.live.trials.conftest import agent_fields
 from workers import tasks
-from workers.contact import discovered
+from workers.contact import discover_agent
 from workers.remote.address import Address
 from workers.remote.connection import connected
 from workers.remote.facts import free_bytes
@@ -81,7 +81,7 @@ def test_what_is_free_in_storage_places_is_found(address: Address) -> None:
 
     free = asyncio.run(asked("/", "/nowhere at all", "/dev/shm"))
     assert set(free) == {"/", "/dev/shm"} and min(free.values()) > 0
-    found = asyncio.run(discovered(replace(address, places=("/", "/dev/shm"))))
+    found = asyncio.run(discover_agent(replace(address, places=("/", "/dev/shm"))))
     assert set(found.disk["places"]) == {"/", "/dev/shm"}
 
 

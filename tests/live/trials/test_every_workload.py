@@ -58,7 +58,7 @@ def old(major: str) -> str:
 def old_contact(request: pytest.FixtureRequest, address: Address) -> tuple[str, Contact]:
     """(major, what a contact finds): that server, and the client programs of a newer one."""
     search = (old(request.param), *agent_fields(address)["search"])
-    return request.param, asyncio.run(contact.discovered(replace(address, search=search)))
+    return request.param, asyncio.run(contact.discover_agent(replace(address, search=search)))
 
 
 @pytest.mark.parametrize("workload", sorted(registry.kinds().workloads))

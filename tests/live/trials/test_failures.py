@@ -256,7 +256,7 @@ def test_a_trial_is_not_disturbed_by_looking_for_facts(agent: models.Agent) -> N
 
 def test_no_trial_starts_while_facts_are_looked_for(agent: models.Agent) -> None:
     start(duration_s=1)
-    with lease.contact(agent.pk, timezone.now):
+    with lease.contact_lease(agent.pk, timezone.now):
         assert dispatch.next_attempt(timezone.now()) is None
     assert run_next().state == AttemptState.DONE
 

@@ -297,10 +297,10 @@ def test_settling_that_takes_too_long_is_given_up_and_said_on_the_agents_page(
     asyncio.run(left())
     hostfactors.note_changes("live", [change], timezone.now())
     with pytest.raises(AgentError, match=r"took longer than 0\.5 s"):
-        contact.settle(agent, limit_s=0.5)
+        contact.revert_changes(agent, limit_s=0.5)
     assert "took longer than 0.5 s" in models.HostChange.objects.get().error
     setting.asked('printf \'%s\\n\' "$2" >"$1" && rm "$1.hangs"', OWN)  # an operator, by hand
-    contact.settle(agent)
+    contact.revert_changes(agent)
     assert not models.HostChange.objects.exists()
 
 

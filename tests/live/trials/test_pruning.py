@@ -64,7 +64,7 @@ class Own:
         self.asked(OLD, directory, str(days))
 
     def look(self) -> None:
-        pruning.look(models.Agent.objects.get(pk=self.row.pk))
+        pruning.record_clusters(models.Agent.objects.get(pk=self.row.pk))
 
     def prune(self) -> None:
         tasks.prune(self.row.pk)
@@ -241,7 +241,7 @@ def test_nothing_is_removed_beside_a_trial_on_the_machine(own: Own, left: Left) 
     own.prune()
     assert own.directories == [directory]
     assert list(models.Lease.objects.values_list("attempt", flat=True)) == [attempt_id]
-    dispatch.give_back(attempt_id, timezone.now())
+    dispatch.withdraw(attempt_id, timezone.now())
     own.prune()
     assert own.there == []
 
@@ -297,7 +297,7 @@ def test_a_cluster_that_a_run_needs_since_the_removals_began_stays(
 def test_nothing_is_removed_once_the_machine_was_lost(own: Own, left: Left) -> None:
     [directory] = left("16")
     own.age(directory, 30)
-    with pruning.alone(own.row.pk):
+    with pruning.machine_lease(own.row.pk):
         done = pruning.prune(own.row.pk, lambda: True)
     assert ([row.directory for row in done.left], own.there) == ([directory], [f"{directory}/"])
 

@@ -134,7 +134,7 @@ def test_the_statistics_take_no_worker_from_the_queries(agent: models.Agent) -> 
 def every_version(address: Address) -> Contact:
     """What a contact finds on the agent, with the old servers beside the others."""
     search = (*agent_fields(address)["search"], *(old(major) for major in ("11", "12", "17")))
-    return asyncio.run(contact.discovered(replace(address, search=search)))
+    return asyncio.run(contact.discover_agent(replace(address, search=search)))
 
 
 @pytest.mark.parametrize("version", ["11", "12", "16", "17", "18"])

@@ -51,7 +51,7 @@ class Command(BaseCommand):
         console.print(f"{len(load(TABLES, registry.known_metrics(), ACTOR))} published tables are there to look at")
         _agent(console)
         run = _run(user, console)
-        tasks.ring()
+        tasks.wake_dispatcher()
         console.print(f"[bold]Watch it: {url}{reverse('runs:detail', args=[run.pk])}[/]")
         detail = terminal.follow(run.pk, console)
         console.print(terminal.table(detail))

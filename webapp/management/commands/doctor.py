@@ -89,7 +89,7 @@ def _warehouse() -> Iterator[Finding]:
 
 def _workers() -> Iterator[Finding]:
     try:
-        names = tasks.listening()
+        names = tasks.answering_workers()
     except TeitenError as error:
         yield False, str(error)
         return

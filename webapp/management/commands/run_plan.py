@@ -53,10 +53,10 @@ class Command(WarehouseCommand):
         try:
             kinds = registry.kinds()
             plan = read_plan(file, kinds) if file else _complete_ready_plan(str(ready), options, kinds)
-            run = tasks.after_looking_again(lambda: runs.create_run(plan, kinds, actor="command run_plan"))
+            run = tasks.retry_after_discovery(lambda: runs.create_run(plan, kinds, actor="command run_plan"))
         except PlanError as error:
             raise CommandError(problem_text(file or ready, error)) from error
-        tasks.ring()
+        tasks.wake_dispatcher()
         console.print(f"Run {run.pk}: {run.name}, {run.trials.count()} trials", markup=False)
         if no_wait:
             return
