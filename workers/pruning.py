@@ -66,8 +66,8 @@ def prune(
 ) -> Pruned:
     """Remove clusters of an agent that are due or chosen, each if nothing needs it by then; return what became of each.
 
-    Raises AgentError where the agent cannot be reached. Raises StateError, before any is removed, where a chosen one may
-    not be.
+    Raises AgentError where the agent cannot be reached. Raises StateError, before any is removed, where a chosen one
+    may not be.
 
     lost: given by `machine_lease`, which must be held
     chosen: directories of clusters; None for those that are due
