@@ -63,12 +63,13 @@ def main() -> int:
         console.print(f"{name} …")
         figures += parts[name].measure(options.rounds, options.seconds, console)
     table = Table("figure", "measured", "limit", "measured ÷ limit", "all rounds", "")
-    for f in figures:
-        rounds = " ".join(f"{value:.3f}" for value in f.rounds)
-        verdict = "reached" if f.reached else "NOT REACHED"
-        table.add_row(f.name, f"{f.value:.3f} {f.unit}", f"{f.limit:g}", f"{f.value / f.limit:.2f}", rounds, verdict)
+    for figure in figures:
+        rounds = " ".join(f"{value:.3f}" for value in figure.rounds)
+        verdict = "reached" if figure.reached else "NOT REACHED"
+        measured, ratio = f"{figure.value:.3f} {figure.unit}", f"{figure.value / figure.limit:.2f}"
+        table.add_row(figure.name, measured, f"{figure.limit:g}", ratio, rounds, verdict)
     console.print(table)
-    return 0 if all(f.reached for f in figures) else 1
+    return 0 if all(figure.reached for figure in figures) else 1
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""A against A on real servers: pgbench by plans of which every configuration occurs twice, in blocks of random order.
-How many of the comparisons of equals the rule calls different, and how far they spread."""
+"""A/A on real servers: a pgbench plan in which every configuration occurs twice, in blocks of random order.
+
+Measures how many comparisons of equals the rule calls different, and how far metrics spread."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ FACTORS = {"script": ["select-only", "simple-update", "tpcb-like"], "clients": [
 
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
-    """Trials of `seconds`, five blocks whatever the rounds."""
+    """Run the A/A plan with trials of `seconds`, in five blocks whatever the rounds."""
     bench_agent.ready()
     kinds = registry.kinds()
     mapping = bench_agent.PLAN | {"duration_s": max(1, round(seconds)), "replicates": BLOCKS, "factors": FACTORS}
@@ -39,7 +40,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
 
 
 def report(run_id: int, console: Console) -> list[Figure]:
-    """Of an A/A run that has ended."""
+    """Return the figures of an A/A run that has ended, and print a table of its metrics."""
     metrics = {metric.name: metric for metric in models.Metric.objects.all()}
     pairs = sql.rows(AaPair, sql.load(noise.__file__), {"run_id": run_id, "fewest": 3})
     questions = []
@@ -53,10 +54,12 @@ def report(run_id: int, console: Console) -> list[Figure]:
             groups.setdefault(pair.metric, []).append(question)
     directed = [question for group in groups.values() for question in group]
     for name, group in {"everything": questions, "where a direction is better": directed, **groups}.items():
-        table.add_row(name, *_row(group))
+        table.add_row(name, *_table_cells(group))
     console.print(table)
     alone = [judge([question])[0] for question in directed]
-    together = [verdict for group in groups.values() for verdict in judge(group)]  # as a page shows them
+    together: list[Verdict] = []
+    for group in groups.values():
+        together += judge(group)  # as a page judges its cells
     chance = float(stats.binom.ppf(0.999, len(directed), LEVEL) / len(directed))
     return [
         Figure("A against A called different, each alone", "", chance, (_share(alone),)),
@@ -65,14 +68,19 @@ def report(run_id: int, console: Console) -> list[Figure]:
 
 
 def _share(verdicts: list[Verdict]) -> float:
-    return sum(verdict.kind in CLEAR for verdict in verdicts) / max(len(verdicts), 1)
+    return _count_clear(verdicts) / max(len(verdicts), 1)
 
 
-def _row(questions: list[Question]) -> list[str]:
+def _count_clear(verdicts: list[Verdict]) -> int:
+    return sum(verdict.kind in CLEAR for verdict in verdicts)
+
+
+def _table_cells(questions: list[Question]) -> list[str]:
     alone = [judge([question])[0] for question in questions]
     together = judge(questions)
-    spreads = [np.std(np.log(q.base.values), ddof=1) for q in questions if min(q.base.values) > 0]
-    significant = sum(v.p is not None and v.p <= LEVEL for v in alone)
-    counts = (significant, *(sum(v.kind in CLEAR for v in found) for found in (alone, together)))
+    bases = [question.base.values for question in questions]
+    spreads = [np.std(np.log(values), ddof=1) for values in bases if min(values) > 0]
+    significant = sum(verdict.p is not None and verdict.p <= LEVEL for verdict in alone)
+    counts = (significant, _count_clear(alone), _count_clear(together))
     spread = f"{100 * np.median(spreads):.1f} %" if spreads else "–"
-    return [str(len(questions)), *(f"{n} ({100 * n / len(questions):.1f} %)" for n in counts), spread]
+    return [str(len(questions)), *(f"{count} ({100 * count / len(questions):.1f} %)" for count in counts), spread]

@@ -1,4 +1,4 @@
-"""The agent that the environment names, in the warehouse, and orders for single trials on it."""
+"""The agent of the benchmarks, which environment variables name, and orders of single trials on it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PLAN: dict[str, Any] = {
 
 
 def ready() -> models.Agent:
-    """The agent, added and discovered."""
+    """Add or update the agent, discover it, and return it."""
     call_command("migrate", verbosity=0)
     home = os.environ["TEITEN_AGENT_HOME"]
     fields = {
@@ -53,11 +53,11 @@ def ready() -> models.Agent:
 
 
 def spec(**changes: Any) -> TrialSpec:
-    """The trial of the small plan with these changes; `parameters` are merged."""
+    """Return the trial specification of PLAN with changes; its parameters are merged with those of PLAN."""
     mapping = PLAN | changes | {"parameters": PLAN["parameters"] | changes.get("parameters", {})}
     kinds = registry.kinds()
     return runs.resolve_plan(plans.from_mapping(mapping, kinds), kinds)[1][0]
 
 
-def order(agent: models.Agent, wanted: TrialSpec, number: int) -> Order:
-    return Order(f"bench/{number}", 1, replace(wanted), {NAME: address_of(agent)}, {NAME: ()}, {})
+def order(agent: models.Agent, spec: TrialSpec, number: int) -> Order:
+    return Order(f"bench/{number}", 1, replace(spec), {NAME: address_of(agent)}, {NAME: ()}, {})

@@ -1,4 +1,4 @@
-"""Seconds until a cascade of four standbys at scale 10 is ready to be measured: arranged from nothing, and kept."""
+"""Seconds until a cascade of four standbys at scale 10 is ready to be measured: new, and kept from a trial before."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ LIMIT_S = 20.0
 ROUNDS = 5
 _ARRANGING = ("prepare", "arrange", "verify")
 _REMOVE = 'rm -rf -- "$1"/*cascading-*'
-_LEFT = "find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname \"$1/*\" 2>/dev/null | wc -l"
+_COUNT_PROCESSES = "find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname \"$1/*\" 2>/dev/null | wc -l"
 
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     agent = bench_agent.ready()
     new, kept = [], []
     for _ in range(min(rounds, ROUNDS)):
-        asyncio.run(cleared(agent))
+        asyncio.run(remove_clusters(agent))
         new.append(_ready_s(console, "made anew"))
         kept.append(_ready_s(console, "kept"))
-    left = asyncio.run(cleared(agent))
+    left = asyncio.run(remove_clusters(agent))
     console.print(f"  {left} processes of servers left")
     return [
         Figure("a cascade of 4 standbys, from nothing until it is verified", "s", LIMIT_S, tuple(new)),
@@ -40,7 +40,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
 
 
 def _ready_s(console: Console, what: str) -> float:
-    """Of one trial, without loading the data on the primary."""
+    """Run one trial; return the seconds of its phases before the measurement, without loading the primary's data."""
     kinds = registry.kinds()
     mapping = bench_agent.PLAN | {
         "duration_s": 1,
@@ -57,16 +57,16 @@ def _ready_s(console: Console, what: str) -> float:
     if row.error is not None:
         raise RuntimeError(row.error)
     phases = {phase["name"]: phase["seconds"] for phase in row.phases}
-    said = ", ".join(f"{name} {took:.2f}" for name, took in phases.items())
-    console.print(f"  {what}: {row.notes['standbys']}; {said}", highlight=False)
+    durations = ", ".join(f"{name} {seconds:.2f}" for name, seconds in phases.items())
+    console.print(f"  {what}: {row.notes['standbys']}; {durations}", highlight=False)
     return sum(phases[name] for name in _ARRANGING)
 
 
-async def cleared(agent: models.Agent) -> int:
-    """Removes what earlier rounds left; how many server processes the trials had left running before."""
+async def remove_clusters(agent: models.Agent) -> int:
+    """Stop the servers and remove the clusters of earlier rounds; return how many server processes were running."""
     address = address_of(agent)
     async with connected(address) as remote:
-        left = int((await remote.script(_LEFT, address.data_dir)).stdout)
+        processes = int((await remote.script(_COUNT_PROCESSES, address.data_dir)).stdout)
         await cluster.stop_others(remote)
         await remote.script(_REMOVE, f"{address.data_dir}/clusters")
-    return left
+    return processes

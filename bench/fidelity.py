@@ -24,7 +24,7 @@ FLOOR = 0.97
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     agent = bench_agent.ready()
-    found = []
+    figures = []
     for script in ("select-only", "tpcb-like"):
         spec = bench_agent.spec(duration_s=seconds, parameters={"script": script, "vacuum": script == "tpcb-like"})
         ratios = []
@@ -35,13 +35,13 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
             tps = {run: asyncio.run(run(order)) for run in pair}
             ratios.append(tps[_teiten] / tps[_bare])
             console.print(f"  {script}: Teiten {tps[_teiten]:.0f}, bare {tps[_bare]:.0f} tps")
-        found.append(Figure(f"fidelity, {script}", "", FLOOR, tuple(ratios), at_least=True))
-    return found
+        figures.append(Figure(f"fidelity, {script}", "", FLOOR, tuple(ratios), at_least=True))
+    return figures
 
 
 async def _teiten(order: Order) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        archived, error = await executor.run(order, Path(folder), _silent, _idle)
+        archived, error = await executor.run(order, Path(folder), _report_nothing, _no_agents)
         if error is not None:
             raise RuntimeError(error)
         parsed = reader.read(Path(folder) / archived.path)
@@ -49,19 +49,23 @@ async def _teiten(order: Order) -> float:
 
 
 async def _bare(order: Order) -> float:
-    """pgbench as typed into a shell: nothing is watched or logged; the server, its caches and the checkpoint before are
-    made ready in the same way."""
+    """Return the tps of pgbench as typed into a shell: nothing is collected or logged.
+
+    The server, its caches and the checkpoint before are prepared as under Teiten.
+    """
     spec = replace(order.spec, collectors=())
     async with AsyncExitStack() as stack:
         remote = await stack.enter_async_context(connected(order.addresses[bench_agent.NAME]))
-        stage = Stage(spec, {"client": remote, "primary": remote}, {}, Unrecorded(), "bare")
+        stage = Stage(spec, {"client": remote, "primary": remote}, {}, NullRecorder(), "bare")
         await registry.topology(spec.topology).build(stage)
         await data.load(stage)
         await data.warm(stage)
         argv = [f"{spec.client_bin}/pgbench", "-n", "-M", "simple", "-b", str(spec.parameters["script"])]
         argv += ["-c", str(spec.parameters["clients"]), "-j", str(spec.threads), "-T", f"{spec.duration_s:.0f}"]
-        said = await remote.run(*argv, stage.database, env=stage.primary.environment(), timeout_s=spec.duration_s + 60)
-    return next(float(line.split()[2]) for line in said.stdout.splitlines() if line.startswith("tps = "))
+        result = await remote.run(
+            *argv, stage.database, env=stage.primary.environment(), timeout_s=spec.duration_s + 60
+        )
+    return next(float(line.split()[2]) for line in result.stdout.splitlines() if line.startswith("tps = "))
 
 
 def _tps(measurements: Any) -> float:
@@ -70,16 +74,16 @@ def _tps(measurements: Any) -> float:
     return value
 
 
-async def _silent(phase: str, expected_s: float | None) -> None:
+async def _report_nothing(phase: str, expected_s: float | None) -> None:
     return None
 
 
-async def _idle() -> tuple[str, ...]:
+async def _no_agents() -> tuple[str, ...]:
     return ()  # the server is used again
 
 
-class Unrecorded:
-    """A recorder for what is not kept."""
+class NullRecorder:
+    """A recorder that stores nothing."""
 
     def add(self, path: str, content: bytes | str) -> None: ...
     def note(self, name: str, value: Any) -> None: ...

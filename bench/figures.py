@@ -1,4 +1,4 @@
-"""One figure of the bench: the median of its rounds against its limit."""
+"""The figures of a benchmark, each with its limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Figure:
-    """at_least: the limit is a floor, else a ceiling."""
+    """A figure: the median of its rounds against a limit.
+
+    at_least: whether the limit is a floor; else it is a ceiling
+    """
 
     name: str
     unit: str

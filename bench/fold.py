@@ -1,4 +1,4 @@
-"""Microseconds that folding pgbench's log costs on the agent, per transaction."""
+"""Microseconds a transaction that folding pgbench's log takes on the agent."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ mkdir -p "$1" && awk -v n="$2" 'BEGIN {
 
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
-    found = asyncio.run(_fold(address_of(bench_agent.ready()), rounds))
-    return [Figure("folding the latency log", "µs a transaction", CEILING_US, tuple(found))]
+    costs_us = asyncio.run(_fold(address_of(bench_agent.ready()), rounds))
+    return [Figure("folding the latency log", "µs a transaction", CEILING_US, tuple(costs_us))]
 
 
 async def _fold(address: Address, rounds: int) -> list[float]:
     folder = resources.files("workers.collectors.latency_log")
     shell, program = (folder.joinpath(name).read_text() for name in ("fold.sh", "fold.awk"))
     directory = f"{address.work_dir}/fold"
-    found = []
+    costs_us = []
     async with connected(address) as remote:
         for _ in range(rounds):
             await remote.script(LOG, directory, str(TRANSACTIONS), timeout_s=300)
-            said = await remote.script(shell, directory, "1700000000.0", program, timeout_s=300)
-            counts = [int(line.split()[3]) for line in said.stdout.splitlines() if line.startswith("latency ")]
+            result = await remote.script(shell, directory, "1700000000.0", program, timeout_s=300)
+            counts = [int(line.split()[3]) for line in result.stdout.splitlines() if line.startswith("latency ")]
             assert sum(counts) == TRANSACTIONS
-            found.append(said.seconds / TRANSACTIONS * 1e6)
-    return found
+            costs_us.append(result.seconds / TRANSACTIONS * 1e6)
+    return costs_us

@@ -1,5 +1,6 @@
-"""Milliseconds of what must not grow with the warehouse, among a million trials: what beat asks every five seconds, an
-agent's page, a page of the API's measurements."""
+"""Milliseconds of what must not grow with the warehouse, in one with a million trials.
+
+The query that beat runs every five seconds, an agent's page, and a page of the API's measurements."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ LIMITS_MS = {"the reaper": 20, "an agent": 100, "an agent that has long been idl
 
 
 def fill(trials: int) -> None:
-    """See growth.sql; in steps of 100 trials."""
+    """Make a number of trials, in steps of 100, with the statements of growth.sql."""
     models.Agent.objects.bulk_create(models.Agent(pk=number, name=f"db{number}", host="h") for number in range(1, 12))
     for statement in Path(__file__).with_suffix(".sql").read_text().split(";\n"):
         if statement.strip():
@@ -34,14 +35,14 @@ def fill(trials: int) -> None:
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
     with own_database():
-        begun = time.perf_counter()
+        started_s = time.perf_counter()
         fill(TRIALS)
         sql.execute("VACUUM ANALYZE")
-        console.print(f"  {models.Trial.objects.count():,} trials made in {time.perf_counter() - begun:.0f} s")
-        return [Figure(name, "ms", LIMITS_MS[name], _rounds(ask, rounds)) for name, ask in _asked().items()]
+        console.print(f"  {models.Trial.objects.count():,} trials made in {time.perf_counter() - started_s:.0f} s")
+        return [Figure(name, "ms", LIMITS_MS[name], _rounds(query, rounds)) for name, query in _queries().items()]
 
 
-def _asked() -> dict[str, Callable[[], object]]:
+def _queries() -> dict[str, Callable[[], object]]:
     client = Client()
     return {
         "the reaper": lambda: expired(timezone.now()),
@@ -51,12 +52,12 @@ def _asked() -> dict[str, Callable[[], object]]:
     }
 
 
-def _rounds(ask: Callable[[], object], rounds: int) -> tuple[float, ...]:
-    ask()
-    found = []
+def _rounds(query: Callable[[], object], rounds: int) -> tuple[float, ...]:
+    query()
+    durations_ms = []
     for _ in range(rounds):
         connection.queries_log.clear()
-        begun = time.perf_counter()
-        ask()
-        found.append(1000 * (time.perf_counter() - begun))
-    return tuple(found)
+        started_s = time.perf_counter()
+        query()
+        durations_ms.append(1000 * (time.perf_counter() - started_s))
+    return tuple(durations_ms)

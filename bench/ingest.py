@@ -28,20 +28,20 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     kinds = registry.kinds()
     mapping = bench_agent.PLAN | {"replicates": rounds}
     run = runs.create_run(plans.from_mapping(mapping, kinds), kinds, actor="bench")
-    found = []
+    durations_s = []
     for number in range(rounds):
         attempt_id = dispatch.next_attempt(datetime.now(UTC))
         assert attempt_id is not None
         attempt = models.Attempt.objects.get(pk=attempt_id)
         parsed = _trial(f"{run.pk}/{attempt.trial_id}", number)
-        begun = time.perf_counter()
+        started_s = time.perf_counter()
         ingest.store(parsed, attempt_id, ingest.Archive("bench", f"{number}", 1))
-        found.append(time.perf_counter() - begun)
+        durations_s.append(time.perf_counter() - started_s)
         lease.release(attempt_id)
     runs.cancel_run(run.pk, "bench")
     distinct = len(parsed.latencies[0].histogram.counts)
     console.print(f"  {TRANSACTIONS:,} transactions of {distinct:,} latencies, {len(parsed.series)} series")
-    return [Figure("ingest of 5 M transactions", "s", CEILING_S, tuple(found))]
+    return [Figure("ingest of 5 M transactions", "s", CEILING_S, tuple(durations_s))]
 
 
 def _trial(trial_key: str, seed: int) -> ParsedTrial:
@@ -61,9 +61,11 @@ def _trial(trial_key: str, seed: int) -> ParsedTrial:
     ]
     kinds = registry.kinds()
     metrics = kinds.workloads["pgbench"].metrics
-    numbers = [Measurement(metric.name, draw.random(), label=f"{i}") for metric in metrics for i in range(10)]
+    measurements = []
+    for metric in metrics:
+        measurements += [Measurement(metric.name, draw.random(), label=f"{index}") for index in range(10)]
     now = datetime.now(UTC)
     return ParsedTrial(
-        trial_key, 1, now, now, now, True, None, (), (), (), (), metrics, tuple(numbers), tuple(series),
+        trial_key, 1, now, now, now, True, None, (), (), (), (), metrics, tuple(measurements), tuple(series),
         (Latencies("client", "", histogram, heat),),
     )  # fmt: skip

@@ -22,12 +22,12 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     run = runs.create_run(plans.from_mapping(mapping, kinds), kinds, actor="bench")
     while (attempt_id := dispatch.next_attempt(timezone.now())) is not None:
         attempt.run(attempt_id, "bench")
-    found = []
+    overheads_s = []
     for row in models.Attempt.objects.filter(run=run).order_by("pk")[1:]:
         if row.error is not None or not (row.ended_at and row.measured_from and row.measured_to):
             raise RuntimeError(row.error)
-        window = (row.measured_to - row.measured_from).total_seconds()
-        found.append((row.ended_at - row.started_at).total_seconds() - window)
+        window_s = (row.measured_to - row.measured_from).total_seconds()
+        overheads_s.append((row.ended_at - row.started_at).total_seconds() - window_s)
         phases = ", ".join(f"{phase['name']} {phase['seconds']:.3f}" for phase in row.phases)
-        console.print(f"  {found[-1]:.3f} s beyond {window:.3f} s: {phases}")
-    return [Figure("overhead of a trial", "s", CEILING_S, tuple(found))]
+        console.print(f"  {overheads_s[-1]:.3f} s beyond {window_s:.3f} s: {phases}")
+    return [Figure("overhead of a trial", "s", CEILING_S, tuple(overheads_s))]

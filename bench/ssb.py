@@ -1,5 +1,6 @@
-"""The Star Schema Benchmark's generator against COPY of the same rows from a file: rows per second on one core each, as
-a ratio of one run. COPY is the server's own, from its own disk: no client stands between."""
+"""The Star Schema Benchmark's generator ÷ COPY of the same rows from a file, in rows per second on one core each.
+
+COPY reads the file on the server, without a client."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
 
 async def _ratios(address: Address, installation: InstallationRef, rounds: int, console: Console) -> list[float]:
     directory = f"{address.work_dir}/ssb"
-    found = []
+    ratios = []
     async with connected(address) as remote:
         server = await cluster.ensure(remote, installation, settings=SETTINGS)
         for name in ("common.awk", "lineorder.awk"):
@@ -50,15 +51,15 @@ async def _ratios(address: Address, installation: InstallationRef, rounds: int, 
         for _ in range(rounds):
             made_s = await _generate_s(remote, directory, "/dev/null")
             copied_s = await _copy_s(server, f"{directory}/rows")
-            found.append(copied_s / made_s)
+            ratios.append(copied_s / made_s)
             console.print(f"  {rows / made_s:,.0f} rows/s made, {rows / copied_s:,.0f} rows/s copied")
         await server.execute("DROP TABLE lineorder;")
         await remote.remove(directory)
-    return found
+    return ratios
 
 
 async def _generate_s(remote: Remote, directory: str, out: str) -> float:
-    """How long mawk takes, its start included."""
+    """Generate the rows into a file; return the seconds that mawk took, its start included."""
     size = sizes(1)
     values = {
         "seed": _SEED,
@@ -69,15 +70,17 @@ async def _generate_s(remote: Remote, directory: str, out: str) -> float:
         "parts": size.parts,
         "counted": f"{directory}/made",
     }
-    words = [word for name, value in values.items() for word in ("-v", f"{name}={value}")]
-    began = time.monotonic()
-    await remote.script(_GENERATE, directory, *words, env={"OUT": out}, timeout_s=600)
-    return time.monotonic() - began
+    arguments: list[str] = []
+    for name, value in values.items():
+        arguments += ["-v", f"{name}={value}"]
+    started_s = time.monotonic()
+    await remote.script(_GENERATE, directory, *arguments, env={"OUT": out}, timeout_s=600)
+    return time.monotonic() - started_s
 
 
 async def _copy_s(server: Server, file: str) -> float:
-    """Seconds, into an empty table."""
+    """COPY the file into an empty table; return the seconds."""
     await server.execute(_EMPTY)
-    began = time.monotonic()
+    started_s = time.monotonic()
     await server.execute(_COPY + ";", variables={"file": file})
-    return time.monotonic() - began
+    return time.monotonic() - started_s

@@ -1,6 +1,7 @@
-"""The Star Schema Benchmark with its parallel workers counted and not, alternated: does counting cost the timed queries
-anything? And how long, beside a timed pass, the pass under EXPLAIN takes before the clock starts. Two clients
-share nine workers, as in the ready plan, on PostgreSQL 18, whose own counters are read as well."""
+"""The Star Schema Benchmark with and without counting its parallel workers, alternated: does counting cost anything?
+
+And how long the pass under EXPLAIN takes, before the measurement, beside a timed pass. Two clients share nine workers,
+as in the ready plan, on PostgreSQL 18, whose own counters are read as well."""
 
 from __future__ import annotations
 
@@ -27,19 +28,21 @@ CEILING, PASS_CEILING = 1.02, 1.1
 CLIENTS = 2
 PASSES = 5  # of which the median counts
 SCALE_FACTOR = 0.2
+_FOLDERS = ("workers/clients", "clients")  # of a bundle: the pass under EXPLAIN, the timed passes
 
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     bench_agent.ready()
-    _trial(counted=True)  # loads the data, and is thrown away
+    _trial(counted=True)  # loads the data; the result is not used
     seconds_of: dict[bool, list[float]] = {True: [], False: []}
     passes = []
     for number in range(rounds):
         for counted in (True, False) if number % 2 else (False, True):
-            row = _trial(counted=counted)
-            seconds_of[counted].append(row.measurements.get(metric_id="ssb.pass.seconds", label="").value)
+            attempt = _trial(counted=counted)
+            seconds_of[counted].append(attempt.measurements.get(metric_id="ssb.pass.seconds", label="").value)
             if counted:
-                passes.append(PASSES * _seconds(row, "workload/workers/clients") / _seconds(row, "workload/clients"))
+                explain_s, timed_s = (_seconds(attempt, f"workload/{folder}") for folder in _FOLDERS)
+                passes.append(PASSES * explain_s / timed_s)
         with_, without = seconds_of[True][-1], seconds_of[False][-1]
         console.print(f"  {with_:.3f} s counted, {without:.3f} s not; under EXPLAIN ×{passes[-1]:.3f}")
     console.print(f"  {_interval(seconds_of)}")
@@ -51,13 +54,13 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
 
 
 def _interval(seconds_of: dict[bool, list[float]]) -> str:
-    """The ratio of geometric means over the pairs."""
+    """Return the ratio of geometric means over the pairs with its interval, as text."""
     keys = tuple((1, block) for block in range(len(seconds_of[True])))
     without, with_ = (Sample(tuple(seconds_of[counted]), keys) for counted in (False, True))
-    [found] = judge([Question(without, with_, Better.LOWER, CEILING - 1)])
-    if found.ratio is None or found.low is None or found.high is None:
-        return str(found.kind)
-    return f"counted against not: ×{found.ratio:.3f} (95 % interval {found.low:.3f} to {found.high:.3f})"
+    [verdict] = judge([Question(without, with_, Better.LOWER, CEILING - 1)])
+    if verdict.ratio is None or verdict.low is None or verdict.high is None:
+        return str(verdict.kind)
+    return f"counted against not: ×{verdict.ratio:.3f} (95 % interval {verdict.low:.3f} to {verdict.high:.3f})"
 
 
 def _trial(*, counted: bool) -> models.Attempt:
@@ -86,8 +89,8 @@ def _run(mapping: dict[str, Any]) -> models.Attempt:
 
 
 def _seconds(row: models.Attempt, folder: str) -> float:
-    """Of all queries of all clients, by psql's clock."""
+    """Return the seconds of all queries of all clients, by psql's clock."""
     files = reader.open_files(Path(settings.TEITEN_BUNDLE_DIR) / row.bundle)
     names = [f"{folder}/{client}.stdout" for client in range(1, CLIENTS + 1)]
-    whole = [read_transcript(files[name].decode(), 1, name) for name in names]
-    return sum(execution.seconds for transcript in whole for execution in transcript.executions)
+    transcripts = [read_transcript(files[name].decode(), 1, name) for name in names]
+    return sum(sum(execution.seconds for execution in transcript.executions) for transcript in transcripts)

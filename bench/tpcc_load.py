@@ -45,12 +45,12 @@ _LOAD = 'cd -- "$1" && sh load.sh'
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     address = address_of(bench_agent.ready())
-    ratios = asyncio.run(_compared(address, bench_agent.spec().installation, rounds, console))
+    ratios = asyncio.run(_ratios(address, bench_agent.spec().installation, rounds, console))
     _one_core(seconds, console)
     return [Figure("TPC-C-like load ÷ plain COPY", "", CEILING, tuple(ratios))]
 
 
-async def _compared(address: Address, installation: InstallationRef, rounds: int, console: Console) -> list[float]:
+async def _ratios(address: Address, installation: InstallationRef, rounds: int, console: Console) -> list[float]:
     parameters: dict[str, Scalar] = {p.name: p.default for p in SPEC.parameters}
     parameters |= {"warehouses": WAREHOUSES, "load_jobs": 1}
     directory = f"{address.work_dir}/tpcc_load"
@@ -63,10 +63,10 @@ async def _compared(address: Address, installation: InstallationRef, rounds: int
         await remote.script(_ROWS, directory, env=env, timeout_s=600)
         for number in range(rounds):
             pair = [_LOAD, _PLAIN] if number % 2 else [_PLAIN, _LOAD]
-            took = {script: await _copy_s(remote, server, script, directory, env) for script in pair}
-            ratios.append(took[_LOAD] / took[_PLAIN])
+            seconds = {script: await _copy_s(remote, server, script, directory, env) for script in pair}
+            ratios.append(seconds[_LOAD] / seconds[_PLAIN])
             console.print(
-                f"  COPY of {WAREHOUSES} warehouses: generated {took[_LOAD]:.2f} s, files {took[_PLAIN]:.2f} s"
+                f"  COPY of {WAREHOUSES} warehouses: generated {seconds[_LOAD]:.2f} s, files {seconds[_PLAIN]:.2f} s"
             )
         await server.execute('DROP DATABASE :"name";', variables={"name": DATABASE})
         await remote.remove(directory)
@@ -74,16 +74,16 @@ async def _compared(address: Address, installation: InstallationRef, rounds: int
 
 
 async def _copy_s(remote: Remote, server: Server, script: str, directory: str, env: dict[str, str]) -> float:
-    """Seconds of all COPY commands of one load into an empty database."""
+    """Load an empty database; return the seconds of all COPY commands."""
     await server.execute(_EMPTY, variables={"name": DATABASE})
-    said = await remote.script(script, directory, env=env, timeout_s=1200)
-    tables = [phase for phase in loading.phases(said.stdout) if script == _PLAIN or "rows" in phase]
+    result = await remote.script(script, directory, env=env, timeout_s=1200)
+    tables = [phase for phase in loading.phases(result.stdout) if script == _PLAIN or "rows" in phase]
     assert len(tables) == 9
     return sum(phase["seconds"] for phase in tables)
 
 
 def _one_core(seconds: float, console: Console) -> None:
-    """Transactions a second of processor time that client and server spend together: what a busy core does."""
+    """Print the transactions a second of processor time that client and server spend together."""
     mapping: dict[str, Any] = {
         "name": "bench",
         "workload": "tpcc",
@@ -100,12 +100,12 @@ def _one_core(seconds: float, console: Console) -> None:
     run = runs.create_run(plans.from_mapping(mapping, kinds), kinds, actor="bench")
     while (attempt_id := dispatch.next_attempt(timezone.now())) is not None:
         attempt.run(attempt_id, "bench")
-    row = models.Attempt.objects.get(run=run)
-    if row.error is not None:
-        raise RuntimeError(row.error)
-    found = {m.metric_id: m.value for m in row.measurements.filter(label="")}
-    per_core = 1e6 / found["cpu.per_transaction"]
+    attempt_row = models.Attempt.objects.get(run=run)
+    if attempt_row.error is not None:
+        raise RuntimeError(attempt_row.error)
+    values = {row.metric_id: row.value for row in attempt_row.measurements.filter(label="")}
+    per_core = 1e6 / values["cpu.per_transaction"]
     console.print(
-        f"  {found['tps']:.0f} tps ({found['nopm']:.0f} NOPM) with four clients; "
-        f"{found['cpu.per_transaction']:.0f} µs of processor a transaction: {per_core:.0f} transactions/s a core"
+        f"  {values['tps']:.0f} tps ({values['nopm']:.0f} NOPM) with four clients; "
+        f"{values['cpu.per_transaction']:.0f} µs of processor a transaction: {per_core:.0f} transactions/s a core"
     )

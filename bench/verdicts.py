@@ -1,5 +1,6 @@
-"""Verdicts against a known truth: how often the rule, and rules of other tools on the same data, call equals different,
-and how often they find a difference. The tables of docs/method.md."""
+"""Verdicts on simulated data: how often the rule, and rules of other tools, call equals different and find differences.
+
+Prints the tables of docs/method.md."""
 
 from __future__ import annotations
 
@@ -32,8 +33,15 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], Values]
 def simulated(
     n: int, cv: float, effect: float = 0.0, draw: Draw | None = None, shared: float = 0.0, drift: float = 0.0
 ) -> Sides:
-    """(base, other), each (cells, n). shared: standard deviation of what both sides of a block have alike. drift: the
-    change over the whole run, to which each value adds by its own random place in its block."""
+    """Return simulated values of both sides, base and other, each of shape (cells, n).
+
+    n: replicates
+    cv: standard deviation of the noise, as a share
+    effect: relative difference of the other side
+    draw: distribution of the noise; None for normal
+    shared: standard deviation of what both sides of a block have in common
+    drift: change over the whole run; a value's position within its block is random
+    """
     random = np.random.default_rng([n, round(1e4 * cv), round(1e4 * effect), round(1e4 * shared)])
     drawn = draw or (lambda random, shape: random.normal(0, 1, shape))
     base, other = (cv * drawn(random, (CELLS, n)) for _ in range(2))
@@ -51,21 +59,24 @@ def questions(base: Values, other: Values, paired: bool = True) -> list[Question
     ]
 
 
-def ours(base: Values, other: Values, paired: bool = True) -> Bools:
-    """Each cell asked by itself."""
-    found = judge(questions(base, other, paired))
-    return np.array([v.p <= 0.05 and abs(np.log(v.ratio)) >= np.log1p(MARGIN) for v in found])
+def teiten(base: Values, other: Values, paired: bool = True) -> Bools:
+    """Return which cells Teiten's rule calls different, each judged alone."""
+    differs = []
+    for verdict in judge(questions(base, other, paired)):
+        differs.append(verdict.p <= 0.05 and abs(np.log(verdict.ratio)) >= np.log1p(MARGIN))
+    return np.array(differs)
 
 
 def unpaired(base: Values, other: Values) -> Bools:
-    return ours(base, other, paired=False)
+    return teiten(base, other, paired=False)
 
 
 def together(base: Values, other: Values) -> Bools:
-    """Twenty cells asked together: the correction costs something."""
-    asked = questions(base, other)
-    families = (judge(asked[start : start + TOGETHER]) for start in range(0, len(asked), TOGETHER))
-    return np.array([verdict.kind in DIFFERS for family in families for verdict in family])
+    """Return which cells Teiten's rule calls different, twenty judged together and corrected for that."""
+    all_questions, differs = questions(base, other), list[bool]()
+    for start in range(0, len(all_questions), TOGETHER):
+        differs += [verdict.kind in DIFFERS for verdict in judge(all_questions[start : start + TOGETHER])]
+    return np.array(differs)
 
 
 def threshold(base: Values, other: Values) -> Bools:
@@ -77,9 +88,9 @@ def student(base: Values, other: Values) -> Bools:
 
 
 def rank(base: Values, other: Values) -> Bools:
-    found = stats.mannwhitneyu(other, base, axis=1, method="exact")
-    delta = 2 * found.statistic / base.shape[1] ** 2 - 1
-    return (found.pvalue < 0.05) & (abs(delta) >= 0.33)
+    test = stats.mannwhitneyu(other, base, axis=1, method="exact")
+    delta = 2 * test.statistic / base.shape[1] ** 2 - 1
+    return (test.pvalue < 0.05) & (abs(delta) >= 0.33)
 
 
 def best(base: Values, other: Values) -> Bools:
@@ -87,7 +98,7 @@ def best(base: Values, other: Values) -> Bools:
 
 
 RULES: Mapping[str, Callable[[Values, Values], Bools]] = {
-    "Teiten, same blocks": ours,
+    "Teiten, same blocks": teiten,
     "Teiten, other blocks": unpaired,
     "Teiten, 20 cells together": together,
     "means differ by 3 %": threshold,
@@ -101,7 +112,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     console.print(_rates())
     console.print(_conditions())
     console.print(f"One of {TOGETHER} cells differs by 5 %, noise 2 %: {_one_of_many()}")
-    false = [ours(*simulated(n, cv)).mean() for n in REPLICATES for cv in NOISE]
+    false = [teiten(*simulated(n, cv)).mean() for n in REPLICATES for cv in NOISE]
     chance = float(stats.binom.ppf(0.999, CELLS, 0.05) / CELLS)
     return [
         Figure("A against A called different, worst of all", "", chance, (max(false),)),
@@ -113,12 +124,12 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
 
 
 def _power(n: int) -> float:
-    return float(ours(*simulated(n, 0.02, 0.05)).mean())
+    return float(teiten(*simulated(n, 0.02, 0.05)).mean())
 
 
 def coverage(n: int, cv: float = 0.02, paired: bool = True) -> float:
-    found = judge(questions(*simulated(n, cv, 0.05), paired))
-    return float(np.mean([verdict.low <= 1.05 <= verdict.high for verdict in found]))
+    verdicts = judge(questions(*simulated(n, cv, 0.05), paired))
+    return float(np.mean([verdict.low <= 1.05 <= verdict.high for verdict in verdicts]))
 
 
 def _rates() -> Table:
@@ -129,8 +140,8 @@ def _rates() -> Table:
     for name, rule in RULES.items():
         for n in REPLICATES:
             false = [rule(*simulated(n, cv)).mean() for cv in NOISE]
-            found = [rule(*simulated(n, 0.02, effect)).mean() for effect in EFFECTS]
-            table.add_row(name, str(n), *_percent(false + found))
+            power = [rule(*simulated(n, 0.02, effect)).mean() for effect in EFFECTS]
+            table.add_row(name, str(n), *_percent(false + power))
     return table
 
 
@@ -143,11 +154,13 @@ def spikes(random: np.random.Generator, shape: tuple[int, int]) -> Values:
 
 
 def levels(random: np.random.Generator, shape: tuple[int, int]) -> Values:
-    """Two runs, each with a level of its own, as spread as its noise: a machine that was restarted between."""
+    """Draw noise of two runs that each have their own level, as after a restart of the machine between them."""
     return random.normal(0, 1, shape) + random.normal(0, 1, (shape[0], 1))
 
 
-CONDITIONS: Mapping[str, tuple[Mapping[str, float | Draw], tuple[bool, ...]]] = {  # and whether in the same blocks
+CONDITIONS: Mapping[
+    str, tuple[Mapping[str, float | Draw], tuple[bool, ...]]
+] = {  # and whether both sides are in the same blocks
     "normal noise": ({}, (True, False)),
     "blocks differ by 5 %": ({"shared": 0.05}, (True,)),
     "heavy tails (t, 3 degrees)": ({"draw": heavy}, (True, False)),
@@ -159,27 +172,29 @@ CONDITIONS: Mapping[str, tuple[Mapping[str, float | Draw], tuple[bool, ...]]] = 
 
 
 def _conditions() -> Table:
-    """Noise 2 %."""
+    """Return a table of the rule under several conditions, at noise of 2 %."""
     table = Table("conditions", "blocks", "n", "A/A", "finds 5 %", "interval covers", title="the rule, noise 2 %")
     for name, (condition, blocks) in CONDITIONS.items():
         for paired in blocks:
             for n in REPLICATES:
-                none, some = simulated(n, 0.02, **condition), simulated(n, 0.02, 0.05, **condition)
-                covers = np.mean([v.low <= 1.05 <= v.high for v in judge(questions(*some, paired))])
-                rates = (ours(*none, paired).mean(), ours(*some, paired).mean(), covers)
+                equal, different = simulated(n, 0.02, **condition), simulated(n, 0.02, 0.05, **condition)
+                verdicts = judge(questions(*different, paired))
+                covers = np.mean([verdict.low <= 1.05 <= verdict.high for verdict in verdicts])
+                rates = (teiten(*equal, paired).mean(), teiten(*different, paired).mean(), covers)
                 table.add_row(name, "same" if paired else "other", str(n), *_percent(rates))
     return table
 
 
 def _one_of_many() -> str:
-    """How often the one is found, and in how many families another is called different."""
-    said = []
+    """Return how often the one is found, and in how many families another is called different, as text."""
+    sentences = []
     for n in REPLICATES:
         base, other = simulated(n, 0.02)
         other[::TOGETHER] *= 1.05
-        found = together(base, other).reshape(-1, TOGETHER)
-        said.append(f"n = {n}: found {found[:, 0].mean():.1%}, another in {found[:, 1:].any(1).mean():.1%} of families")
-    return "; ".join(said)
+        differs = together(base, other).reshape(-1, TOGETHER)
+        another = differs[:, 1:].any(1).mean()
+        sentences.append(f"n = {n}: found {differs[:, 0].mean():.1%}, another in {another:.1%} of families")
+    return "; ".join(sentences)
 
 
 def _percent(rates: Sequence[float]) -> list[str]:
