@@ -30,12 +30,12 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         asyncio.run(remove_clusters(agent))
         new.append(_ready_s(console, "made anew"))
         kept.append(_ready_s(console, "kept"))
-    left = asyncio.run(remove_clusters(agent))
-    console.print(f"  {left} processes of servers left")
+    processes = asyncio.run(remove_clusters(agent))
+    console.print(f"  {processes} processes of servers left")
     return [
         Figure("a cascade of 4 standbys, from nothing until it is verified", "s", LIMIT_S, tuple(new)),
         Figure("the same, kept from the trial before", "s", LIMIT_S, tuple(kept)),
-        Figure("processes left after it", "1", 0.5, (float(left),)),
+        Figure("processes left after it", "1", 0.5, (float(processes),)),
     ]
 
 

@@ -43,8 +43,8 @@ def simulated(
     drift: change over the whole run; a value's position within its block is random
     """
     random = np.random.default_rng([n, round(1e4 * cv), round(1e4 * effect), round(1e4 * shared)])
-    drawn = draw or (lambda random, shape: random.normal(0, 1, shape))
-    base, other = (cv * drawn(random, (CELLS, n)) for _ in range(2))
+    distribution = draw or (lambda random, shape: random.normal(0, 1, shape))
+    base, other = (cv * distribution(random, (CELLS, n)) for _ in range(2))
     block = random.normal(0, shared, (CELLS, n)) if shared else 0.0
     if drift:
         base, other = (side + drift * (np.arange(n) + random.random((CELLS, n))) / n for side in (base, other))
