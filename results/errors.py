@@ -151,7 +151,7 @@ class TrialError(TeitenError):
 
 
 class VerifyError(TrialError):
-    """Something did not hold before the clock started (DESIGN decision 9)."""
+    """Something did not hold before the clock started (docs/adr/0009)."""
 
     kind = "verify"
 

@@ -1,4 +1,4 @@
-"""Numbers. Every large table carries the run id (DESIGN, decision 12). Numbers of failed attempts are kept here too:
+"""Numbers. Every large table carries the run id (docs/adr/0012). Numbers of failed attempts are kept here too:
 whoever aggregates joins through `Trial.attempt`, which only a done attempt fills."""
 
 from __future__ import annotations
