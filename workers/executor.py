@@ -195,7 +195,7 @@ async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
     await all_of(job.sweep(remote) for remote in attempt.remotes)
     clocks = dict(zip(names, await all_of(remote.clock_offset() for remote in opened), strict=True))
     attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
-    stage.facts["clock_offsets_s"] = {role: clocks[name][0] for role, name in order.spec.agents.items()}
+    stage.clock_offsets_s = {role: clocks[name][0] for role, name in order.spec.agents.items()}
     for role, remote in _nodes(stage).items():
         attempt.layers += [LayerUse(role, layer) for layer in order.layers[remote.address.name]]
 

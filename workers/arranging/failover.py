@@ -39,14 +39,9 @@ _PROMOTE_LIMIT_S = 660.0
 _CONNECT_S = 2  # libpq's shortest
 
 
-def serving(stage: Stage) -> str:
-    """The node that takes writes now."""
-    return str(stage.facts.get("serving", "primary"))
-
-
 def lost(stage: Stage) -> set[str]:
     """The nodes that the failover took, once another serves."""
-    return {"primary"} - {serving(stage)}
+    return {"primary"} - {stage.serving}
 
 
 async def environment(stage: Stage) -> dict[str, str]:
@@ -116,7 +111,7 @@ async def carry_out(stage: Stage, since: float) -> None:
     if asked is None:
         return
     report = await (_by_pooler if stage.poolers else _by_worker)(stage, asked, since)
-    stage.facts["serving"] = report.promoted
+    stage.serving = report.promoted
     stage.recorder.add(f"workload/{FILE}", report.to_json())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from results.errors import CommandError, ParseError, TrialError, VerifyError
@@ -31,12 +31,19 @@ _POLL_S = 0.1
 _MARGIN = 10  # connections that a server needs besides pgpool-II's
 
 
+@dataclass(frozen=True)
+class ProgramPath:
+    """Which pgpool-II an agent has."""
+
+    path: str
+
+
 async def find(stage: Stage) -> None:
     """Notes which pgpool-II the agent has. Raises VerifyError when it has none."""
     remote = stage.agents[POOLER]
     need = ProgramNeed(POOLER, remote.address.name, PROGRAM, "the topology pgpool")
     program, _, version = (await programs.require(remote, [need]))[PROGRAM].partition(" ")
-    stage.facts["pgpool"] = program
+    stage.keep(ProgramPath(program))
     stage.recorder.note("pgpool", version.removeprefix("pgpool-II version ").strip())
 
 
@@ -68,7 +75,7 @@ async def start(stage: Stage) -> None:
         host=(remote.address.host if listen == "*" else listen) or place.sockets,
     )
     environment = {
-        "PGPOOL": stage.facts["pgpool"],
+        "PGPOOL": stage.kept(ProgramPath).path,
         "SOCKETS": place.sockets,
         "DIRECTORY": place.directory,
         "LOG": stage.poolers[POOLER].log_path,

@@ -75,7 +75,7 @@ class Ledger:
     async def audit(self, stage: Stage) -> None:
         """Has the server that takes writes now say which rows it has. One that does not answer costs a gap, and so the
         trial."""
-        node = failover.serving(stage)
+        node = stage.serving
         try:
             rows = await stage.servers[node].query(_PRESENT, database=stage.database, timeout_s=None)
         except TeitenError as error:
