@@ -11,6 +11,7 @@ from results.host import MidRun
 from results.metrics import Metric
 from results.parameters import Parameter, Scalar
 from results.parsed import Part
+from results.tools import Program
 
 GRACE_S = 3600.0  # for whatever does not grow with the work
 RUN_GRACE_S = 60.0  # for the last transactions of a load
@@ -87,7 +88,8 @@ class WorkloadSpec:
     several: complete parameters → whether several clients may drive it together, or one each of several servers.
     commands: parameter → values with which a shell command of the plan's own runs on the client's agent: such a plan
     needs a higher right. survives: whether its clients go on, against whichever server takes writes, after one is lost
-    in mid-run; then they reach it through a pooler as well."""
+    in mid-run; then they reach it through a pooler as well. programs: role → what its agents must have besides a
+    server of PostgreSQL and psql (`results.tools.EVERY_ROLE`)."""
 
     name: str
     title: str
@@ -107,6 +109,7 @@ class WorkloadSpec:
     several: Callable[[Mapping[str, Scalar]], bool] = never
     commands: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     survives: bool = False
+    programs: Mapping[str, tuple[Program, ...]] = field(default_factory=dict)
 
     def complete(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
         """Every parameter, those that are not given at their defaults."""
@@ -177,8 +180,8 @@ class TopologySpec:
     together or with this version of PostgreSQL; a problem's field is a parameter's name. too_many: what is wrong
     with so many clients at once. collectors: what must watch such an arrangement besides the plan's own; collectors_of:
     complete parameters → what must, where it hangs on them. poolers:
-    roles that are no PostgreSQL, but take load and pass it on to those that are. programs: role → what its agent
-    must have besides PostgreSQL. holders: roles whose servers hold data that the load needs, whose caches and
+    roles that are no PostgreSQL, but take load and pass it on to those that are. programs: as of
+    `WorkloadSpec`. holders: roles whose servers hold data that the load needs, whose caches and
     autovacuum therefore count; those that take load always do. shares: roles whose servers have the data shared out
     among them, where all others have a copy each. extensions: what the primary's installation must
     offer. outside: its servers are not Teiten's, and lie on machines that are no agents unless the plan names one.
@@ -204,7 +207,7 @@ class TopologySpec:
     shares: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     poolers: tuple[str, ...] = ()
-    programs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    programs: Mapping[str, tuple[Program, ...]] = field(default_factory=dict)
     outside: bool = False
     commands: tuple[str, ...] = ()
     loses_until_s: Callable[[Mapping[str, Scalar]], float | None] = nothing_in_mid_run
@@ -242,14 +245,14 @@ def role_of(node: str) -> str:
 class CollectorSpec:
     """on: which nodes it watches: `agents` (each machine once), `servers` (each PostgreSQL), or one role (`client`,
     `primary`) where there is one.
-    needs: programs that must be on the agent."""
+    programs: as of `WorkloadSpec`; only a trial that requires the collector cannot do without."""
 
     name: str
     title: str
     help: str
     on: str
     metrics: tuple[Metric, ...]
-    needs: tuple[str, ...] = ()
+    programs: Mapping[str, tuple[Program, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

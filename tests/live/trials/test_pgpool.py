@@ -12,6 +12,7 @@ import pytest
 from results import models
 from results.errors import CommandError
 from results.matrix import InstallationRef, TrialSpec
+from results.tools import Program
 from tests.live.trials.conftest import value
 from tests.live.trials.killing import AT_WORK, beside, killed_at, on_agent
 from tests.live.trials.losing import events, keys_of
@@ -262,7 +263,7 @@ def test_after_a_switchover_by_pgpool_the_next_trial_copies_the_promoted_server_
 
 
 def test_without_pgpool_nothing_is_built(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.topologies.pgpool.pooler.PROGRAM", "pgpool-that-is-not-installed")
+    monkeypatch.setattr("workers.topologies.pgpool.pooler.PROGRAM", Program("pgpool-that-is-not-installed"))
     attempt = measure(**plan())
     assert attempt.error is not None
     what = "Agent live has no program pgpool-that-is-not-installed, which the topology pgpool needs."

@@ -13,6 +13,7 @@ from results.programs import ProgramNeed
 from workers.arranging import access, pool, pool_failover
 from workers.arranging.failover_parameters import asked_for
 from workers.arranging.pool_answers import read_rows
+from workers.arranging.pool_program import PROGRAM
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 from workers.postgres.server import SUPERUSER, Server
@@ -21,7 +22,7 @@ from workers.remote.job import Job
 
 from . import configuration
 from .configuration import Backend, Place
-from .spec import POOLER, PROGRAM, SPARE_CHILDREN
+from .spec import POOLER, SPARE_CHILDREN
 
 _HERE = Path(__file__).parent
 _START = (_HERE / "start.sh").read_text()
@@ -42,7 +43,7 @@ async def find(stage: Stage) -> None:
     """Notes which pgpool-II the agent has. Raises VerifyError when it has none."""
     remote = stage.agents[POOLER]
     need = ProgramNeed(POOLER, remote.address.name, PROGRAM, "the topology pgpool")
-    program, _, version = (await programs.require(remote, [need]))[PROGRAM].partition(" ")
+    program, _, version = (await programs.require(remote, [need]))[PROGRAM.name].partition(" ")
     stage.keep(ProgramPath(program))
     stage.recorder.note("pgpool", version.removeprefix("pgpool-II version ").strip())
 

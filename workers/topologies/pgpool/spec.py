@@ -9,10 +9,10 @@ from results.errors import Problem
 from results.parameters import Kind, Parameter, Scalar
 from results.specs import Target, TopologySpec, cluster_name
 from workers.arranging.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
+from workers.arranging.pool_program import PROGRAM
 from workers.arranging.standby_parameters import CONNECTION, FIRST_VERSION
 
 STREAMING, NATIVE = "streaming_replication", "native_replication"
-PROGRAM = "pgpool"
 PGPOOL, DIRECT = "pgpool", "direct"
 ONE, EACH = "one", "per-server"
 SESSION, STATEMENT, OFF = "session", "statement", "off"
