@@ -86,7 +86,7 @@ def _watched(spec: TrialSpec, on: str) -> list[str]:
     """The nodes and clients on whose agents a collector works."""
     servers = [node for node in spec.servers if node not in spec.outside]
     if on == "agents":
-        return [*servers, *spec.poolers, *spec.clients]
+        return [*servers, *spec.beside, *spec.clients]
     if on == "servers":
         return servers
     return [on] if on in spec.agents and on not in spec.outside else []

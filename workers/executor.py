@@ -49,7 +49,7 @@ from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
 from workers.host.factors import Noted
 from workers.host.use import HostUse
-from workers.interfaces import Arranged, Audited, Released, Stage
+from workers.interfaces import Arranged, Audited, Released, Service, Stage
 from workers.lookout import Lookout, Seen
 from workers.orders import Order
 from workers.phases import Phases, Progress
@@ -393,9 +393,10 @@ async def _rescue(attempt: _Attempt, kind: str) -> None:
 
 async def _salvage(attempt: _Attempt) -> None:
     """After a failure: the end of each server's log, and what collectors had gathered."""
-    for role, server in (attempt.stage.servers | attempt.stage.poolers).items():
+    running: dict[str, Service] = {**attempt.stage.servers, **attempt.stage.poolers, **attempt.stage.services}
+    for role, service in running.items():
         try:
-            attempt.writer.add(f"server/{role}.log", await server.log_tail())
+            attempt.writer.add(f"server/{role}.log", await service.log_tail())
         except TeitenError as error:
             attempt.writer.gap("server log", role, str(error))
     if _where(attempt) == "measure" and not any(phase.name == "collect" for phase in attempt.phases.done):

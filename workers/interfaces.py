@@ -50,6 +50,14 @@ class HostEvent(Protocol):
         """Sets back all of the agent that is not at its own value. Raises AgentError where that cannot be."""
 
 
+class Service(Protocol):
+    """What a topology runs beside its servers, of a role that is neither PostgreSQL nor a pooler: started, verified and
+    ended by the topology's own code."""
+
+    async def log_tail(self) -> str:
+        """The end of what it wrote, kept of a trial that failed. Raises AgentError."""
+
+
 @dataclass
 class Stage:
     """Everything a kind may use while one attempt runs. What a kind must remember from one phase to the next is a
@@ -62,6 +70,7 @@ class Stage:
     measured_s: expected length of the measured window; None = until the work is done.
     stored_by: tables whose access method is not the plan's (`WorkloadSpec.stored_by`).
     poolers: what takes load for the servers, as a server looks to its clients.
+    services: node → what is neither.
     event: what the topology sets on a machine in mid-run, if anything (`TopologySpec.in_mid_run`).
     deadlines: phase → seconds.
     ends_s: when the present phase's deadline comes, by the monotonic clock; None outside of a trial.
@@ -80,6 +89,7 @@ class Stage:
     measured_s: float | None = None
     stored_by: Mapping[str, str] = field(default_factory=dict)
     poolers: dict[str, Server] = field(default_factory=dict)
+    services: dict[str, Service] = field(default_factory=dict)
     event: HostEvent | None = None
     deadlines: Mapping[str, float] = field(default_factory=dict)
     ends_s: float | None = None

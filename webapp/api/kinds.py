@@ -15,7 +15,7 @@ from results.conditions import CONDITIONS
 from results.parameters import Parameter
 from results.plan import Kinds
 from results.queries.metrics import MetricRow
-from results.specs import CollectorSpec, TopologySpec, WorkloadSpec
+from results.specs import CollectorSpec, RoleKind, TopologySpec, WorkloadSpec
 from results.tools import Program
 from webapp.api.common import Endpoint
 from webapp.api.values import ValueSerializer, serializer_of
@@ -41,10 +41,22 @@ class WorkloadSerializer(ValueSerializer):
 
 
 class TopologySerializer(ValueSerializer):
-    """`roles`: whom an agent can play. `extensions`: what the primary's installation must offer."""
+    """`roles`: whom an agent can play; `poolers`, `services`: those that are no PostgreSQL. `extensions`: what the
+    primary's installation must offer."""
 
     value = TopologySpec
+    roles = serializers.ListField(source="role_names", child=serializers.CharField(), read_only=True)
+    poolers = serializers.SerializerMethodField()
+    services = serializers.SerializerMethodField()
     programs = ProgramNames(read_only=True)
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_poolers(self, spec: TopologySpec) -> tuple[str, ...]:
+        return spec.of_kind(RoleKind.POOLER, spec.role_names)
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_services(self, spec: TopologySpec) -> tuple[str, ...]:
+        return spec.of_kind(RoleKind.SERVICE, spec.role_names)
 
 
 class CollectorSerializer(ValueSerializer):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from results.errors import Problem
 from results.parameters import Kind, Parameter, Scalar
-from results.specs import TopologySpec
+from results.specs import PRIMARY, Role, TopologySpec
 from workers.arranging.failover_parameters import (
     FAILOVER,
     FAILOVER_AT_S,
@@ -75,7 +75,7 @@ SPEC = TopologySpec(
     name="streaming",
     title="Streaming replication",
     help="A primary and standbys that stream from it, asynchronously or synchronously.",
-    roles=("primary", "standby"),
+    roles=(PRIMARY, Role("standby")),
     parameters=(STANDBYS, SYNCHRONOUS, QUORUM, LOAD, READS, CONNECTION, FAILOVER, FAILOVER_AT_S, PROMOTE_AFTER_S),
     nodes=nodes,
     targets=targets,
