@@ -52,7 +52,7 @@ async def environment(stage: Stage) -> dict[str, str]:
         return own
     if stage.poolers:
         return own | {"PGCONNECT_TIMEOUT": str(_CONNECT_S)}
-    servers = [stage.servers[node] for node in stage.spec.nodes]
+    servers = [stage.servers[node] for node in stage.spec.servers]
     files = [server.password_file for server in servers if server.password_file]
     if files:
         own["PGPASSFILE"] = stage.password_file(stage.client, "any")
@@ -169,7 +169,7 @@ async def _strike(stage: Stage, asked: Asked, since: float) -> tuple[float, floa
 
 async def _received(stage: Stage) -> dict[str, int]:
     """How far each standby is, in bytes of WAL."""
-    standbys = [node for node in stage.spec.nodes if node != "primary"]
+    standbys = [node for node in stage.spec.servers if node != "primary"]
     answers = await nodes.all_of(stage.servers[node].query(_RECEIVED) for node in standbys)
     return {node: int(rows[0]["bytes"] or 0) for node, rows in zip(standbys, answers, strict=True)}
 

@@ -50,7 +50,7 @@ async def start(
         )
         return server, bool(listen)
 
-    nodes = stage.spec.nodes
+    nodes = stage.spec.servers
     started = dict(zip(nodes, await all_of(one(node) for node in nodes), strict=True))
     stage.servers.update({node: server for node, (server, _) in started.items()})
     await stop_others(stage, [(server.remote, server.data_dir) for server in stage.servers.values()])

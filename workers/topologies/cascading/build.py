@@ -35,7 +35,7 @@ class Cascading:
 
 
 def _standbys(stage: Stage) -> tuple[str, ...]:
-    return stage.spec.nodes[2:]
+    return stage.spec.servers[2:]
 
 
 def _connection(stage: Stage) -> str:

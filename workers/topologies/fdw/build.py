@@ -21,7 +21,7 @@ class Fdw:
         """Starts or reuses every server; kept data of which a part is lost are dropped, to be loaded anew. Raises
         TrialError with the server's own words when one does not start."""
         connection = str(stage.spec.topology_parameters["connection"])
-        settings: dict[str, dict[str, str]] = {node: {} for node in stage.spec.nodes}
+        settings: dict[str, dict[str, str]] = {node: {} for node in stage.spec.servers}
         listening = await nodes.start(stage, settings, dict.fromkeys(shards_of(stage), ("primary",)), connection)
         for node in listening:
             await access.hand_out(stage, node)

@@ -22,7 +22,7 @@ _LONGEST_NAME = 63
 
 
 def shards_of(stage: Stage) -> tuple[str, ...]:
-    return stage.spec.nodes[1:]
+    return stage.spec.servers[1:]
 
 
 async def forget_the_broken(stage: Stage) -> None:

@@ -66,7 +66,7 @@ class Logical:
     async def verify(self, stage: Stage) -> None:
         """What must hold of every server, that the workload has made no table since, and of each subscription: every
         table is ready, it streams in the wanted synchronous state, and all that the primary has written is applied."""
-        await nodes.all_of(checks.record_primary(stage, node) for node in stage.spec.nodes)
+        await nodes.all_of(checks.record_primary(stage, node) for node in stage.spec.servers)
         tables = await stage.primary.query(statements.PUBLISHED, database=stage.database)
         others = ", ".join(table["name"] for table in tables if not table["published"]) or "none"
         stage.recorder.check(Check("tables that are not published", "primary", "none", others, others == "none"))
@@ -96,7 +96,7 @@ class Logical:
 
 
 def _subscribers(stage: Stage) -> tuple[str, ...]:
-    return stage.spec.nodes[1:]
+    return stage.spec.servers[1:]
 
 
 async def _emptied(server: Server) -> None:

@@ -51,7 +51,7 @@ class Streaming:
 
 
 def _standbys(stage: Stage) -> tuple[str, ...]:
-    return stage.spec.nodes[1:]
+    return stage.spec.servers[1:]
 
 
 def _connection(stage: Stage) -> str:
