@@ -44,7 +44,6 @@ from results.parsed import CommandRun, LayerUse
 from results.programs import ProgramNeed, needed_by
 from results.specs import GRACE_S
 from workers import data, registry
-from workers.arranging.nodes import all_of
 from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
 from workers.host.factors import Noted
@@ -57,6 +56,7 @@ from workers.postgres import sessions, settings
 from workers.postgres.server import Server
 from workers.remote import job, programs
 from workers.remote.connection import Remote, connected
+from workers.servers.nodes import all_of
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from results.metrics import Better, Metric
 from results.specs import CollectorSpec
 from results.tools import EVERY_ROLE
-from workers.arranging.pool_program import PROGRAM
+from workers.pgpool.program import PROGRAM
 
 _OVER = "Over the measured window, pgbench's own first questions included."
 

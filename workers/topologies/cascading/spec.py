@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from results.errors import Problem
 from results.parameters import Scalar
 from results.specs import PRIMARY, Role, TopologySpec
-from workers.arranging.standby_parameters import CONNECTION, LOAD, READS, STANDBYS, targets, version_problems
+from workers.replication.standby_parameters import CONNECTION, LOAD, READS, STANDBYS, targets, version_problems
 
 
 def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:

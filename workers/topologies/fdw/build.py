@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from results.parsed import Check
-from workers.arranging import access, checks, nodes
 from workers.interfaces import Stage
 from workers.postgres import verify
+from workers.servers import access, checks, nodes
 
 from . import sharing, statements
 from .plans import scans

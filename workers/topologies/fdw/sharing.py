@@ -9,10 +9,10 @@ from typing import Any
 
 from results.errors import TrialError, VerifyError
 from results.parsed import Check
-from workers.arranging import nodes, schema
 from workers.interfaces import Stage
 from workers.postgres.database import DROP_DATABASE
 from workers.postgres.server import SUPERUSER, Server
+from workers.servers import nodes, schema
 
 from . import statements
 from .parts import Part, label, parts, whole

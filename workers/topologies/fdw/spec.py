@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from results.errors import Problem
 from results.parameters import Kind, Parameter, Scalar
 from results.specs import PRIMARY, Role, TopologySpec
-from workers.arranging.standby_parameters import CONNECTION
+from workers.replication.standby_parameters import CONNECTION
 
 FIRST_VERSION = 110000  # from here on rows find their way into foreign partitions
 FIRST_WITH_ASYNC = 140000

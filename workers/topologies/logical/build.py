@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from results.errors import VerifyError
 from results.parsed import Check
-from workers.arranging import access, checks, nodes, replicas, schema
 from workers.interfaces import Stage
 from workers.postgres.database import DROP_DATABASE
 from workers.postgres.server import Server
+from workers.replication import standby
+from workers.servers import access, checks, nodes, schema
 
 from . import statements, subscriptions
 from .spec import wanted_state
@@ -76,7 +77,7 @@ class Logical:
             [copied] = await stage.servers[node].query(statements.COPIED, database=stage.database)
             unready, ready = copied["unready"], copied["ready"]
             actual = f"{unready} of {ready + unready} not ready" if unready else f"all {ready} ready"
-            state = await replicas.stream_of(stage, node, "primary")
+            state = await standby.stream_of(stage, node, "primary")
             for check in (
                 Check("subscription's tables", node, f"all {ready + unready} ready", actual, ready > 0 == unready),
                 Check(

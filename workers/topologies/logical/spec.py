@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from results.errors import Problem
 from results.parameters import Kind, Parameter, Scalar
 from results.specs import PRIMARY, Role, Target, TopologySpec
-from workers.arranging.standby_parameters import CONNECTION, OFF, targets_among
+from workers.replication.standby_parameters import CONNECTION, OFF, targets_among
 
 FIRST_VERSION = 100000
 FIRST_WITH_STREAMING = 140000

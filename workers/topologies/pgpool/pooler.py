@@ -10,15 +10,17 @@ from pathlib import Path
 from results.errors import CommandError, ParseError, TrialError, VerifyError
 from results.parsed import Check
 from results.programs import ProgramNeed
-from workers.arranging import access, pool, pool_failover
-from workers.arranging.failover_parameters import asked_for
-from workers.arranging.pool_answers import read_rows
-from workers.arranging.pool_program import PROGRAM
 from workers.interfaces import Stage
+from workers.pgpool import failover, process
+from workers.pgpool.answers import read_rows
+from workers.pgpool.program import PROGRAM
 from workers.postgres import cluster, password
 from workers.postgres.server import SUPERUSER, Server
 from workers.remote import programs
 from workers.remote.job import Job
+from workers.replication.failover import PROMOTE
+from workers.replication.failover_parameters import asked_for
+from workers.servers import access
 
 from . import configuration
 from .configuration import Backend, Place
@@ -90,7 +92,7 @@ async def start(stage: Stage) -> None:
 async def checks(stage: Stage) -> list[Check]:
     """What must hold of pgpool-II: its mode, its switches, every server up in its role, and a query answered. Raises
     CommandError, TrialError."""
-    await pool.require_alive(stage)
+    await process.require_alive(stage)
     wanted = configuration.wanted(stage.spec.topology_parameters)
     pooler = stage.poolers[POOLER]
     asked = "".join(f"PGPOOL SHOW {name};\n" for name in wanted) + "SELECT current_database();\n"
@@ -109,7 +111,7 @@ async def _ready(stage: Stage) -> None:
     wanted, found = _wanted_states(stage), ["it does not answer"]
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
-        await pool.require_alive(stage)
+        await process.require_alive(stage)
         try:
             found = await _states(stage)
         except CommandError as error:  # not yet
@@ -117,10 +119,11 @@ async def _ready(stage: Stage) -> None:
         if found == wanted:
             return
         await asyncio.sleep(_POLL_S)
+    words = await process.last_words(stage.poolers[POOLER])
     raise TrialError(
         f"pgpool-II does not have every server up on {stage.agents[POOLER].address.name}.",
         where="arrange",
-        why=f"Wanted: {'; '.join(wanted)}. Found: {'; '.join(found)}.\n{await pool.last_words(stage.poolers[POOLER])}",
+        why=f"Wanted: {'; '.join(wanted)}. Found: {'; '.join(found)}.\n{words}",
         todo="Look at its log and the servers' logs, which are kept with the trial.",
     )
 
@@ -128,7 +131,7 @@ async def _ready(stage: Stage) -> None:
 async def _states(stage: Stage) -> list[str]:
     columns = ("node_id", "status", "role")
     try:
-        rows = read_rows(await pool.show(stage, pool.NODES), pool.NODES, columns)
+        rows = read_rows(await process.show(stage, process.NODES), process.NODES, columns)
     except ParseError as error:
         raise TrialError(
             "pgpool-II is too old.", where="arrange", why=str(error), todo="Install 4.2 or later."
@@ -177,9 +180,9 @@ async def _put_failover(stage: Stage, place: Place) -> None:
     """What pgpool-II runs when it gives the primary up, with the servers' password where they ask for one."""
     remote = stage.agents[POOLER]
     psql = f"{stage.spec.client_bin_of(POOLER)}/psql"
-    command = pool_failover.command(place.directory, psql, SUPERUSER)
+    command = failover.command(place.directory, psql, SUPERUSER)
     await remote.put(f"{place.directory}/failover.sh", command, 0o600)
-    await remote.put(f"{place.directory}/promote.sql", pool_failover.PROMOTE, 0o600)
+    await remote.put(f"{place.directory}/promote.sql", PROMOTE, 0o600)
     if any(server.password_file for server in stage.servers.values()):
         line = f"*:*:*:{SUPERUSER}:{await password.password_of(stage.primary)}\n"
         await remote.put(f"{place.directory}/pgpass", line, 0o600, secret=True)

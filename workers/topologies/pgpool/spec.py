@@ -8,9 +8,9 @@ from dataclasses import replace
 from results.errors import Problem
 from results.parameters import Kind, Parameter, Scalar
 from results.specs import PRIMARY, Role, RoleKind, Target, TopologySpec, cluster_name
-from workers.arranging.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
-from workers.arranging.pool_program import PROGRAM
-from workers.arranging.standby_parameters import CONNECTION, FIRST_VERSION
+from workers.pgpool.program import PROGRAM
+from workers.replication.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
+from workers.replication.standby_parameters import CONNECTION, FIRST_VERSION
 
 STREAMING, NATIVE = "streaming_replication", "native_replication"
 PGPOOL, DIRECT = "pgpool", "direct"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from results.errors import Problem
 from results.parameters import Kind, Parameter, Scalar
 from results.specs import PRIMARY, Role, TopologySpec
-from workers.arranging.failover_parameters import (
+from workers.replication.failover_parameters import (
     FAILOVER,
     FAILOVER_AT_S,
     NONE,
@@ -15,7 +15,7 @@ from workers.arranging.failover_parameters import (
     in_mid_run,
     loses_until_s,
 )
-from workers.arranging.standby_parameters import (
+from workers.replication.standby_parameters import (
     CONNECTION,
     LOAD,
     MOST_STANDBYS,

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from results.errors import TeitenError
 from results.parsed import Check
-from workers.arranging import failover
-from workers.arranging.failover_parameters import asked_for
 from workers.interfaces import Stage
 from workers.pgbench import run, surviving
 from workers.pgbench.parameters import check_server
 from workers.pgbench.run import ScriptFile
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_LOG_PREFIX, FIRST_WITH_USER_TIMEOUT, require
+from workers.replication import failover
+from workers.replication.failover_parameters import asked_for
 
 _HERE = Path(__file__).parent
 _TABLE, _ENTRY, _PRESENT = ((_HERE / f"{name}.sql").read_text() for name in ("table", "entry", "present"))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from results.errors import TrialError
 from results.parsed import Check
-from workers.arranging import access, checks, nodes
 from workers.interfaces import Stage
 from workers.postgres import cluster
 from workers.remote.job import Job
+from workers.servers import access, checks, nodes
 
 from .spec import LEADER
 

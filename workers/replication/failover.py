@@ -1,6 +1,6 @@
 """Loses the primary at a stated second of the measured window, and promotes the standby that has received most.
 
-The promoted server is a standby no more: its cluster loses the mark of a copy (`copy-of`, see `replicas`) before it is
+The promoted server is a standby no more: its cluster loses the mark of a copy (`copy-of`, see `standby`) before it is
 told, so that the next trial copies it anew. The old primary stays what it was, on its own timeline: it recovers when
 the next trial starts it, and is that trial's primary again."""
 
@@ -13,15 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from results.errors import TrialError
-from workers.arranging import nodes, pool_failover
 from workers.interfaces import Stage
+from workers.pgpool import failover as pgpool_failover
 from workers.remote.clock import SECONDS
 from workers.remote.job import Job
+from workers.servers import nodes
 
 from .failover_parameters import CUT, HANG, KILL, Asked, asked_for
 from .failover_report import FILE, Failover
 
 _HERE = Path(__file__).parent
+PROMOTE = (_HERE / "promote.sql").read_text()
 STRIKE = SECONDS + (_HERE / "strike.sh").read_text()
 _RECEIVED = """
 SELECT pg_wal_lsn_diff(greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')::bigint AS bytes
@@ -130,7 +132,7 @@ async def _by_pooler(stage: Stage, asked: Asked, since: float) -> Failover:
     left_s = stage.spec.duration_s - asked.at_s
     lost = replace(asked, promote_after_s=left_s if asked.kind == HANG else 0.0)
     struck_s, gone_s = await _strike(stage, lost, since)
-    promotion = await pool_failover.promoted(stage, limit_s=left_s)
+    promotion = await pgpool_failover.promoted(stage, limit_s=left_s)
     moments = (struck_s, gone_s, promotion.asked_s, promotion.promoted_s)
     return Failover(asked.kind, asked.at_s, *moments, promotion.node, received={})
 
@@ -181,7 +183,7 @@ async def _promote(stage: Stage, node: str) -> tuple[float, float]:
         _END_OF_A_COPY,
         mark,
         *server.psql("postgres"),
-        stdin=pool_failover.PROMOTE,
+        stdin=PROMOTE,
         env=server.environment(local=True),
         check=False,
         timeout_s=_PROMOTE_LIMIT_S,

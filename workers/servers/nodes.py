@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from results import specs
-from workers.arranging import access
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
+from workers.servers import access
 
 T = TypeVar("T")
 _POLL_S = 0.05
