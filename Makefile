@@ -28,6 +28,7 @@ lint:  ## style, types, import directions
 	@$(PYTHON) -m bootstrap venv --dev
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
+	$(VENV)/djangofmt --check templates
 	TEITEN_DEBUG=1 $(VENV)/mypy .
 	$(VENV)/lint-imports
 

@@ -2,18 +2,18 @@
 // A figure names colours as the style sheet does: "var(--s1)", or "var(--s1) 20%" for a transparent one.
 (() => {
   const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: "reset" };
-  const CROWD = 16; // dots
   const COLOUR = /^var\(--[\w-]+\)(?: (\d+)%)?$/;
   const probe = document.createElement("i");
   const drawn = new WeakMap();
   let palette = new Map(); // of the theme
   let waiting = [];
+  let traceTypes; // that this page's bundle of Plotly can draw
 
   function colour(text) {
     const share = text.match(COLOUR)[1];
     const name = text.replace(/ \d+%$/, "");
     probe.style.color = share ? `color-mix(in srgb, ${name} ${share}%, transparent)` : name;
-    const canvas = colour.canvas ||= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const canvas = (colour.canvas ||= document.createElement("canvas").getContext("2d", { willReadFrequently: true }));
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = getComputedStyle(probe).color;
     canvas.fillRect(0, 0, 1, 1);
@@ -47,59 +47,22 @@
     if (!source) return;
     drawn.set(box, source.textContent);
     const figure = themed(JSON.parse(source.textContent));
+    refuseUnknown(figure.data);
     figure.layout.font.family = getComputedStyle(document.body).fontFamily;
     if (box.clientWidth < 520) narrow(figure.layout);
-    align(box, figure.layout);
     thin(figure.layout.xaxis, box.clientWidth - figure.layout.margin.l - figure.layout.margin.r);
-    figure.data.filter(crowded).forEach((trace) => { trace.marker.maxdisplayed = 1; });
     const first = !box.classList.contains("js-plotly-plot");
     Plotly.react(box, figure.data, figure.layout, CONFIG).then(() => {
-      known(box, figure.data);
-      if (first) {
-        dots(box);
-        box.on("plotly_afterplot", () => dots(box));
-        box.on("plotly_click", (event) => follow(event, box));
-      }
+      if (first) box.on("plotly_click", (event) => follow(event, box));
       box.dataset.drawn = figure.data.length;
     });
   }
 
   // of two bundles the small one draws what it does not know as something else (docs/architecture.md)
-  function known(box, traces) {
-    const unknown = traces.find((trace, place) => trace.type !== box._fullData[place].type);
+  function refuseUnknown(traces) {
+    traceTypes ||= new Set(Object.keys(Plotly.PlotSchema.get().traces));
+    const unknown = traces.find((trace) => !traceTypes.has(trace.type));
     if (unknown) throw new Error(`The Plotly of this page draws no ${unknown.type}.`);
-  }
-
-  // Plotly takes an element and some thousand steps for every dot: of a crowd that looks alike it draws one, and the
-  // others are copies of it along one path. It still knows all of them: hovering and clicking are its own.
-  function crowded({ type, mode, x, marker, error_y }) {
-    return type === "scatter" && ["markers", "lines+markers"].includes(mode) && x.length >= CROWD && !error_y
-      && ![marker.symbol, marker.size, marker.color].some(Array.isArray);
-  }
-
-  function dots(box) {
-    box.querySelectorAll(".scatterlayer .trace").forEach((group, place) => {
-      const points = group.__data__;
-      const { trace } = points[0];
-      const old = group.querySelector(".crowd");
-      const one = group.querySelector(".point");
-      if (!one || trace.marker.maxdisplayed !== 1) return old?.remove();
-      const crowd = old ?? svg("g", { class: "crowd" }, group.querySelector(".points"));
-      const id = `${box.dataset.figure}-dot-${place}`;
-      const [xaxis, yaxis] = [trace.xaxis, trace.yaxis].map((name) => box._fullLayout[`${name[0]}axis${name.slice(1)}`]);
-      const at = points.filter(({ x, y }) => isFinite(x) && isFinite(y))
-        .map(({ x, y }) => `${xaxis.c2p(x).toFixed(2)} ${yaxis.c2p(y).toFixed(2)}`);
-      crowd.replaceChildren();
-      svg("path", { d: one.getAttribute("d"), style: one.getAttribute("style") },
-        svg("marker", { id, markerUnits: "userSpaceOnUse", overflow: "visible" }, crowd));
-      svg("path", { d: `M${at.join("L")}`, style: `fill:none;stroke:none;marker:url(#${id})` }, crowd);
-    });
-  }
-
-  function svg(name, attributes, parent) {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    return parent.appendChild(made);
   }
 
   function narrow(layout) {
@@ -107,14 +70,6 @@
     layout.font.size = 11;
     if (layout.xaxis?.nticks) layout.xaxis = { ...layout.xaxis, nticks: 4, tickangle: 0 };
     for (const [name, axis] of Object.entries(layout)) if (name.startsWith("yaxis")) delete axis.title;
-  }
-
-  // panels are on one scale: with the margins that the one before needed in the end, none is drawn twice
-  function align(box, layout) {
-    const before = box.closest(".panels > div")?.previousElementSibling?.querySelector(".js-plotly-plot");
-    if (before?.clientWidth !== box.clientWidth) return;
-    const { l, b } = before._fullLayout._size;
-    layout.margin = { ...layout.margin, l: Math.max(l, layout.margin.l), b: Math.max(b, layout.margin.b) };
   }
 
   // names of levels that are numbers, and would stand on each other, are left out

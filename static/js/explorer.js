@@ -1,5 +1,6 @@
 // The explorer: opening the trials behind a cell, ticking rows, lighting a line or a row, saving the figure.
 (() => {
+  const ROW_MARK = "row mark"; // the name of a figure's shape
   const form = () => document.getElementById("choice");
 
   function change() {
@@ -11,7 +12,9 @@
     const box = event.target.closest("[data-count]");
     if (!box) return;
     const level = box.dataset.count;
-    [...form().querySelectorAll('[name="without"]')].filter((field) => field.value === level).forEach((field) => field.remove());
+    [...form().querySelectorAll('[name="without"]')]
+      .filter((field) => field.value === level)
+      .forEach((field) => field.remove());
     if (!box.checked) {
       const field = Object.assign(document.createElement("input"), { type: "hidden", name: "without", value: level });
       form().append(field);
@@ -53,36 +56,26 @@
     const names = [...document.querySelectorAll(".key [data-light-series]")].map((item) => item.dataset.lightSeries);
     const index = series === null ? -1 : names.indexOf(series);
     const dimmed = index >= 0 || x !== null;
-    document.querySelectorAll(".key [data-light-series]").forEach((item, place) =>
-      item.classList.toggle("dim", index >= 0 && place !== index));
+    document
+      .querySelectorAll(".key [data-light-series]")
+      .forEach((item, place) => item.classList.toggle("dim", index >= 0 && place !== index));
     table.classList.toggle("lit", dimmed);
     table.querySelectorAll(".on").forEach((cell) => cell.classList.remove("on"));
     if (index >= 0) table.querySelectorAll(`[data-s="${index}"]`).forEach((cell) => cell.classList.add("on"));
     if (x !== null) table.querySelectorAll(`tr[data-x="${x}"]`).forEach((row) => row.classList.add("on"));
-    document.querySelectorAll("[data-figure][data-drawn]").forEach((box) => { lightLines(box, index); markRow(box, x); });
+    document.querySelectorAll("[data-figure][data-drawn]").forEach((box) => lightFigure(box, index, x));
   }
 
-  function lightLines(box, index) {
-    const traces = [...box.querySelectorAll(".scatterlayer .trace")];
-    const drawn = box.calcdata.map((points) => points[0].trace);
-    traces.forEach((trace, place) => {
-      const meta = drawn[place] && drawn[place].meta;
-      trace.classList.toggle("dim", index >= 0 && !!meta && meta.series !== index);
-    });
-  }
-
-  function markRow(box, x) {
-    const old = box.querySelector(".row-mark");
-    if (old) old.remove();
-    const at = box.layout.meta && x !== null ? box.layout.meta.at[x] : undefined;
-    if (at === undefined) return;
-    const { xaxis, yaxis } = box._fullLayout;
-    const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-    const left = xaxis._offset + xaxis.d2p(at);
-    for (const [name, value] of Object.entries({ x1: left, x2: left, y1: yaxis._offset, y2: yaxis._offset + yaxis._length }))
-      line.setAttribute(name, value);
-    line.setAttribute("class", "row-mark");
-    box.querySelector(".main-svg").append(line);
+  // the lines of other series step back; a dashed line stands at the row
+  function lightFigure(box, index, x) {
+    const opacity = box.data.map(({ meta }) => (index >= 0 && meta && meta.series !== index ? 0.16 : 1));
+    const shapes = (box.layout.shapes ?? []).filter(({ name }) => name !== ROW_MARK);
+    const at = x === null ? undefined : box.layout.meta?.at[x];
+    if (at !== undefined) {
+      const line = { color: getComputedStyle(box).color, width: 1, dash: "3px,3px" };
+      shapes.push({ name: ROW_MARK, type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, opacity: 0.45, line });
+    }
+    Plotly.update(box, { opacity }, { shapes });
   }
 
   function named(target) {
@@ -96,7 +89,8 @@
 
   const seriesAt = (index) => document.querySelectorAll(".key [data-light-series]")[index]?.dataset.lightSeries ?? null;
   const rowOf = (text) =>
-    [...document.querySelectorAll("[data-count]")].find((box) => box.dataset.count === text)?.closest("tr").dataset.x ?? null;
+    [...document.querySelectorAll("[data-count]")].find((box) => box.dataset.count === text)?.closest("tr").dataset.x ??
+    null;
 
   let last = "";
   function follow(event) {
@@ -113,8 +107,9 @@
     const item = event.target.closest(".key [data-light-series]");
     if (!item) return;
     pinned = pinned === item.dataset.lightSeries ? null : item.dataset.lightSeries;
-    document.querySelectorAll(".key [data-light-series]").forEach((other) =>
-      other.setAttribute("aria-pressed", other.dataset.lightSeries === pinned));
+    document
+      .querySelectorAll(".key [data-light-series]")
+      .forEach((other) => other.setAttribute("aria-pressed", other.dataset.lightSeries === pinned));
     last = "";
     follow(event);
   });
@@ -128,8 +123,7 @@
   document.addEventListener("click", (event) => {
     if (!event.target.closest("[data-save-figure]")) return;
     document.querySelectorAll("[data-figure][data-drawn]").forEach((box) => {
-      const data = box.data.map((trace) => (trace.marker ? { ...trace, marker: { ...trace.marker, maxdisplayed: 0 } } : trace));
-      Plotly.downloadImage({ data, layout: box.layout }, { format: "svg", width: 960, height: 480, filename: box.id });
+      Plotly.downloadImage(box, { format: "svg", width: 960, height: 480, filename: box.id });
     });
   });
 
@@ -142,7 +136,11 @@
       row.hidden = !row.textContent.toLowerCase().includes(wanted);
     });
   });
-  document.addEventListener("change", (event) => {
-    if (event.target.closest("[data-find]")) event.stopImmediatePropagation();
-  }, true);
+  document.addEventListener(
+    "change",
+    (event) => {
+      if (event.target.closest("[data-find]")) event.stopImmediatePropagation();
+    },
+    true,
+  );
 })();

@@ -8,7 +8,8 @@
     const within = []; // whether a box matches, or lies below one that does
     const marked = [];
     let samples = 0;
-    trace.ids.forEach((_, index) => { // callers come before what they call
+    trace.ids.forEach((_, index) => {
+      // callers come before what they call
       const above = within[place.get(trace.parents[index])] || false;
       const matches = index > 0 && trace.labels[index].toLowerCase().includes(wanted);
       if (matches) marked.push(index);
@@ -32,8 +33,11 @@
       return;
     }
     const { marked, share } = found(trace, wanted);
-    const mark = getComputedStyle(output).color.replace(/^rgba?\((.*)\)$/, "rgba($1, 0.5)"); // names stay readable on it
-    Plotly.restyle(box, { "marker.colors": [colours.map((colour, index) => (marked.has(index) ? mark : faded(colour)))] });
+    // names stay readable on it
+    const mark = getComputedStyle(output).color.replace(/^rgba?\((.*)\)$/, "rgba($1, 0.5)");
+    Plotly.restyle(box, {
+      "marker.colors": [colours.map((colour, index) => (marked.has(index) ? mark : faded(colour)))],
+    });
     const boxes = marked.size === 1 ? "1 place" : `${marked.size} places`;
     output.textContent = marked.size ? `${(100 * share).toFixed(1)} % of samples, in ${boxes}` : "no such function";
   }

@@ -6,7 +6,9 @@
   const cells = () => document.querySelectorAll("[data-trial]");
 
   document.addEventListener("htmx:beforeSwap", () => {
-    kept = new Map([...document.querySelectorAll(".scroll[id]")].map((box) => [box.id, [box.scrollLeft, box.scrollTop]]));
+    kept = new Map(
+      [...document.querySelectorAll(".scroll[id]")].map((box) => [box.id, [box.scrollLeft, box.scrollTop]]),
+    );
     opened = new Map([...document.querySelectorAll("details[id]")].map((box) => [box.id, box.open]));
     states = new Map([...cells()].map((cell) => [cell.dataset.trial, cell.dataset.state]));
   });

@@ -4,7 +4,10 @@
   const system = matchMedia("(prefers-color-scheme: dark)");
   const changed = () => document.dispatchEvent(new Event("themechange"));
   const chosen = () => localStorage.getItem("theme");
-  const apply = () => { if (chosen()) root.dataset.theme = chosen(); else delete root.dataset.theme; };
+  const apply = () => {
+    if (chosen()) root.dataset.theme = chosen();
+    else delete root.dataset.theme;
+  };
   const dark = () => (chosen() || (system.matches ? "dark" : "light")) === "dark";
 
   apply();

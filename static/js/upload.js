@@ -1,5 +1,5 @@
-// Reads chosen files into a textarea: <input type="file" data-upload-into="ID OF THE TEXTAREA">. One file becomes its text;
-// several are joined in the order of the numbers in their names, each under a line "-- file: name".
+// Reads chosen files into a textarea: <input type="file" data-upload-into="ID OF THE TEXTAREA">. One file becomes its
+// text; several are joined in the order of the numbers in their names, each under a line "-- file: name".
 (() => {
   const HEADING = /^--[ \t]*(script|query|file):/m;
   const LONGEST = 1_000_000;
@@ -12,7 +12,10 @@
   }
 
   function label(file, taken) {
-    const stem = file.name.replace(/\.[^.]*$/, "").replace(/[^A-Za-z0-9_.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+    const stem = file.name
+      .replace(/\.[^.]*$/, "")
+      .replace(/[^A-Za-z0-9_.-]+/g, "-")
+      .replace(/^[^A-Za-z0-9]+/, "");
     const base = (stem || "query").slice(0, 50);
     let name = base;
     for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
@@ -26,7 +29,10 @@
     const taken = new Set();
     const parts = [];
     for (const file of files) {
-      const text = (await file.text()).replace(/^\uFEFF/, "").replace(/\r\n/g, "\n").replace(/\n*$/, "\n");
+      const text = (await file.text())
+        .replace(/^\uFEFF/, "")
+        .replace(/\r\n/g, "\n")
+        .replace(/\n*$/, "\n");
       if (/[\0\uFFFD]/.test(text)) throw new Error(`${file.name} is no text in UTF-8.`);
       parts.push(files.length > 1 && !HEADING.test(text) ? `-- file: ${label(file, taken)}\n${text}` : text);
     }

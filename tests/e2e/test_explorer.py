@@ -105,14 +105,17 @@ def test_everything_works_by_the_keyboard(watched: Watched, run: models.Run) -> 
 def test_what_is_pointed_at_lights_up(watched: Watched, run: models.Run) -> None:
     page = watched.open(f"/compare/?run={run.pk}")
     page.wait_for_selector(DRAWN)
-    dimmed = page.locator(".scatterlayer .trace.dim")
+    dimmed = "document.querySelector('[data-drawn]').data.filter(({ opacity }) => opacity < 1).length"
     page.locator(".key [data-light-series]").last.hover()
-    expect(dimmed).not_to_have_count(0)
+    page.wait_for_function(f"{dimmed} > 0")
     expect(page.locator("table.compare.lit td.on")).to_have_count(3)
     page.locator("h1").hover()
-    expect(dimmed).to_have_count(0)
+    page.wait_for_function(f"{dimmed} === 0")
+    expect(page.locator(".shapelayer path")).to_have_count(0)
     page.locator(ROWS).first.hover()
-    expect(page.locator(".row-mark")).to_have_count(1)
+    expect(page.locator(".shapelayer path")).to_have_count(1)
+    mark, tick = page.locator(".shapelayer path").bounding_box(), page.locator(".xtick text").last.bounding_box()
+    assert abs(mark["x"] + mark["width"] / 2 - tick["x"] - tick["width"] / 2) < 2
     page.locator("label.chip[data-light-series]").first.hover()
     expect(page.locator("table.compare.lit td.on")).to_have_count(3)
 

@@ -13,6 +13,7 @@ from django.db import connection
 from django.test import Client
 
 from tests import factories, restarting
+from tests.page_text import page_text
 from tests.restarting import Warehouse
 
 PAGES = ("/", "/runs/", "/runs/1/", "/trials/1/", "/compare/?run=1", "/plans/add/", "/agents/", "/account/tokens/")
@@ -54,7 +55,7 @@ def test_a_page_says_what_is_away(member: Client, server: Warehouse, settings: A
     server.stop()
     for path in PAGES:
         answer = member.get(path)
-        text = answer.content.decode()
+        text = page_text(answer)
         assert (answer.status_code, answer["Retry-After"]) == (503, "10"), path
         assert "The warehouse does not answer." in text, path
         assert f'<a href="{path}">Load this page again</a>' in text.replace("&amp;", "&")
@@ -68,18 +69,18 @@ def test_a_form_that_was_sent_is_not_offered_to_be_loaded_again(member: Client, 
     server.stop()
     answer = member.post("/account/sign-in/", {"username": "ada", "password": "secret"})
     assert answer.status_code == 503
-    assert "The warehouse does not answer." in answer.content.decode()
-    assert "Load this page again" not in answer.content.decode()
+    assert "The warehouse does not answer." in page_text(answer)
+    assert "Load this page again" not in page_text(answer)
 
 
 def test_a_fragment_tells_it_beside_what_is_shown(member: Client, server: Warehouse) -> None:
     server.stop()
     answer = member.get("/runs/1/live/", headers={"HX-Request": "true"})
     assert (answer.status_code, answer["HX-Reswap"]) == (503, "none")
-    assert '<div id="away" hx-swap-oob="true">' in answer.content.decode()
-    assert "<html" not in answer.content.decode()
+    assert '<div id="away" hx-swap-oob="true">' in page_text(answer)
+    assert "<html" not in page_text(answer)
     server.start()
-    assert '<div id="away" hx-swap-oob="true"></div>' in member.get("/now/").content.decode()
+    assert '<div id="away" hx-swap-oob="true"></div>' in page_text(member.get("/now/"))
 
 
 @pytest.mark.parametrize("by", ["token", "session"])
@@ -94,7 +95,7 @@ def test_the_api_answers_in_its_own_shape(member: Client, server: Warehouse, by:
         error = answer.json()["error"]
         assert (error["kind"], error["what"], error["retryable"]) == ("away", "The warehouse does not answer.", True)
         assert set(error) == {"kind", "what", "where", "why", "todo", "retryable"}
-        assert str(server.port) not in answer.content.decode()
+        assert str(server.port) not in page_text(answer)
 
 
 def test_health_says_so(db: None, server: Warehouse) -> None:

@@ -17,7 +17,6 @@ from django.utils.safestring import SafeString, mark_safe
 from results.queries.ordering import DEFAULT, VERSIONS
 from results.statistics.verdict import Kind, Verdict
 from results.units import format_quantity
-from webapp import sheets
 
 register = template.Library()
 
@@ -168,11 +167,6 @@ def local_path(address: str | None, request: HttpRequest) -> str:
     """The path of an address of this site, else the overview's."""
     parts = urlsplit(address or "")
     return (parts.path or "/") if parts.netloc == request.get_host() else reverse("overview")
-
-
-@register.simple_tag
-def stylesheets() -> list[str]:
-    return sheets.addresses()
 
 
 @register.simple_tag

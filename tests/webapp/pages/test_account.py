@@ -8,11 +8,12 @@ from django.test import Client
 
 from results import models
 from tests import factories
+from tests.page_text import page_text
 
 
 def test_a_member_signs_in_and_lands_where_they_wanted_to(db: None, stranger: Client) -> None:
     factories.member()
-    assert "Sign in" in stranger.get("/account/sign-in/").content.decode()
+    assert "Sign in" in page_text(stranger.get("/account/sign-in/"))
     data = {"username": "member", "password": "a long password of the tests", "next": "/plans/add/"}
     assert stranger.post("/account/sign-in/", data)["Location"] == "/plans/add/"
     elsewhere = Client().post("/account/sign-in/", data | {"next": "https://example.org/"})
@@ -20,24 +21,24 @@ def test_a_member_signs_in_and_lands_where_they_wanted_to(db: None, stranger: Cl
 
 
 def test_a_wrong_password_says_so(db: None, stranger: Client) -> None:
-    text = stranger.post("/account/sign-in/", {"username": "x", "password": "y"}).content.decode()
+    text = page_text(stranger.post("/account/sign-in/", {"username": "x", "password": "y"}))
     assert "Please enter a correct username and password" in text
 
 
 def test_signing_out_is_a_button_not_a_link(member: Client) -> None:
     assert member.get("/account/sign-out/").status_code == 405
     member.post("/account/sign-out/")
-    assert "Sign in" in member.get("/").content.decode()
+    assert "Sign in" in page_text(member.get("/"))
 
 
 def test_a_token_is_shown_once_works_and_is_revoked(member: Client) -> None:
-    made = member.post("/account/tokens/", {"name": "notebook", "scope": "read"}).content.decode()
+    made = page_text(member.post("/account/tokens/", {"name": "notebook", "scope": "read"}))
     secret = re.findall(r'id="secret">([^<]+)<', made)[0]
-    assert secret not in member.get("/account/tokens/").content.decode()
+    assert secret not in page_text(member.get("/account/tokens/"))
     program = Client(headers={"Authorization": f"Bearer {secret}"})
     assert program.get("/api/v1/runs/").status_code == 200
     token = models.ApiToken.objects.get()
-    assert "Revoked" in member.post(f"/account/tokens/{token.pk}/revoke/", follow=True).content.decode()
+    assert "Revoked" in page_text(member.post(f"/account/tokens/{token.pk}/revoke/", follow=True))
     assert program.get("/api/v1/runs/").status_code == 401
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from results import models
 from results.agents import record_contact
 from tests import factories
+from tests.page_text import page_text
 
 FIRST, SECOND = "SHA256:" + "a" * 43, "SHA256:" + "b" * 43
 
@@ -41,7 +42,7 @@ def test_the_list_says_what_each_is_busy_with(
     going: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(5):
-        text = stranger.get("/agents/").content.decode()
+        text = page_text(stranger.get("/agents/"))
     for expected in ("db1", "ready", f"run {going.pk}", "measure", "postgresql-18.1", "50 GB", "8 GB", "sar"):
         assert expected in text
     assert "Add an agent" not in text
@@ -51,7 +52,7 @@ def test_the_page_shows_facts_and_what_changed(db: None, stranger: Client, djang
     agent = factories.agent()
     record_contact(agent.pk, factories.contact({"18.1": 180001}, kernel="6.8.0"), timezone.now())
     with django_assert_max_num_queries(8):
-        text = stranger.get("/agents/db1/").content.decode()
+        text = page_text(stranger.get("/agents/db1/"))
     for expected in ("Test CPU", "6.1.0", "6.8.0", "postgresql-16.9", "gone", "not there"):
         assert expected in text
 
@@ -60,7 +61,7 @@ def test_what_an_agent_has_is_not_known_before_it_is_reached(db: None, stranger:
     place = {"host": "127.0.0.1", "data_dir": "/srv/data", "work_dir": "/srv/work"}
     models.Agent.objects.create(name="new", **place)
     for page in ("/agents/", "/agents/new/"):
-        text = stranger.get(page).content.decode()
+        text = page_text(stranger.get(page))
         assert "not known yet" in text.lower()
         for claim in ("not there", "not on this agent", "none found", "None found"):
             assert claim not in text, (page, claim)
@@ -68,9 +69,9 @@ def test_what_an_agent_has_is_not_known_before_it_is_reached(db: None, stranger:
 
 def test_a_pgbench_that_came_with_postgresql_is_there(db: None, stranger: Client) -> None:
     factories.agent()
-    assert "/opt/postgresql-18.1/bin/pgbench" in stranger.get("/agents/db1/").content.decode()
+    assert "/opt/postgresql-18.1/bin/pgbench" in page_text(stranger.get("/agents/db1/"))
     models.Installation.objects.update(client_bin="")
-    assert "/opt/postgresql-18.1/bin/pgbench" not in stranger.get("/agents/db1/").content.decode()
+    assert "/opt/postgresql-18.1/bin/pgbench" not in page_text(stranger.get("/agents/db1/"))
 
 
 def test_the_page_shows_the_noise_that_aa_runs_found(
@@ -78,7 +79,7 @@ def test_the_page_shows_the_noise_that_aa_runs_found(
 ) -> None:
     run = factories.aa_run(0.02)
     with django_assert_max_num_queries(8):
-        text = stranger.get("/agents/db1/").content.decode()
+        text = page_text(stranger.get("/agents/db1/"))
     assert f'<a href="/runs/{run.pk}/">run {run.pk}</a>' in text
     assert f"/api/v1/noise/?run={run.pk}" in text
     spread = models.Noise.objects.filter(metric="tps").values_list("spread", flat=True)
@@ -88,7 +89,7 @@ def test_the_page_shows_the_noise_that_aa_runs_found(
 
 def test_an_agent_without_aa_runs_shows_no_table_of_noise(db: None, stranger: Client) -> None:
     factories.agent()
-    assert "Noise" not in stranger.get("/agents/db1/").content.decode()
+    assert "Noise" not in page_text(stranger.get("/agents/db1/"))
 
 
 def test_an_agent_is_added_contacted_and_its_error_shown(admin: Client, closed_port: int) -> None:
@@ -96,7 +97,7 @@ def test_an_agent_is_added_contacted_and_its_error_shown(admin: Client, closed_p
     agent = models.Agent.objects.get(name="db2")
     assert agent.search == ["/opt/pg", "/opt/other"]
     assert answer.redirect_chain == [("/agents/db2/", 302)]
-    text = answer.content.decode()
+    text = page_text(answer)
     assert 'class="problem"' in text
     assert str(closed_port) in text
 
@@ -105,7 +106,7 @@ def test_wrong_fields_are_named_and_nothing_is_stored(admin: Client, closed_port
     wrong = fields(closed_port, name="a b; rm", port="99999", data_dir="relative", user="$(id)", search="not/absolute")
     answer = admin.post("/agents/add/", wrong)
     assert answer.status_code == 422
-    text = answer.content.decode()
+    text = page_text(answer)
     assert text.count("An absolute path.") == 2
     assert "Letters, digits" in text
     assert not models.Agent.objects.exists()
@@ -113,13 +114,13 @@ def test_wrong_fields_are_named_and_nothing_is_stored(admin: Client, closed_port
 
 def test_an_edit_keeps_the_agent(admin: Client, closed_port: int) -> None:
     factories.agent()
-    text = admin.get("/agents/db1/edit/").content.decode()
+    text = page_text(admin.get("/agents/db1/edit/"))
     assert 'value="/srv/data"' in text
     admin.post("/agents/db1/edit/", fields(closed_port, name="db1", data_dir="/srv/other"))
     assert models.Agent.objects.get(name="db1").data_dir == "/srv/other"
     taken = admin.post("/agents/add/", fields(closed_port, name="db1"))
     assert taken.status_code == 422
-    assert "already exists" in taken.content.decode()
+    assert "already exists" in page_text(taken)
 
 
 def with_key(**changes: str) -> models.Agent:
@@ -130,16 +131,16 @@ def with_key(**changes: str) -> models.Agent:
 
 def test_a_first_host_key_waits_for_an_explicit_yes(admin: Client) -> None:
     with_key(state="unknown-key", offered_fingerprint=FIRST)
-    text = admin.get("/agents/db1/accept/").content.decode()
+    text = page_text(admin.get("/agents/db1/accept/"))
     assert FIRST in text
     assert "trust this key" in text
     assert models.Agent.objects.get().host_key_fingerprint == ""
-    assert "Look at the host key" in admin.get("/agents/db1/").content.decode()
+    assert "Look at the host key" in page_text(admin.get("/agents/db1/"))
 
 
 def test_a_changed_host_key_shows_both_and_says_that_everything_is_stopped(admin: Client) -> None:
     with_key(state="changed-key", host_key_fingerprint=FIRST, offered_fingerprint=SECOND)
-    text = admin.get("/agents/db1/accept/").content.decode()
+    text = page_text(admin.get("/agents/db1/accept/"))
     assert FIRST in text
     assert SECOND in text
     assert "Everything on this agent is stopped" in text
@@ -149,7 +150,7 @@ def test_another_fingerprint_than_the_offered_one_is_refused(admin: Client) -> N
     with_key(state="unknown-key", offered_fingerprint=FIRST)
     answer = admin.post("/agents/db1/accept/", {"fingerprint": SECOND})
     assert answer.status_code == 409
-    assert "This is not the fingerprint" in answer.content.decode()
+    assert "This is not the fingerprint" in page_text(answer)
     assert models.Agent.objects.get().host_key_fingerprint == ""
 
 
@@ -164,5 +165,5 @@ def test_unchanged_facts_are_as_old_as_their_discovery(db: None, stranger: Clien
     factories.agent()
     found = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     models.HostFacts.objects.update(at=found)
-    assert "as they were first found, <time" in stranger.get("/agents/db1/").content.decode()
-    assert "2026-01-02 03:04" in stranger.get("/agents/db1/").content.decode().split("first found")[1][:120]
+    assert "as they were first found, <time" in page_text(stranger.get("/agents/db1/"))
+    assert "2026-01-02 03:04" in page_text(stranger.get("/agents/db1/")).split("first found")[1][:120]

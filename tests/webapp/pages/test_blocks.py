@@ -10,12 +10,13 @@ from django.test import Client
 
 from results import models
 from tests import factories
+from tests.page_text import page_text
 
 
 def text_of(client: Client, path: str, status: int = 200) -> str:
     answer = client.get(path)
     assert answer.status_code == status
-    return re.sub(r"\s+", " ", answer.content.decode())
+    return re.sub(r"\s+", " ", page_text(answer))
 
 
 def answer_of(text: str) -> dict[str, list[str]]:
@@ -47,7 +48,7 @@ def test_who_sends_it_twice_adds_once(done: models.Run, member: Client) -> None:
     assert member.post("/runs/blocks/", sent)["Location"] == f"/runs/{done.pk}/"
     again = member.post("/runs/blocks/", sent)
     assert again.status_code == 409
-    assert f"Run {done.pk} has 4 blocks by now, and not 2." in again.content.decode()
+    assert f"Run {done.pk} has 4 blocks by now, and not 2." in page_text(again)
     assert done.trials.count() == 16
 
 

@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from tests import factories
+from tests.page_text import page_text
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def text_of(client: Client, path: str = "/capabilities/", **headers: str) -> str:
     answer = client.get(path, **headers)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return page_text(answer)
 
 
 def words(text: str) -> list[str]:
@@ -127,7 +128,7 @@ def test_a_fragment_says_its_address(stranger: Client) -> None:
     factories.capability_run({"toast": "yes"})
     answer = stranger.get("/capabilities/?agent=db1&installation=&only=differing", headers={"HX-Request": "true"})
     assert answer["HX-Push-Url"] == "/capabilities/?agent=db1&only=differing"
-    assert "<html" not in answer.content.decode()
+    assert "<html" not in page_text(answer)
 
 
 def test_it_takes_one_query_whatever_the_number_of_answers(stranger: Client, django_assert_num_queries: Any) -> None:
@@ -143,4 +144,4 @@ def test_a_trials_page_has_its_own_answers_whatever_is_newest(stranger: Client) 
     factories.capability_run({"vacuum": "yes", "toast": "yes"})
     text = text_of(stranger, f"/trials/{older.pk}/")
     assert words(text) == ["partly", "no"]
-    assert "ERROR:  not yet" in text
+    assert "ERROR: not yet" in text

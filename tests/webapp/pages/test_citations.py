@@ -11,6 +11,7 @@ from django.test import Client
 
 from results import models
 from tests import factories
+from tests.page_text import page_text
 
 
 def cite(client: Client, query: str) -> Any:
@@ -25,7 +26,7 @@ def test_a_member_cites_and_anybody_reads(
     assert (answer.status_code, answer["Location"]) == (302, f"/c/{snapshot.pk}/")
     assert snapshot.created_by.get_username() == "member"
     with django_assert_max_num_queries(8):
-        text = stranger.get(f"/c/{snapshot.pk}/").content.decode()
+        text = page_text(stranger.get(f"/c/{snapshot.pk}/"))
     assert "Transactions per second by clients, for each installation" in text
     assert "The warehouse gives the same numbers today" in text
     for trial in done.trials.all():
@@ -58,7 +59,7 @@ def test_it_shows_what_was_cited_and_says_what_is_otherwise_today(done: models.R
     snapshot = factories.citation(done)
     one = models.Measurement.objects.filter(metric="tps", value=1001).get()
     models.Measurement.objects.filter(pk=one.pk).update(value=2002)
-    text = stranger.get(f"/c/{snapshot.pk}/").content.decode()
+    text = page_text(stranger.get(f"/c/{snapshot.pk}/"))
     assert "1 has another value" in text
     assert f"trial {one.attempt.trial_id}</a> 1,001 tps → 2,002 tps" in text.replace("\u202f", " ")
 
@@ -70,20 +71,20 @@ def test_it_says_what_was_asked_and_what_a_reader_must_know_besides(done: models
     publication = models.Publication.objects.create(slug="p", title="Table 7 & 8", year=2012)
     models.Run.objects.filter(pk=done.pk).update(publication=publication)
     snapshot = factories.citation(done, query)
-    text = html.unescape(stranger.get(f"/c/{snapshot.pk}/").content.decode())
+    text = html.unescape(page_text(stranger.get(f"/c/{snapshot.pk}/")))
     named = "Transactions per second per client by clients, for each installation, only clients 1 or 4"
     assert text.count(f"{named}, against postgresql-16.9") == 3
     for remark in ("Published figures, not measured here: Table 7 & 8.", "18.1 has no result at clients 4."):
         assert text.replace("\\&", "&").count(remark) == 3
     assert "median per client" in text and "ratio of geometric means" in text
     mixed = factories.citation(done, f"run={done.pk}&series=none")
-    assert stranger.get(f"/c/{mixed.pk}/").content.decode().count("Cells mix different installation") == 3
+    assert page_text(stranger.get(f"/c/{mixed.pk}/")).count("Cells mix different installation") == 3
 
 
 def test_a_deleted_run_leaves_the_citation(done: models.Run, stranger: Client) -> None:
     snapshot = factories.citation(done)
     done.delete()
-    text = stranger.get(f"/c/{snapshot.pk}/").content.decode()
+    text = page_text(stranger.get(f"/c/{snapshot.pk}/"))
     assert "The warehouse gives other numbers today" in text
     assert "8 of the cited trials are deleted" in text
     assert "postgresql-18.1" in text
@@ -93,7 +94,7 @@ def test_a_member_saves_a_line_as_a_reference(done: models.Run, member: Client) 
     snapshot = factories.citation(done)
     address = f"/c/{snapshot.pk}/reference/"
     answer = member.post(address, {"name": "first", "series": "postgresql-16.9"}, follow=True)
-    assert "Comparisons offer @first as their baseline" in answer.content.decode()
+    assert "Comparisons offer @first as their baseline" in page_text(answer)
     assert member.post(address, {"name": "first", "series": "postgresql-18.1"}).status_code == 409
     assert member.get(f"/compare/?run={done.pk}&baseline=@first").status_code == 200
 
@@ -101,7 +102,7 @@ def test_a_member_saves_a_line_as_a_reference(done: models.Run, member: Client) 
 def test_the_list_names_them_all(done: models.Run, stranger: Client, django_assert_max_num_queries: Any) -> None:
     hashes = [factories.citation(done, f"run={done.pk}&metric={name}").pk for name in ("tps", "latency.p99")]
     with django_assert_max_num_queries(1):
-        text = stranger.get("/c/").content.decode()
+        text = page_text(stranger.get("/c/"))
     for hash_ in hashes:
         assert f"/c/{hash_}/" in text
 
@@ -113,4 +114,4 @@ def test_there_is_no_citation_of_another_hash(db: None, stranger: Client) -> Non
 def test_a_nul_byte_in_what_is_cited_is_refused(done: models.Run, member: Client) -> None:
     answer = member.post("/compare/cite/", {"query": f"run={done.pk}&x=cli%00ents"})
     assert (answer.status_code, models.Snapshot.objects.count()) == (400, 0)
-    assert "NUL byte" in answer.content.decode()
+    assert "NUL byte" in page_text(answer)

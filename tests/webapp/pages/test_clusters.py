@@ -18,6 +18,7 @@ from results.matrix import TrialSpec
 from results.pruning import record_no_inventory, record_removal
 from tests import factories
 from tests.factories import clusters, lies
+from tests.page_text import page_text
 from workers.registry import kinds
 
 PAGE = "/agents/db1/"
@@ -119,7 +120,7 @@ def test_only_an_administrator_chooses_what_is_removed(
 ) -> None:
     client: Client = request.getfixturevalue(visitor)
     clusters(lies(f"{SRV}/16-a-0123abcd"))
-    assert REMOVAL not in client.get(PAGE).content.decode()
+    assert REMOVAL not in page_text(client.get(PAGE))
     answer = client.post(REMOVAL, {"directory": f"{SRV}/16-a-0123abcd"})
     assert answer.status_code == (302 if visitor == "stranger" else 403)
     assert models.Cluster.objects.count() == 1
@@ -131,8 +132,8 @@ def test_the_preview_has_chosen_what_is_due_and_lets_nothing_be_chosen_that_stay
     trial = factories.run(factors={"installation": ["16"]}).trials.first()
     due, later, needed = f"{SRV}/16-due-0123abcd", f"{SRV}/16-later-0123abcd", needed_by(trial)
     clusters(lies(due, days=8), lies(later, days=1), lies(needed, days=30))
-    assert f'href="{REMOVAL}"' in admin.get(PAGE).content.decode()
-    text = admin.get(REMOVAL).content.decode()
+    assert f'href="{REMOVAL}"' in page_text(admin.get(PAGE))
+    text = page_text(admin.get(REMOVAL))
     assert f'value="{due}" checked' in text
     assert f'value="{later}">' in text
     assert needed not in re.findall(r'value="([^"]*)"', text)
@@ -142,7 +143,7 @@ def test_the_preview_has_chosen_what_is_due_and_lets_nothing_be_chosen_that_stay
 def test_choosing_nothing_or_what_an_agent_out_of_reach_has_is_answered(agent: models.Agent, admin: Client) -> None:
     clusters(lies(f"{SRV}/16-a-0123abcd"))
     nothing = admin.post(REMOVAL)
-    assert (nothing.status_code, "No cluster was chosen." in nothing.content.decode()) == (409, True)
+    assert (nothing.status_code, "No cluster was chosen." in page_text(nothing)) == (409, True)
     models.Agent.objects.update(port=1)
     away = admin.post(REMOVAL, {"directory": f"{SRV}/16-a-0123abcd"})
     assert away.status_code == 502
@@ -154,7 +155,7 @@ def test_an_agent_that_is_busy_keeps_its_clusters_and_the_choice(agent: models.A
     clusters(lies(f"{SRV}/16-a-0123abcd"), lies(f"{SRV}/16-b-0123abcd", days=9))
     factories.begin(factories.run().trials.first())
     answer = admin.post(REMOVAL, {"directory": f"{SRV}/16-a-0123abcd"})
-    text = answer.content.decode()
+    text = page_text(answer)
     assert answer.status_code == 409
     assert "The agent is busy with trial" in text
     assert "Removing files there now would disturb what is measured." in text
@@ -164,7 +165,7 @@ def test_an_agent_that_is_busy_keeps_its_clusters_and_the_choice(agent: models.A
 
 def test_limits_are_fields_of_the_agent(agent: models.Agent, admin: Client) -> None:
     fields = {"name": "db1", "host": "127.0.0.1", "port": 1, "data_dir": "/d", "work_dir": "/w", "enabled": "on"}
-    form = admin.get("/agents/db1/edit/").content.decode()
+    form = page_text(admin.get("/agents/db1/edit/"))
     assert "Keep clusters, days" in form and "Disk for clusters, GB" in form
     for given, stored in ((("30", "500"), (30, 500)), (("", ""), (None, None))):
         admin.post("/agents/db1/edit/", fields | dict(zip(("keep_days", "disk_budget_gb"), given, strict=True)))

@@ -16,6 +16,7 @@ from results.queries.comparison import compare
 from results.queries.selection import Selection
 from results.statistics.verdict import Kind
 from tests import factories
+from tests.page_text import page_text
 from webapp import urlstate
 from webapp.explorer.table import asked_runs, lacking, place_of, table, wanted_runs
 from webapp.explorer.words import lead
@@ -24,7 +25,7 @@ from webapp.explorer.words import lead
 def text_of(client: Client, path: str, **headers: str) -> str:
     answer = client.get(path, **headers)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return page_text(answer)
 
 
 def figures_of(text: str) -> list[Any]:
@@ -339,12 +340,12 @@ def test_the_long_address_of_a_form_becomes_the_short_one(done: models.Run, stra
 def test_a_fragment_says_its_address(done: models.Run, stranger: Client) -> None:
     answer = stranger.get(f"/compare/?run={done.pk}&x=&series=none", headers={"HX-Request": "true"})
     assert answer["HX-Push-Url"] == f"/compare/?run={done.pk}&series=none"
-    assert "<html" not in answer.content.decode()
+    assert "<html" not in page_text(answer)
 
 
 def test_going_back_restores_a_whole_page(done: models.Run, stranger: Client) -> None:
     headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
-    assert "<html" in stranger.get(f"/compare/?run={done.pk}", headers=headers).content.decode()
+    assert "<html" in page_text(stranger.get(f"/compare/?run={done.pk}", headers=headers))
 
 
 def test_cells_that_mix_configurations_are_warned_of(done: models.Run, stranger: Client) -> None:
@@ -376,7 +377,7 @@ def test_an_unknown_name_is_an_error_that_names_it(done: models.Run, stranger: C
     for query in ("x=nonsense", "series=nonsense", "metric=nonsense", "baseline=nonsense", "filter.nonsense=1"):
         answer = stranger.get(f"/compare/?run={done.pk}&{query}")
         assert answer.status_code == 400
-        assert "nonsense" in answer.content.decode()
+        assert "nonsense" in page_text(answer)
     assert stranger.get("/compare/?run=x").status_code == 400
 
 
@@ -392,7 +393,7 @@ def test_a_first_look_chooses_one_level_of_what_would_be_mixed(db: None, strange
     run = factories.finished_run(factors=factors)
     answer = stranger.get(f"/compare/?run={run.pk}", follow=True)
     assert answer.redirect_chain == [(f"/compare/?run={run.pk}&filter.script=select-only", 302)]
-    assert "mix different configurations" not in answer.content.decode()
+    assert "mix different configurations" not in page_text(answer)
 
 
 def test_the_sentence_counts_only_levels_that_have_a_ratio(done: models.Run, stranger: Client) -> None:

@@ -9,6 +9,7 @@ from django.test import Client
 from results import models
 from results.queries.comparison import compare
 from tests import factories
+from tests.page_text import page_text
 from tests.webapp.pages.test_comparison import figures_of, text_of
 from webapp import urlstate
 
@@ -44,8 +45,8 @@ def test_a_run_that_is_not_there_is_named(done: models.Run, stranger: Client) ->
 def test_a_wrong_choice_leads_back_to_its_runs(done: models.Run, stranger: Client) -> None:
     answer = stranger.get(f"/compare/?run={done.pk}&metric=nothing")
     assert answer.status_code == 400
-    assert f'href="/compare/?run={done.pk}">Start again with these runs</a>' in answer.content.decode()
-    assert "Start again" not in stranger.get("/compare/?run=x").content.decode()
+    assert f'href="/compare/?run={done.pk}">Start again with these runs</a>' in page_text(answer)
+    assert "Start again" not in page_text(stranger.get("/compare/?run=x"))
 
 
 def queries_of(run: models.Run) -> None:

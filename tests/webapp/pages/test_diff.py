@@ -14,6 +14,7 @@ from results import models
 from results.agents import record_contact
 from results.environment import LayerKind
 from tests import environments, factories
+from tests.page_text import page_text
 from tests.results.queries.test_environments import KERNEL
 from webapp.pages.diff import TITLES
 
@@ -29,7 +30,7 @@ def run(db: None) -> models.Run:
 def text_of(client: Client, path: str, status: int = 200, **headers: str) -> str:
     answer = client.get(path, headers=headers)
     assert answer.status_code == status
-    return re.sub(r"\s+", " ", re.sub(r"<wbr>", "", answer.content.decode()))
+    return re.sub(r"\s+", " ", re.sub(r"<wbr>", "", page_text(answer)))
 
 
 def rows(text: str) -> list[list[str]]:
@@ -83,7 +84,7 @@ def test_a_search_finds_keys_and_values(run: models.Run, stranger: Client) -> No
 def test_a_part_of_the_page_for_htmx(run: models.Run, stranger: Client) -> None:
     left, right = environments.of_each_version(run)
     part = stranger.get(f"/diff/?left=trial:{left}&right=trial:{right}&q=", headers={"HX-Request": "true"})
-    assert "<html" not in part.content.decode()
+    assert "<html" not in page_text(part)
     assert part["HX-Push-Url"] == f"/diff/?left=trial:{left}&right=trial:{right}"
 
 

@@ -9,6 +9,7 @@ from django.test import Client
 
 from results import models
 from tests import factories
+from tests.page_text import page_text
 from webapp.pages.flame import warnings
 
 
@@ -23,7 +24,7 @@ def pair(db: None) -> tuple[models.Trial, models.Trial]:
 def text_of(client: Client, path: str, **headers: str) -> str:
     answer = client.get(path, headers=headers)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return page_text(answer)
 
 
 def test_the_trial_page_loads_the_flame_chart_only_when_it_is_looked_at(

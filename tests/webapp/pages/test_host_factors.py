@@ -11,6 +11,7 @@ from results import agents, models
 from results.errors import StateError
 from results.host import HostLevel, read
 from tests import factories
+from tests.page_text import page_text
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def posted(**changes: Any) -> dict[str, Any]:
 def test_the_form_defines_a_factor(agent: models.Agent, admin: Client) -> None:
     answer = admin.post("/agents/db1/host/add/", posted(), follow=True)
     assert answer.redirect_chain == [("/agents/db1/", 302)]
-    text = answer.content.decode()
+    text = page_text(answer)
     for expected in ("host.smt", "Hyper-threading.", "on, off", "Servers are stopped", "echo off &gt;/sys/smt"):
         assert expected in text
     stored = models.HostFactor.objects.get()
@@ -70,7 +71,7 @@ def test_what_is_wrong_stands_beside_its_field_and_nothing_is_stored(
 ) -> None:
     answer = admin.post("/agents/db1/host/add/", posted(**changes))
     assert answer.status_code == 422
-    text = answer.content.decode()
+    text = page_text(answer)
     problems = [part.partition("</p>")[0] for part in text.split('<p class="field-problem">')[1:]]
     assert any(said in problem for problem in problems), problems
     assert "Hyper-threading." in text
@@ -79,7 +80,7 @@ def test_what_is_wrong_stands_beside_its_field_and_nothing_is_stored(
 
 def test_a_factor_is_changed_under_its_own_name(agent: models.Agent, admin: Client) -> None:
     factories.define_host_factor()
-    text = admin.get("/agents/db1/host/cpu_governor/edit/").content.decode()
+    text = page_text(admin.get("/agents/db1/host/cpu_governor/edit/"))
     assert "grep -qx powersave /sys/governor" in text
     admin.post("/agents/db1/host/cpu_governor/edit/", posted(name="another"))
     stored = models.HostFactor.objects.get()
@@ -92,7 +93,7 @@ def test_toml_goes_in_and_comes_out(agent: models.Agent, admin: Client, stranger
     assert read(out.content.decode()) == (factories.host_factor(),)
     wrong = admin.post("/agents/db1/host/import/", {"toml": "[x]\nshow = 'y'\n[Y]\n"})
     assert wrong.status_code == 422
-    text = wrong.content.decode()
+    text = page_text(wrong)
     assert "x.levels" in text and "Y.name" in text and "show = &#x27;y&#x27;" in text
     assert models.HostFactor.objects.count() == 1
 
@@ -112,7 +113,7 @@ def test_a_stranger_sees_what_may_be_set_and_no_button(
     free = {"free_bytes": 2**30, "places": {"/mnt/ssd": 3 * 2**30}}
     models.Agent.objects.update(places={"ssd": "/mnt/ssd", "hdd": "/mnt/hdd"}, disk=free)
     with django_assert_max_num_queries(8):
-        text = stranger.get("/agents/db1/").content.decode()
+        text = page_text(stranger.get("/agents/db1/"))
     for expected in (
         "host.cpu_governor",
         "performance, powersave",
@@ -127,7 +128,7 @@ def test_a_stranger_sees_what_may_be_set_and_no_button(
 
 def test_what_a_vanished_trial_left_is_shown_until_it_is_back(agent: models.Agent, stranger: Client) -> None:
     factories.not_back("db1")
-    text = stranger.get("/agents/db1/").content.decode()
+    text = page_text(stranger.get("/agents/db1/"))
     for expected in (
         "Not at its own value",
         "cpu_governor",
@@ -136,26 +137,26 @@ def test_what_a_vanished_trial_left_is_shown_until_it_is_back(agent: models.Agen
         "Left by a trial that vanished",
     ):
         assert expected in text
-    assert "cpu_governor not back" in stranger.get("/agents/").content.decode()
+    assert "cpu_governor not back" in page_text(stranger.get("/agents/"))
     factories.not_back("db1", error="It is 'performance' and was 'powersave'. Permission denied")
-    text = stranger.get("/agents/db1/").content.decode()
+    text = page_text(stranger.get("/agents/db1/"))
     assert "It could not be reverted" in text and "Permission denied" in text
     models.HostChange.objects.all().delete()
-    assert "Not at its own value" not in stranger.get("/agents/db1/").content.decode()
+    assert "Not at its own value" not in page_text(stranger.get("/agents/db1/"))
 
 
 def test_what_a_running_trial_set_is_no_alarm(going: models.Run, stranger: Client) -> None:
     running = going.trials.get(state="running")
     factories.not_back("db1", running)
-    text = stranger.get("/agents/db1/").content.decode()
+    text = page_text(stranger.get("/agents/db1/"))
     assert "The trial runs, and reverts it at its end." in text
     assert f'<a href="/trials/{running.pk}/">trial {running.pk}</a>' in text.split("Not at its own value")[1]
-    assert "not back" not in stranger.get("/agents/").content.decode()
+    assert "not back" not in page_text(stranger.get("/agents/"))
 
 
 def test_storage_places_are_edited_as_lines(agent: models.Agent, admin: Client) -> None:
     models.Agent.objects.update(places={"ssd": "/mnt/ssd"})
-    assert "ssd = /mnt/ssd" in admin.get("/agents/db1/edit/").content.decode()
+    assert "ssd = /mnt/ssd" in page_text(admin.get("/agents/db1/edit/"))
     kept = {"name": "db1", "host": "127.0.0.1", "port": 1, "data_dir": "/srv/data", "work_dir": "/srv/work"}
     admin.post("/agents/db1/edit/", kept | {"places": "hdd = /mnt/hdd\r\n\r\nraid10=/mnt/raid"})
     assert models.Agent.objects.get().places == {"hdd": "/mnt/hdd", "raid10": "/mnt/raid"}
@@ -167,12 +168,12 @@ def test_storage_places_are_edited_as_lines(agent: models.Agent, admin: Client) 
     ):
         answer = admin.post("/agents/db1/edit/", kept | {"places": wrong})
         assert answer.status_code == 422
-        assert said in answer.content.decode()
+        assert said in page_text(answer)
 
 
 def test_the_plan_form_holds_host_factors(agent: models.Agent, member: Client) -> None:
     factories.define_host_factor()
-    text = member.get("/plans/add/").content.decode()
+    text = page_text(member.get("/plans/add/"))
     assert 'value="host.cpu_governor">performance, powersave.' in text
     fields = {
         "name": "by governor",
@@ -186,13 +187,13 @@ def test_the_plan_form_holds_host_factors(agent: models.Agent, member: Client) -
         "factor-value": ["performance, powersave"],
     }
     answer = member.post("/plans/add/", fields)
-    assert answer.status_code == 302, answer.content.decode()[:2000]
+    assert answer.status_code == 302, page_text(answer)[:2000]
     plan = models.Plan.objects.get()
     assert 'cpus = "0-1"' in plan.toml
-    again = member.get(f"/plans/{plan.pk}/edit/").content.decode()
+    again = page_text(member.get(f"/plans/{plan.pk}/edit/"))
     assert '<input name="host-name" list="host-names" value="cpus"' in again
     twice = member.post("/plans/add/", fields | {"host-name": ["cpus", "cpus"], "host-value": ["0", "1"]})
-    assert "stands in 2 rows" in twice.content.decode()
+    assert "stands in 2 rows" in page_text(twice)
 
 
 def test_the_preview_refuses_what_the_agent_does_not_allow(agent: models.Agent, member: Client) -> None:
@@ -200,12 +201,12 @@ def test_the_preview_refuses_what_the_agent_does_not_allow(agent: models.Agent, 
         "name": "x", "workload": "pgbench", "topology": "single", "installation": "16", "agents.primary": "db1",
         "host-name": ["cpu_governor"], "host-value": ["performance"],
     }  # fmt: skip
-    text = member.post("/plans/preview/", fields).content.decode()
+    text = page_text(member.post("/plans/preview/", fields))
     assert "Agent db1 has no host factor &#x27;cpu_governor&#x27;." in text
     factories.define_host_factor()
-    assert "Configurations" in member.post("/plans/preview/", fields).content.decode()
+    assert "Configurations" in page_text(member.post("/plans/preview/", fields))
     factories.not_back("db1", error="It is 'performance'.")
-    assert "cpu_governor of agent db1 could not be set back" in member.post("/plans/preview/", fields).content.decode()
+    assert "cpu_governor of agent db1 could not be set back" in page_text(member.post("/plans/preview/", fields))
 
 
 @pytest.mark.parametrize("changed", [{"work_dir": "/elsewhere"}, {"host": "10.9.9.9"}, {"user": "other"}])

@@ -13,6 +13,7 @@ from django.test import Client
 from results import models
 from results.plan import from_mapping, read, to_toml
 from tests import factories
+from tests.page_text import page_text
 from tests.webapp.pages.test_plans import FORM, problems
 from webapp.forms.levels import read_exclude, read_levels, typed, write_exclude, write_levels
 from webapp.forms.plan import mapping_of
@@ -124,7 +125,7 @@ def test_a_plan_goes_through_the_form_unchanged(name: str, member: Client) -> No
         factories.agent(agent)
     plan = from_mapping(PLANS[name], kinds())
     stored = factories.stored_plan(**PLANS[name])
-    shown = member.get(f"/plans/{stored.pk}/edit/").content.decode()
+    shown = page_text(member.get(f"/plans/{stored.pk}/edit/"))
     assert from_mapping(mapping_of(posted(shown), kinds()), kinds()).hash == plan.hash
 
 
@@ -177,7 +178,7 @@ def test_left_out_combinations_are_lines() -> None:
 def shown(client: Client, **posted: str) -> set[str]:
     """Names of the workload's inputs after a select was changed, as htmx asks for them."""
     answer = client.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
-    return set(re.findall(r'name="parameters\.(\w+)"', answer.content.decode()))
+    return set(re.findall(r'name="parameters\.(\w+)"', page_text(answer)))
 
 
 def test_another_workload_shows_its_own_parameters_and_no_other(member: Client) -> None:
@@ -201,7 +202,7 @@ def test_when_and_how_late_is_asked_only_of_a_topology_that_loses_its_primary(me
     def asked(**changes: str) -> set[str]:
         posted = {"workload": "ledger", "topology": "streaming", **changes}
         answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
-        return set(re.findall(r'name="topology_parameters\.(\w+)"', answer.content.decode()))
+        return set(re.findall(r'name="topology_parameters\.(\w+)"', page_text(answer)))
 
     later = {"failover_at_s", "promote_after_s"}
     assert "failover" in asked() and not later & asked()
@@ -215,7 +216,7 @@ def test_what_means_nothing_after_a_change_is_dropped_and_what_is_common_kept(me
         "parameters.clients": "8", "parameters.scale": "4", "parameters.text": "SELECT 1;",
     }  # fmt: skip
     answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
-    text = answer.content.decode()
+    text = page_text(answer)
     assert 'name="parameters.passes"' not in text
     for kept in ('name="parameters.clients" value="8"', 'name="parameters.scale" value="4"', "SELECT 1;</textarea>"):
         assert kept in text
@@ -228,7 +229,7 @@ def test_the_size_of_one_workloads_data_is_not_taken_for_anothers(member: Client
         "parameters.protocol": "prepared",
     }  # fmt: skip
     answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
-    text = answer.content.decode()
+    text = page_text(answer)
     assert "5000" not in text
     assert 'name="parameters.clients" value="8"' in text
     assert '<option value="prepared" selected>' in text
@@ -236,7 +237,7 @@ def test_the_size_of_one_workloads_data_is_not_taken_for_anothers(member: Client
 
 def test_a_value_that_means_nothing_in_a_stored_plan_is_shown_all_the_same(member: Client) -> None:
     plan = factories.stored_plan(workload="script", parameters={"text": "SELECT 1;", "passes": 7})
-    assert 'name="parameters.passes" value="7"' in member.get(f"/plans/{plan.pk}/edit/").content.decode()
+    assert 'name="parameters.passes" value="7"' in page_text(member.get(f"/plans/{plan.pk}/edit/"))
 
 
 def test_what_is_wrong_with_a_script_stands_beside_its_field(member: Client) -> None:
@@ -248,13 +249,13 @@ def test_what_is_wrong_with_a_script_stands_beside_its_field(member: Client) -> 
     }
     answer = member.post("/plans/add/", posted)
     assert answer.status_code == 422
-    assert [(p["field"], p["what"]) for p in problems(answer.content.decode())] == [
+    assert [(p["field"], p["what"]) for p in problems(page_text(answer))] == [
         ("parameters.text", "There are two called 'a'.")
     ]
 
 
 def test_only_scripts_of_a_workload_are_uploaded(member: Client) -> None:
-    text = member.get("/plans/add/").content.decode()
+    text = page_text(member.get("/plans/add/"))
     assert 'data-upload-into="parameters.setup_script"' in text
     assert 'data-upload-into="description"' not in text
 
@@ -279,4 +280,4 @@ def test_the_form_says_which_part_of_a_profile_runs_for_the_duration(member: Cli
 def fields_after(member: Client, posted: dict[str, str]) -> str:
     """The form's fields, anew for what is chosen."""
     headers = {"HX-Request": "true", "HX-Target": "plan-fields"}
-    return member.post("/plans/preview/", posted, headers=headers).content.decode()
+    return page_text(member.post("/plans/preview/", posted, headers=headers))

@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 
 from results import models
 from tests import factories
+from tests.page_text import page_text
 from tests.results.test_ready import SHELF, mapping
 
 FORM = "/plans/ready/reads/form/?"
@@ -33,7 +34,7 @@ def _plans(settings: Any, tmp_path: Path) -> None:
 def page(client: Client, path: str, status: int = 200) -> str:
     answer = client.get(path)
     assert answer.status_code == status
-    return html.unescape(answer.content.decode())
+    return html.unescape(page_text(answer))
 
 
 def problems(text: str) -> list[dict[str, str]]:

@@ -20,6 +20,7 @@ from results.published.tables import FOLDER
 from results.queries.access_methods import access_methods
 from results.queries.versions import versions
 from tests import arrangements, environments, factories
+from tests.page_text import page_text
 from webapp.pages.versions import sentence
 from workers.registry import known_metrics
 
@@ -37,7 +38,7 @@ def text_of(client: Client, path: str) -> str:
     if answer.status_code == 302:  # the client's own way to follow would write the address anew
         answer = client.get(answer["Location"])
     assert answer.status_code == 200
-    return re.sub(r"\s+", " ", answer.content.decode())
+    return re.sub(r"\s+", " ", page_text(answer))
 
 
 def figures(text: str) -> list[Mapping[str, Any]]:
@@ -127,7 +128,7 @@ def test_a_chosen_baseline_and_versions_are_kept_in_the_address(loaded: None, st
     factories.finished_run()
     answer = stranger.get("/versions/?workload=&baseline=18&version=16&version=18")
     assert answer["HX-Push-Url"] == "/versions/?baseline=18&version=16&version=18"
-    text = answer.content.decode()
+    text = page_text(answer)
     assert "×0.889" in text and "×0.928" not in text
 
 
@@ -271,7 +272,7 @@ def test_published_figures_are_marked_wherever_they_stand(loaded: None, member: 
 def test_a_verb_on_a_published_run_is_refused_in_words(loaded: None, member: Client, verb: str) -> None:
     answer = member.post(f"/runs/{run_of('zfs-arc-2019').pk}/{verb}/")
     assert answer.status_code == 409
-    assert "holds published figures" in answer.content.decode()
+    assert "holds published figures" in page_text(answer)
 
 
 def test_a_published_run_has_no_plan_to_download(loaded: None, member: Client) -> None:

@@ -14,13 +14,14 @@ from results import models
 from results.queries.runs import run_detail
 from results.runs import close_finished
 from tests import factories
+from tests.page_text import page_text
 from webapp.pages.grid import grid
 
 
 def text_of(client: Client, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return page_text(answer)
 
 
 def test_the_list_shows_every_run_with_its_counts(
@@ -106,11 +107,11 @@ def test_the_link_to_the_comparison_does_not_mix_configurations(db: None, strang
 
 def test_cancel_stops_what_waits(going: models.Run, member: Client) -> None:
     answer = member.post(f"/runs/{going.pk}/cancel/", follow=True)
-    assert "Cancelled." in answer.content.decode()
+    assert "Cancelled." in page_text(answer)
     assert models.Run.objects.get(pk=going.pk).state == "cancelled"
     again = member.post(f"/runs/{going.pk}/cancel/")
     assert again.status_code == 409
-    assert "nothing is left to cancel" in again.content.decode()
+    assert "nothing is left to cancel" in page_text(again)
 
 
 def test_failed_trials_are_queued_again(going: models.Run, member: Client) -> None:
@@ -135,7 +136,7 @@ def test_a_name_with_markup_stays_a_name(db: None, stranger: Client) -> None:
 
 def test_the_plan_comes_as_a_file(done: models.Run, stranger: Client) -> None:
     answer = stranger.get(f"/runs/{done.pk}/plan.toml")
-    assert 'name = "16 against 18"' in answer.content.decode()
+    assert 'name = "16 against 18"' in page_text(answer)
     assert "16-against-18.toml" in answer["Content-Disposition"]
 
 

@@ -12,6 +12,7 @@ from results import models
 from results.published.catalogue import TABLES
 from results.published.load import load
 from tests import factories
+from tests.page_text import page_text
 from workers.registry import known_metrics
 
 Pattern = URLPattern | URLResolver
@@ -143,7 +144,7 @@ def test_agents_are_an_administrators_affair(name: str, address: Any, member: Cl
 def test_a_member_neither_contacts_agents_nor_defines_host_factors(name: str, address: Any, member: Client) -> None:
     answer = member.post(address(name))
     assert answer.status_code == 403
-    assert "Your account may not do this" in answer.content.decode()
+    assert "Your account may not do this" in page_text(answer)
 
 
 @pytest.mark.parametrize("name", [*VERBS, *ADMIN_VERBS, *OWN_VERBS])
@@ -161,7 +162,7 @@ def test_every_page_has_a_title_and_no_inline_style_or_script(name: str, address
     answer = admin.get(address(name))
     if "text/html" not in answer["Content-Type"]:
         return
-    text = answer.content.decode()
+    text = page_text(answer)
     assert " style=" not in text
     assert "onclick=" not in text
     for script in text.split("<script")[1:]:
@@ -183,7 +184,7 @@ def test_an_unknown_address_says_so_in_the_same_look(db: None, stranger: Client)
     ):
         answer = stranger.get(path)
         assert answer.status_code == 404
-        assert "There is nothing at this address" in answer.content.decode()
+        assert "There is nothing at this address" in page_text(answer)
 
 
 def test_health_answers_without_signing_in(db: None, stranger: Client, settings: Any) -> None:
@@ -198,7 +199,7 @@ def test_a_broken_page_says_that_teiten_failed(db: None, settings: Any, monkeypa
     monkeypatch.setattr("webapp.pages.runs.list_runs", broken)
     answer = Client(raise_request_exception=False).get("/runs/")
     assert answer.status_code == 500
-    assert "Teiten itself failed here" in answer.content.decode()
+    assert "Teiten itself failed here" in page_text(answer)
 
 
 HTMX = {"HX-Request": "true", "HX-Current-URL": "http://testserver/runs/?state=running#top"}
@@ -220,7 +221,7 @@ def test_a_form_left_open_past_signing_out_leads_to_sign_in(db: None, stranger: 
 
 
 def test_the_sign_in_page_asks_for_nothing_that_needs_signing_in(db: None, stranger: Client) -> None:
-    assert "hx-get" not in stranger.get(reverse("account:sign-in")).content.decode()
+    assert "hx-get" not in page_text(stranger.get(reverse("account:sign-in")))
 
 
 @pytest.mark.parametrize(

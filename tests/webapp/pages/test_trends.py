@@ -18,6 +18,7 @@ from results.queries.configurations import configurations
 from results.queries.families import TrendSelection
 from results.queries.trends import trend
 from tests import environments, factories, histories
+from tests.page_text import page_text
 from webapp.pages.trends import shift_rows
 from webapp.urlstate import read
 
@@ -27,7 +28,7 @@ HTMX = {"HX-Request": "true"}
 def text_of(client: Client, path: str, **headers: str) -> str:
     answer = client.get(path, **headers)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return page_text(answer)
 
 
 def figure_of(text: str) -> Any:
@@ -123,7 +124,7 @@ def test_without_any_run_it_says_what_to_do(db: None, stranger: Client) -> None:
         for path in ("/trends/", "/api/v1/trends/"):
             answer = stranger.get(f"{path}?{query}")
             assert answer.status_code == 400
-            assert todo in answer.content.decode()
+            assert todo in page_text(answer)
 
 
 def test_one_run_is_told_to_be_too_few(db: None, stranger: Client) -> None:
@@ -147,7 +148,7 @@ def test_the_long_address_of_a_form_becomes_the_short_one(db: None, stranger: Cl
     assert answer["Location"] == "/trends/?plan=wide"
     fragment = stranger.get("/trends/?plan=wide&metric=&x=version&filter.clients=8", headers=HTMX)
     assert fragment["HX-Push-Url"] == "/trends/?plan=wide&x=version&filter.clients=8"
-    assert "<html" not in fragment.content.decode()
+    assert "<html" not in page_text(fragment)
 
 
 def test_the_form_can_show_one_level_of_the_series_and_give_it_back(db: None, stranger: Client) -> None:
@@ -156,7 +157,7 @@ def test_the_form_can_show_one_level_of_the_series_and_give_it_back(db: None, st
     answer = stranger.get(f"/trends/?{query}")
     assert answer.status_code == 200
     assert [line["name"] for line in stranger.get(f"/api/v1/trends/?{query}").json()["lines"]] == ["17"]
-    assert '<input type="checkbox" name="filter.installation" value="17" checked>' in answer.content.decode()
+    assert '<input type="checkbox" name="filter.installation" value="17" checked>' in page_text(answer)
 
 
 def test_what_a_form_held_is_no_filter_once_it_is_told_apart(db: None, stranger: Client) -> None:
@@ -193,7 +194,7 @@ def test_a_metric_without_a_total_names_the_label_it_shows_and_offers_the_others
     assert "(analyze) by date" in re.findall("<h1>(.*?)<span", text)[0]
     assert re.findall(r'<select name="label".*?</select>', text)[0].count("<option") == 2
     assert "(load) by date" in text_of(stranger, "/trends/?plan=nightly&label=load")
-    assert "There are analyze, load." in stranger.get("/trends/?plan=nightly&label=copy").content.decode()
+    assert "There are analyze, load." in page_text(stranger.get("/trends/?plan=nightly&label=copy"))
 
 
 def test_an_unknown_name_is_an_error_that_names_it(db: None, stranger: Client) -> None:
@@ -201,7 +202,7 @@ def test_an_unknown_name_is_an_error_that_names_it(db: None, stranger: Client) -
     for query in (*(f"{name}=nonsense" for name in ("x", "series", "metric", "node", "label")), "filter.nonsense=1"):
         answer = stranger.get(f"/trends/?plan=nightly&{query}")
         assert answer.status_code == 400
-        assert "nonsense" in answer.content.decode()
+        assert "nonsense" in page_text(answer)
 
 
 def test_the_same_as_json_stands_at_the_same_query(year: list[models.Run], stranger: Client) -> None:

@@ -12,6 +12,7 @@ from django.test import Client
 from results import models
 from results.queries.trials import MeasurementRow
 from tests import arrangements, factories
+from tests.page_text import page_text
 from webapp.pages.numbers import by_load, facts, groups, tables
 
 
@@ -32,7 +33,7 @@ def trial(db: None, tmp_path: Path) -> models.Trial:
 def text_of(client: Client, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return page_text(answer)
 
 
 def test_the_page_shows_all_that_the_bundle_says(
@@ -115,7 +116,7 @@ def test_a_bundle_that_is_gone_is_a_problem_not_a_crash(trial: models.Trial, str
     models.Attempt.objects.update(bundle="gone.tar.gz")
     answer = stranger.get(f"/trials/{trial.pk}/1/bundle/")
     assert answer.status_code == 400
-    assert "The bundle is not in the archive." in answer.content.decode()
+    assert "The bundle is not in the archive." in page_text(answer)
     models.Attempt.objects.update(bundle="../../etc/passwd")
     assert stranger.get(f"/trials/{trial.pk}/1/bundle/").status_code == 400
 
@@ -135,7 +136,7 @@ def test_a_failed_trial_is_retried_and_a_waiting_one_cancelled(db: None, member:
 def test_a_done_trial_is_not_retried(trial: models.Trial, member: Client) -> None:
     answer = member.post(f"/trials/{trial.pk}/retry/")
     assert answer.status_code == 409
-    assert "only a failed or cancelled one" in answer.content.decode()
+    assert "only a failed or cancelled one" in page_text(answer)
 
 
 def row(metric: str, node: str = "", label: str = "", value: float = 1.0) -> MeasurementRow:

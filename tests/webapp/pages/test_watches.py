@@ -9,10 +9,11 @@ from django.utils import timezone
 
 from results import alerts, models
 from tests import histories
+from tests.page_text import page_text
 
 
 def page(client: Client, plan: models.Plan) -> str:
-    return client.get(f"/plans/{plan.pk}/").content.decode()
+    return page_text(client.get(f"/plans/{plan.pk}/"))
 
 
 def test_a_member_sets_and_removes_an_address(member: Client) -> None:
@@ -99,4 +100,4 @@ def test_what_is_no_address_is_refused_in_words(member: Client) -> None:
     plan = histories.nightly()
     answer = member.post(f"/plans/{plan.pk}/watches/", {"channel": "email", "target": "nobody"})
     assert answer.status_code == 400
-    assert "is no e-mail address" in answer.content.decode()
+    assert "is no e-mail address" in page_text(answer)

@@ -18,6 +18,7 @@ from results.queries.selection import Selection
 from results.queries.why import PlanPair
 from results.units import format_quantity
 from tests import factories
+from tests.page_text import page_text
 from tests.watched import measured, watched_run
 from webapp.explorer.table import place_of
 from webapp.pages.movement import change, plans
@@ -31,7 +32,7 @@ def run(db: None) -> models.Run:
 def text_of(client: Client, path: str, **headers: str) -> str:
     answer = client.get(path, headers=headers)
     assert answer.status_code == 200, answer.headers
-    return answer.content.decode()
+    return page_text(answer)
 
 
 def words(text: str) -> str:
@@ -197,7 +198,7 @@ def test_the_long_address_of_its_form_becomes_the_short_one(run: models.Run, str
         f"/compare/why/?run={run.pk}&at=1&of=postgresql-18.1&baseline=", headers={"HX-Request": "true"}
     )
     assert answer["HX-Push-Url"] == f"/compare/why/?run={run.pk}"
-    assert "<html" not in answer.content.decode()
+    assert "<html" not in page_text(answer)
 
 
 def test_any_other_cell_can_be_the_baseline(run: models.Run, stranger: Client) -> None:
@@ -244,8 +245,8 @@ def test_everything_that_differs_besides_is_said_and_leads_to_its_page(run: mode
 def test_a_cell_that_is_not_there_is_an_error_that_names_the_ones_that_are(run: models.Run, stranger: Client) -> None:
     answer = stranger.get(f"/compare/why/?run={run.pk}&at=1&of=nonsense")
     assert answer.status_code == 400
-    assert "nonsense" in answer.content.decode()
-    assert "postgresql-18.1" in answer.content.decode()
+    assert "nonsense" in page_text(answer)
+    assert "postgresql-18.1" in page_text(answer)
 
 
 def test_without_runs_or_results_it_says_what_to_do(db: None, stranger: Client) -> None:
