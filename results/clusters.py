@@ -152,7 +152,7 @@ def folder_names(spec: TrialSpec, agent: str, kinds: Kinds, known: Mapping[str, 
 
 def _agents_of(name: str, spec: TrialSpec, known: Mapping[str, KnownHost]) -> set[str]:
     """The agents on which a host factor of the trial is set."""
-    roles = roles_of(name, spec.host[name], spec.agents, known, poolers=spec.poolers, outside=spec.outside)
+    roles = roles_of(name, spec.host[name], spec.agents, known, poolers=spec.beside, outside=spec.outside)
     return {spec.agents[role] for role in roles}
 
 

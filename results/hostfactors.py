@@ -40,7 +40,7 @@ def require_known(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
     wrong = [
         p
         for spec, _ in asked
-        for p in problems(spec.host, spec.agents, known, poolers=spec.poolers, outside=spec.outside)
+        for p in problems(spec.host, spec.agents, known, poolers=spec.beside, outside=spec.outside)
     ]
     wrong += [p for spec, event in asked if event for p in mid_run_problems(event, spec.host, spec.agents, known)]
     found = {(p.field, p.what): p for p in wrong}

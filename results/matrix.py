@@ -12,7 +12,7 @@ from typing import Any
 from results.errors import PlanError, Problem
 from results.parameters import Scalar
 from results.plan import Kinds, Plan
-from results.specs import Target, WorkloadSpec, role_of
+from results.specs import RoleKind, Target, WorkloadSpec, role_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,14 @@ class Load:
     workload: bool = True
 
 
-_OF_SEVERAL = ("loads", "installations", "client_bins", "poolers", "outside")  # written only where they say more
+_OF_SEVERAL = (
+    "loads",
+    "installations",
+    "client_bins",
+    "poolers",
+    "services",
+    "outside",
+)  # written only where they say more
 _USUAL = {"patience": 1}  # written only where they are otherwise
 ONE_LOAD = (Load("client", "client", "primary"),)
 
@@ -48,12 +55,19 @@ ONE_LOAD = (Load("client", "client", "primary"),)
 class TrialSpec:
     """One configuration, resolved: all that is needed to run a trial of it. JSON-ready both ways.
 
-    parameters: complete (defaults filled in). agents: client, further clients (`client2`), then every server by its
-    node → agent name. threads: pgbench threads, at least 1. access_method: '' = the server's default. initdb: extra
-    initdb options. loads: who drives which server; empty is `ONE_LOAD`. installations, client_bins: of nodes and
-    clients on whose agents they lie elsewhere. poolers: nodes that are no PostgreSQL, but pass load on. outside: nodes
-    on machines that are no agents: theirs in `agents` is the one that they are asked from. host: host factor →
-    level. patience: factor of every deadline."""
+    parameters: complete (defaults filled in).
+    agents: client, further clients (`client2`), then every server by its node → agent name.
+    threads: pgbench threads, at least 1.
+    access_method: '' = the server's default.
+    initdb: extra initdb options.
+    client_bin: where psql and pgbench are on the client's agent.
+    loads: who drives which server; empty is `ONE_LOAD`.
+    installations, client_bins: of nodes and clients on whose agents they lie elsewhere.
+    poolers: nodes that are no PostgreSQL, but pass load on.
+    services: nodes that are neither.
+    outside: nodes on machines that are no agents: theirs in `agents` is the one that they are asked from.
+    host: host factor → level.
+    patience: factor of every deadline."""
 
     workload: str
     parameters: Mapping[str, Scalar]
@@ -71,24 +85,30 @@ class TrialSpec:
     threads: int = 1
     collectors: tuple[str, ...] = ()
     required_collectors: tuple[str, ...] = ()
-    client_bin: str = ""  # psql and pgbench on the client's agent
+    client_bin: str = ""
     loads: tuple[Load, ...] = ()
     installations: Mapping[str, InstallationRef] = field(default_factory=dict)
     client_bins: Mapping[str, str] = field(default_factory=dict)
     poolers: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     host: Mapping[str, str] = field(default_factory=dict)
     patience: float = 1
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Every server and pooler, in the topology's order: the primary first."""
+        """Every server, pooler and service, in the topology's order: the primary first."""
         return tuple(role for role in self.agents if not is_client(role))
 
     @property
     def servers(self) -> tuple[str, ...]:
         """Every PostgreSQL, the primary first."""
-        return tuple(node for node in self.nodes if node not in self.poolers)
+        return tuple(node for node in self.nodes if node not in self.beside)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Every node that is no PostgreSQL."""
+        return (*self.poolers, *self.services)
 
     @property
     def clients(self) -> tuple[str, ...]:
@@ -112,7 +132,7 @@ class TrialSpec:
         order = value.get("order", value["agents"])
         value = {k: v for k, v in value.items() if k != "order"}
         value["agents"] = {role: value["agents"][role] for role in order}
-        tuples = ("initdb", "collectors", "required_collectors", "poolers", "outside")
+        tuples = ("initdb", "collectors", "required_collectors", "poolers", "services", "outside")
         fields: dict[str, Any] = {k: tuple(v) if k in tuples else v for k, v in value.items()}
         elsewhere = {node: InstallationRef(**ref) for node, ref in value.get("installations", {}).items()}
         fields |= {"loads": tuple(Load(**load) for load in value.get("loads", ())), "installations": elsewhere}
@@ -246,8 +266,8 @@ class _Resolver:
         if problems := list(topology.problems(arranged, installation.version_num)):
             raise PlanError([Problem(f"topology.{p.field}", p.what, p.todo) for p in problems])
         self.check_loss(workload, parameters, topology.loses_until_s(arranged))
-        poolers = tuple(node for node in nodes if role_of(node) in topology.poolers)
-        servers = [node for node in nodes if node not in poolers]
+        poolers = topology.of_kind(RoleKind.POOLER, nodes)
+        servers = topology.of_kind(RoleKind.SERVER, nodes)
         clients = int(parameters.get("clients", 0))
         threads = threads_for(str(values["threads"]), clients or 1)
         loads = self.loads(workload, topology.targets(arranged), agents, clients, threads)
@@ -281,6 +301,7 @@ class _Resolver:
                 if (is_client(role) or role in poolers) and agents[role] != agents["client"]
             },
             poolers=poolers,
+            services=topology.of_kind(RoleKind.SERVICE, nodes),
             host={k.removeprefix("host."): str(v) for k, v in values.items() if k.startswith("host.")},
             patience=self.plan.patience,
         )

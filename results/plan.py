@@ -276,7 +276,7 @@ class _Reader:
         return value
 
     def agents(self) -> dict[str, str]:
-        roles = {"client", *(role for topology in self.kinds.topologies.values() for role in topology.roles)}
+        roles = {"client", *(role for topology in self.kinds.topologies.values() for role in topology.role_names)}
         numbered = re.compile(rf"({'|'.join(sorted(roles))})[1-9][0-9]?")
         found: dict[str, str] = {}
         for role, agent in self.mapping_at("agents").items():

@@ -8,38 +8,33 @@ from dataclasses import dataclass
 from results.errors import PlanError, Problem
 from results.matrix import TrialSpec
 from results.plan import Kinds
-from results.specs import role_of
+from results.specs import CollectorSpec, TopologySpec, WorkloadSpec, role_of
+from results.tools import EVERY_ROLE, OWN, Program
 
-LOOKED_FOR = ("sar", "sadf", "perf", "awk", "pgbench", "python3", "tar", "find", "flock", "setsid", "timeout", "pgpool")
-"""What every contact looks for."""
 PLACES = "the account's PATH, /usr/sbin and /usr/local/sbin"
-_SYSSTAT = {"Debian, Ubuntu": "apt-get install sysstat", "RHEL, Rocky, Fedora": "dnf install sysstat"}
-_PACKAGES: Mapping[str, Mapping[str, str]] = {
-    "pgpool": {
-        "Debian, Ubuntu": "apt-get install pgpool2",
-        "Fedora": "dnf install postgresql-pgpool-II",
-        "RHEL, Rocky": "dnf install pgpool-II-pg16, of the repository of pgpool-II, by PostgreSQL's major version",
-    },
-    "sar": _SYSSTAT,
-    "sadf": _SYSSTAT,
-    "perf": {
-        "Debian": "apt-get install linux-perf",
-        "Ubuntu": "apt-get install linux-tools-generic",
-        "RHEL, Rocky, Fedora": "dnf install perf",
-    },
-    "awk": {"Debian, Ubuntu": "apt-get install mawk", "RHEL, Rocky, Fedora": "dnf install gawk"},
-    "ps": {"Debian, Ubuntu": "apt-get install procps", "RHEL, Rocky, Fedora": "dnf install procps-ng"},
-}
 
 
 @dataclass(frozen=True)
 class ProgramNeed:
-    """A program that a role needs on its agent. user: what needs it, as 'the topology pgpool'."""
+    """A program that a role needs on its agent.
+
+    user: what needs it, as 'the topology pgpool'.
+    folder: where it has to be; '' = anywhere in PLACES."""
 
     role: str
     agent: str
-    program: str
+    program: Program
     user: str
+    folder: str = ""
+
+    @property
+    def place(self) -> str:
+        return self.folder or PLACES
+
+    @property
+    def word(self) -> str:
+        """By which the agent's shell finds it."""
+        return f"{self.folder}/{self.program.name}" if self.folder else self.program.name
 
 
 class MissingProgramsError(PlanError):
@@ -51,44 +46,59 @@ class MissingProgramsError(PlanError):
         super().__init__([_problem(need, (looks or {}).get(need.agent)) for need in self.needs])
 
 
+def programs_of_kinds(kinds: Kinds) -> tuple[Program, ...]:
+    """Every program that a kind names, once: those of collectors, then of workloads, then of topologies."""
+    specs: list[CollectorSpec | WorkloadSpec | TopologySpec] = [*kinds.collectors.values()]
+    specs += [*kinds.workloads.values(), *kinds.topologies.values()]
+    named = [program for spec in specs for programs in spec.programs.values() for program in programs]
+    return tuple({program.name: program for program in named}.values())
+
+
+def looked_for(kinds: Kinds) -> tuple[Program, ...]:
+    """What every contact looks for: what Teiten itself cannot do without, and all that a kind names."""
+    return tuple({program.name: program for program in (*OWN, *programs_of_kinds(kinds))}.values())
+
+
 def needed_by(spec: TrialSpec, kinds: Kinds) -> Iterator[ProgramNeed]:
-    """What a trial cannot do without: the programs of its topology's roles and of the collectors it requires."""
-    topology = kinds.topologies[spec.topology]
-    for node, agent in spec.agents.items():
-        for program in topology.programs.get(role_of(node), ()):
-            yield ProgramNeed(role_of(node), agent, program, f"the topology {spec.topology}")
+    """What a trial cannot do without: the programs of its workload, its topology, and the collectors it requires."""
+    yield from _needs(spec, kinds.workloads[spec.workload].programs, spec.clients, f"the workload {spec.workload}")
+    yield from _needs(spec, kinds.topologies[spec.topology].programs, spec.nodes, f"the topology {spec.topology}")
     for name in spec.required_collectors:
         collector = kinds.collectors[name]
-        for node in _watched(spec, collector.on):
-            for program in collector.needs:
-                yield ProgramNeed(role_of(node), spec.agents[node], program, f"the collector {name}")
+        yield from _needs(spec, collector.programs, _watched(spec, collector.on), f"the collector {name}")
 
 
-def how_to_get(program: str) -> str:
-    """What to type on which distribution: 'Debian, Ubuntu: apt-get install sysstat; …'."""
-    packages = _PACKAGES.get(program)
-    if packages is None:
-        return f"install the package that has {program}"
-    return "; ".join(f"{family}: {command}" for family, command in packages.items())
+def _needs(
+    spec: TrialSpec, programs: Mapping[str, tuple[Program, ...]], nodes: Sequence[str], user: str
+) -> Iterator[ProgramNeed]:
+    """nodes: those that the kind works on, for `EVERY_ROLE`. Machines that are no agents are nobody's to look at."""
+    for role, wanted in programs.items():
+        playing = nodes if role == EVERY_ROLE else [node for node in spec.agents if role_of(node) == role]
+        for node in playing:
+            if node in spec.outside:
+                continue
+            for program in wanted:
+                folder = spec.client_bin_of(node) if program.with_postgresql else ""
+                yield ProgramNeed(role_of(node), spec.agents[node], program, user, folder)
 
 
 def _watched(spec: TrialSpec, on: str) -> list[str]:
     """The nodes and clients on whose agents a collector works."""
     servers = [node for node in spec.servers if node not in spec.outside]
     if on == "agents":
-        return [*servers, *spec.poolers, *spec.clients]
+        return [*servers, *spec.beside, *spec.clients]
     if on == "servers":
         return servers
     return [on] if on in spec.agents and on not in spec.outside else []
 
 
 def _problem(need: ProgramNeed, look: str | None) -> Problem:
-    what = f"Agent {need.agent} has no program {need.program}, which {need.user} needs"
+    what = f"Agent {need.agent} has no program {need.program.name}, which {need.user} needs"
     if look is None:
         what = f"{what}."
     elif look:
         what = f"{what}, as far as its last contact told; looking for it again failed: {look}"
     else:
-        what = f"{what}: it was looked for again just now, in {PLACES}."
-    todo = f"Install it there ({how_to_get(need.program)}), or name another agent."
+        what = f"{what}: it was looked for again just now, in {need.place}."
+    todo = f"Install it there ({need.program.how_to_get}), or name another agent."
     return Problem(f"agents.{need.role}", what, todo)

@@ -193,7 +193,7 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
         description=_prose(str(own.get("description", ""))),
         workload=workload.name,
         minimum_version=workload.minimum_version,
-        roles=tuple(dict.fromkeys([*topology.roles, "client"])),
+        roles=tuple(dict.fromkeys([*topology.role_names, "client"])),
         mapping=own,
         source=_prose(table["source"]).rstrip("."),
         did=_prose(table["did"]),

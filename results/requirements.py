@@ -10,7 +10,7 @@ from results import models
 from results.errors import PlanError, Problem
 from results.matrix import TrialSpec
 from results.plan import Kinds
-from results.programs import LOOKED_FOR, MissingProgramsError, ProgramNeed, needed_by
+from results.programs import MissingProgramsError, ProgramNeed, needed_by
 
 _BY_SETTING = "default_table_access_method"
 _SINCE = "if it was installed there since, contact the agent again."
@@ -104,13 +104,14 @@ def _missing_extensions(needs: Iterable[_Need], known: Mapping[_Server, models.I
 
 
 def _missing_programs(specs: Sequence[TrialSpec], kinds: Kinds) -> list[ProgramNeed]:
-    """What agents that have been contacted lack, of what a contact looks for: each program once for a role."""
+    """What agents that have been contacted lack: each program once for a role. What comes with PostgreSQL is where the
+    plan's installation has it, or the plan was refused already."""
     needs: dict[tuple[str, str, str], ProgramNeed] = {}
     for spec in specs:
         for need in needed_by(spec, kinds):
-            if need.program in LOOKED_FOR:
-                needs.setdefault((need.role, need.agent, need.program), need)
+            if not need.program.with_postgresql:
+                needs.setdefault((need.role, need.agent, need.program.name), need)
     if not needs:
         return []
     tools = {agent.name: agent.tools for agent in models.Agent.objects.filter(facts_at__isnull=False)}
-    return [need for need in needs.values() if need.agent in tools and not tools[need.agent].get(need.program)]
+    return [need for need in needs.values() if need.agent in tools and not tools[need.agent].get(need.program.name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Protocol
 
 from results.errors import Problem
@@ -11,6 +12,7 @@ from results.host import MidRun
 from results.metrics import Metric
 from results.parameters import Parameter, Scalar
 from results.parsed import Part
+from results.tools import Program
 
 GRACE_S = 3600.0  # for whatever does not grow with the work
 RUN_GRACE_S = 60.0  # for the last transactions of a load
@@ -87,7 +89,8 @@ class WorkloadSpec:
     several: complete parameters → whether several clients may drive it together, or one each of several servers.
     commands: parameter → values with which a shell command of the plan's own runs on the client's agent: such a plan
     needs a higher right. survives: whether its clients go on, against whichever server takes writes, after one is lost
-    in mid-run; then they reach it through a pooler as well."""
+    in mid-run; then they reach it through a pooler as well. programs: role → what its agents must have besides a
+    server of PostgreSQL and psql (`results.tools.EVERY_ROLE`)."""
 
     name: str
     title: str
@@ -107,6 +110,7 @@ class WorkloadSpec:
     several: Callable[[Mapping[str, Scalar]], bool] = never
     commands: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     survives: bool = False
+    programs: Mapping[str, tuple[Program, ...]] = field(default_factory=dict)
 
     def complete(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
         """Every parameter, those that are not given at their defaults."""
@@ -166,33 +170,66 @@ def no_host_factor(parameters: Mapping[str, Scalar]) -> MidRun | None:
     return None
 
 
+class RoleKind(StrEnum):
+    """What plays a role."""
+
+    SERVER = "server"
+    """A PostgreSQL, of the plan's installation."""
+    POOLER = "pooler"
+    """No PostgreSQL, but it takes load and passes it on to servers."""
+    SERVICE = "service"
+    """Neither: something beside them that the topology's own code starts, verifies and ends."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """A role that one or several nodes of a topology play.
+
+    name: as in plans, without a number.
+    kind: what plays it.
+    title: what drawings call it; '' of a PostgreSQL, which is called by its version."""
+
+    name: str
+    kind: RoleKind = RoleKind.SERVER
+    title: str = ""
+
+
+PRIMARY = Role("primary")
+
+
 @dataclass(frozen=True)
 class TopologySpec:
     """What a topology declares.
 
     roles: every role a node plays, the server that takes the load first; `client` is always there besides. A plan names
-    an agent for a role (`standby`), or for one of its nodes (`standby2`).
-    nodes: complete parameters → the servers of one arrangement: roles, with a number where a role is played several
-    times; None: each role once. targets: which of them take the load. problems: what is wrong with the parameters
-    together or with this version of PostgreSQL; a problem's field is a parameter's name. too_many: what is wrong
-    with so many clients at once. collectors: what must watch such an arrangement besides the plan's own; collectors_of:
-    complete parameters → what must, where it hangs on them. poolers:
-    roles that are no PostgreSQL, but take load and pass it on to those that are. programs: role → what its agent
-    must have besides PostgreSQL. holders: roles whose servers hold data that the load needs, whose caches and
-    autovacuum therefore count; those that take load always do. shares: roles whose servers have the data shared out
-    among them, where all others have a copy each. extensions: what the primary's installation must
-    offer. outside: its servers are not Teiten's, and lie on machines that are no agents unless the plan names one.
+        an agent for a role (`standby`), or for one of its nodes (`standby2`).
+    nodes: complete parameters → the nodes of one arrangement: roles, with a number where a role is played several
+        times; None: each role once.
+    targets: complete parameters → which of them take the load.
+    problems: what is wrong with the parameters together or with this version of PostgreSQL; a problem's field is a
+        parameter's name.
+    too_many: what is wrong with so many clients at once.
+    collectors: what must watch such an arrangement besides the plan's own.
+    collectors_of: complete parameters → what must, where it hangs on them.
+    holders: roles whose servers hold data that the load needs, whose caches and autovacuum therefore count; those that
+        take load always do.
+    shares: roles whose servers have the data shared out among them, where all others have a copy each.
+    extensions: what the primary's installation must offer.
+    programs: role → what its agents must have, as of `WorkloadSpec`.
+    outside: its servers are not Teiten's, and lie on machines that are no agents unless the plan names one.
     commands: parameters that, where they are not empty, run shell commands of the plan's own on the client's agent:
-    such a plan needs a higher right. loses_until_s: complete parameters → the second of the measured window by
-    which a server was lost and another is to take its place; None: none is lost. in_mid_run: complete parameters →
-    the host factor that is set while the load runs; None: none is. clusters: (complete parameters, node) → what tells
-    the node's cluster from others of its installation; None: topology and node do. Its `build` must use the same: a
-    cluster that no waiting trial uses by this name may be removed."""
+        such a plan needs a higher right.
+    loses_until_s: complete parameters → the second of the measured window by which a server was lost and another is to
+        take its place; None: none is lost.
+    in_mid_run: complete parameters → the host factor that is set while the load runs; None: none is.
+    clusters: (complete parameters, node) → what tells the node's cluster from others of its installation; None:
+        topology and node do. Its `build` must use the same: a cluster that no waiting trial uses by this name may be
+        removed."""
 
     name: str
     title: str
     help: str
-    roles: tuple[str, ...] = ("primary",)
+    roles: tuple[Role, ...] = (PRIMARY,)
     parameters: tuple[Parameter, ...] = ()
     nodes: Callable[[Mapping[str, Scalar]], tuple[str, ...]] | None = None
     targets: Callable[[Mapping[str, Scalar]], tuple[Target, ...]] = one_primary
@@ -203,8 +240,7 @@ class TopologySpec:
     holders: tuple[str, ...] = ("primary",)
     shares: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
-    poolers: tuple[str, ...] = ()
-    programs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    programs: Mapping[str, tuple[Program, ...]] = field(default_factory=dict)
     outside: bool = False
     commands: tuple[str, ...] = ()
     loses_until_s: Callable[[Mapping[str, Scalar]], float | None] = nothing_in_mid_run
@@ -217,7 +253,22 @@ class TopologySpec:
 
     def nodes_of(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
         """Every server of the arrangement with these parameters."""
-        return self.nodes(self.complete(parameters)) if self.nodes else self.roles
+        return self.nodes(self.complete(parameters)) if self.nodes else self.role_names
+
+    @property
+    def role_names(self) -> tuple[str, ...]:
+        return tuple(role.name for role in self.roles)
+
+    def role(self, node: str) -> Role:
+        """The role that a node plays. Raises LookupError where the topology has no such role."""
+        for role in self.roles:
+            if role.name == role_of(node):
+                return role
+        raise LookupError(f"The topology {self.name} has no role {role_of(node)!r}.")
+
+    def of_kind(self, kind: RoleKind, nodes: Iterable[str]) -> tuple[str, ...]:
+        """Those of these nodes that are of a kind, in their order."""
+        return tuple(node for node in nodes if self.role(node).kind is kind)
 
     def cluster_name(self, parameters: Mapping[str, Scalar], node: str) -> str:
         """What tells the cluster of a node from others of its installation; '' for the one that needs no name."""
@@ -242,14 +293,14 @@ def role_of(node: str) -> str:
 class CollectorSpec:
     """on: which nodes it watches: `agents` (each machine once), `servers` (each PostgreSQL), or one role (`client`,
     `primary`) where there is one.
-    needs: programs that must be on the agent."""
+    programs: as of `WorkloadSpec`; only a trial that requires the collector cannot do without."""
 
     name: str
     title: str
     help: str
     on: str
     metrics: tuple[Metric, ...]
-    needs: tuple[str, ...] = ()
+    programs: Mapping[str, tuple[Program, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

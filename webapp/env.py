@@ -24,6 +24,7 @@ class Environment:
     trusted_origins: tuple[str, ...]
     state: Path
     bundle_dir: Path
+    kinds: tuple[Path, ...]
     open_reading: bool
     https: bool
     log_level: str
@@ -54,6 +55,7 @@ def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environmen
         trusted_origins=_list(values, "TEITEN_TRUSTED_ORIGINS", ""),
         state=state,
         bundle_dir=Path(values.get("TEITEN_BUNDLE_DIR", state / "bundles")).resolve(),
+        kinds=_folders(values, "TEITEN_KINDS"),
         open_reading=_flag(values, "TEITEN_OPEN_READING", False),
         https=_flag(values, "TEITEN_HTTPS", False),
         log_level=values.get("TEITEN_LOG_LEVEL", "INFO"),
@@ -172,6 +174,16 @@ def _flag(values: dict[str, str] | os._Environ[str], name: str, default: bool) -
     if text in ("", "0", "1", "true", "false", "yes", "no", "on", "off"):
         return default if text == "" else text in ("1", "true", "yes", "on")
     raise TeitenError(f"{text!r} is not yes or no.", where=name, todo="Set it to 1 or 0.")
+
+
+def _folders(values: dict[str, str] | os._Environ[str], name: str) -> tuple[Path, ...]:
+    folders = [Path(text).resolve() for text in values.get(name, "").split(os.pathsep) if text.strip()]
+    for folder in folders:
+        if not folder.is_dir():
+            raise TeitenError(
+                f"There is no folder {folder}.", where=name, todo=f"Name folders that exist, with {os.pathsep} between."
+            )
+    return tuple(folders)
 
 
 def _list(values: dict[str, str] | os._Environ[str], name: str, default: str) -> tuple[str, ...]:

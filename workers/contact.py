@@ -13,7 +13,9 @@ from results.agents import Contact, FoundInstallation
 from results.errors import AgentError, AwayError, HostKeyError, TeitenError
 from results.host import Change
 from results.models import Agent
-from workers import pruning
+from results.programs import looked_for
+from results.tools import Program
+from workers import pruning, registry
 from workers.host.factors import revert
 from workers.lease import keep
 from workers.orders import address_of
@@ -51,15 +53,16 @@ def contact(agent_id: int) -> None:
         log.warning("agent %s: %s", agent.name, error)
 
 
-def look(agent_id: int, names: Collection[str]) -> None:
+def look(agent_id: int, wanted: Collection[Program]) -> None:
     """Looks for these programs on an agent whose host key is accepted, and stores what is there. It starts no server
     and may run beside a trial. Raises AgentError."""
     agent = Agent.objects.select_related("jump").get(pk=agent_id)
 
     async def looked() -> dict[str, str]:
         async with connected(address_of(agent), timeout_s=_LOOK_LIMIT_S) as remote:
-            return await programs.look(remote, names)
+            return await programs.look(remote, wanted)
 
+    names = {program.name for program in wanted}
     agents.record_programs(agent_id, names, asyncio.run(looked()), timezone.now())
 
 
@@ -110,9 +113,11 @@ def settle(agent: Agent, limit_s: float = _SETTLE_LIMIT_S) -> None:
 async def discovered(address: Address) -> Contact:
     """Facts and installations of an agent whose host key is accepted. Raises AgentError."""
     async with connected(address) as remote:
-        facts = await discover(remote, address.data_dir)
+        wanted = looked_for(registry.kinds())
+        facts = await discover(remote, address.data_dir, wanted)
         places = await free_bytes(remote, address.places)
-        installations = await discover_installations(remote)
+        client_programs = [program.name for program in wanted if program.with_postgresql]
+        installations = await discover_installations(remote, client_programs)
     return Contact(
         layers=facts.layers,
         installations=[

@@ -12,9 +12,9 @@ from results.matrix import TrialSpec
 from results.parsed import LayerUse
 from results.specs import role_of
 from workers import registry
-from workers.arranging.nodes import all_of
 from workers.interfaces import Stage
 from workers.postgres import database, verify
+from workers.servers.nodes import all_of
 
 # Settings that decide what a load leaves behind: data loaded under others are others.
 _SHAPING = ("default_statistics_target", "default_toast_compression")

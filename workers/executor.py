@@ -44,12 +44,11 @@ from results.parsed import CommandRun, LayerUse
 from results.programs import ProgramNeed, needed_by
 from results.specs import GRACE_S
 from workers import data, registry
-from workers.arranging.nodes import all_of
 from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
 from workers.host.factors import Noted
 from workers.host.use import HostUse
-from workers.interfaces import Arranged, Audited, Released, Stage
+from workers.interfaces import Arranged, Audited, Released, Service, Stage
 from workers.lookout import Lookout, Seen
 from workers.orders import Order
 from workers.phases import Phases, Progress
@@ -57,6 +56,7 @@ from workers.postgres import sessions, settings
 from workers.postgres.server import Server
 from workers.remote import job, programs
 from workers.remote.connection import Remote, connected
+from workers.servers.nodes import all_of
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -195,7 +195,7 @@ async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
     await all_of(job.sweep(remote) for remote in attempt.remotes)
     clocks = dict(zip(names, await all_of(remote.clock_offset() for remote in opened), strict=True))
     attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
-    stage.facts["clock_offsets_s"] = {role: clocks[name][0] for role, name in order.spec.agents.items()}
+    stage.clock_offsets_s = {role: clocks[name][0] for role, name in order.spec.agents.items()}
     for role, remote in _nodes(stage).items():
         attempt.layers += [LayerUse(role, layer) for layer in order.layers[remote.address.name]]
 
@@ -393,9 +393,10 @@ async def _rescue(attempt: _Attempt, kind: str) -> None:
 
 async def _salvage(attempt: _Attempt) -> None:
     """After a failure: the end of each server's log, and what collectors had gathered."""
-    for role, server in (attempt.stage.servers | attempt.stage.poolers).items():
+    running: dict[str, Service] = {**attempt.stage.servers, **attempt.stage.poolers, **attempt.stage.services}
+    for role, service in running.items():
         try:
-            attempt.writer.add(f"server/{role}.log", await server.log_tail())
+            attempt.writer.add(f"server/{role}.log", await service.log_tail())
         except TeitenError as error:
             attempt.writer.gap("server log", role, str(error))
     if _where(attempt) == "measure" and not any(phase.name == "collect" for phase in attempt.phases.done):

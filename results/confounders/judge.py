@@ -15,6 +15,7 @@ from results.confounders.rules import (
     Cause,
     follows_from,
     rule_of,
+    rule_of_absent,
 )
 from results.confounders.values import normal, options
 from results.environment import LayerKind, flatten
@@ -247,7 +248,7 @@ class _Judge:
             return told
         if key == "memory.total_bytes" and _near([*left, *right]):
             return _Reason(Cause.HARMLESS, "Within 1 %: what the kernel keeps for itself.")
-        if rule := rule_of(node, kind, key):
+        if rule := rule_of(node, kind, key) or rule_of_absent(kind, [*left, *right]):
             return _Reason(rule.cause, rule.why)
         return _Reason(Cause.CONFOUNDER, _WHY.get(kind, "It may make a difference of its own."), True)
 

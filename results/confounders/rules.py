@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import Any
 
 from results.environment import LayerKind
 
@@ -63,7 +64,7 @@ RULES = (
         "A limit that the server either keeps within or does not start.",
     ),
     _harmless(LayerKind.KERNEL, "sysctl.kernel.perf_event_paranoid", "Who may profile."),
-    _harmless(LayerKind.TOOL, "awk python3 tar find flock setsid timeout", "Used before and after the clock only."),
+    _harmless(LayerKind.TOOL, "awk ps python3 tar find flock setsid timeout", "Used before and after the clock only."),
     _harmless(
         LayerKind.TOOL, "pgbench", "Found on the search path; the client program that was used stands under client."
     ),
@@ -146,6 +147,18 @@ def rule_of(node: str, kind: str, key: str) -> Rule | None:
         ),
         None,
     )
+
+
+def rule_of_absent(kind: str, values: Collection[Any]) -> Rule | None:
+    """The rule for a program that some trials' agents do not have, or that nobody looked for then: a contact looks for
+    what kinds name, and a new kind may name more. values: those of one key."""
+    programs = [value for value in values if value is not None]
+    if kind == LayerKind.TOOL and len(programs) < len(values) and all(str(one).startswith("/") for one in programs):
+        return _ABSENT
+    return None
+
+
+_ABSENT = _noted(LayerKind.TOOL, "*", "On one side it was not there, or not looked for: nothing there used it.")
 
 
 def follows_from(node: str, kind: str, key: str, intended: Collection[str]) -> str:

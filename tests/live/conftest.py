@@ -48,7 +48,7 @@ def installations(address: Address) -> list[InstallationRef]:
 
     async def ask() -> list[InstallationRef]:
         async with connected(address) as opened:
-            return [found.ref for found in await discover_installations(opened)]
+            return [found.ref for found in await discover_installations(opened, ["pgbench"])]
 
     return asyncio.run(ask())
 

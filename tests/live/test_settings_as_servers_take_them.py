@@ -31,7 +31,7 @@ HOOKS = {
 def discovered(address: Address) -> list[Installation]:
     async def ask() -> list[Installation]:
         async with connected(address) as remote:
-            return await discover_installations(remote)
+            return await discover_installations(remote, ["pgbench"])
 
     return asyncio.run(ask())
 

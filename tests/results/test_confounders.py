@@ -167,6 +167,15 @@ def test_what_does_no_harm_withholds_nothing(facts: dict[str, str], cause: Cause
     assert found.comparable
 
 
+def test_a_program_that_one_side_does_not_have_was_not_used_there() -> None:
+    tools = ("primary", LayerKind.TOOL)
+    program, newer = {"etcd": "/usr/bin/etcd etcd Version: 3.4"}, {"etcd": "/usr/bin/etcd etcd Version: 3.5"}
+    found = against({tools: {}}, {tools: program})
+    assert (of(found, "etcd").cause, found.comparable) == (Cause.NOTED, True)
+    assert of(against({tools: program}, {tools: newer}), "etcd").cause == Cause.CONFOUNDER
+    assert of(against({tools: {}}, {tools: {"x SHA-256": "f00"}}), "x SHA-256").cause == Cause.CONFOUNDER
+
+
 @pytest.mark.parametrize(
     "key", ["port", "data_directory", "unix_socket_directories", "log_filename", "TimeZone", "external_pid_file"]
 )

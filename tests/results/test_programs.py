@@ -8,11 +8,14 @@ import pytest
 
 from results import runs
 from results.matrix import TrialSpec
-from results.programs import LOOKED_FOR, MissingProgramsError, ProgramNeed, how_to_get, needed_by
+from results.programs import MissingProgramsError, ProgramNeed, looked_for, needed_by, programs_of_kinds
+from results.tools import Program
 from tests import factories
 from workers.registry import kinds
 
-POOLER = ProgramNeed("pooler", "db2", "pgpool", "the topology pgpool")
+PGPOOL = next(program for program in programs_of_kinds(kinds()) if program.name == "pgpool")
+POOLER = ProgramNeed("pooler", "db2", PGPOOL, "the topology pgpool")
+CLIENT = "the workload pgbench"
 
 
 @pytest.fixture
@@ -26,9 +29,9 @@ def pooled(db: None) -> TrialSpec:
 
 
 def test_a_trial_needs_the_programs_of_its_roles_and_of_the_collectors_that_it_requires(pooled: TrialSpec) -> None:
-    assert list(needed_by(pooled, kinds())) == [POOLER]
+    assert [need for need in needed_by(pooled, kinds()) if need.user != CLIENT] == [POOLER]
     needs = list(needed_by(replace(pooled, required_collectors=("sar", "perf", "latency_log")), kinds()))
-    assert {(need.agent, need.program) for need in needs if need.user == "the collector sar"} == {
+    assert {(need.agent, need.program.name) for need in needs if need.user == "the collector sar"} == {
         ("db1", "sar"), ("db1", "sadf"), ("db2", "sar"), ("db2", "sadf"),
     }  # fmt: skip
     assert {need.agent for need in needs if need.user == "the collector latency_log"} == {"db1"}
@@ -37,15 +40,28 @@ def test_a_trial_needs_the_programs_of_its_roles_and_of_the_collectors_that_it_r
 
 def test_servers_outside_need_no_program(pooled: TrialSpec) -> None:
     elsewhere = replace(pooled, outside=("primary", "standby1"), required_collectors=("perf",))
-    assert {need.user for need in needed_by(elsewhere, kinds())} == {"the topology pgpool"}
+    assert {need.user for need in needed_by(elsewhere, kinds())} == {"the topology pgpool", CLIENT}
+
+
+def test_pgbench_is_needed_where_the_clients_psql_is(pooled: TrialSpec) -> None:
+    two = replace(pooled, agents={**pooled.agents, "client2": "db2"}, client_bins={"client2": "/opt/16/bin"})
+    words = {need.role: need.word for need in needed_by(pooled, kinds()) if need.user == CLIENT}
+    assert words == {"client": f"{pooled.client_bin}/pgbench"}
+    of_two = [(need.agent, need.word) for need in needed_by(two, kinds()) if need.user == CLIENT]
+    assert of_two == [("db1", f"{pooled.client_bin}/pgbench"), ("db2", "/opt/16/bin/pgbench")]
 
 
 def test_every_program_that_a_kind_needs_can_be_got_by_name() -> None:
-    needed = {name for kind in kinds().collectors.values() for name in kind.needs}
-    needed |= {name for kind in kinds().topologies.values() for names in kind.programs.values() for name in names}
-    assert {name: how_to_get(name) for name in needed if "apt-get" not in how_to_get(name)} == {}
-    assert needed - set(LOOKED_FOR) == {"ps"}, "of which no contact tells"
-    assert how_to_get("anything") == "install the package that has anything"
+    needed = programs_of_kinds(kinds())
+    assert {program.name: program.how_to_get for program in needed if "apt-get" not in program.how_to_get} == {}
+    assert Program("anything").how_to_get == "install the package that has anything"
+
+
+def test_a_contact_looks_for_what_teiten_and_its_kinds_need() -> None:
+    names = [program.name for program in looked_for(kinds())]
+    assert sorted(names) == sorted(set(names))
+    of_kinds = {"sar", "sadf", "perf", "ps", "pgbench", "pgpool"}
+    assert set(names) == {"awk", "find", "flock", "setsid", "tar", "timeout"} | of_kinds
 
 
 @pytest.mark.parametrize(

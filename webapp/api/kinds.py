@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,31 +15,61 @@ from results.conditions import CONDITIONS
 from results.parameters import Parameter
 from results.plan import Kinds
 from results.queries.metrics import MetricRow
-from results.specs import CollectorSpec, TopologySpec, WorkloadSpec
+from results.specs import CollectorSpec, RoleKind, TopologySpec, WorkloadSpec
+from results.tools import Program
 from webapp.api.common import Endpoint
 from webapp.api.values import ValueSerializer, serializer_of
 from workers.registry import kinds
 
 
+class ProgramNames(serializers.DictField):
+    """Role → names of the programs that its agents must have; `*`: every role that the kind works on."""
+
+    child = serializers.ListField(child=serializers.CharField())
+
+    def to_representation(self, value: Mapping[str, Sequence[Program]]) -> dict[str, list[str]]:
+        return {role: [program.name for program in programs] for role, programs in value.items()}
+
+
 class WorkloadSerializer(ValueSerializer):
     """`headline`: the metric that is shown first. `minimum_version`: as PostgreSQL's server_version_num. `commands`:
-    parameter → values with which a plan needs the scope `admin`."""
+    parameter → values with which a plan needs the scope `admin`. `programs`: role → what its agents must have."""
 
     value = WorkloadSpec
     metrics = serializer_of(MetricRow)(many=True, read_only=True)
+    programs = ProgramNames(read_only=True)
 
 
 class TopologySerializer(ValueSerializer):
-    """`roles`: whom an agent can play. `extensions`: what the primary's installation must offer."""
+    """`roles`: whom an agent can play; `poolers`, `services`: those that are no PostgreSQL. `extensions`: what the
+    primary's installation must offer."""
 
     value = TopologySpec
+    roles = serializers.ListField(source="role_names", child=serializers.CharField(), read_only=True)
+    poolers = serializers.SerializerMethodField()
+    services = serializers.SerializerMethodField()
+    programs = ProgramNames(read_only=True)
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_poolers(self, spec: TopologySpec) -> tuple[str, ...]:
+        return spec.of_kind(RoleKind.POOLER, spec.role_names)
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_services(self, spec: TopologySpec) -> tuple[str, ...]:
+        return spec.of_kind(RoleKind.SERVICE, spec.role_names)
 
 
 class CollectorSerializer(ValueSerializer):
-    """`on`: which nodes it watches. `needs`: programs that must be on the agent."""
+    """`on`: which nodes it watches. `needs`: the programs that must be on their agents; `programs`: on which role."""
 
     value = CollectorSpec
     metrics = serializer_of(MetricRow)(many=True, read_only=True)
+    programs = ProgramNames(read_only=True)
+    needs = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_needs(self, spec: CollectorSpec) -> list[str]:
+        return [program.name for programs in spec.programs.values() for program in programs]
 
 
 class KindsSerializer(serializers.Serializer[Any]):

@@ -348,8 +348,8 @@ def _roles(topology: TopologySpec | None, mapping: Mapping[str, Any]) -> tuple[s
         nodes = topology.nodes_of({p.name: p.check(values[p.name]) for p in topology.parameters if p.name in values})
     except ValueError:  # what was typed is no sensible number: the plan's problems say so
         nodes = ()
-    several = [node for node in nodes if node not in topology.roles] if len(nodes) <= _MOST_NODES else []
-    return (*topology.roles, *several, *more)
+    several = [node for node in nodes if node not in topology.role_names] if len(nodes) <= _MOST_NODES else []
+    return (*topology.role_names, *several, *more)
 
 
 def _collectors(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Collector, ...]:

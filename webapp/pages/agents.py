@@ -17,6 +17,7 @@ from results.errors import AgentError
 from results.models import Agent
 from results.models.agents import AgentState
 from results.models.audit import Scope
+from results.programs import programs_of_kinds
 from results.queries.agents import agent_detail, list_agents
 from results.queries.clusters import agent_clusters
 from results.queries.noise import agent_noise
@@ -27,12 +28,11 @@ from workers.registry import kinds
 from workers.tasks import contact_now
 
 KEY_STATES = (AgentState.UNKNOWN_KEY, AgentState.CHANGED_KEY)
-TOOLS = ("sar", "sadf", "perf", "awk", "pgbench")
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    context = {"agents": list_agents(), "tools": TOOLS, "may_admin": _may_admin(request)}
+    context = {"agents": list_agents(), "tools": programs_of_kinds(kinds()), "may_admin": _may_admin(request)}
     return render(request, "agents/list.html", context)
 
 
@@ -43,7 +43,7 @@ def detail(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "detail": found,
         "agent": found.row,
-        "tools": TOOLS,
+        "tools": programs_of_kinds(kinds()),
         "noise": agent_noise(name),
         "clusters": agent_clusters(found.row, kinds(), now),
         "now": now,

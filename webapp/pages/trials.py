@@ -39,12 +39,13 @@ from webapp.pages.common import number
 from webapp.pages.numbers import by_load, facts, groups, headline_row, tables
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
+from workers.registry import kinds
 from workers.tasks import ring
 
 TEXT_LIMIT = 2_000_000
 WIRES = (
     ("load", "load"), ("queries", "queries"), ("sync", "replication, waited for"), ("async", "replication"),
-    ("broken", "broken"),
+    ("control", "control"), ("broken", "broken"),
 )  # fmt: skip
 _ELSEWHERE = (LayerKind.SETTINGS, LayerKind.DEFAULTS)  # a table of their own, and the page that compares environments
 
@@ -107,6 +108,7 @@ def _drawn(found: TrialDetail, series: Sequence[Series]) -> dict[str, Any]:
         series,
         attempt.events if attempt else (),
         _duration_s(attempt) if attempt else None,
+        known.roles if (known := kinds().topologies.get(found.spec.get("topology", ""))) else (),
     )
     looks = drawing.looks if drawing else ()
     wires = [(look, words) for look, words in WIRES if look in looks]

@@ -130,7 +130,7 @@ class HostUse:
 
     def _roles_of(self, name: str) -> tuple[str, ...]:
         spec = self.stage.spec
-        return roles_of(name, spec.host[name], spec.agents, self.known, poolers=spec.poolers, outside=spec.outside)
+        return roles_of(name, spec.host[name], spec.agents, self.known, poolers=spec.beside, outside=spec.outside)
 
     async def _apply(self, role: str, remote: Remote, name: str) -> None:
         factor, level = self._defined(remote, name, self.stage.spec.host[name])

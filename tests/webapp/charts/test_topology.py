@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 from results.series import Series
+from results.specs import PRIMARY, Role, RoleKind
 from webapp.charts.topology import HEIGHT, WIDTH, Drawing, draw
+from workers.registry import kinds
 
 
 def spec(*nodes: str, **changes: Any) -> dict[str, Any]:
@@ -27,8 +29,14 @@ def streams(source: str, *targets: str, state: str = "async", actual: str = "str
     ]
 
 
-def drawn(*args: Any, series: tuple[Series, ...] = (), events: Any = (), duration_s: float | None = 4.0) -> Drawing:
-    found = draw(args[0], args[1] if len(args) > 1 else (), series, events, duration_s)
+def drawn(
+    *args: Any,
+    series: tuple[Series, ...] = (),
+    events: Any = (),
+    duration_s: float | None = 4.0,
+    roles: tuple[Role, ...] = (),
+) -> Drawing:
+    found = draw(args[0], args[1] if len(args) > 1 else (), series, events, duration_s, roles)
     assert found is not None
     return found
 
@@ -106,11 +114,25 @@ def test_shards_are_reached_by_queries_from_the_primary() -> None:
 def test_what_stands_before_the_servers_sends_them_their_queries() -> None:
     checks = [{"name": "queries from pooler", "node": n, "actual": "up", "passed": True} for n in ("primary", "node2")]
     loads = [{"name": "primary", "client": "client", "server": "pooler"}]
-    found = drawn(spec("primary", "node2", "pooler", poolers=["pooler"], loads=loads), checks)
+    roles = kinds().topologies["pgpool"].roles
+    found = drawn(spec("primary", "node2", "pooler", poolers=["pooler"], loads=loads), checks, roles=roles)
     assert [(row.name, row.program) for row in found.rows] == [
         ("client", ""), ("pooler", "pgpool-II"), ("primary", "PostgreSQL 16.9"), ("node2", "PostgreSQL 16.9"),
     ]  # fmt: skip
     assert [[edge.source for edge in row.received] for row in found.rows] == [[], ["client"], ["pooler"], ["pooler"]]
+
+
+def test_a_node_is_called_by_what_plays_its_role() -> None:
+    roles = (PRIMARY, Role("etcd", RoleKind.SERVICE, "etcd 3"))
+    nodes = spec("primary", "etcd1", services=["etcd1"])
+    checks = [{"name": "lease from etcd1", "node": "primary", "actual": "held", "passed": True}]
+    found = drawn(nodes, checks, roles=roles)
+    assert [(row.name, row.program) for row in found.rows] == [
+        ("client", ""), ("etcd1", "etcd 3"), ("primary", "PostgreSQL 16.9"),
+    ]  # fmt: skip
+    assert [(edge.look, edge.text) for edge in found.rows[2].received][1:] == [("control", "lease from etcd1: held")]
+    unknown = drawn(nodes, checks)
+    assert {row.name: row.program for row in unknown.rows}["etcd1"] == "etcd", "of a topology that is not here"
 
 
 def test_reads_beside_the_workload_are_called_so() -> None:

@@ -28,12 +28,13 @@ class Found:
 
 
 class Perf:
-    """The collector of `workers.interfaces.Collector`. `stage.facts["perf.NODE"]`: what the probe found."""
+    """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
         """Finds out what perf can do here, then starts the recording. Raises AgentError with perf's words."""
         server, directory = stage.servers[node], _directory(stage, node)
-        found = stage.facts[f"perf.{node}"] = await _probed(server, directory)
+        found = await _probed(server, directory)
+        stage.keep(found, node)
         await Job.start(
             server.remote,
             directory,
@@ -55,7 +56,7 @@ class Perf:
         job = Job.attach(server.remote, directory)
         await job.signal("TERM")
         finished = await job.finished()
-        found: Found = stage.facts[f"perf.{node}"]
+        found = stage.kept(Found, node)
         stage.recorder.add(f"{_folder(node)}/perf.log", finished.stderr)
         if reason := _broken(finished):
             stage.recorder.gap("perf", node, reason)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from results.errors import ParseError
 from results.parsed import Measurement, Part
 from results.specs import Reading
-from workers.arranging.pool_answers import read_rows
+from workers.pgpool.answers import read_rows
 
 NAMES = "servers.json"
 ANSWERS = {"nodes.txt": "POOL_NODES", "cache.txt": "POOL_CACHE", "statements.txt": "POOL_BACKEND_STATS"}

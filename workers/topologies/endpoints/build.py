@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from results.errors import CommandError, VerifyError
 from results.parsed import Check
-from workers.arranging import nodes
 from workers.interfaces import Stage
 from workers.postgres import verify
 from workers.postgres.server import Server
 from workers.remote.job import Job
+from workers.servers import nodes
 
 from .listing import Endpoint, endpoints
 

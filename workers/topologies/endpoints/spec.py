@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from results.errors import Problem
 from results.parameters import Kind, Parameter, Scalar
-from results.specs import Target, TopologySpec
+from results.specs import PRIMARY, Role, Target, TopologySpec
 
 from .listing import PATTERN, endpoints
 
@@ -87,7 +87,7 @@ SPEC = TopologySpec(
     title="Endpoints of a cluster",
     help="Load on servers that Teiten did not build: Postgres-XC or Citus coordinators, a managed service, a primary "
     "that Patroni or Pacemaker runs.",
-    roles=("primary", "endpoint"),
+    roles=(PRIMARY, Role("endpoint")),
     parameters=PARAMETERS,
     nodes=nodes,
     targets=targets,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from results.metrics import Better, Metric
 from results.parameters import Kind, Parameter, Scalar
 from results.specs import GRACE_S, Longest, WorkloadSpec
+from results.tools import AWK
 
 from .data import PARTS
 
@@ -115,4 +116,5 @@ SPEC = WorkloadSpec(
     minimum_version=110000,
     measured_s=until_done,
     longest=longest,
+    programs={"client": (AWK,)},
 )

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from results.errors import ParseError
 from results.parsed import Gap, Measurement, Part
 from results.specs import Reading
-from workers.arranging.failover_report import read_failover
 from workers.pgbench import service
 from workers.pgbench.restarts import Acknowledged, Run, read_acknowledged, read_runs
+from workers.replication.failover_report import read_failover
 
 _PRESENT = "present.json"
 _Ranges = Mapping[tuple[int, int], Sequence[tuple[int, int]]]  # (run, client) → first and last number, no hole between

@@ -22,6 +22,7 @@ from workers.pgbench.parameters import (
     longest,
     tables_bytes,
 )
+from workers.pgbench.program import PGBENCH
 
 BUILTINS = ("tpcb-like", "simple-update", "select-only")
 CUSTOM = "custom"
@@ -109,4 +110,5 @@ SPEC = WorkloadSpec(
     disk_bytes=disk_bytes,
     several=by_pgbench,
     longest=longest,
+    programs={"client": (PGBENCH,)},
 )

@@ -12,6 +12,7 @@ from results.parameters import Kind, Parameter, Scalar
 from results.specs import Longest, WorkloadSpec, by_duration
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import parameters as shared
+from workers.pgbench import program
 
 from .sections import sections
 
@@ -231,4 +232,5 @@ SPEC = WorkloadSpec(
     problems=problems,
     brought=brought,
     commands={"form": (COMMAND,)},
+    programs={"client": (program.PGBENCH,)},
 )

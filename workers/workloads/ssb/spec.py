@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from results.metrics import Better, Metric
 from results.parameters import Kind, Parameter, Scalar
 from results.specs import GRACE_S, Longest, WorkloadSpec
+from results.tools import AWK
 
 from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED, chosen
 from .sizes import sizes
@@ -278,4 +279,5 @@ SPEC = WorkloadSpec(
     measured_s=until_done,
     longest=longest,
     stored_by=stored_by,
+    programs={"client": (AWK,)},
 )

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from results.errors import TrialError
-from workers.arranging import nodes, pool
 from workers.interfaces import Stage
+from workers.pgpool import process
 from workers.remote.clock import SECONDS
 from workers.remote.command import quote
+from workers.servers import nodes
 
 _HERE = Path(__file__).parent
-PROMOTE = (_HERE / "promote.sql").read_text()
-_COMMAND = (_HERE / "pool_failover.sh").read_text()
+_COMMAND = (_HERE / "failover.sh").read_text()
 _WAIT = f"""{SECONDS}
 cd -- "$1" && seconds && end=$((now + $2)) || exit
 until [ -e promotion ]; do
@@ -37,8 +37,8 @@ class Promotion:
 
 
 def command(directory: str, psql: str, user: str) -> str:
-    """The shell script for pgpool-II's failover_command. directory: of pgpool-II's files, where PROMOTE lies as
-    promote.sql and the password as pgpass. psql: the program."""
+    """The shell script for pgpool-II's failover_command. directory: of pgpool-II's files, where the statement that
+    promotes lies as promote.sql and the password as pgpass. psql: the program."""
     known = {"PSQL": psql, "PGUSER": user, "PGPASSFILE": f"{directory}/pgpass", "DIRECTORY": directory}
     return "".join(f"export {quote([f'{name}={value}'])}\n" for name, value in known.items()) + _COMMAND
 
@@ -56,7 +56,7 @@ async def promoted(stage: Stage, *, limit_s: float) -> Promotion:
         raise TrialError(
             "pgpool-II promoted no standby.",
             where="topology.failover",
-            why=(said.stdout + said.stderr).strip() or await pool.last_words(pooler),
+            why=(said.stdout + said.stderr).strip() or await process.last_words(pooler),
             todo="Measure for longer than its health checks take, and look at its log, which is kept with the trial.",
         )
     node = stage.spec.servers[int(found["node"])]

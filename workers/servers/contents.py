@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from results.parsed import Check
-from workers.arranging.nodes import all_of
 from workers.interfaces import Stage
 from workers.postgres.server import Server
+from workers.servers.nodes import all_of
 
 _CONTENTS = (Path(__file__).parent / "contents.sql").read_text()
 _EXISTS = "SELECT FROM pg_database WHERE datname = :'name'"

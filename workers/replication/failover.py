@@ -1,6 +1,6 @@
 """Loses the primary at a stated second of the measured window, and promotes the standby that has received most.
 
-The promoted server is a standby no more: its cluster loses the mark of a copy (`copy-of`, see `replicas`) before it is
+The promoted server is a standby no more: its cluster loses the mark of a copy (`copy-of`, see `standby`) before it is
 told, so that the next trial copies it anew. The old primary stays what it was, on its own timeline: it recovers when
 the next trial starts it, and is that trial's primary again."""
 
@@ -13,15 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from results.errors import TrialError
-from workers.arranging import nodes, pool_failover
 from workers.interfaces import Stage
+from workers.pgpool import failover as pgpool_failover
 from workers.remote.clock import SECONDS
 from workers.remote.job import Job
+from workers.servers import nodes
 
 from .failover_parameters import CUT, HANG, KILL, Asked, asked_for
 from .failover_report import FILE, Failover
 
 _HERE = Path(__file__).parent
+PROMOTE = (_HERE / "promote.sql").read_text()
 STRIKE = SECONDS + (_HERE / "strike.sh").read_text()
 _RECEIVED = """
 SELECT pg_wal_lsn_diff(greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')::bigint AS bytes
@@ -39,14 +41,9 @@ _PROMOTE_LIMIT_S = 660.0
 _CONNECT_S = 2  # libpq's shortest
 
 
-def serving(stage: Stage) -> str:
-    """The node that takes writes now."""
-    return str(stage.facts.get("serving", "primary"))
-
-
 def lost(stage: Stage) -> set[str]:
     """The nodes that the failover took, once another serves."""
-    return {"primary"} - {serving(stage)}
+    return {"primary"} - {stage.serving}
 
 
 async def environment(stage: Stage) -> dict[str, str]:
@@ -57,7 +54,7 @@ async def environment(stage: Stage) -> dict[str, str]:
         return own
     if stage.poolers:
         return own | {"PGCONNECT_TIMEOUT": str(_CONNECT_S)}
-    servers = [stage.servers[node] for node in stage.spec.nodes]
+    servers = [stage.servers[node] for node in stage.spec.servers]
     files = [server.password_file for server in servers if server.password_file]
     if files:
         own["PGPASSFILE"] = stage.password_file(stage.client, "any")
@@ -116,7 +113,7 @@ async def carry_out(stage: Stage, since: float) -> None:
     if asked is None:
         return
     report = await (_by_pooler if stage.poolers else _by_worker)(stage, asked, since)
-    stage.facts["serving"] = report.promoted
+    stage.serving = report.promoted
     stage.recorder.add(f"workload/{FILE}", report.to_json())
 
 
@@ -135,7 +132,7 @@ async def _by_pooler(stage: Stage, asked: Asked, since: float) -> Failover:
     left_s = stage.spec.duration_s - asked.at_s
     lost = replace(asked, promote_after_s=left_s if asked.kind == HANG else 0.0)
     struck_s, gone_s = await _strike(stage, lost, since)
-    promotion = await pool_failover.promoted(stage, limit_s=left_s)
+    promotion = await pgpool_failover.promoted(stage, limit_s=left_s)
     moments = (struck_s, gone_s, promotion.asked_s, promotion.promoted_s)
     return Failover(asked.kind, asked.at_s, *moments, promotion.node, received={})
 
@@ -174,7 +171,7 @@ async def _strike(stage: Stage, asked: Asked, since: float) -> tuple[float, floa
 
 async def _received(stage: Stage) -> dict[str, int]:
     """How far each standby is, in bytes of WAL."""
-    standbys = [node for node in stage.spec.nodes if node != "primary"]
+    standbys = [node for node in stage.spec.servers if node != "primary"]
     answers = await nodes.all_of(stage.servers[node].query(_RECEIVED) for node in standbys)
     return {node: int(rows[0]["bytes"] or 0) for node, rows in zip(standbys, answers, strict=True)}
 
@@ -186,7 +183,7 @@ async def _promote(stage: Stage, node: str) -> tuple[float, float]:
         _END_OF_A_COPY,
         mark,
         *server.psql("postgres"),
-        stdin=pool_failover.PROMOTE,
+        stdin=PROMOTE,
         env=server.environment(local=True),
         check=False,
         timeout_s=_PROMOTE_LIMIT_S,

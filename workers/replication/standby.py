@@ -14,10 +14,10 @@ from typing import Any
 from results.clusters import digest
 from results.errors import TrialError
 from results.parsed import Check
-from workers.arranging import access, nodes
 from workers.interfaces import Stage
 from workers.postgres import cluster, verify
 from workers.postgres.server import Server
+from workers.servers import access, nodes
 
 _FIRST_WITH_KEEP_SIZE = 130000
 _HERE = Path(__file__).parent

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from results import specs
-from workers.arranging import access
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
+from workers.servers import access
 
 T = TypeVar("T")
 _POLL_S = 0.05
@@ -50,7 +50,7 @@ async def start(
         )
         return server, bool(listen)
 
-    nodes = stage.spec.nodes
+    nodes = stage.spec.servers
     started = dict(zip(nodes, await all_of(one(node) for node in nodes), strict=True))
     stage.servers.update({node: server for node, (server, _) in started.items()})
     await stop_others(stage, [(server.remote, server.data_dir) for server in stage.servers.values()])
