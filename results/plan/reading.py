@@ -1,35 +1,20 @@
-"""Plan, Factor, Level: everything needed to run an experiment again. Reads and writes TOML. Pure.
-
-A *target* names one thing that a plan sets or a factor varies:
-
-    installation, access_method, topology, data, cache, duration_s, warmup_s, threads
-    <workload parameter>            clients, scale, script, …
-    setting.<name>                  any PostgreSQL setting
-    topology.<parameter>            a parameter of the topology
-    host.<name>                     a host factor of the agents, by the name of its level (`results.host`)
-
-The TOML file and the form make the same mapping; `from_mapping` is the only validation.
-"""
+"""A plan's TOML or form → Plan, checked against the kinds; every problem is found, not only the first."""
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
-
-import tomli_w
 
 from results.conditions import CONDITIONS, NAME, TEXTS
 from results.errors import PlanError, Problem
 from results.host import level_text
 from results.parameters import Parameter, Scalar
+from results.plan.values import DEFAULT_COLLECTORS, Factor, Kinds, Level, Plan, label_of, setting_text, targets
 from results.reserved import initdb_problem, setting_is_reserved
-from results.specs import CollectorSpec, TopologySpec, WorkloadSpec
+from results.specs import WorkloadSpec
 
 AGENT = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?")
@@ -40,106 +25,6 @@ _FIELDS = {parameter.name: parameter for parameter in (*TEXTS, *CONDITIONS)}
 _CONDITIONS = {parameter.name: parameter for parameter in CONDITIONS}
 _TABLES = ("agents", "parameters", "topology_parameters", "settings", "host", "factors")
 _LISTS = ("initdb", "collectors", "required_collectors", "exclude")
-DEFAULT_COLLECTORS = ("latency_log", "sar", "pg_stat")
-
-
-@dataclass(frozen=True)
-class Kinds:
-    """What the registry found: every workload, topology and collector by name."""
-
-    workloads: Mapping[str, WorkloadSpec]
-    topologies: Mapping[str, TopologySpec]
-    collectors: Mapping[str, CollectorSpec]
-
-
-@dataclass(frozen=True)
-class Level:
-    """One value of a factor. A composite level sets several targets at once, or none (`results.twins`)."""
-
-    label: str
-    values: Mapping[str, Scalar]
-
-
-@dataclass(frozen=True)
-class Factor:
-    name: str
-    levels: tuple[Level, ...]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """agents: role → agent name. initdb: extra initdb options. exclude: combinations (factor → level label) left out.
-    conditions: the targets of `CONDITIONS`, complete. patience: factor of every deadline; it changes no number."""
-
-    name: str
-    description: str
-    workload: str
-    replicates: int
-    seed: int
-    conditions: Mapping[str, Scalar]
-    agents: Mapping[str, str]
-    parameters: Mapping[str, Scalar] = field(default_factory=dict)
-    topology_parameters: Mapping[str, Scalar] = field(default_factory=dict)
-    settings: Mapping[str, str] = field(default_factory=dict)
-    host: Mapping[str, str] = field(default_factory=dict)
-    initdb: tuple[str, ...] = ()
-    collectors: tuple[str, ...] = DEFAULT_COLLECTORS
-    required_collectors: tuple[str, ...] = ()
-    factors: tuple[Factor, ...] = ()
-    exclude: tuple[Mapping[str, str], ...] = ()
-    patience: float = 1
-
-    def base_values(self) -> dict[str, Scalar]:
-        """Every target that the plan fixes."""
-        return {
-            **self.conditions,
-            **self.parameters,
-            **{f"setting.{name}": value for name, value in self.settings.items()},
-            **{f"topology.{name}": value for name, value in self.topology_parameters.items()},
-            **{f"host.{name}": level for name, level in self.host.items()},
-        }
-
-    def to_mapping(self) -> dict[str, Any]:
-        """The plan as the TOML's own structure; `from_mapping` of it gives the same plan."""
-        mapping: dict[str, Any] = {
-            "name": self.name,
-            "description": self.description,
-            "workload": self.workload,
-            "replicates": self.replicates,
-            "seed": self.seed,
-            **({"patience": self.patience} if self.patience != 1 else {}),
-            **self.conditions,
-            "initdb": list(self.initdb),
-            "collectors": list(self.collectors),
-            "required_collectors": list(self.required_collectors),
-            "agents": dict(self.agents),
-            "parameters": dict(self.parameters),
-            "topology_parameters": dict(self.topology_parameters),
-            "settings": dict(self.settings),
-            "host": dict(self.host),
-            "factors": {
-                factor.name: [_level_out(factor.name, level) for level in factor.levels] for factor in self.factors
-            },
-            "exclude": [dict(excluded) for excluded in self.exclude],
-        }
-        # An empty list of collectors says something: without it the default ones are taken.
-        return {key: value for key, value in mapping.items() if value not in ("", [], {}) or key == "collectors"}
-
-    @property
-    def canonical(self) -> str:
-        """The same text for the same plan. Factors keep their order, which is the order of the configurations."""
-        mapping = self.to_mapping()
-        factors = list(mapping.pop("factors", {}).items())
-        return json.dumps([mapping, factors], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 of the canonical form, hex."""
-        return hashlib.sha256(self.canonical.encode()).hexdigest()
-
-
-def to_toml(plan: Plan) -> str:
-    return tomli_w.dumps(plan.to_mapping(), multiline_strings=True)
 
 
 def read(text: str, kinds: Kinds) -> Plan:
@@ -158,37 +43,6 @@ def from_mapping(mapping: Mapping[str, Any], kinds: Kinds) -> Plan:
     if reader.problems:
         raise PlanError(list(dict.fromkeys(reader.problems)))
     return plan
-
-
-def targets(workload: WorkloadSpec, topologies: Iterable[TopologySpec]) -> dict[str, Parameter]:
-    """Every target with a declared parameter: what a factor may vary besides `setting.<name>`."""
-    found = dict(_CONDITIONS)
-    found |= {parameter.name: parameter for parameter in workload.parameters}
-    for topology in topologies:
-        found |= {f"topology.{parameter.name}": parameter for parameter in topology.parameters}
-    return found
-
-
-def setting_text(value: object) -> str:
-    """A setting's value as PostgreSQL writes it. Raises ValueError."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if not isinstance(value, (str, int, float)):
-        raise ValueError(f"{value!r} is not text, a number or true/false")
-    text = str(value)
-    if any(character in text for character in "\x00\n\r"):
-        raise ValueError("a setting must be one line")
-    return text
-
-
-def label_of(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _level_out(factor: str, level: Level) -> Any:
-    if set(level.values) == {factor} and level.label == label_of(level.values[factor]):
-        return level.values[factor]
-    return {"label": level.label, "values": dict(level.values)}
 
 
 class _Reader:
