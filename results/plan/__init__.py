@@ -13,7 +13,9 @@ The TOML file and the form make the same mapping; `from_mapping` is the only val
 
 from __future__ import annotations
 
-from results.plan.reading import AGENT, MAXIMUM_TRIALS, SETTING, from_mapping, read
+from results.plan.checks import MAXIMUM_TRIALS
+from results.plan.fields import SETTING
+from results.plan.reading import AGENT, from_mapping, read
 from results.plan.values import (
     DEFAULT_COLLECTORS,
     Factor,

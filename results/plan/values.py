@@ -39,6 +39,11 @@ class Factor:
     name: str
     levels: tuple[Level, ...]
 
+    @property
+    def targets(self) -> set[str]:
+        """Everything that one of its levels sets."""
+        return {target for level in self.levels for target in level.values}
+
 
 @dataclass(frozen=True)
 class Plan:
