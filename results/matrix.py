@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from results.errors import PlanError, Problem
-from results.parameters import Scalar
+from results.parameters import Parameter, Scalar
 from results.plan import Kinds, Plan
 from results.specs import Target, WorkloadSpec, role_of
 
@@ -238,21 +238,19 @@ class _Resolver:
     def spec(self) -> TrialSpec:
         values, workload = self.values, self.kinds.workloads[self.plan.workload]
         topology = self.kinds.topologies[str(values["topology"])]
-        parameters = {p.name: values.get(p.name, p.default) for p in workload.parameters}
-        arranged = {p.name: values.get(f"topology.{p.name}", p.default) for p in topology.parameters}
+        parameters = _declared(workload.parameters, values)
+        arranged = _declared(topology.parameters, values, "topology.")
         nodes = topology.nodes_of(arranged)
         agents = self.agents(nodes, "client" if topology.outside else nodes[0])
         installation = self.installation(agents[nodes[0]])
-        if problems := list(topology.problems(arranged, installation.version_num)):
-            raise PlanError([Problem(f"topology.{p.field}", p.what, p.todo) for p in problems])
+        _refuse(topology.problems(arranged, installation.version_num))
         self.check_loss(workload, parameters, topology.loses_until_s(arranged))
         poolers = tuple(node for node in nodes if role_of(node) in topology.poolers)
         servers = [node for node in nodes if node not in poolers]
         clients = int(parameters.get("clients", 0))
         threads = threads_for(str(values["threads"]), clients or 1)
         loads = self.loads(workload, topology.targets(arranged), agents, clients, threads)
-        if crowded := list(topology.too_many(arranged, sum(load.clients or clients for load in loads))):
-            raise PlanError([Problem(f"topology.{p.field}", p.what, p.todo) for p in crowded])
+        _refuse(topology.too_many(arranged, sum(load.clients or clients for load in loads)))
         check_readers(int(parameters.get("transactions", 0)), loads)
         return TrialSpec(
             workload=workload.name,
@@ -261,7 +259,7 @@ class _Resolver:
             topology_parameters=arranged,
             installation=installation,
             agents=agents,
-            settings={k.removeprefix("setting."): str(v) for k, v in values.items() if k.startswith("setting.")},
+            settings=_named("setting.", values),
             access_method=str(values["access_method"]),
             initdb=self.plan.initdb,
             data=str(values["data"]),
@@ -274,20 +272,19 @@ class _Resolver:
             client_bin=self.client_bin("client", agents, agents[nodes[0]], installation),
             loads=loads,
             installations={} if topology.outside else self.installations(servers, agents, installation),
-            outside=tuple(node for node in nodes if topology.outside and not self.is_named(node)),
-            client_bins={
-                role: self.client_bin(role, agents, agents[nodes[0]], installation)
-                for role in agents
-                if (is_client(role) or role in poolers) and agents[role] != agents["client"]
-            },
+            outside=self.outside(nodes) if topology.outside else (),
+            client_bins=self.client_bins(agents, poolers, agents[nodes[0]], installation),
             poolers=poolers,
-            host={k.removeprefix("host."): str(v) for k, v in values.items() if k.startswith("host.")},
+            host=_named("host.", values),
             patience=self.plan.patience,
         )
 
-    def is_named(self, node: str) -> bool:
-        """Whether the plan names an agent for it, or for its role."""
-        return bool({node, role_of(node)} & self.plan.agents.keys())
+    def named_as(self, role: str) -> str:
+        """What the plan calls the agent of a node or client: as itself, or as its role; '' where it names none."""
+        return next((name for name in (role, role_of(role)) if name in self.plan.agents), "")
+
+    def outside(self, nodes: Sequence[str]) -> tuple[str, ...]:
+        return tuple(node for node in nodes if not self.named_as(node))
 
     def check_loss(self, workload: WorkloadSpec, parameters: Mapping[str, Scalar], until_s: float | None) -> None:
         """Whether the workload can go on when a server is lost in mid-run, and has the time to."""
@@ -306,18 +303,15 @@ class _Resolver:
         """client, further clients, every node → the agent that the plan names for it, for its role, or else for the
         first of all."""
         named = self.plan.agents
-        wanted = (first, *nodes, "client")
-        known_as = {role: next((name for name in (role, role_of(role)) if name in named), "") for role in wanted}
-        main = next((name for name in known_as.values() if name), next(iter(named)))
+        main = next(filter(None, map(self.named_as, (first, *nodes, "client"))), next(iter(named)))
         further = sorted((role for role in named if is_client(role) and role != "client"), key=_number_of)
-        clients = ("client", *further)
-        agents = {role: named[known_as.get(role) or (role if role in named else main)] for role in (*clients, *nodes)}
-        for asked, agent in agents.items():
+        agents: dict[str, str] = {}
+        for role in ("client", *further, *nodes):
+            agent = named[self.named_as(role) or main]
             if agent not in self.installed:
-                role, known = known_as.get(asked) or asked, ", ".join(sorted(self.installed)) or "none yet"
-                raise PlanError(
-                    [Problem(f"agents.{role or main}", f"There is no agent {agent!r}.", f"There are: {known}.")]
-                )
+                where, known = self.named_as(role) or role, ", ".join(sorted(self.installed)) or "none yet"
+                raise PlanError([Problem(f"agents.{where}", f"There is no agent {agent!r}.", f"There are: {known}.")])
+            agents[role] = agent
         return agents
 
     def installation(self, agent: str) -> InstallationRef:
@@ -356,6 +350,16 @@ class _Resolver:
                 found[node] = same
         return found
 
+    def client_bins(
+        self, agents: Mapping[str, str], poolers: Collection[str], first: str, installation: InstallationRef
+    ) -> dict[str, str]:
+        """Of clients and poolers on other agents than the first client's."""
+        found: dict[str, str] = {}
+        for role in agents:
+            if (is_client(role) or role in poolers) and agents[role] != agents["client"]:
+                found[role] = self.client_bin(role, agents, first, installation)
+        return found
+
     def client_bin(self, client: str, agents: Mapping[str, str], first: str, installation: InstallationRef) -> str:
         if agents[client] == first:
             return installation.client_bin
@@ -370,9 +374,8 @@ class _Resolver:
     def loads(
         self, workload: WorkloadSpec, targets: Sequence[Target], agents: Mapping[str, str], clients: int, threads: int
     ) -> tuple[Load, ...]:
-        """Which client drives which server. As many of one as of the other are paired; else the fewer take turns. A
-        server that several drive gets the parameter `clients` shared out among them, but for sets of clients that have
-        names. Empty: the usual one load."""
+        """Which client drives which server. A server that several drive gets the parameter `clients` shared out among
+        them, but for sets of clients that have names. Empty: the usual one load."""
         sources = [role for role in agents if is_client(role)]
         if len(sources) == 1 and tuple(targets) == (Target("primary"),):
             return ()
@@ -380,20 +383,58 @@ class _Resolver:
         if not elsewhere and not workload.several(workload.complete(self.values)):
             what = f"{workload.title} runs from one client at one server."
             raise PlanError([Problem("workload", what, "Name one client, and let the load go to the primary alone.")])
-        pairs = [(sources[i % len(sources)], targets[i % len(targets)]) for i in range(max(len(sources), len(targets)))]
-        found: list[Load] = []
-        for place, (client, target) in enumerate(pairs):
-            same = [i for i, (_, other) in enumerate(pairs) if (other.node, other.name) == (target.node, target.name)]
-            if len(same) > 1 and clients < len(same):
-                what = f"{clients} clients cannot be shared out among {len(same)} agents."
-                raise PlanError([Problem("parameters.clients", what, f"Take at least {len(same)} clients.")])
-            at = target.name or target.node
-            name = client if len(same) > 1 and len(targets) == 1 else at
-            name = f"{at}-{client}" if len(same) > 1 and len(targets) > 1 else name
-            own = clients // len(same) + (same.index(place) < clients % len(same)) if len(same) > 1 else 0
-            own_threads = min(own, max(1, threads // len(same))) if own else 0
-            found.append(Load(name, client, target.node, own, own_threads, target.workload))
-        return tuple(found)
+        pairs = _paired(sources, targets)
+        loads: list[Load] = []
+        drivers_of = _drivers_of(pairs)
+        for client, target in pairs:
+            drivers, name = drivers_of[target.node, target.name], target.name or target.node
+            if len(drivers) == 1:
+                loads.append(Load(name, client, target.node, workload=target.workload))
+                continue
+            own = _share(clients, drivers, client)
+            own_threads = min(own, max(1, threads // len(drivers)))
+            name = client if len(targets) == 1 else f"{name}-{client}"
+            loads.append(Load(name, client, target.node, own, own_threads, target.workload))
+        return tuple(loads)
+
+
+def _declared(parameters: Iterable[Parameter], values: Mapping[str, Scalar], prefix: str = "") -> dict[str, Scalar]:
+    """Every parameter by its own name: as the configuration says, else its default."""
+    return {parameter.name: values.get(f"{prefix}{parameter.name}", parameter.default) for parameter in parameters}
+
+
+def _named(prefix: str, values: Mapping[str, Scalar]) -> dict[str, str]:
+    """What is set under names of one's own: 'setting.work_mem' → 'work_mem'."""
+    return {name.removeprefix(prefix): str(value) for name, value in values.items() if name.startswith(prefix)}
+
+
+def _refuse(problems: Iterable[Problem]) -> None:
+    """Raises PlanError with what a topology finds wrong with its parameters, if anything."""
+    if found := [Problem(f"topology.{one.field}", one.what, one.todo) for one in problems]:
+        raise PlanError(found)
+
+
+def _paired(clients: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, Target]]:
+    """As many of one as of the other are paired; else the fewer take turns."""
+    longest = max(len(clients), len(targets))
+    return [(clients[index % len(clients)], targets[index % len(targets)]) for index in range(longest)]
+
+
+def _drivers_of(pairs: Sequence[tuple[str, Target]]) -> dict[tuple[str, str], list[str]]:
+    """(node, name) of each target → the clients that drive it."""
+    drivers: dict[tuple[str, str], list[str]] = {}
+    for client, target in pairs:
+        drivers.setdefault((target.node, target.name), []).append(client)
+    return drivers
+
+
+def _share(clients: int, drivers: Sequence[str], driver: str) -> int:
+    """How many of a target's clients one of its drivers has; the first ones have the remainder. Raises PlanError."""
+    if clients < len(drivers):
+        what = f"{clients} clients cannot be shared out among {len(drivers)} agents."
+        raise PlanError([Problem("parameters.clients", what, f"Take at least {len(drivers)} clients.")])
+    each, remainder = divmod(clients, len(drivers))
+    return each + (1 if drivers.index(driver) < remainder else 0)
 
 
 def check_readers(transactions: int, loads: Sequence[Load]) -> None:
