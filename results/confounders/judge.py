@@ -182,6 +182,7 @@ class _Judge:
 
     def keys(self, place: Place, left: Sequence[_Layer], right: Sequence[_Layer]) -> tuple[list[KeyJudgement], int]:
         """The keys of one layer: judgements, and how many are equal."""
+        node, kind = place
         judgements: list[KeyJudgement] = []
         equal = 0
         for key in sorted({key for layer in (*left, *right) for key in layer.values}):
@@ -189,11 +190,11 @@ class _Judge:
             if len(one) == 1 and one == other:
                 equal += 1
                 if self.keep_equal:
-                    judgements.append(KeyJudgement(*place, key, one, other, Cause.SAME, ""))
+                    judgements.append(KeyJudgement(node, kind, key, one, other, Cause.SAME, ""))
                 continue
             chosen = any(key in layer.chosen for layer in (*left, *right))
-            reason = self.rules.reason(Difference(*place, key, one, other, chosen))
-            judgements.append(KeyJudgement(*place, key, one, other, *reason))
+            reason = self.rules.reason(Difference(node, kind, key, one, other, chosen))
+            judgements.append(KeyJudgement(node, kind, key, one, other, *reason))
         return judgements, equal
 
     def missing(self, place: Place) -> KeyJudgement:
