@@ -106,17 +106,27 @@ def parse_found(text: str) -> list[Found]:
         key, _, rest = line.partition(" ")
         if key == "bin":
             found.append(Found(rest))
-        elif found and key == "version":
-            found[-1] = replace(found[-1], version=rest)
-        elif found and key == "broken":
-            found[-1] = replace(found[-1], broken=rest or "postgres -V fails")
-        elif found and key == "configure":
-            found[-1] = replace(found[-1], configure=rest)
-        elif found and key == "has":
-            found[-1] = replace(found[-1], programs=found[-1].programs | {rest})
-        elif not (found and found[-1].broken):
+            continue
+        known = _with_line(found[-1], key, rest) if found else None
+        if known is None:
             raise ParseError("Not a line about an installation.", file="installation.sh", line=number, text=line)
+        found[-1] = known
     return found
+
+
+def _with_line(known: Found, key: str, rest: str) -> Found | None:
+    """What is known of a bin directory with one more line of it; None where the line is none. What a broken one prints
+    besides is passed over."""
+    match key:
+        case "version":
+            return replace(known, version=rest)
+        case "broken":
+            return replace(known, broken=rest or "postgres -V fails")
+        case "configure":
+            return replace(known, configure=rest)
+        case "has":
+            return replace(known, programs=known.programs | {rest})
+    return known if known.broken else None
 
 
 def parse_version(text: str) -> tuple[str, int]:
