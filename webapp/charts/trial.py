@@ -30,7 +30,7 @@ class _Panel(NamedTuple):
 
     title: str
     traces: list[dict[str, Any]]
-    y_axis: Mapping[str, Any]
+    y_axis: dict[str, Any]
 
 
 def timeline(
