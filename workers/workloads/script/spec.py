@@ -98,7 +98,7 @@ PARAMETERS = (
             shared.PER_STATEMENT,
         )
     ),
-)  # fmt: skip
+)
 
 METRICS = (
     Metric("script.seconds", "s", Better.LOWER, "Time taken", "From the start of queries or command to the end."),
@@ -132,7 +132,7 @@ METRICS = (
         "All clients together: queries divided by the measured window.",
     ),
     *pgbench.METRICS,
-)  # fmt: skip
+)
 
 
 def problems(parameters: Mapping[str, Scalar]) -> Iterator[Problem]:
