@@ -43,9 +43,12 @@ from workers.tasks import ring
 
 TEXT_LIMIT = 2_000_000
 WIRES = (
-    ("load", "load"), ("queries", "queries"), ("sync", "replication, waited for"), ("async", "replication"),
+    ("load", "load"),
+    ("queries", "queries"),
+    ("sync", "replication, waited for"),
+    ("async", "replication"),
     ("broken", "broken"),
-)  # fmt: skip
+)
 _ELSEWHERE = (LayerKind.SETTINGS, LayerKind.DEFAULTS)  # a table of their own, and the page that compares environments
 
 
