@@ -64,6 +64,19 @@ def _trial(trial_key: str, seed: int) -> ParsedTrial:
     numbers = [Measurement(metric.name, draw.random(), label=f"{i}") for metric in metrics for i in range(10)]
     now = datetime.now(UTC)
     return ParsedTrial(
-        trial_key, 1, now, now, now, True, None, (), (), (), (), metrics, tuple(numbers), tuple(series),
-        (Latencies("client", "", histogram, heat),),
-    )  # fmt: skip
+        trial_key=trial_key,
+        attempt=1,
+        started_at=now,
+        measured_from=now,
+        measured_to=now,
+        succeeded=True,
+        error=None,
+        phases=(),
+        commands=(),
+        checks=(),
+        files=(),
+        metrics=metrics,
+        measurements=tuple(numbers),
+        series=tuple(series),
+        latencies=(Latencies("client", "", histogram, heat),),
+    )

@@ -123,9 +123,12 @@ def coverage(n: int, cv: float = 0.02, paired: bool = True) -> float:
 
 def _rates() -> Table:
     table = Table(
-        "rule", "n", *(f"A/A, noise {cv:.0%}" for cv in NOISE), *(f"finds {effect:.0%}" for effect in EFFECTS),
+        "rule",
+        "n",
+        *(f"A/A, noise {cv:.0%}" for cv in NOISE),
+        *(f"finds {effect:.0%}" for effect in EFFECTS),
         title=f"{CELLS} cells each; found: noise 2 %",
-    )  # fmt: skip
+    )
     for name, rule in RULES.items():
         for n in REPLICATES:
             false = [rule(*simulated(n, cv)).mean() for cv in NOISE]

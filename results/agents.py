@@ -15,9 +15,20 @@ from results.errors import HostKeyError, StateError
 from results.models.agents import AgentState
 
 FIELDS = (
-    "name", "host", "port", "user", "key_path", "jump", "search", "data_dir", "work_dir", "places", "keep_days",
-    "disk_budget_gb", "enabled",
-)  # fmt: skip
+    "name",
+    "host",
+    "port",
+    "user",
+    "key_path",
+    "jump",
+    "search",
+    "data_dir",
+    "work_dir",
+    "places",
+    "keep_days",
+    "disk_budget_gb",
+    "enabled",
+)
 _FOUND = [field.name for field in models.Agent._meta.fields if field.name not in FIELDS]
 _KEY_FIELDS = ("host", "port", "jump")
 

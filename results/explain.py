@@ -14,13 +14,25 @@ from typing import Any
 from results.errors import ParseError
 
 _CONDITIONS = (
-    "Index Cond", "Recheck Cond", "Hash Cond", "Merge Cond", "Join Filter", "Filter", "One-Time Filter", "Sort Key",
-    "Presorted Key", "Group Key", "Cache Key",
-)  # fmt: skip
+    "Index Cond",
+    "Recheck Cond",
+    "Hash Cond",
+    "Merge Cond",
+    "Join Filter",
+    "Filter",
+    "One-Time Filter",
+    "Sort Key",
+    "Presorted Key",
+    "Group Key",
+    "Cache Key",
+)
 _ALIKE = (
-    {"Hash Join", "Merge Join", "Nested Loop"}, {"Gather", "Gather Merge"}, {"Sort", "Incremental Sort"},
-    {"Materialize", "Memoize"}, {"Append", "Merge Append"},
-)  # fmt: skip
+    {"Hash Join", "Merge Join", "Nested Loop"},
+    {"Gather", "Gather Merge"},
+    {"Sort", "Incremental Sort"},
+    {"Materialize", "Memoize"},
+    {"Append", "Merge Append"},
+)
 _MOST_LINES = 160  # of two plans whose trees are matched
 PLANNED = frozenset({"node", "conditions", "workers"})  # of what differs between nodes, what the planner chose
 _TIME_DIFFERS, _BLOCKS_DIFFER, _ROWS_DIFFER = 0.25, 0.1, 0.01  # of the greater; marks, not verdicts: both ran once

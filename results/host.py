@@ -190,13 +190,20 @@ def roles_of(
     processors can be chosen for what is outside."""
     if name == CPUS and cpus_by_role(level):
         return tuple(node for node in agents if cpus_of(level, node) and node not in outside)
-    defined = [known[agent].factors.get(name) for agent in dict.fromkeys(agents.values()) if agent in known]
-    wanted = {role for factor in defined if factor for role in factor.roles}
-    bare = {*poolers, *outside}
-    played = {node: _role(node) for node in agents}
-    return tuple(
-        n for n, role in played.items() if ({n, role} & wanted if wanted else role != CLIENT and n not in bare)
-    )
+    if defined := _defined_roles(name, set(agents.values()), known):
+        return tuple(node for node in agents if defined & {node, _role(node)})
+    not_ours = {*poolers, *outside}
+    return tuple(node for node in agents if _role(node) != CLIENT and node not in not_ours)
+
+
+def _defined_roles(name: str, agents: Iterable[str], known: Mapping[str, KnownHost]) -> set[str]:
+    """The roles that the agents' own definitions of a factor name."""
+    roles: set[str] = set()
+    for agent in agents:
+        factor = known.get(agent, KnownHost()).factors.get(name)
+        if factor is not None:
+            roles.update(factor.roles)
+    return roles
 
 
 def _role(node: str) -> str:

@@ -102,7 +102,11 @@ def _store_numbers(parsed: ParsedTrial, attempt: models.Attempt) -> None:
     models.Metric.objects.bulk_create(
         [
             models.Metric(
-                name=metric.name, unit=metric.unit, better=metric.better, label=metric.label, help=metric.help,
+                name=metric.name,
+                unit=metric.unit,
+                better=metric.better,
+                label=metric.label,
+                help=metric.help,
                 minimum_effect=metric.minimum_effect,
             )
             for metric in {metric.name: metric for metric in parsed.metrics}.values()
@@ -110,7 +114,7 @@ def _store_numbers(parsed: ParsedTrial, attempt: models.Attempt) -> None:
         update_conflicts=True,
         unique_fields=["name"],
         update_fields=["unit", "better", "label", "help", "minimum_effect"],
-    )  # fmt: skip
+    )
     store_layers([use.layer for use in parsed.layers])
     owner = (attempt.run_id, attempt.pk)
     for table, columns in _COLUMNS.items():

@@ -71,18 +71,12 @@ class Parameter:
         return value
 
     def _number(self, value: object, *, whole: bool) -> float:
-        wanted = "a whole number" if whole else "a number"
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"{value!r} is not {wanted}")
-        if isinstance(value, int) and value.bit_length() > _LONGEST_BITS:
-            raise ValueError(f"a number of more than {_LONGEST_BITS} bits is too large")
-        if not math.isfinite(value) or (whole and value % 1):
-            raise ValueError(f"{value!r} is not {wanted}")
-        if self.minimum is not None and value < self.minimum:
-            raise ValueError(f"{value:g} is below the minimum of {self.minimum:g}")
-        if self.maximum is not None and value > self.maximum:
-            raise ValueError(f"{value:g} is above the maximum of {self.maximum:g}")
-        return value
+        number = _finite_number(value, whole=whole)
+        if self.minimum is not None and number < self.minimum:
+            raise ValueError(f"{number:g} is below the minimum of {self.minimum:g}")
+        if self.maximum is not None and number > self.maximum:
+            raise ValueError(f"{number:g} is above the maximum of {self.maximum:g}")
+        return number
 
     def _text(self, value: object) -> str:
         if not isinstance(value, str):
@@ -96,3 +90,14 @@ class Parameter:
         if any("\ud800" <= character <= "\udfff" for character in value):
             raise ValueError("half a character (a lone surrogate) is not allowed")
         return value
+
+
+def _finite_number(value: object, *, whole: bool) -> float:
+    wanted = "a whole number" if whole else "a number"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{value!r} is not {wanted}")
+    if isinstance(value, int) and value.bit_length() > _LONGEST_BITS:
+        raise ValueError(f"a number of more than {_LONGEST_BITS} bits is too large")
+    if not math.isfinite(value) or (whole and value % 1):
+        raise ValueError(f"{value!r} is not {wanted}")
+    return value

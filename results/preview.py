@@ -140,15 +140,19 @@ def _warnings(
         yield from _too_large(need, agents[need.agent])
     for spec, size in zip(specs, sizes, strict=True):
         server = agents[spec.agents[spec.nodes[0]]]
-        yield from _one(spec, size, server)
+        yield from _of_configuration(spec, size, server)
         for name in set(spec.agents.values()):
-            if agents[name].state != "ready" or not agents[name].enabled:
-                what = agents[name].state if agents[name].enabled else "not enabled"
-                yield Warning("agents", f"Agent {name} is {what}: its trials wait.", "See the agents page.")
-            for change in agents[name].host_changes.all():
-                if change.error:
-                    text = f"{change.factor} of agent {name} could not be set back: its trials fail until it is."
-                    yield Warning("agents", text, "See the agent's page.")
+            yield from _not_ready(agents[name])
+
+
+def _not_ready(agent: models.Agent) -> Iterator[Warning]:
+    if agent.state != "ready" or not agent.enabled:
+        what = agent.state if agent.enabled else "not enabled"
+        yield Warning("agents", f"Agent {agent.name} is {what}: its trials wait.", "See the agents page.")
+    for change in agent.host_changes.all():
+        if change.error:
+            text = f"{change.factor} of agent {agent.name} could not be set back: its trials fail until it is."
+            yield Warning("agents", text, "See the agent's page.")
 
 
 def _too_large(need: Need, agent: models.Agent) -> Iterator[Warning]:
@@ -169,30 +173,49 @@ def _too_few(replicates: int) -> str:
     return f"{some} show only differences of {widths[0]:.1f} times the noise, {ADVISED_REPLICATES} of {widths[1]:.1f}."
 
 
-def _one(spec: TrialSpec, size: int | None, server: models.Agent) -> Iterator[Warning]:
+def _of_configuration(spec: TrialSpec, size: int | None, server: models.Agent) -> Iterator[Warning]:
+    yield from _too_many_clients(spec)
+    yield from _more_than_memory(size, server)
+    yield from _access_method_by_extension(spec, server)
+    yield from _shared_machines(spec)
+
+
+def _too_many_clients(spec: TrialSpec) -> Iterator[Warning]:
     clients = int(spec.parameters.get("clients", 1))
     stated = spec.settings.get("max_connections", "100")
     limit = int(stated) if stated.isdecimal() else 100
     if clients > limit - 3:
         todo = f"Set max_connections to {clients + 10} or more."
         yield Warning("parameters.clients", f"{clients} clients, but max_connections is {limit}.", todo)
+
+
+def _more_than_memory(size: int | None, server: models.Agent) -> Iterator[Warning]:
     if server.memory_bytes and size is not None and size > server.memory_bytes:
         yield Warning(
             "parameters.scale",
             f"{format_quantity(size, 'B')} of data, {format_quantity(server.memory_bytes, 'B')} of memory on "
             f"{server.name}: storage is measured as well.",
         )
-    if spec.access_method:
-        row = next((row for row in server.installations.all() if row.name == spec.installation.name), None)
-        has = row is None or not row.access_methods or spec.access_method in row.access_methods
-        if row is not None and not has:  # or the plan would have been refused
-            text = f"{row.name} has no access method {spec.access_method} by itself: its extension "
-            text += f"{brought_by(spec.access_method, row.extensions)} must have been made in the trials' cluster."
-            yield Warning("access_method", text)
+
+
+def _access_method_by_extension(spec: TrialSpec, server: models.Agent) -> Iterator[Warning]:
+    """An access method that the build lacks was brought by an extension, or the plan would have been refused."""
+    if not spec.access_method:
+        return
+    row = next((row for row in server.installations.all() if row.name == spec.installation.name), None)
+    if row is None or not row.access_methods or spec.access_method in row.access_methods:
+        return
+    text = f"{row.name} has no access method {spec.access_method} by itself: its extension "
+    text += f"{brought_by(spec.access_method, row.extensions)} must have been made in the trials' cluster."
+    yield Warning("access_method", text)
+
+
+def _shared_machines(spec: TrialSpec) -> Iterator[Warning]:
     servers = [spec.agents[node] for node in spec.servers]
-    if {spec.agents[client] for client in spec.clients} & set(servers):
+    machines = set(servers)
+    if {spec.agents[client] for client in spec.clients} & machines:
         text = "Client and server share a machine: the client's CPU is taken from the server."
         yield Warning("agents.client", text, "Use a second agent where there is one.")
-    if len(set(servers)) < len(servers):
-        text = f"{len(servers)} servers on {len(set(servers))} machine{'s' if len(set(servers)) > 1 else ''}: "
+    if len(machines) < len(servers):
+        text = f"{len(servers)} servers on {len(machines)} machine{'s' if len(machines) > 1 else ''}: "
         yield Warning("agents", f"{text}each takes processors from the others.", "Name an agent for each.")

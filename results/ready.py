@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from results.errors import PlanError, Problem
 from results.parameters import Kind, Parameter, Scalar
 from results.plan import Kinds, from_mapping
+from results.specs import WorkloadSpec
 
 TABLE = "ready"
 _TEXTS = ("source", "did", "found")
@@ -174,17 +175,11 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
     if not isinstance(table, Mapping):
         raise PlanError([Problem(TABLE, f"{table!r} is not a table.", f"Write it as [{TABLE}].")])
     workload, topology = kinds.workloads.get(str(own.get("workload"))), kinds.topologies.get(_topology(own))
-    problems = [*_slug_problems(slug), *_key_problems(table), *_left_open(own, table)]
-    if workload is None:
-        problems.append(Problem("workload", f"There is no workload {own.get('workload')!r}.", _known(kinds.workloads)))
-    if topology is None:
-        problems.append(Problem("topology", f"There is no topology {_topology(own)!r}.", _known(kinds.topologies)))
-    size = next((p for p in workload.parameters if p.name == table.get("size")), None) if workload else None
-    if workload is not None and size is None and "size" in table:
-        what = f"The workload has no parameter {table['size']!r}."
-        problems.append(Problem("ready.size", what, f"It has {', '.join(p.name for p in workload.parameters)}."))
-    if size is not None:
-        problems += _size_problems(size, table, own)
+    problems = [*_slug_problems(slug), *_key_problems(table), *_left_open(own, table), *_kind_problems(own, kinds)]
+    size = None
+    if workload is not None:
+        size = next((parameter for parameter in workload.parameters if parameter.name == table.get("size")), None)
+        problems += _unknown_size(workload, table) if size is None else _size_problems(size, table, own)
     if problems or workload is None or topology is None or size is None:
         raise PlanError(problems)
     found = Ready(
@@ -281,6 +276,13 @@ def _left_open(own: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Pro
         yield Problem(f"factors.{target}", "A ready plan leaves this to whoever runs it.", "Leave it out.")
 
 
+def _kind_problems(own: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem]:
+    if str(own.get("workload")) not in kinds.workloads:
+        yield Problem("workload", f"There is no workload {own.get('workload')!r}.", _known(kinds.workloads))
+    if _topology(own) not in kinds.topologies:
+        yield Problem("topology", f"There is no topology {_topology(own)!r}.", _known(kinds.topologies))
+
+
 def _varied(own: Mapping[str, Any]) -> set[str]:
     """Names and targets of the factors, as far as they are well-formed."""
     factors = own.get("factors")
@@ -291,6 +293,12 @@ def _varied(own: Mapping[str, Any]) -> set[str]:
             if isinstance(level, Mapping) and isinstance(level.get("values"), Mapping):
                 found |= set(level["values"])
     return found
+
+
+def _unknown_size(workload: WorkloadSpec, table: Mapping[str, Any]) -> Iterator[Problem]:
+    if "size" in table:
+        names = ", ".join(parameter.name for parameter in workload.parameters)
+        yield Problem("ready.size", f"The workload has no parameter {table['size']!r}.", f"It has {names}.")
 
 
 def _size_problems(size: Parameter, table: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[Problem]:

@@ -230,11 +230,14 @@ def _create_trials(run: models.Run, rows: Sequence[models.Configuration], blocks
     agents = [sorted({ids[name] for name in row.spec["agents"].values()}) for row in rows]
     models.Trial.objects.bulk_create(
         models.Trial(
-            run=run, configuration=rows[slot.configuration], block=slot.block, position=slot.position,
+            run=run,
+            configuration=rows[slot.configuration],
+            block=slot.block,
+            position=slot.position,
             agents=agents[slot.configuration],
         )
         for slot in order(len(rows), blocks, run.seed, 0 if last is None else last + 1)
-    )  # fmt: skip
+    )
 
 
 @transaction.atomic

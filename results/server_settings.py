@@ -98,18 +98,34 @@ def _accepted(setting: SettingType) -> set[str]:
 
 
 def _number_fault(setting: SettingType, value: str) -> str:
-    match, base = _NUMBER.fullmatch(value), _UNIT.fullmatch(setting.unit)
-    units: tuple[str, ...] = ()
-    if base is not None:
-        units = _MEMORY if base[2] in _MEMORY else _TIME
+    match, units = _NUMBER.fullmatch(value), _units_beside(setting.unit)
     if match is None or (match[2] and match[2] not in units):
-        return f"is a number{' with or without a unit of ' if units else ''}{', '.join(units)}, not {value!r}"
-    amount = _amount(match[1])
-    if match[2] and base is not None:
-        amount *= to_base(1, match[2])[0] / (float(base[1] or 1) * to_base(1, base[2])[0])
+        with_unit = f" with or without a unit of {', '.join(units)}" if units else ""
+        return f"is a number{with_unit}, not {value!r}"
+    amount = _converted(_amount(match[1]), match[2], setting.unit)
     if setting.kind == "integer" and math.isfinite(amount):
         amount = round(amount)
     typed = value.strip() if match[2] else _quantity(amount, setting.unit)
+    return _beyond_limits(setting, amount, typed)
+
+
+def _units_beside(unit: str) -> tuple[str, ...]:
+    """The units in which a setting of this unit may be written; none for a plain number."""
+    base = _UNIT.fullmatch(unit)
+    if base is None:
+        return ()
+    return _MEMORY if base[2] in _MEMORY else _TIME
+
+
+def _converted(amount: float, given: str, unit: str) -> float:
+    """(1, 'MB', '8kB') → 128; an amount without a unit is one of the setting's own."""
+    base = _UNIT.fullmatch(unit)
+    if not given or base is None:
+        return amount
+    return amount * (to_base(1, given)[0] / (float(base[1] or 1) * to_base(1, base[2])[0]))
+
+
+def _beyond_limits(setting: SettingType, amount: float, typed: str) -> str:
     if setting.least is not None and amount < setting.least:
         return f"is at least {_quantity(setting.least, setting.unit)}, not {typed}"
     if setting.most is not None and amount > setting.most:

@@ -25,8 +25,11 @@ from results.queries import NotFound
 
 log = logging.getLogger(__name__)
 _STATUS: list[tuple[type[TeitenError], int]] = [
-    (PlanError, 422), (StateError, 409), (AgentError, 502), (AwayError, 503),
-]  # fmt: skip
+    (PlanError, 422),
+    (StateError, 409),
+    (AgentError, 502),
+    (AwayError, 503),
+]
 _RETRY_AFTER = {"Retry-After": "10"}  # seconds: a warehouse that is restarted is away for about so long
 _JSON_PATHS = ("/api/", "/health")
 

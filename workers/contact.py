@@ -19,7 +19,7 @@ from workers import pruning, registry
 from workers.host.factors import revert
 from workers.lease import keep
 from workers.orders import address_of
-from workers.postgres.installation import discover_installations
+from workers.postgres.installation import Installation, discover_installations
 from workers.remote import programs
 from workers.remote.address import Address
 from workers.remote.connection import HostKey, connected, host_key_of
@@ -120,16 +120,25 @@ async def discovered(address: Address) -> Contact:
         installations = await discover_installations(remote, client_programs)
     return Contact(
         layers=facts.layers,
-        installations=[
-            FoundInstallation(
-                i.name, i.bin_dir, i.client_bin, i.version, i.version_num, tuple(i.configure),
-                tuple(i.access_methods), tuple(i.extensions), i.has_jit, i.settings,
-            )
-            for i in installations
-        ],
+        installations=[_found(installation) for installation in installations],
         tools=facts.tools,
         disk=facts.disk | ({"places": places} if places else {}),
         cores=facts.cores,
         memory_bytes=facts.memory_bytes,
         clock_offset_s=facts.clock_offset_s,
-    )  # fmt: skip
+    )
+
+
+def _found(installation: Installation) -> FoundInstallation:
+    return FoundInstallation(
+        name=installation.name,
+        bin_dir=installation.bin_dir,
+        client_bin=installation.client_bin,
+        version=installation.version,
+        version_num=installation.version_num,
+        configure=tuple(installation.configure),
+        access_methods=tuple(installation.access_methods),
+        extensions=tuple(installation.extensions),
+        has_jit=installation.has_jit,
+        settings=installation.settings,
+    )

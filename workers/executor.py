@@ -330,26 +330,40 @@ async def _clean(attempt: _Attempt, lost: bool, idle: Idle) -> None:
     """Leaves the agents clean; what it cannot do is written down and does not hide the first error."""
     if not attempt.stage.agents:
         return
-    stage = attempt.stage
     try:
         async with attempt.phases.phase("clean"):
-            if attempt.error is not None and not lost:
-                await _rescue(attempt, str(attempt.error["kind"]))
-            for remote in attempt.remotes:
-                await _as_far_as_it_goes(attempt, "jobs", job.sweep(remote, only=stage.job_name))
-            if attempt.error is not None and not lost:
-                await _as_far_as_it_goes(attempt, "sessions", _end_sessions(attempt))
-            topology = registry.topology(attempt.order.spec.topology)
-            if not lost and isinstance(topology, Released):
-                await _as_far_as_it_goes(attempt, "topology", topology.release(stage))
-                await _as_far_as_it_goes(attempt, "jobs", job.sweep(stage.client, only=stage.job_name))
+            await _end_jobs(attempt, failed=attempt.error is not None and not lost)
             if not lost:
-                await _as_far_as_it_goes(attempt, "host factors", attempt.host.revert())
-            left = () if lost else await idle()
-            if unwanted := {role: remote for role, remote in stage.agents.items() if remote.address.name in left}:
-                await _as_far_as_it_goes(attempt, "servers", topology.tear_down(replace(stage, agents=unwanted)))
+                await _give_back(attempt)
+                await _tear_down(attempt, await idle())
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
+
+
+async def _end_jobs(attempt: _Attempt, *, failed: bool) -> None:
+    """Ends what the trial runs on its agents; after a failure what was gathered is saved first."""
+    if failed and attempt.error is not None:
+        await _rescue(attempt, str(attempt.error["kind"]))
+    for remote in attempt.remotes:
+        await _as_far_as_it_goes(attempt, "jobs", job.sweep(remote, only=attempt.stage.job_name))
+    if failed:
+        await _as_far_as_it_goes(attempt, "sessions", _end_sessions(attempt))
+
+
+async def _give_back(attempt: _Attempt) -> None:
+    """What the topology holds beside its servers, and what was set on the machines."""
+    stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
+    if isinstance(topology, Released):
+        await _as_far_as_it_goes(attempt, "topology", topology.release(stage))
+        await _as_far_as_it_goes(attempt, "jobs", job.sweep(stage.client, only=stage.job_name))
+    await _as_far_as_it_goes(attempt, "host factors", attempt.host.revert())
+
+
+async def _tear_down(attempt: _Attempt, agents: Collection[str]) -> None:
+    """Stops the servers on these agents, for which no other trial waits."""
+    stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
+    if unwanted := {role: remote for role, remote in stage.agents.items() if remote.address.name in agents}:
+        await _as_far_as_it_goes(attempt, "servers", topology.tear_down(replace(stage, agents=unwanted)))
 
 
 async def _end_sessions(attempt: _Attempt, how: str = "") -> bool:

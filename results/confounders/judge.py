@@ -5,27 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-from results.confounders.rules import (
-    BUILDS,
-    CHECKED_BUILD,
-    COMPILED,
-    TOLD_DEFAULTS,
-    Cause,
-    follows_from,
-    rule_of,
-    rule_of_absent,
-)
-from results.confounders.values import normal, options
+from results.confounders.reasons import Difference, Reasoning
+from results.confounders.rules import BUILDS, Cause
 from results.environment import LayerKind, flatten
 
 Place = tuple[str, str]  # (role, kind of layer)
 Environment = Mapping[Place, Mapping[str, Any]]  # → dotted key → value
 _ORDER = {cause: place for place, cause in enumerate(Cause)}
-_MEMORY_TOLERANCE = 0.01
-_QUANTITIES = (LayerKind.SETTINGS, LayerKind.DATA, LayerKind.TOPOLOGY)  # elsewhere 6.1 is not 6.10
-_CHECKSUMS = "data_checksums"
 _BUILD = ("primary", LayerKind.BUILD)
 
 
@@ -139,15 +127,6 @@ def _known(recorded: Iterable[bool]) -> tuple[str, ...]:
     return tuple("recorded" if one else "not recorded" for one in sorted({*recorded} or {False}, reverse=True))
 
 
-class _Reason(NamedTuple):
-    """The last four fields of a judgement."""
-
-    cause: Cause
-    why: str
-    warn: bool = False
-    dimension: str = ""
-
-
 class _Judge:
     def __init__(
         self,
@@ -160,8 +139,11 @@ class _Judge:
         self.sides = (left, right)
         self.known, self.keep_equal = known, keep_equal
         self.intended = intended | BUILDS if intended & BUILDS else intended
-        self.versions = [_values(side, _BUILD, "version_num") for side in self.sides]
-        self.initdb = [_values(side, _BUILD, "initdb") for side in self.sides]
+        self.rules = Reasoning(
+            self.intended,
+            versions=[_values(side, _BUILD, "version_num") for side in self.sides],
+            initdb=[_values(side, _BUILD, "initdb") for side in self.sides],
+        )
 
     def verdict(self) -> EnvironmentDifference:
         judgements: list[KeyJudgement] = []
@@ -188,120 +170,41 @@ class _Judge:
     def place(self, place: Place, sides: Sequence[Sequence[Environment]]) -> tuple[list[KeyJudgement], int]:
         """One layer of both sides: judgements, and how many keys are equal."""
         having = [[environment for environment in side if place in environment] for side in sides]
-        missing = [self.missing(place)] if having != [list(side) for side in sides] else []
+        complete = all(len(some) == len(side) for some, side in zip(having, sides, strict=True))
+        judgements = [] if complete else [self.missing(place)]
         if place[1] == LayerKind.DEFAULTS or not all(having):
-            return missing, 0  # defaults are read together with the settings
-        defaults = (place[0], LayerKind.DEFAULTS)
-        with_defaults = place[1] == LayerKind.SETTINGS and all(defaults in e for side in having for e in side)
-        layers = [
-            _distinct(_Layer({**e[defaults], **e[place]} if with_defaults else e[place], e[place]) for e in side)
-            for side in having
-        ]
-        if not self.keep_equal and len(layers[0]) == len(layers[1]) == 1 and layers[0][0] == layers[1][0]:
-            return missing, len(layers[0][0].values)
-        judgements, equal = missing, 0
-        for key in sorted({key for side in layers for layer in side for key in layer.values}):
-            left, right = (_distinct(layer.values.get(key) for layer in side) for side in layers)
-            if len(left) == 1 and left == right:
+            return judgements, 0  # defaults are read together with the settings
+        left, right = _layers_of(place, having)
+        if not self.keep_equal and len(left) == 1 and left == right:
+            return judgements, len(left[0].values)
+        of_keys, equal = self.keys(place, left, right)
+        return judgements + of_keys, equal
+
+    def keys(self, place: Place, left: Sequence[_Layer], right: Sequence[_Layer]) -> tuple[list[KeyJudgement], int]:
+        """The keys of one layer: judgements, and how many are equal."""
+        node, kind = place
+        judgements: list[KeyJudgement] = []
+        equal = 0
+        for key in sorted({key for layer in (*left, *right) for key in layer.values}):
+            one, other = (tuple(_distinct(layer.values.get(key) for layer in side)) for side in (left, right))
+            if len(one) == 1 and one == other:
                 equal += 1
                 if self.keep_equal:
-                    judgements.append(KeyJudgement(*place, key, tuple(left), tuple(right), Cause.SAME, ""))
-            else:
-                chosen = any(key in layer.chosen for side in layers for layer in side)
-                cause, why, warn, dimension = self.cause(place, key, left, right, chosen)
-                judgements.append(KeyJudgement(*place, key, tuple(left), tuple(right), cause, why, warn, dimension))
+                    judgements.append(KeyJudgement(node, kind, key, one, other, Cause.SAME, ""))
+                continue
+            chosen = any(key in layer.chosen for layer in (*left, *right))
+            reason = self.rules.reason(Difference(node, kind, key, one, other, chosen))
+            judgements.append(KeyJudgement(node, kind, key, one, other, *reason))
         return judgements, equal
 
     def missing(self, place: Place) -> KeyJudgement:
+        """Of a layer that not all trials have."""
         node, kind = place
         left, right = (_known(place in environment for environment in side) for side in self.sides)
-        roles = [{role for environment in side for role, _ in environment} for side in self.sides]
-        made_by = follows_from(node, LayerKind.TOPOLOGY, "name", self.intended)
-        if made_by and any(node not in side for side in roles):
-            return KeyJudgement(
-                node, kind, "", left, right, Cause.INTENDED, "The topology has this role.", False, made_by
-            )
-        if kind == LayerKind.HOST:
-            varied = next((name for name in sorted(self.intended) if name.startswith("host.")), "")
-            cause = Cause.INTENDED if varied else Cause.CONFOUNDER
-            return KeyJudgement(node, kind, "", left, right, cause, _WHY[kind], not varied, varied)
-        whole = "Some trials have" if "recorded" in left and "recorded" in right else "One side has"
-        why = f"{whole} no such layer: the role has no machine of its own there, or it was not recorded."
-        return KeyJudgement(node, kind, "", left, right, Cause.UNRECORDED, why)
-
-    def cause(self, place: Place, key: str, left: Sequence[Any], right: Sequence[Any], chosen: bool) -> _Reason:
-        """chosen: not on both sides a default of the build."""
-        node, kind = place
-        form = normal if kind in _QUANTITIES else repr
-        one, other = {form(value) for value in left}, {form(value) for value in right}
-        if one == other and len(one) == 1:
-            return _Reason(Cause.EQUIVALENT, "The same, written in another way.")
-        if kind == LayerKind.BUILD and key == "configure" and (found := self.configured(left, right)):
-            return found
-        if dimension := follows_from(node, kind, key, self.intended):
-            if (kind, key) == (LayerKind.CLIENT, "version"):
-                return _Reason(Cause.NOTED, "psql and pgbench came with the installation that is compared.")
-            return _Reason(Cause.INTENDED, f"Follows from {dimension}.", False, dimension)
-        if one == other:
-            return _Reason(Cause.ALIKE, "Varies on both sides alike.")
-        if kind == LayerKind.SETTINGS and (told := self.default(key, left, right, chosen)):
-            return told
-        if key == "memory.total_bytes" and _near([*left, *right]):
-            return _Reason(Cause.HARMLESS, "Within 1 %: what the kernel keeps for itself.")
-        if rule := rule_of(node, kind, key) or rule_of_absent(kind, [*left, *right]):
-            return _Reason(rule.cause, rule.why)
-        return _Reason(Cause.CONFOUNDER, _WHY.get(kind, "It may make a difference of its own."), True)
-
-    def configured(self, left: Sequence[Any], right: Sequence[Any]) -> _Reason | None:
-        one, other = ({options(value) for value in side} for side in (left, right))
-        if one == other:
-            return _Reason(Cause.HARMLESS, "The options differ in paths only.")
-        if self.versions[0] == self.versions[1]:
-            return None
-        slow = [{word for word in CHECKED_BUILD if any(word in o for s in side for o in s)} for side in (one, other)]
-        if slow[0] != slow[1]:
-            words = ", ".join(sorted(slow[0] ^ slow[1]))
-            return _Reason(Cause.CONFOUNDER, f"Only one side is a build for debugging ({words}).", True)
-        if self.intended & BUILDS:
-            return _Reason(Cause.NOTED, "The versions were built with other options: both are compared at once.")
-        return None
-
-    def default(self, key: str, left: Sequence[Any], right: Sequence[Any], chosen: bool) -> _Reason | None:
-        """What a setting is where nobody set it."""
-        since, words = TOLD_DEFAULTS.get(key, (0, ""))
-        newest = [max((number for number in side if number), default=0) for side in self.versions]
-        crossed = min(newest) < since <= max(newest)
-        if not chosen and self.versions[0] == self.versions[1] and self.intended & BUILDS:
-            return _Reason(Cause.INTENDED, "Follows from installation.", False, "installation")
-        if key in COMPILED:
-            return _Reason(
-                Cause.CONFOUNDER, "Fixed when the server was compiled, and not a matter of its version.", True
-            )
-        if chosen:
-            # initdb writes it into the cluster: no plan set it where both sides were made with the same options
-            by_initdb = key == _CHECKSUMS and crossed and self.initdb[0] == self.initdb[1]
-            return _Reason(Cause.DEFAULT, words, True) if by_initdb else None
-        if self.versions[0] == self.versions[1]:
-            return _Reason(Cause.NOTED, "The build brings another default.")
-        if None in (*left, *right):
-            return _Reason(Cause.DEFAULT, "In one version only, at its default.")
-        why = words if crossed else "Nobody set it on either side."
-        return _Reason(Cause.DEFAULT, why, crossed)
-
-
-_WHY: Mapping[str, str] = {
-    LayerKind.HARDWARE: "Another machine, or the machine was changed.",
-    LayerKind.KERNEL: "The kernel, or how it is set, differs.",
-    LayerKind.STORAGE: "The disk, its file system, or how it is mounted differs.",
-    LayerKind.HOST: "The plan had something set on the machine on one side, or otherwise on both.",
-    LayerKind.BUILD: "The servers were built otherwise.",
-    LayerKind.SETTINGS: "Set on one side, or otherwise on both.",
-    LayerKind.DATA: "They did not work on the same data.",
-    LayerKind.CLIENT: "The load was made otherwise.",
-    LayerKind.TOOL: "They did not run the same script.",
-    LayerKind.TOPOLOGY: "The servers are arranged otherwise.",
-    LayerKind.ACCESS_METHOD: "Tables are stored otherwise.",
-}
+        everywhere = all(_has_role(side, node) for side in self.sides)
+        on_both = "recorded" in left and "recorded" in right
+        reason = self.rules.missing(node, kind, role_everywhere=everywhere, on_both_sides=on_both)
+        return KeyJudgement(node, kind, "", left, right, *reason)
 
 
 @dataclass(frozen=True)
@@ -311,6 +214,21 @@ class _Layer:
 
     values: Mapping[str, Any]
     chosen: Mapping[str, Any]
+
+
+def _layers_of(place: Place, sides: Sequence[Sequence[Environment]]) -> list[list[_Layer]]:
+    """The different layers of each side; of settings with the defaults below them where those are known everywhere."""
+    defaults = (place[0], LayerKind.DEFAULTS)
+    with_defaults = place[1] == LayerKind.SETTINGS and all(defaults in one for side in sides for one in side)
+    found: list[list[_Layer]] = []
+    for side in sides:
+        layers = [_Layer({**one[defaults], **one[place]} if with_defaults else one[place], one[place]) for one in side]
+        found.append(_distinct(layers))
+    return found
+
+
+def _has_role(side: Iterable[Environment], role: str) -> bool:
+    return any(role == node for environment in side for node, _ in environment)
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
@@ -324,8 +242,3 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
 
 def _values(side: Sequence[Environment], place: Place, key: str) -> list[Any]:
     return _distinct(environment[place].get(key) for environment in side if place in environment)
-
-
-def _near(values: Sequence[Any]) -> bool:
-    numbers = [value for value in values if isinstance(value, int | float)]
-    return len(numbers) == len(values) and max(numbers) - min(numbers) <= _MEMORY_TOLERANCE * max(numbers)

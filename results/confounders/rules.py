@@ -166,15 +166,24 @@ def follows_from(node: str, kind: str, key: str, intended: Collection[str]) -> s
     return next((name for name in _candidates(node, kind, key) if name in intended), "")
 
 
+_BUILD_DIMENSIONS = tuple(sorted(BUILDS))
+# Keys of a layer that follow from other dimensions than the rest of it.
+_CLIENT_DIMENSIONS = {
+    "threads_rule": ("threads", "clients"),
+    "agents": ("agent.client", "agent.primary", "topology"),
+}
+_DATA_DIMENSIONS = {"policy": ("policy", "data", "workload")}
+
+
 def _candidates(node: str, kind: str, key: str) -> tuple[str, ...]:
-    builds = tuple(sorted(BUILDS))
+    """Dimensions that may make this key differ."""
     match kind:
         case LayerKind.HARDWARE | LayerKind.KERNEL | LayerKind.STORAGE | "agent":
             return (f"agent.{node}",)
         case LayerKind.BUILD:
-            return ("initdb",) if key == "initdb" else builds
+            return ("initdb",) if key == "initdb" else _BUILD_DIMENSIONS
         case LayerKind.DEFAULTS:
-            return builds
+            return _BUILD_DIMENSIONS
         case LayerKind.SETTINGS:
             return (f"setting.{key}", *_makers(key))
         case LayerKind.ACCESS_METHOD:
@@ -184,14 +193,17 @@ def _candidates(node: str, kind: str, key: str) -> tuple[str, ...]:
         case LayerKind.HOST:
             return (f"host.{key.partition('.')[0]}", f"agent.{node}")
         case LayerKind.CLIENT:
-            of = {"threads_rule": ("threads", "clients"), "agents": ("agent.client", "agent.primary", "topology")}
-            return of.get(key, builds)
+            return _CLIENT_DIMENSIONS.get(key, _BUILD_DIMENSIONS)
         case LayerKind.DATA:
-            return (key, "data", "workload") if key == "policy" else (key, "workload")
+            return _DATA_DIMENSIONS.get(key, (key, "workload"))
         case LayerKind.TOOL:
-            brought = ("workload", "text", "setup", "script", "form") if key.endswith("SHA-256") else ()
-            return (*brought, f"agent.{node}")
+            return (*_script_dimensions(key), f"agent.{node}")
     return ()
+
+
+def _script_dimensions(tool: str) -> tuple[str, ...]:
+    """A script's checksum follows from what the plan chose of the workload."""
+    return ("workload", "text", "setup", "script", "form") if tool.endswith("SHA-256") else ()
 
 
 def _makers(setting: str) -> tuple[str, ...]:

@@ -169,19 +169,34 @@ def _gone_since(row: models.Cluster, installations: Iterable[InstallationRow]) -
 def _row(row: models.Cluster, candidate: Candidate, fate: Fate, agent: AgentRow) -> ClusterRow:
     names = [one.name for one in agent.installations if one.present and one.bin_dir == row.bin_dir]
     return ClusterRow(
-        id=row.pk, directory=row.directory, parts=tuple(row.parts), installation=names[0] if names else "",
-        bin_dir=row.bin_dir, state=candidate.state, size_bytes=row.size_bytes, used_at=row.used_at, running=row.running,
-        needed_by=candidate.needed_by, kept=fate.kept, due_at=fate.due_at, why=fate.why, error=row.error,
+        id=row.pk,
+        directory=row.directory,
+        parts=tuple(row.parts),
+        installation=names[0] if names else "",
+        bin_dir=row.bin_dir,
+        state=candidate.state,
+        size_bytes=row.size_bytes,
+        used_at=row.used_at,
+        running=row.running,
+        needed_by=candidate.needed_by,
+        kept=fate.kept,
+        due_at=fate.due_at,
+        why=fate.why,
+        error=row.error,
         tried_at=row.tried_at,
-    )  # fmt: skip
+    )
 
 
 def _removals(agent: str) -> tuple[Removal, ...]:
     entries = models.AuditEntry.objects.filter(object=f"agent {agent}", verb=REMOVE)[:_LATEST]
     return tuple(
         Removal(
-            at=entry.at, actor=entry.actor, directory=entry.detail["directory"], why=entry.detail["why"],
-            size_bytes=entry.detail["size_bytes"], step=entry.detail["step"],
+            at=entry.at,
+            actor=entry.actor,
+            directory=entry.detail["directory"],
+            why=entry.detail["why"],
+            size_bytes=entry.detail["size_bytes"],
+            step=entry.detail["step"],
         )
         for entry in entries
-    )  # fmt: skip
+    )

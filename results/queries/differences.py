@@ -105,9 +105,16 @@ class _Side:
         latest = trial.attempt_id or trial.attempts.exclude(environment="").values_list("pk", flat=True).last()
         self.attempts = (latest,) if latest else ()
         return Subject(
-            f"trial:{trial.pk}", "trial", trial.pk, trial.configuration.name, trial.run_id, trial.run.name,
-            trial.configuration.levels, _publisher(trial.run), len(self.attempts),
-        )  # fmt: skip
+            reference=f"trial:{trial.pk}",
+            kind="trial",
+            id=trial.pk,
+            name=trial.configuration.name,
+            run_id=trial.run_id,
+            run_name=trial.run.name,
+            levels=trial.configuration.levels,
+            published=_publisher(trial.run),
+            trials=len(self.attempts),
+        )
 
     def _run(self, name: str) -> Subject:
         run = models.Run.objects.select_related("publication").filter(pk=known_id(int(name), "run")).first()

@@ -80,11 +80,16 @@ def profile(key: str) -> Profile:
         raise NotFound(f"There is no {what} {number}, or no call stacks of it that count.")
     first = rows[0]
     return Profile(
-        key, first.run_id, first.run_name, first.configuration_id, first.levels, first.dimensions,
+        key=key,
+        run_id=first.run_id,
+        run_name=first.run_name,
+        configuration_id=first.configuration_id,
+        levels=first.levels,
+        dimensions=first.dimensions,
         trials=tuple(dict.fromkeys(row.trial_id for row in rows)),
         how=tuple(sorted({row.label for row in rows})),
         stacks=merged(row.content for row in rows),
-    )  # fmt: skip
+    )
 
 
 def compared(a: str, b: str) -> Comparison:

@@ -15,16 +15,40 @@ from workers.remote.address import Address
 from workers.remote.connection import Remote, connected
 
 NUMBERS = (
-    "0", "-1", "10", "64MB", "8kB", "5min", "1.5", "0x10", "010", "1e2", "lots", "2 ms ", "1TB", "100us", "-2", "",
-)  # fmt: skip
+    "0",
+    "-1",
+    "10",
+    "64MB",
+    "8kB",
+    "5min",
+    "1.5",
+    "0x10",
+    "010",
+    "1e2",
+    "lots",
+    "2 ms ",
+    "1TB",
+    "100us",
+    "-2",
+    "",
+)
 WORDS = ("on", "t", "of", "o", "TRUE", "1", "debug", "archive", "none", "n", "md5", "")
 # Refused by a hook of the setting's own, which knows more than pg_settings tells.
 HOOKS = {
     "allow_alter_system",  # refused by ALTER SYSTEM alone
-    "bonjour", "commit_timestamp_buffers", "io_max_concurrency", "max_stack_depth", "multixact_member_buffers",
-    "multixact_offset_buffers", "notify_buffers", "serializable_buffers", "ssl", "subtransaction_buffers",
-    "transaction_buffers", "vacuum_buffer_usage_limit",
-}  # fmt: skip
+    "bonjour",
+    "commit_timestamp_buffers",
+    "io_max_concurrency",
+    "max_stack_depth",
+    "multixact_member_buffers",
+    "multixact_offset_buffers",
+    "notify_buffers",
+    "serializable_buffers",
+    "ssl",
+    "subtransaction_buffers",
+    "transaction_buffers",
+    "vacuum_buffer_usage_limit",
+}
 
 
 @pytest.fixture(scope="module")

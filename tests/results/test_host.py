@@ -75,12 +75,23 @@ def test_a_trial_recorded_before_there_were_host_factors_is_read() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("cpus", '"primary=0 primary=1"'), ("cpus", '"primary=x"'), ("cpus", '"primary=3-1"'), ("cpus", '"primary="'),
+        ("cpus", '"primary=0 primary=1"'),
+        ("cpus", '"primary=x"'),
+        ("cpus", '"primary=3-1"'),
+        ("cpus", '"primary="'),
         ("cpus", '"primary=0 1"'),
-        ("cpus", '"first"'), ("cpus", '"0 cpus"'), ("cpus", '"0;1"'), ("x", "true"), ("x", "1.5"), ("x", '"$(id)"'),
-        ("x", '""'), ("x", '"a\\nb"'), ("X", '"a"'), ("a-b", '"a"'),
+        ("cpus", '"first"'),
+        ("cpus", '"0 cpus"'),
+        ("cpus", '"0;1"'),
+        ("x", "true"),
+        ("x", "1.5"),
+        ("x", '"$(id)"'),
+        ("x", '""'),
+        ("x", '"a\\nb"'),
+        ("X", '"a"'),
+        ("a-b", '"a"'),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_level_is_refused_wherever_it_stands(name: str, value: str) -> None:
     assert set(wrong(f'[host]\n"{name}" = {value}\n')) == {f"host.{name}"}
     assert set(wrong(f'[factors]\n"host.{name}" = [{value}]\n')) == {f"factors.host.{name}"}

@@ -54,22 +54,51 @@ def test_every_problem_is_reported_with_its_field() -> None:
         '[settings]\n"a;b" = 1\n[factors]\nscale = []\nfoo = [1]\nclients = [1, 1]\n'
     )
     assert set(found) == {
-        "name", "replicate", "duration_s", "seed", "initdb", "collectors", "agents.primary", "agents.king",
-        "parameters.clients", "parameters.salt", "settings.a;b", "factors.scale", "factors.foo", "factors.clients",
+        "name",
+        "replicate",
+        "duration_s",
+        "seed",
+        "initdb",
+        "collectors",
+        "agents.primary",
+        "agents.king",
+        "parameters.clients",
+        "parameters.salt",
+        "settings.a;b",
+        "factors.scale",
+        "factors.foo",
+        "factors.clients",
         "installation",
-    }  # fmt: skip
+    }
     assert found["parameters.clients"] == "'four' is not a whole number."
 
 
 @pytest.mark.parametrize(
     "option",
     [
-        "--pgdata=/elsewhere", "-D/elsewhere", "--pgd=/elsewhere", "--username=x", "-Ux", "--pwfile=/etc/shadow", "-W",
-        "--pwprompt", "--waldir=/elsewhere", "-X/elsewhere", "--auth=md5", "--auth-host=trust", "-Atrust", "/elsewhere",
-        "--lc-messages=de_DE", "--set=port=1", "-cdata_directory=/elsewhere", "--wal-segsize", "--encoding=", "-k; x",
+        "--pgdata=/elsewhere",
+        "-D/elsewhere",
+        "--pgd=/elsewhere",
+        "--username=x",
+        "-Ux",
+        "--pwfile=/etc/shadow",
+        "-W",
+        "--pwprompt",
+        "--waldir=/elsewhere",
+        "-X/elsewhere",
+        "--auth=md5",
+        "--auth-host=trust",
+        "-Atrust",
+        "/elsewhere",
+        "--lc-messages=de_DE",
+        "--set=port=1",
+        "-cdata_directory=/elsewhere",
+        "--wal-segsize",
+        "--encoding=",
+        "-k; x",
         7,
     ],
-)  # fmt: skip
+)
 def test_initdb_is_not_told_places_accounts_or_authentication(option: object) -> None:
     mapping = {"name": "x", "installation": "16", "agents": {"primary": "db"}, "initdb": [option]}
     with pytest.raises(PlanError) as caught:
@@ -79,10 +108,20 @@ def test_initdb_is_not_told_places_accounts_or_authentication(option: object) ->
 
 def test_initdb_is_told_what_distinguishes_clusters() -> None:
     options = [
-        "--data-checksums", "-k", "--no-data-checksums", "--wal-segsize=64", "--locale=ja_JP.UTF-8", "-EUTF8",
-        "--encoding=EUC_JP", "--locale-provider=icu", "--icu-locale=ja-JP", "--lc-collate=C", "--no-locale",
-        "--set=work_mem=4MB", "-cshared_buffers=1GB",
-    ]  # fmt: skip
+        "--data-checksums",
+        "-k",
+        "--no-data-checksums",
+        "--wal-segsize=64",
+        "--locale=ja_JP.UTF-8",
+        "-EUTF8",
+        "--encoding=EUC_JP",
+        "--locale-provider=icu",
+        "--icu-locale=ja-JP",
+        "--lc-collate=C",
+        "--no-locale",
+        "--set=work_mem=4MB",
+        "-cshared_buffers=1GB",
+    ]
     mapping = {"name": "x", "installation": "16", "agents": {"primary": "db"}, "initdb": options}
     assert plans.from_mapping(mapping, KINDS).initdb == tuple(options)
 

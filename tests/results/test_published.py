@@ -99,8 +99,10 @@ def test_a_fill_factor_that_is_accepted_and_ignored_holds_partly(loaded: None) -
     assert published["zedstore", "fillfactor"] == "partly"
     assert {published[method, "pgstattuple"] for method in ("zheap", "zedstore")} == {"cannot"}
     remarks = models.Publication.objects.get(slug="wg1-2019-section-5-capabilities").remarks
-    assert {"text": "A fill factor that zedstore accepts and ignores is a yes in the report, and partly here.",
-            "lines": [8]} in remarks  # fmt: skip
+    assert {
+        "text": "A fill factor that zedstore accepts and ignores is a yes in the report, and partly here.",
+        "lines": [8],
+    } in remarks
 
 
 def test_verbs_refuse_published_figures_in_words(loaded: None) -> None:

@@ -20,9 +20,14 @@ SHELF = read_all(PLANS, kinds())
 
 def mapping(**changes: Any) -> dict[str, Any]:
     ready = {
-        "source": "A report 2012,\n 2.2.", "did": "Much\nwas done.", "found": "Little.", "size": "scale", "laptop": 10,
-        "report": 1000, "compare": "installations",
-    }  # fmt: skip
+        "source": "A report 2012,\n 2.2.",
+        "did": "Much\nwas done.",
+        "found": "Little.",
+        "size": "scale",
+        "laptop": 10,
+        "report": 1000,
+        "compare": "installations",
+    }
     plan = {
         "name": "Reads",
         "description": "What it\nfinds out.\n\nAnd more.",
@@ -99,8 +104,9 @@ def test_a_choice_makes_the_plan() -> None:
         {"script": "select-only", "scale": 20},
     )
     assert [(f.name, [level.label for level in f.levels]) for f in plan.factors] == [
-        ("installation", ["16", "18"]), ("clients", ["1", "4"]),
-    ]  # fmt: skip
+        ("installation", ["16", "18"]),
+        ("clients", ["1", "4"]),
+    ]
     assert plan.description == "What it finds out.\n\nAnd more.\n\nAfter A report 2012, 2.2."
 
 

@@ -63,12 +63,25 @@ def test_a_value_that_cannot_be_is_told_with_what_can(name: str, value: str, tex
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("shared_buffers", "128MB"), ("shared_buffers", " 0x4000 "), ("shared_buffers", "1e6"), ("work_mem", "1.5GB"),
-        ("work_mem", "64 kB"), ("fsync", "T"), ("fsync", "of"), ("wal_level", "hot_standby"), ("wal_level", "Logical"),
-        ("huge_pages", "true"), ("log_min_messages", "debug"), ("vacuum_cost_delay", "0.5"), ("search_path", "a, b"),
-        ("vacuum_cost_delay", "500us"), ("log_file_mode", "0600"), ("autovacuum_work_mem", "-1"), ("log_timezone", ""),
+        ("shared_buffers", "128MB"),
+        ("shared_buffers", " 0x4000 "),
+        ("shared_buffers", "1e6"),
+        ("work_mem", "1.5GB"),
+        ("work_mem", "64 kB"),
+        ("fsync", "T"),
+        ("fsync", "of"),
+        ("wal_level", "hot_standby"),
+        ("wal_level", "Logical"),
+        ("huge_pages", "true"),
+        ("log_min_messages", "debug"),
+        ("vacuum_cost_delay", "0.5"),
+        ("search_path", "a, b"),
+        ("vacuum_cost_delay", "500us"),
+        ("log_file_mode", "0600"),
+        ("autovacuum_work_mem", "-1"),
+        ("log_timezone", ""),
     ],
-)  # fmt: skip
+)
 def test_a_value_as_postgresql_reads_it_is_taken(name: str, value: str) -> None:
     assert fault(KNOWN[name], value) == ""
 
@@ -89,9 +102,13 @@ def test_whatever_a_server_has_by_default_can_be_set(major: str) -> None:
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("shared_bufers", "shared_buffers"), ("share_buffers", "shared_buffers"), ("workmem", "work_mem"),
-        ("Max_Connection", "max_connections"), ("datestyl", "DateStyle"), ("turbo", ""),
+        ("shared_bufers", "shared_buffers"),
+        ("share_buffers", "shared_buffers"),
+        ("workmem", "work_mem"),
+        ("Max_Connection", "max_connections"),
+        ("datestyl", "DateStyle"),
+        ("turbo", ""),
     ],
-)  # fmt: skip
+)
 def test_the_nearest_name_is_the_one_that_was_meant(name: str, meant: str) -> None:
     assert nearest(name, KNOWN) == meant

@@ -19,11 +19,18 @@ from webapp.forms.levels import typed
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
     [
-        (8123.4, "us", "8.123 ms"), (0.42, "us", "0.42 µs"), (1536, "B", "1.5 kB"), (99.5, "%", "99.50 %"),
-        (7200, "s", "2 h"), (3145728, "B/s", "3 MB/s"),
-        (12345.678, "tps", "12,346 tps"), (3, "1", "3"), (None, "s", "–"), (math.nan, "s", "–"),
+        (8123.4, "us", "8.123 ms"),
+        (0.42, "us", "0.42 µs"),
+        (1536, "B", "1.5 kB"),
+        (99.5, "%", "99.50 %"),
+        (7200, "s", "2 h"),
+        (3145728, "B/s", "3 MB/s"),
+        (12345.678, "tps", "12,346 tps"),
+        (3, "1", "3"),
+        (None, "s", "–"),
+        (math.nan, "s", "–"),
     ],
-)  # fmt: skip
+)
 def test_quantities_are_shown_with_a_fitting_unit(value: float | None, unit: str, text: str) -> None:
     shown = format_quantity(value, unit)
     assert shown.replace("0.4200", "0.42").replace("1.500", "1.5") == text
@@ -120,12 +127,24 @@ def test_parameters_refuse_what_is_not_of_their_kind() -> None:
 @pytest.mark.parametrize(
     ("value", "unit", "base"),
     [
-        (1.5, "ms", (0.0015, "s")), (250, "us", (0.00025, "s")), (250, "µs", (0.00025, "s")), (3, "ns", (3e-9, "s")),
-        (2, "min", (120, "s")), (2, "MB", (2 * 1024**2, "B")), (2, "MiB", (2 * 1024**2, "B")), (1, "KiB", (1024, "B")),
-        (3, "kB/s", (3072, "B/s")), (7, "rows/s", (7, "rows/s")), (7, "", (7, "1")), (7, "1", (7, "1")),
-        (7, "m", (7, "m")), (7, "KB", (7, "KB")), (7, "s/s", (7, "s/s")), (40, "%", (40, "%")),
+        (1.5, "ms", (0.0015, "s")),
+        (250, "us", (0.00025, "s")),
+        (250, "µs", (0.00025, "s")),
+        (3, "ns", (3e-9, "s")),
+        (2, "min", (120, "s")),
+        (2, "MB", (2 * 1024**2, "B")),
+        (2, "MiB", (2 * 1024**2, "B")),
+        (1, "KiB", (1024, "B")),
+        (3, "kB/s", (3072, "B/s")),
+        (7, "rows/s", (7, "rows/s")),
+        (7, "", (7, "1")),
+        (7, "1", (7, "1")),
+        (7, "m", (7, "m")),
+        (7, "KB", (7, "KB")),
+        (7, "s/s", (7, "s/s")),
+        (40, "%", (40, "%")),
     ],
-)  # fmt: skip
+)
 def test_a_known_unit_becomes_its_base_unit_and_another_stays(value: float, unit: str, base: tuple[float, str]) -> None:
     found, name = to_base(value, unit)
     assert (pytest.approx(found), name) == base

@@ -242,7 +242,10 @@ def test_the_preview_warns_of_what_will_go_wrong() -> None:
     seen = preview(plan, registry.kinds())
     assert seen.trials == 12
     assert {warning.field for warning in seen.warnings} == {
-        "replicates", "parameters.clients", "parameters.scale", "agents.client",
-    }  # fmt: skip
+        "replicates",
+        "parameters.clients",
+        "parameters.scale",
+        "agents.client",
+    }
     assert seen.disk_bytes > 10 * 1024**3
     assert seen.seconds > 12 * 5

@@ -83,6 +83,9 @@ def _together(series: Sequence[Series]) -> Series:
 
 def _area(series: Series, label: str, paint: Paint, node: str) -> dict[str, Any]:
     return line(series, f"var(--s{paint.colour})", "") | {
-        "stackgroup": f"waits {node}", "name": escape(label), "fillcolor": paint.fill,
-        "line": {"color": f"var(--s{paint.colour})", "width": 0.5, "shape": "hv"}, "hovertemplate": "%{y:,.3~g}",
-    }  # fmt: skip
+        "stackgroup": f"waits {node}",
+        "name": escape(label),
+        "fillcolor": paint.fill,
+        "line": {"color": f"var(--s{paint.colour})", "width": 0.5, "shape": "hv"},
+        "hovertemplate": "%{y:,.3~g}",
+    }

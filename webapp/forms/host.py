@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.http import QueryDict
@@ -58,10 +59,8 @@ def described(factor: HostFactor) -> HostForm:
 
 def factor_posted(posted: QueryDict, name: str = "") -> HostFactor:
     """What was posted → the factor. name: of the one that is changed, '' for a new one. Raises DefinitionError."""
-    problems: list[Problem] = []
     rows = [row for row in _posted_levels(posted) if any(vars(row).values())]
-    for label in sorted({row.label for row in rows if [one.label for one in rows].count(row.label) > 1}):
-        problems.append(Problem(f"levels.{label}", f"Two levels are called {label!r}.", "Rename one."))
+    problems = list(_same_labels(rows))
     mapping: dict[str, Any] = {
         "help": _line(posted, "help"),
         "show": _text(posted, "show"),
@@ -69,7 +68,7 @@ def factor_posted(posted: QueryDict, name: str = "") -> HostFactor:
         "roles": _line(posted, "roles").replace(",", " ").split(),
         "needs_stopped_servers": "needs_stopped_servers" in posted,
         "keeps_data_apart": "keeps_data_apart" in posted,
-        "levels": {row.label: {k: getattr(row, k) for k in _LEVEL[1:] if getattr(row, k)} for row in rows},
+        "levels": {row.label: _level_mapping(row) for row in rows},
     }
     try:
         factor = factor_of(name or _line(posted, "name"), mapping)
@@ -78,6 +77,17 @@ def factor_posted(posted: QueryDict, name: str = "") -> HostFactor:
     if problems:
         raise DefinitionError(problems)
     return factor
+
+
+def _same_labels(rows: Iterable[LevelRow]) -> Iterator[Problem]:
+    counts = Counter(row.label for row in rows)
+    for label in sorted(label for label, count in counts.items() if count > 1):
+        yield Problem(f"levels.{label}", f"Two levels are called {label!r}.", "Rename one.")
+
+
+def _level_mapping(row: LevelRow) -> dict[str, str]:
+    """A level as the TOML has it, below its label: what is empty is left out."""
+    return {key: text for key in _LEVEL[1:] if (text := getattr(row, key))}
 
 
 def refused(posted: QueryDict, error: DefinitionError) -> HostForm:
@@ -93,14 +103,15 @@ def refused(posted: QueryDict, error: DefinitionError) -> HostForm:
         roles=_line(posted, "roles"),
         needs_stopped_servers="needs_stopped_servers" in posted,
         keeps_data_apart="keeps_data_apart" in posted,
-        levels=tuple(
-            LevelRow(**vars(row) | {"problem": _said(p for p in error.problems if _of_level(p, [label]))})
-            if any(vars(row).values())
-            else row
-            for row, label in zip(rows, labels, strict=True)
-        ),
+        levels=tuple(_refused_level(row, label, error) for row, label in zip(rows, labels, strict=True)),
         problems={name: _said(p for p in own if p.field == name) for name in {p.field for p in own}},
     )
+
+
+def _refused_level(row: LevelRow, label: str, error: DefinitionError) -> LevelRow:
+    if not any(vars(row).values()):
+        return row
+    return replace(row, problem=_said(problem for problem in error.problems if _of_level(problem, [label])))
 
 
 def _of_level(problem: Problem, labels: list[str]) -> bool:

@@ -36,21 +36,38 @@ RESULTS = "Results"
 FEWEST_LABELS = 3  # of two metrics or more, for a table
 PHASES = "Phases"
 FACTS = (
-    "failover.outage", "ledger.lost", "failover.failed", "failover.steady",
-    "latency.mean", "latency.p50", "latency.p95", "latency.p99", "latency.p99.9", "latency.max", "failed",
-    "transactions", "cpu.per_transaction", "wal.per_transaction", "blocks.read.per_transaction",
-)  # fmt: skip
+    "failover.outage",
+    "ledger.lost",
+    "failover.failed",
+    "failover.steady",
+    "latency.mean",
+    "latency.p50",
+    "latency.p95",
+    "latency.p99",
+    "latency.p99.9",
+    "latency.max",
+    "failed",
+    "transactions",
+    "cpu.per_transaction",
+    "wal.per_transaction",
+    "blocks.read.per_transaction",
+)
 MOST_BESIDE = 3  # nodes of a group among others
 LARGEST_FIRST = ("perf.share", "waits")  # metrics whose labels are in the order of their values
 SUMMED = ("tps", "tps.including", "transactions", "failed", "retried", "retries", "skipped", "late")
 OF_LOADS = ("latency.", "schedule.", "connection.")  # prefixes of the other numbers that a load has
 BY_NODE = ("replication.",)  # whose few labels stand in their group, where nodes stand side by side
 _SHORT = {
-    "failover.outage": "without service", "ledger.lost": "acknowledged, lost", "failover.failed": "failed",
+    "failover.outage": "without service",
+    "ledger.lost": "acknowledged, lost",
+    "failover.failed": "failed",
     "failover.steady": "until steady",
-    "latency.mean": "mean latency", "latency.max": "max", "cpu.per_transaction": "CPU / tx",
-    "wal.per_transaction": "WAL / tx", "blocks.read.per_transaction": "blocks read / tx",
-}  # fmt: skip
+    "latency.mean": "mean latency",
+    "latency.max": "max",
+    "cpu.per_transaction": "CPU / tx",
+    "wal.per_transaction": "WAL / tx",
+    "blocks.read.per_transaction": "blocks read / tx",
+}
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,13 @@ from workers.tasks import ring
 
 TEXT_LIMIT = 2_000_000
 WIRES = (
-    ("load", "load"), ("queries", "queries"), ("sync", "replication, waited for"), ("async", "replication"),
-    ("control", "control"), ("broken", "broken"),
-)  # fmt: skip
+    ("load", "load"),
+    ("queries", "queries"),
+    ("sync", "replication, waited for"),
+    ("async", "replication"),
+    ("control", "control"),
+    ("broken", "broken"),
+)
 _ELSEWHERE = (LayerKind.SETTINGS, LayerKind.DEFAULTS)  # a table of their own, and the page that compares environments
 
 

@@ -120,7 +120,7 @@ def _laid_over(found: Comparison, base: Point, other: Point) -> dict[str, Any]:
         "flame": flame(result),
         "flame_missing": missing(looks, lambda side: side.stacks, "call stacks", "perf"),
         "diff": f"left=trial:{base.values[0].trial_id}&right=trial:{other.values[0].trial_id}",
-    }  # fmt: skip
+    }
 
 
 def _looks(found: Comparison, result: Why) -> tuple[Look, Look]:

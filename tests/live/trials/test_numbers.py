@@ -98,8 +98,11 @@ def test_every_number_can_be_rebuilt_from_the_bundle_and_a_changed_one_is_found(
     models.Attempt.objects.filter(pk=attempt.pk).update(events=[{"at_s": 0}])
     [found] = reingest.reread(None, replace=True)
     assert {(d.table, d.key[0]) for d in found.differences} == {
-        ("measurement", "tps"), ("series", "tps"), ("histogram", "client"), ("attempt", "events"),
-    }  # fmt: skip
+        ("measurement", "tps"),
+        ("series", "tps"),
+        ("histogram", "client"),
+        ("attempt", "events"),
+    }
     [mended] = reingest.reread(None, replace=False)
     assert mended.differences == ()
 

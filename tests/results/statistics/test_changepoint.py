@@ -13,22 +13,13 @@ from scipy import stats
 
 from results.statistics.changepoint import LEVEL, MINIMUM_SEGMENT, change_points, largest_p
 
+DATA = Path(__file__).parents[2] / "data" / "statistics"
 # Annual flow of the Nile at Aswan, 1871 to 1970, in 10^8 m³: Cobb (1978), The problem of the Nile: conditional solution
 # to a changepoint problem, Biometrika 65:243. The dam's building began in 1898; the level falls from 1899.
-NILE = [
-    1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140, 995, 935, 1110, 994, 1020, 960, 1180, 799, 958,
-    1140, 1100, 1210, 1150, 1250, 1260, 1220, 1030, 1100, 774, 840, 874, 694, 940, 833, 701, 916, 692, 1020,
-    1050, 969, 831, 726, 456, 824, 702, 1120, 1100, 832, 764, 821, 768, 845, 864, 862, 698, 845, 744, 796, 1040,
-    759, 781, 865, 845, 944, 984, 897, 822, 1010, 771, 676, 649, 846, 812, 742, 801, 1040, 860, 874, 848, 890,
-    744, 749, 838, 1050, 918, 986, 797, 923, 975, 815, 1020, 906, 901, 1170, 912, 746, 919, 718, 714, 740,
-]  # fmt: skip
+NILE = [int(flow) for flow in (DATA / "nile.txt").read_text().split()]
 # Coal-mining disasters in the United Kingdom a year, 1851 to 1962: Jarrett (1979), A note on the intervals between
 # coal-mining disasters, Biometrika 66:191. Published analyses put the change of the rate between 1886 and 1895.
-COAL = [
-    4, 5, 4, 1, 0, 4, 3, 4, 0, 6, 3, 3, 4, 0, 2, 6, 3, 3, 5, 4, 5, 3, 1, 4, 4, 1, 5, 5, 3, 4, 2, 5, 2, 2, 3, 4, 2, 1, 3,
-    2, 2, 1, 1, 1, 1, 3, 0, 0, 1, 0, 1, 1, 0, 0, 3, 1, 0, 3, 2, 2, 0, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 2, 1, 0, 0, 0, 1, 1,
-    0, 2, 3, 3, 1, 1, 2, 1, 1, 1, 1, 2, 3, 3, 0, 0, 0, 1, 4, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1,
-]  # fmt: skip
+COAL = [int(disasters) for disasters in (DATA / "coal.txt").read_text().split()]
 
 Floats = NDArray[np.float64]
 

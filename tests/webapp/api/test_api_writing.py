@@ -247,8 +247,9 @@ def test_a_tokens_secret_is_shown_once(grace: APIClient) -> None:
     assert client.get(f"{API}/tokens/").status_code == 401
     assert grace.delete(f"{API}/tokens/{made['token']['id']}/").status_code == 404
     assert list(models.AuditEntry.objects.values_list("verb", "actor")) == [
-        ("revoke token", "grace"), ("create token", "grace"),
-    ]  # fmt: skip
+        ("revoke token", "grace"),
+        ("create token", "grace"),
+    ]
 
 
 def test_no_token_gives_more_than_its_maker_has(grace: APIClient) -> None:

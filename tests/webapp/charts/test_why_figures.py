@@ -41,7 +41,7 @@ def a_look(name: str, index: int, trials: int = 3, **values: float) -> Look:
         with_latencies=(0,),
         settings={},
         plans={},
-    )  # fmt: skip
+    )
     return Look(name, index, side)
 
 

@@ -111,8 +111,10 @@ def test_builds_are_offered_with_every_access_method(db: None, stranger: Client)
     agent = factories.agent("db1", {"16.9": 160009, "18.1": 180001})
     agent.installations.filter(version="18.1").update(access_methods=["heap", "heap2"])
     assert chosen(page(stranger, "/plans/ready/builds/")) == [
-        "postgresql-16.9 heap", "postgresql-18.1 heap", "postgresql-18.1 heap2",
-    ]  # fmt: skip
+        "postgresql-16.9 heap",
+        "postgresql-18.1 heap",
+        "postgresql-18.1 heap2",
+    ]
 
 
 def test_a_plan_of_one_installation_offers_the_newest(db: None, stranger: Client) -> None:

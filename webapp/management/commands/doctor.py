@@ -41,8 +41,12 @@ class Command(BaseCommand):
         console = Console(file=self.stdout)  # type: ignore[arg-type]
         sick = 0
         checks: dict[str, Callable[[], Iterator[Finding]]] = {
-            "warehouse": _warehouse, "workers": _workers, "beat": _beat, "bundle folder": _bundles, "agents": _agents,
-        }  # fmt: skip
+            "warehouse": _warehouse,
+            "workers": _workers,
+            "beat": _beat,
+            "bundle folder": _bundles,
+            "agents": _agents,
+        }
         for name, check in checks.items():
             for well, text in _known(check):
                 sick += not well

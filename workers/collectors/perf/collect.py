@@ -63,9 +63,14 @@ class Perf:
         if "began" not in finished.stdout:
             return
         folded = await server.remote.script(
-            (_HERE / "fold.sh").read_text(), directory, (_HERE / "fold.awk").read_text(), found.binary,
-            *found.options, check=False, timeout_s=_FOLD_LIMIT_S,
-        )  # fmt: skip
+            (_HERE / "fold.sh").read_text(),
+            directory,
+            (_HERE / "fold.awk").read_text(),
+            found.binary,
+            *found.options,
+            check=False,
+            timeout_s=_FOLD_LIMIT_S,
+        )
         if folded.exit_status != 0:
             stage.recorder.gap("perf", node, f"the samples could not be read: {folded.stderr.strip()}")
             return
@@ -87,9 +92,15 @@ def slices(measured_s: float | None) -> dict[str, str]:
 
 async def _probed(server: Server, directory: str) -> Found:
     result = await server.remote.script(
-        (_HERE / "probe.sh").read_text(), directory, server.data_dir, server.psql("postgres")[0],
-        (_HERE / "probe.sql").read_text(), "postgres", env=server.environment(local=True), check=False,
-    )  # fmt: skip
+        (_HERE / "probe.sh").read_text(),
+        directory,
+        server.data_dir,
+        server.psql("postgres")[0],
+        (_HERE / "probe.sql").read_text(),
+        "postgres",
+        env=server.environment(local=True),
+        check=False,
+    )
     if result.exit_status == 0:
         binary, event, graph, *options = result.stdout.split()
         return Found(binary, event, graph, tuple(options))

@@ -99,7 +99,7 @@ PARAMETERS = (
             shared.PER_STATEMENT,
         )
     ),
-)  # fmt: skip
+)
 
 METRICS = (
     Metric("script.seconds", "s", Better.LOWER, "Time taken", "From the start of queries or command to the end."),
@@ -133,7 +133,7 @@ METRICS = (
         "All clients together: queries divided by the measured window.",
     ),
     *pgbench.METRICS,
-)  # fmt: skip
+)
 
 
 def problems(parameters: Mapping[str, Scalar]) -> Iterator[Problem]:
