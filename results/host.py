@@ -51,6 +51,10 @@ class HostLevel:
     expected: str = ""
     revert: str = ""
 
+    def to_mapping(self) -> dict[str, str]:
+        """As in the TOML, below the level's label: what is empty is left out."""
+        return {key: text for key in _LEVEL_KEYS if (text := getattr(self, key))}
+
 
 @dataclass(frozen=True)
 class HostFactor:
@@ -73,9 +77,7 @@ class HostFactor:
 
     def to_mapping(self) -> dict[str, Any]:
         """As in the TOML, below the factor's name; `factor_of` of it gives the same factor."""
-        levels = {
-            level.label: {key: text for key in _LEVEL_KEYS if (text := getattr(level, key))} for level in self.levels
-        }
+        levels = {level.label: level.to_mapping() for level in self.levels}
         mapping = {key: getattr(self, key) for key in _KEYS} | {"roles": list(self.roles), "levels": levels}
         return {key: value for key, value in mapping.items() if value not in ("", [], False)}
 

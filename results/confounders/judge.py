@@ -148,7 +148,10 @@ class _Judge:
     def verdict(self) -> EnvironmentDifference:
         judgements: list[KeyJudgement] = []
         same = 0
-        for place in sorted({place for side in self.sides for environment in side for place in environment}):
+        places: set[Place] = set()
+        for environment in (*self.sides[0], *self.sides[1]):
+            places.update(environment)
+        for place in sorted(places):
             found, equal = self.once(place)
             judgements += found
             same += equal
@@ -159,9 +162,11 @@ class _Judge:
         """A layer is decided by itself, the build, and of settings the defaults: environments that have all of these in
         common are one."""
         deciding = (place, _BUILD, (place[0], LayerKind.DEFAULTS))
-        sides = [{tuple(id(e.get(p)) for p in deciding): e for e in side} for side in self.sides]
+        sides: list[dict[tuple[int, ...], Environment]] = []
+        for side in self.sides:
+            sides.append({tuple(id(one.get(layer)) for layer in deciding): one for one in side})
         # a role that is not there is told by what else is
-        roles = tuple(frozenset(node for e in side for node, _ in e) for side in self.sides)
+        roles = tuple(frozenset(_roles(side)) for side in self.sides)
         key = (place, *(tuple(side) for side in sides), roles, self.intended, self.keep_equal)
         if key not in self.known:
             self.known[key] = self.place(place, [list(side.values()) for side in sides])
@@ -201,7 +206,7 @@ class _Judge:
         """Of a layer that not all trials have."""
         node, kind = place
         left, right = (_known(place in environment for environment in side) for side in self.sides)
-        everywhere = all(_has_role(side, node) for side in self.sides)
+        everywhere = all(node in _roles(side) for side in self.sides)
         on_both = "recorded" in left and "recorded" in right
         reason = self.rules.missing(node, kind, role_everywhere=everywhere, on_both_sides=on_both)
         return KeyJudgement(node, kind, "", left, right, *reason)
@@ -227,8 +232,8 @@ def _layers_of(place: Place, sides: Sequence[Sequence[Environment]]) -> list[lis
     return found
 
 
-def _has_role(side: Iterable[Environment], role: str) -> bool:
-    return any(role == node for environment in side for node, _ in environment)
+def _roles(side: Iterable[Environment]) -> set[str]:
+    return {node for environment in side for node, _ in environment}
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:

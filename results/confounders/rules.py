@@ -39,6 +39,11 @@ class Rule:
     why: str
     node: str = ""
 
+    def names(self, node: str, kind: str, key: str) -> bool:
+        if self.kind != kind or self.node not in ("", node):
+            return False
+        return any(fnmatchcase(key, pattern) for pattern in self.keys)
+
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
@@ -139,14 +144,7 @@ CHECKED_BUILD = ("--enable-cassert", "-O0")  # makes a server several times slow
 
 def rule_of(node: str, kind: str, key: str) -> Rule | None:
     """The first rule that names the key."""
-    return next(
-        (
-            rule
-            for rule in RULES
-            if rule.kind == kind and rule.node in ("", node) and any(fnmatchcase(key, text) for text in rule.keys)
-        ),
-        None,
-    )
+    return next((rule for rule in RULES if rule.names(node, kind, key)), None)
 
 
 def rule_of_absent(kind: str, values: Collection[Any]) -> Rule | None:

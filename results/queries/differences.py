@@ -148,11 +148,13 @@ def _environments(side: _Side, against: _Side, ran: Sequence[Ran]) -> list[Envir
     found: list[Environment] = [{**one.environment, **_machines(side, one)} for one in ran if one.environment]
     if against.subject.kind != "agent":
         return found
+    return [_machine(one, role) for one in found]
+
+
+def _machine(environment: Environment, role: str) -> Environment:
+    """What is known of the machine that played a role."""
     kinds = (*_FACTS, AGENT)
-    return [
-        {(node, kind): content for (node, kind), content in one.items() if node == role and kind in kinds}
-        for one in found
-    ]
+    return {(node, kind): content for (node, kind), content in environment.items() if node == role and kind in kinds}
 
 
 def _machines(side: _Side, ran: Ran) -> Environment:

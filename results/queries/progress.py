@@ -10,6 +10,7 @@ from statistics import median
 from django.db.models import Q
 
 from results import models, sql
+from results.confounders import EnvironmentDifference
 from results.metrics import Better
 from results.queries import NotFound
 from results.queries.configurations import ConfigurationRow, configurations
@@ -265,42 +266,42 @@ Pairs = Mapping[str, tuple[TrendPoint, TrendPoint]]
 def _judged(pairs: Pairs, metric: MetricRow) -> list[CellProgress]:
     """An environment that differs in what matters withholds the verdict; another build does not: it is what a plan
     follows."""
-    attempts = [value.attempt_id for pair in pairs.values() for point in pair for value in point.values]
+    attempts: list[int] = []
+    for before, after in pairs.values():
+        attempts += [value.attempt_id for value in (*before.values, *after.values)]
     judged = Judged(attempts)
-    differences = {
-        name: judged.difference(_side(before, "before"), _side(after, "after"))
-        for name, (before, after) in pairs.items()
-    }
-    questions = [
-        Question(
-            _sample(before),
-            _sample(after),
-            Better(metric.better),
-            metric.minimum_effect,
-            comparable=differences[name].comparable,
-        )
-        for name, (before, after) in pairs.items()
-    ]
+    differences: list[EnvironmentDifference] = []
+    questions: list[Question] = []
+    better, effect = Better(metric.better), metric.minimum_effect
+    for before, after in pairs.values():
+        difference = judged.difference(_side(before, "before"), _side(after, "after"))
+        comparable = difference.comparable
+        differences.append(difference)
+        questions.append(Question(_sample(before), _sample(after), better, effect, comparable=comparable))
     verdicts: Sequence[Verdict] = judge(questions)
-    return [
-        CellProgress(
-            name=name,
-            kind=verdict.kind,
-            before=before.median,
-            after=after.median,
-            ratio=verdict.ratio,
-            low=verdict.low,
-            high=verdict.high,
-            trials_before=tuple(value.trial_id for value in before.values),
-            trials_after=tuple(value.trial_id for value in after.values),
-            environment=tuple(
-                f"{one.kind} {one.key}: {_text(one.left)} → {_text(one.right)}"
-                for one in differences[name].judgements
-                if one.matters
-            ),
-        )
-        for (name, (before, after)), verdict in zip(pairs.items(), verdicts, strict=True)
-    ]
+    cells: list[CellProgress] = []
+    for (name, pair), verdict, difference in zip(pairs.items(), verdicts, differences, strict=True):
+        cells.append(_cell(name, pair, verdict, difference))
+    return cells
+
+
+def _cell(
+    name: str, pair: tuple[TrendPoint, TrendPoint], verdict: Verdict, difference: EnvironmentDifference
+) -> CellProgress:
+    before, after = pair
+    mattering = [one for one in difference.judgements if one.matters]
+    return CellProgress(
+        name=name,
+        kind=verdict.kind,
+        before=before.median,
+        after=after.median,
+        ratio=verdict.ratio,
+        low=verdict.low,
+        high=verdict.high,
+        trials_before=tuple(value.trial_id for value in before.values),
+        trials_after=tuple(value.trial_id for value in after.values),
+        environment=tuple(f"{one.kind} {one.key}: {_text(one.left)} → {_text(one.right)}" for one in mattering),
+    )
 
 
 def _side(point: TrendPoint, mark: str) -> Side:

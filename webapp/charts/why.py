@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean, median
@@ -43,14 +43,16 @@ class Look:
 
 def over_time(looks: Sequence[Look]) -> Figure | None:
     """Rate and mean latency of each second: every replicate thin, their median thick."""
-    rows = [
-        (title, traces)
-        for title, name, divisor, unit in (
-            ("transactions per second", RATE, 1.0, "tps"),
-            ("mean latency, ms", MEAN, 1e3, "ms"),
-        )
-        if (traces := [trace for look in looks for trace in _lines(look, name, divisor, unit, width_s(looks))])
-    ]
+    rows: list[tuple[str, list[dict[str, Any]]]] = []
+    for title, name, divisor, unit in (
+        ("transactions per second", RATE, 1.0, "tps"),
+        ("mean latency, ms", MEAN, 1e3, "ms"),
+    ):
+        lines: list[dict[str, Any]] = []
+        for look in looks:
+            lines += _lines(look, name, divisor, unit, width_s(looks))
+        if lines:
+            rows.append((title, lines))
     if not rows:
         return None
     inner = len(rows) * ROW + (len(rows) - 1) * GAP
@@ -77,17 +79,18 @@ def width_s(looks: Sequence[Look]) -> int:
 
 
 def _series(looks: Sequence[Look], *names: str) -> list[Series]:
-    return [one for look in looks for _, several in look.side.series for one in several if one.name in names]
+    found: list[Series] = []
+    for look in looks:
+        for _, several in look.side.series:
+            found += [one for one in several if one.name in names]
+    return found
 
 
 def _lines(look: Look, name: str, divisor: float, unit: str, width: int) -> list[dict[str, Any]]:
     """Every replicate's line and that of their medians, where most replicates have a value."""
-    found = [
-        (attempt.trial_id, _binned(one, width))
-        for attempt, several in look.side.series
-        for one in several
-        if one.name == name
-    ]
+    found: list[tuple[int, dict[int, float]]] = []  # trial, its values
+    for attempt, several in look.side.series:
+        found += [(attempt.trial_id, _binned(one, width)) for one in several if one.name == name]
     if not found:
         return []
     traces = [
@@ -96,14 +99,18 @@ def _lines(look: Look, name: str, divisor: float, unit: str, width: int) -> list
         )
         for trial, values in found[:MOST_REPLICATES]
     ]
-    bins = sorted({at for _, values in found for at in values})
-    middle = {
-        at: median(known)
-        for at in bins
-        if 2 * len(known := [values[at] for _, values in found if at in values]) > len(found)
-    }
+    middle = _medians([values for _, values in found])
     whole = _line(f"{escape(look.name)}, median", middle, divisor, unit, {"color": colour(look.index), "width": 2.4})
     return [*traces, whole]
+
+
+def _medians(replicates: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    """Second → the median of the replicates, where most of them have a value."""
+    by_second: defaultdict[int, list[float]] = defaultdict(list)
+    for values in replicates:
+        for at, value in values.items():
+            by_second[at].append(value)
+    return {at: median(values) for at, values in sorted(by_second.items()) if 2 * len(values) > len(replicates)}
 
 
 def _binned(series: Series, width: int) -> dict[int, float]:
@@ -262,9 +269,11 @@ def event_paints(looks: Sequence[Look], node: str) -> dict[str, Paint]:
 
 
 def _nodes(looks: Iterable[Look], metric: str) -> list[str]:
-    return sorted(
-        {node for look in looks for one in look.side.replicates for name, node, _ in one.values if name == metric}
-    )
+    nodes: set[str] = set()
+    for look in looks:
+        for one in look.side.replicates:
+            nodes.update(node for name, node, _ in one.values if name == metric)
+    return sorted(nodes)
 
 
 def _values(side: Side, metric: str, node: str) -> list[float]:

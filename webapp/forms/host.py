@@ -94,7 +94,10 @@ def refused(posted: QueryDict, error: DefinitionError) -> HostForm:
     """What was posted, with each problem beside its field."""
     rows = _posted_levels(posted)
     labels = [f"levels.{row.label}" for row in rows]
-    own = [problem for problem in error.problems if not _of_level(problem, labels)]
+    own: dict[str, list[Problem]] = {}
+    for problem in error.problems:
+        if not _of_level(problem, labels):
+            own.setdefault(problem.field, []).append(problem)
     return HostForm(
         name=_line(posted, "name"),
         help=_line(posted, "help"),
@@ -104,7 +107,7 @@ def refused(posted: QueryDict, error: DefinitionError) -> HostForm:
         needs_stopped_servers="needs_stopped_servers" in posted,
         keeps_data_apart="keeps_data_apart" in posted,
         levels=tuple(_refused_level(row, label, error) for row, label in zip(rows, labels, strict=True)),
-        problems={name: _said(p for p in own if p.field == name) for name in {p.field for p in own}},
+        problems={name: _said(problems) for name, problems in own.items()},
     )
 
 

@@ -68,17 +68,20 @@ def read_exclude(text: str) -> list[dict[str, str]]:
 def write_exclude(entries: Any) -> str:
     if not isinstance(entries, list):
         return ""
-    return "\n".join(
-        ", ".join(_quoted(f"{factor}={text_of(level)}") for factor, level in entry.items())
-        for entry in entries
-        if isinstance(entry, Mapping)
-    )
+    return "\n".join(_combination(entry) for entry in entries if isinstance(entry, Mapping))
+
+
+def _combination(entry: Mapping[str, Any]) -> str:
+    return ", ".join(_quoted(f"{factor}={text_of(level)}") for factor, level in entry.items())
 
 
 def _items(text: str) -> list[str]:
     rows = csv.reader(io.StringIO(text.replace("\r\n", "\n")), skipinitialspace=True)
     quoted = text.strip().startswith('""')  # a lone empty level is meant, not an empty line
-    return [item.strip() for row in rows for item in row if item.strip() or quoted or len(row) > 1]
+    found: list[str] = []
+    for row in rows:
+        found += [item.strip() for item in row if item.strip() or quoted or len(row) > 1]
+    return found
 
 
 def _quoted(text: str) -> str:
