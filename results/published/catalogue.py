@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from results.errors import ParseError
-from results.published import wg1_2012, wg1_2019, zfs_2019
 from results.published.build import build
 from results.published.description import ReportTables, read_description, read_reports
-from results.published.tables import Report, Table, read_rows
+from results.published.tables import FOLDER, Report, Table, read_rows
 
 REPORTS = "reports.toml"
 
@@ -44,4 +43,4 @@ def _bytes(folder: Path, file: str) -> bytes:
         raise ParseError(f"There is no such file, though {REPORTS} lists it.", file=file) from None
 
 
-TABLES: tuple[Table, ...] = (*wg1_2012.TABLES, *wg1_2019.TABLES, *zfs_2019.TABLES)
+TABLES: tuple[Table, ...] = read_tables(FOLDER)

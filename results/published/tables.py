@@ -204,10 +204,3 @@ def _row(file: str, line: int, heading: Sequence[str], cells: Sequence[str]) -> 
         what = f"The row has {len(cells)} cells, the heading {len(heading)}."
         raise ParseError(what, file=file, line=line, text=",".join(cells))
     return Row(file, line, dict(zip(heading, cells, strict=True)))
-
-
-def postgres(version: str, installation: str = "") -> dict[str, Scalar]:
-    """Dimensions of a server: '9.2.1' is of major 9.2, '11.7' of 11, '13devel' of 13."""
-    parts = version.replace("devel", "").split(".")
-    major = ".".join(parts[:2]) if int(parts[0]) < 10 else parts[0]
-    return {"version": version, "major": major, "installation": installation or version}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from results.errors import ParseError
-from results.published.catalogue import read_tables
-from results.published.tables import Derived, Figure
+from results.published.catalogue import TABLES, read_tables
+from results.published.tables import FOLDER, METRICS, Derived, Figure
+from workers.registry import known_metrics
 
 _REPORTS = """
 [[reports]]
@@ -121,3 +123,15 @@ def test_a_report_without_a_year_is_named(tmp_path: Path) -> None:
     written(tmp_path, reports=_REPORTS.replace("year = 2019\n", ""))
     with pytest.raises(ParseError, match=r"^reports\.toml:1: reports\[0\]\.year: this field is missing\.$"):
         read_tables(tmp_path)
+
+
+def test_every_figure_that_is_converted_ends_in_the_unit_of_its_metric() -> None:
+    units = {metric.name: metric.unit for metric in (*METRICS, *known_metrics())}
+    converted = 0
+    for table in TABLES:
+        description = tomllib.loads((FOLDER / f"{table.slug}.toml").read_text(encoding="utf-8"))
+        for figure in (figure for trial in description["trials"] for figure in trial.get("figures", ())):
+            if "base_unit" in figure:
+                converted += 1
+                assert figure["base_unit"] == units[figure["metric"]], table.slug
+    assert converted
