@@ -13,9 +13,8 @@ from cattrs.errors import BaseValidationError, ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn
 from cattrs.strategies import configure_union_passthrough
 
-from results.parameters import Scalar
-
 T = TypeVar("T")
+_Scalar = str | int | float | bool
 _Hook = Callable[[Any, Any], Any]
 _SCALARS: Mapping[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -91,7 +90,7 @@ def _converter() -> Converter:
     for scalar in _SCALARS:
         converter.register_structure_hook(scalar, _structure_scalar)
     converter.register_structure_hook(StrEnum, lambda value, kind: kind(value))
-    configure_union_passthrough(Scalar, converter)
+    configure_union_passthrough(_Scalar, converter)
     return converter
 
 
