@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from results.dataclass_json import from_json
+
 
 @dataclass(frozen=True)
 class Sessions:
@@ -76,11 +78,8 @@ class Look:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Look:
-        nodes = tuple(
-            NodeLook(**{**node, "sessions": tuple(Sessions(**one) for one in node["sessions"])})
-            for node in value["nodes"]
-        )
-        return cls(value["phase"], value["at_s"], nodes)
+        """Raises ShapeError."""
+        return from_json(cls, value)
 
 
 def look_in(notes: Mapping[str, Any]) -> Look | None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from results.dataclass_json import from_json
 from results.errors import ParseError
 from results.parsed import Event, Gap
 
@@ -62,6 +63,6 @@ def read_failover(files: Mapping[str, str]) -> Failover | None:
     if text is None:
         return None
     try:
-        return Failover(**json.loads(text))
-    except (ValueError, TypeError) as error:
+        return from_json(Failover, json.loads(text))
+    except ValueError as error:
         raise ParseError("not what a failover left", file=FILE, text=f"{error!r} in {text[:150]}") from None
