@@ -11,10 +11,10 @@ from rich.console import Console
 from bench import agent as bench_agent
 from bench.figures import Figure
 from results import ingest, models, runs
-from results import plan as plans
-from results.histogram import HeatMap, Histogram, bucket_of
-from results.parsed import Latencies, Measurement, ParsedTrial
-from results.series import Series
+from results.domain import plan as plans
+from results.domain.measurement.histogram import HeatMap, Histogram, bucket_of
+from results.domain.measurement.parsed_trial import Latencies, Measurement, ParsedTrial
+from results.domain.measurement.series import Series
 from workers import dispatch, lease, registry
 
 CEILING_S = 0.5

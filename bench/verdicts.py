@@ -12,8 +12,8 @@ from rich.table import Table
 from scipy import stats
 
 from bench.figures import Figure
-from results.metrics import Better
-from results.statistics.verdict import Kind, Question, Sample, judge
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.verdict import Kind, Question, Sample, judge
 
 CELLS = 10_000
 TOGETHER = 20

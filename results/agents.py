@@ -10,8 +10,8 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.environment import Layer, LayerKind
-from results.errors import HostKeyError, StateError
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import HostKeyError, StateError
 from results.models.agents import AgentState
 
 FIELDS = (
@@ -36,7 +36,7 @@ _KEY_FIELDS = ("host", "port", "jump")
 @dataclass(frozen=True)
 class FoundInstallation:
     """One installation as discovered; the fields of `models.Installation`, and of its settings what
-    `results.server_settings` reads: none where they are not known."""
+    `kinds.server_settings` reads: none where they are not known."""
 
     name: str
     bin_dir: str

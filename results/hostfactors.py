@@ -9,10 +9,19 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.errors import PlanError
-from results.host import Change, HostFactor, KnownHost, MidRun, mid_run_problems, problems, read, to_toml
-from results.matrix import TrialSpec
-from results.plan import Kinds
+from results.domain.errors import PlanError
+from results.domain.kinds.host_factors import (
+    Change,
+    HostFactor,
+    KnownHost,
+    MidRun,
+    mid_run_problems,
+    problems,
+    read,
+    to_toml,
+)
+from results.domain.matrix import TrialSpec
+from results.domain.plan import Kinds
 
 RETRY_AFTER = timedelta(seconds=60)
 

@@ -15,11 +15,11 @@ from psycopg.types.json import Jsonb
 
 from results import models, sql
 from results.agents import store_layers
-from results.environment import environment_hash
-from results.errors import IngestError
+from results.domain.environment.layers import environment_hash
+from results.domain.errors import IngestError
+from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.states import AttemptState, RunState, TrialState
 from results.models.runs import end_state
-from results.parsed import ParsedTrial
-from results.states import AttemptState, RunState, TrialState
 
 
 @dataclass(frozen=True)

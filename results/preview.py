@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from results import models
-from results.disk import Need, needs
+from results.domain.kinds.specs import WorkloadSpec
+from results.domain.matrix import TrialSpec
+from results.domain.matrix.disk_space import Need, needs
+from results.domain.plan import Kinds, Plan
+from results.domain.statistics.power import FEWEST, detectable
+from results.domain.units import format_quantity
 from results.hostfactors import known_hosts
-from results.matrix import TrialSpec
-from results.plan import Kinds, Plan
 from results.queries.estimates import past_seconds, past_window, past_windows
 from results.queries.noise import Expected, expected_noise
 from results.requirements import brought_by
 from results.runs import resolved
 from results.settings_check import installations_of_agents, unchecked
-from results.specs import WorkloadSpec
-from results.statistics.power import FEWEST, detectable
-from results.units import format_quantity
 
 LOAD_BYTES_A_SECOND = 30e6  # a modest machine; only until there are past trials
 ADVISED_REPLICATES = 5

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from results import models
-from results.errors import PlanError, Problem
-from results.matrix import TrialSpec
-from results.plan import Kinds
-from results.programs import MissingProgramsError, ProgramNeed, needed_by
+from results.domain.errors import PlanError, Problem
+from results.domain.matrix import TrialSpec
+from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed, needed_by
+from results.domain.plan import Kinds
 
 _BY_SETTING = "default_table_access_method"
 _SINCE = "if it was installed there since, contact the agent again."

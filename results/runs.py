@@ -17,16 +17,16 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from results import models, noise
-from results import plan as plans
-from results.errors import PlanError, Problem, StateError
+from results.domain import plan as plans
+from results.domain.errors import PlanError, Problem, StateError
+from results.domain.kinds.parameters import Kind
+from results.domain.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
+from results.domain.plan import Kinds, Plan
+from results.domain.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 from results.hostfactors import require_known
-from results.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
 from results.models.runs import end_state
-from results.parameters import Kind
-from results.plan import Kinds, Plan
 from results.requirements import require_met
 from results.settings_check import names_settings, require_settings
-from results.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 
 START_PLAN = "workers.tasks.start_plan"
 PAST_TOLERANCE = timedelta(minutes=1)

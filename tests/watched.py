@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from results import models
-from results.environment import Layer, LayerKind
+from results.domain.environment.layers import Layer, LayerKind
 from tests import factories
 
 PROCESSORS, SECONDS = 2, 5  # of tests.factories.parsed: the window is five seconds

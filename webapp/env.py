@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 
 
 @dataclass(frozen=True)

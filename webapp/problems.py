@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from results import warehouse
-from results.errors import AgentError, AwayError, PlanError, StateError, TeitenError
+from results.domain.errors import AgentError, AwayError, PlanError, StateError, TeitenError
 from results.queries import NotFound
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.queries.comparison import Comparison, Point
 
 PLACE = ("at", "of", "in")  # a cell: its x, its series, its panel

@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from results import agents, hostfactors
 from results.agents import Contact, FoundInstallation
-from results.errors import AgentError, AwayError, HostKeyError, TeitenError
-from results.host import Change
+from results.domain.errors import AgentError, AwayError, HostKeyError, TeitenError
+from results.domain.kinds.host_factors import Change
+from results.domain.kinds.programs import Program
+from results.domain.matrix.program_needs import looked_for
 from results.models import Agent
-from results.programs import looked_for
-from results.tools import Program
 from workers import pruning, registry
 from workers.host.factors import revert
 from workers.lease import keep

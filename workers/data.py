@@ -6,11 +6,11 @@ import hashlib
 import json
 from typing import Any
 
-from results.environment import Layer, LayerKind
-from results.errors import CommandError
-from results.matrix import TrialSpec
-from results.parsed import LayerUse
-from results.specs import role_of
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import CommandError
+from results.domain.kinds.specs import role_of
+from results.domain.matrix import TrialSpec
+from results.domain.measurement.parsed_trial import LayerUse
 from workers import registry
 from workers.interfaces import Stage
 from workers.postgres import database, verify

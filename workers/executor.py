@@ -27,9 +27,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from results import VERSION
-from results.deadlines import deadlines
-from results.environment import Layer, LayerKind
-from results.errors import (
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import (
     AgentError,
     DeadlineError,
     TeitenError,
@@ -37,12 +36,13 @@ from results.errors import (
     UnreachableError,
     VerifyError,
 )
-from results.host import Change
-from results.looks import Look
-from results.matrix import TrialSpec
-from results.parsed import CommandRun, LayerUse
-from results.programs import ProgramNeed, needed_by
-from results.specs import GRACE_S
+from results.domain.kinds.host_factors import Change
+from results.domain.kinds.specs import GRACE_S
+from results.domain.matrix import TrialSpec
+from results.domain.matrix.deadlines import deadlines
+from results.domain.matrix.program_needs import ProgramNeed, needed_by
+from results.domain.measurement.activity import Look
+from results.domain.measurement.parsed_trial import CommandRun, LayerUse
 from workers import data, registry
 from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter

@@ -5,7 +5,7 @@ acts on agents, and `parse.py` (pure); `workers.registry` finds it by walking. N
     workers/topologies/NAME/  spec.SPEC: TopologySpec     build.TOPOLOGY: Topology
     workers/collectors/NAME/  spec.SPEC: CollectorSpec    collect.COLLECTOR: Collector  parse.parse
 
-What is declared (`spec`) and read back (`parse(Reading) -> Part`) uses the pure values of `results.specs`.
+What is declared (`spec`) and read back (`parse(Reading) -> Part`) uses the pure values of `kinds.specs`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from results.matrix import ONE_LOAD, InstallationRef, Load, TrialSpec, is_client
-from results.parsed import Check
+from results.domain.matrix import ONE_LOAD, InstallationRef, Load, TrialSpec, is_client
+from results.domain.measurement.parsed_trial import Check
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from results.errors import TeitenError
-from results.metrics import Metric
-from results.plan import Kinds
-from results.specs import Parse
+from results.domain.errors import TeitenError
+from results.domain.kinds.specs import Parse
+from results.domain.measurement.metrics import Metric
+from results.domain.plan import Kinds
 
 if TYPE_CHECKING:
     from workers.interfaces import Collector, Topology, Workload

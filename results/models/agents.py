@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
-from results.host import PLACE
-from results.plan import AGENT
+from results.domain.kinds.host_factors import PLACE
+from results.domain.plan import AGENT
 
 HOST = r"[A-Za-z0-9.:_-]+"
 ACCOUNT = r"[A-Za-z0-9._-]*"
@@ -169,7 +169,7 @@ class Installation(models.Model):
 
 
 class InstallationSettings(models.Model):
-    """What an installation said of its settings: lines for `results.server_settings.read`. Without a row they are not
+    """What an installation said of its settings: lines for `kinds.server_settings.read`. Without a row they are not
     known. Apart from the installation, which many read and few of them need these."""
 
     installation = models.OneToOneField(
@@ -179,7 +179,7 @@ class InstallationSettings(models.Model):
 
 
 class Cluster(models.Model):
-    """A cluster on an agent, as last seen there (`Agent.clusters_at`); see `results.clusters.FoundCluster`. used_at:
+    """A cluster on an agent, as last seen there (`Agent.clusters_at`); see `matrix.clusters.FoundCluster`. used_at:
     when it was last used. error, tried_at: why its removal failed, and when."""
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="clusters")

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Layer(models.Model):
-    """hash: `results.environment.Layer.hash`."""
+    """hash: `environment.layers.Layer.hash`."""
 
     hash = models.CharField(max_length=64, primary_key=True)
     kind = models.CharField(max_length=20)

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class HostFactor(models.Model):
-    """A host factor that an operator defined on an agent. toml: the definition (`results.host`)."""
+    """A host factor that an operator defined on an agent. toml: the definition (`kinds.host_factors`)."""
 
     agent = models.ForeignKey("results.Agent", on_delete=models.CASCADE, related_name="host_factors")
     name = models.CharField(max_length=40)

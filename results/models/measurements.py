@@ -51,7 +51,7 @@ class Measurement(models.Model):
 
 
 class Series(models.Model):
-    """A quantity over the trial's time; see `results.series.Series`. times_s is null where step_s rules."""
+    """A quantity over the trial's time; see `measurement.series.Series`. times_s is null where step_s rules."""
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="series")
@@ -70,7 +70,7 @@ class Series(models.Model):
 
 
 class Document(models.Model):
-    """Something structured that is no number; see `results.parsed.Document`."""
+    """Something structured that is no number; see `measurement.parsed_trial.Document`."""
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="documents")
@@ -87,7 +87,7 @@ class Document(models.Model):
 
 
 class Histogram(models.Model):
-    """Exact latency counts of one script on one client, and its heat map; see `results.histogram`."""
+    """Exact latency counts of one script on one client, and its heat map; see `measurement.histogram`."""
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="histograms")

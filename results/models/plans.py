@@ -7,7 +7,7 @@ from django.db import models
 
 
 class Plan(models.Model):
-    """toml: canonical TOML (text, since jsonb would lose the factors' order); `results.plan.read` makes it a value."""
+    """toml: canonical TOML (text, since jsonb would lose the factors' order); `plan.read` makes it a value."""
 
     name = models.CharField(max_length=120, unique=True)
     description = models.TextField(blank=True)

@@ -8,7 +8,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Case, Exists, OuterRef, Q, Value, When
 
-from results.states import AttemptState, RunState, TrialState
+from results.domain.states import AttemptState, RunState, TrialState
 
 
 class Run(models.Model):
@@ -43,7 +43,7 @@ class Run(models.Model):
 
 
 class Configuration(models.Model):
-    """One level of each factor. spec: `results.matrix.TrialSpec.to_json()`. dimensions: see `matrix.dimensions`."""
+    """One level of each factor. spec: `domain.matrix.TrialSpec.to_json()`. dimensions: see `matrix.dimensions`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="configurations")
     index = models.PositiveIntegerField()

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import fmean, median
 
-from results.errors import ParseError
-from results.parameters import Scalar
+from results.domain.errors import ParseError
+from results.domain.kinds.parameters import Scalar
 from results.published.description import (
     AnswerColumn,
     Average,

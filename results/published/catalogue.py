@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 from results.published.build import build
 from results.published.description import ReportTables, read_description, read_reports
 from results.published.tables import FOLDER, Report, Table, read_rows

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from results.dataclass_json import ShapeError, from_json
-from results.errors import ParseError
-from results.parameters import Scalar
+from results.domain.dataclass_json import ShapeError, from_json
+from results.domain.errors import ParseError
+from results.domain.kinds.parameters import Scalar
 from results.published.toml_lines import line_of
 
 T = TypeVar("T")

@@ -10,12 +10,12 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.errors import TeitenError
-from results.metrics import Metric
+from results.domain.errors import TeitenError
+from results.domain.measurement.metrics import Metric
+from results.domain.states import AttemptState, RunState, TrialState
 from results.published.tables import METRICS, PublishedTrial, Table
 from results.queries.selection import PUBLISHED
 from results.runs import audit
-from results.states import AttemptState, RunState, TrialState
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from results.errors import ParseError
-from results.metrics import Better, Metric
-from results.parameters import Scalar
+from results.domain.errors import ParseError
+from results.domain.kinds.parameters import Scalar
+from results.domain.measurement.metrics import Better, Metric
 
 FOLDER = Path(__file__).parent
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from results import models
-from results.environment import difference
-from results.host import HostFactor, read
+from results.domain.environment.layers import difference
+from results.domain.kinds.host_factors import HostFactor, read
 from results.queries import NotFound
 
 _RECENT = 20

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from results import sql
+from results.domain.statistics.power import replicates_needed
+from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.cells import Comparison, Point
 from results.queries.ordering import DEFAULT
 from results.queries.selection import JOINT, LABEL, NODE, Selection, dimensions
-from results.statistics.power import replicates_needed
-from results.statistics.verdict import Kind, Verdict
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from typing import Any
 from django.db.models import Q
 
 from results import models
-from results.clusters import Candidate, ClusterState, Fate, Limits, Use, fates, folder_names
+from results.domain.matrix import TrialSpec
+from results.domain.matrix.clusters import Candidate, ClusterState, Fate, Limits, Use, fates, folder_names
+from results.domain.plan import Kinds
+from results.domain.states import TrialState
 from results.hostfactors import known_hosts
-from results.matrix import TrialSpec
-from results.plan import Kinds
 from results.pruning import REMOVE
 from results.queries.agents import AgentRow, InstallationRow
-from results.states import TrialState
 
 _GB = 1024**3
 _LATEST = 10
@@ -26,7 +26,7 @@ _LATEST = 10
 
 @dataclass(frozen=True)
 class ClusterRow:
-    """One cluster; the fields of `results.clusters.FoundCluster`. installation: its name, '' where the agent has none
+    """One cluster; the fields of `matrix.clusters.FoundCluster`. installation: its name, '' where the agent has none
     there. needed_by: of each configuration that could use it, the first trial that waits or runs. kept: it may not be
     removed, by hand neither; due_at: when it is removed, None for never as things are; why: of both. error: why its
     removal failed at tried_at."""

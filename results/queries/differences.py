@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from results import models
-from results.confounders import AGENT, Environment, EnvironmentDifference, environment_of, judge_environments
-from results.environment import LayerKind
-from results.errors import TeitenError
+from results.domain.environment.difference import Environment, EnvironmentDifference, environment_of, judge_environments
+from results.domain.environment.layers import LayerKind
+from results.domain.environment.rules import AGENT
+from results.domain.errors import TeitenError
 from results.queries import NotFound, known_id
 from results.queries.environments import Ran, environments_of, planned
 

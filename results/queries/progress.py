@@ -10,8 +10,10 @@ from statistics import median
 from django.db.models import Q
 
 from results import models, sql
-from results.confounders import EnvironmentDifference
-from results.metrics import Better
+from results.domain.environment.difference import EnvironmentDifference
+from results.domain.measurement.metrics import Better
+from results.domain.states import RunState, TrialState
+from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
 from results.queries import NotFound
 from results.queries.configurations import ConfigurationRow, configurations
 from results.queries.environments import Judged, Side
@@ -21,8 +23,6 @@ from results.queries.metrics import MetricRow
 from results.queries.selection import JOINT, LABEL, NODE
 from results.queries.side_by_side import side_by_side
 from results.queries.trends import TrendLine, TrendPoint, TrendValue, shifts
-from results.states import RunState, TrialState
-from results.statistics.verdict import Kind, Question, Sample, Verdict, judge
 
 MOST_RUNS = 60  # of a plan, the newest, that are looked through for changes of level
 NEAR = 2  # points within which a change found again is the same change

@@ -9,11 +9,11 @@ from statistics import median
 from typing import Any
 
 from results import models, sql
-from results.looks import Look
+from results.domain.measurement.activity import Look
+from results.domain.states import RunState
 from results.queries import NotFound, known_id
 from results.queries.metrics import MetricRow, unknown
 from results.queries.waits import Wait, waits
-from results.states import RunState
 
 
 @dataclass(frozen=True)

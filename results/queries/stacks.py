@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from results import sql
-from results.environment import KeyDifference, difference
+from results.domain.environment.layers import KeyDifference, difference
+from results.domain.measurement.call_stacks import Change, Stacks, changes, merged
 from results.queries import NotFound, known_id
-from results.stacks import Change, Stacks, changes, merged
 
 _KEY = re.compile(r"(c?)([1-9][0-9]{0,18})", re.ASCII)
 

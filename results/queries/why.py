@@ -8,21 +8,21 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from results import sql
-from results.environment import KeyDifference, difference
-from results.explain import Pair, QueryPlan, read_plan, side_by_side
-from results.histogram import Histogram, merge
-from results.metrics import Better, Metric
+from results.domain.environment.layers import KeyDifference, difference
+from results.domain.measurement.histogram import Histogram, merge
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.query_plans import Pair, QueryPlan, read_plan, side_by_side
+from results.domain.measurement.series import Series
+from results.domain.statistics.movement import Movement, Replicate, movements, rest
+from results.domain.statistics.verdict import Kind
 from results.queries.comparison import Comparison, Point
-from results.series import Series
-from results.statistics.movement import Movement, Replicate, movements, rest
-from results.statistics.verdict import Kind
 
 RATE, MEAN = "tps", "latency.mean"
 
 
 @dataclass(frozen=True)
 class Gap:
-    """What trials could not gather; see `results.parsed.Gap`. trials: of which it is said."""
+    """What trials could not gather; see `measurement.parsed_trial.Gap`. trials: of which it is said."""
 
     source: str
     node: str

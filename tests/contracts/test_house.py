@@ -3,15 +3,17 @@ and types; OpenAPI has `tests/webapp/api/test_api_schema.py`."""
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 
-from results.plan import Kinds
+from results.domain.plan import Kinds
 from tests.live.trials import test_every_topology, test_every_workload
 from webapp import env
 from workers import registry
@@ -28,6 +30,35 @@ def run(*command: str) -> None:
 
 def test_imports_go_webapp_workers_results_and_pure_modules_are_pure() -> None:
     run(str(BIN / "lint-imports"), "--no-cache")
+
+
+def imported(folder: str) -> Iterator[tuple[str, str]]:
+    """(file, module) of every import below a folder, `from a import b` as a.b."""
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                yield from ((str(path.relative_to(ROOT)), alias.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                yield from ((str(path.relative_to(ROOT)), f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def test_the_domain_knows_the_standard_library_and_what_computes() -> None:
+    libraries = {"numpy", "scipy", "cattrs", "tomli_w", *sys.stdlib_module_names}
+    foreign = [
+        (file, module)
+        for file, module in imported("results/domain")
+        if module.partition(".")[0] not in libraries and not module.startswith("results.domain.")
+    ]
+    assert foreign == []
+
+
+def test_webapp_enters_workers_by_the_registry_and_the_tasks() -> None:
+    doors = ("workers.registry", "workers.tasks")
+    entered = [(file, module) for file, module in imported("webapp") if module.partition(".")[0] == "workers"]
+    assert entered
+    assert [
+        (file, module) for file, module in entered if not f"{module}.".startswith(tuple(f"{d}." for d in doors))
+    ] == []
 
 
 def test_bootstrap_knows_none_of_the_three_rooms() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from results.matrix import InstallationRef, find_installation
+from results.domain.matrix import InstallationRef, find_installation
 from tests.conftest import process_number
 from workers.postgres import cluster
 from workers.postgres.installation import discover_installations

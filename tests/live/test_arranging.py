@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import TrialError
-from results.matrix import InstallationRef, TrialSpec
-from results.parameters import Scalar
+from results.domain.errors import TrialError
+from results.domain.kinds.parameters import Scalar
+from results.domain.matrix import InstallationRef, TrialSpec
 from workers import registry
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage

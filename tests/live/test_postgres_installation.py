@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from results import server_settings
+from results.domain.kinds import server_settings
 from workers.postgres.installation import Installation, discover, discover_installations
 from workers.remote.address import Address
 from workers.remote.connection import Remote, connected

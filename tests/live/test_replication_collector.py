@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from results.matrix import InstallationRef, TrialSpec, find_installation
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.kinds.specs import Reading
+from results.domain.matrix import InstallationRef, TrialSpec, find_installation
+from results.domain.measurement.parsed_trial import Part
 from workers import registry
 from workers.bundle.writer import BundleWriter
 from workers.collectors.replication import collect

@@ -1,4 +1,4 @@
-"""What `results.server_settings` says of a value is what servers say: ALTER SYSTEM reads values as a file is read."""
+"""What `kinds.server_settings` says of a value is what servers say: ALTER SYSTEM reads values as a file is read."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from results.matrix import InstallationRef
-from results.reserved import setting_is_reserved
-from results.server_settings import SettingType, fault, read
+from results.domain.kinds.reserved_names import setting_is_reserved
+from results.domain.kinds.server_settings import SettingType, fault, read
+from results.domain.matrix import InstallationRef
 from workers.postgres import cluster
 from workers.postgres.installation import Installation, discover_installations
 from workers.remote.address import Address

@@ -8,7 +8,7 @@ from statistics import fmean, median
 import pytest
 
 from results import models, runs
-from results.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError
 from results.published.catalogue import TABLES
 from results.published.load import load, remove
 from results.published.tables import FOLDER, Derived, rows

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 from results.published.catalogue import TABLES, read_tables
 from results.published.tables import FOLDER, METRICS, Derived, Figure
 from workers.registry import known_metrics

@@ -13,11 +13,11 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from results import agents, ingest, models, runs
-from results.errors import HostKeyError, PlanError, StateError
-from results.matrix import dimensions
+from results.domain.errors import HostKeyError, PlanError, StateError
+from results.domain.matrix import dimensions
+from results.domain.states import RunState, TrialState
 from results.models.agents import AgentState
 from results.preview import preview
-from results.states import RunState, TrialState
 from tests import factories
 from workers import dispatch, registry
 

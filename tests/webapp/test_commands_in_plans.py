@@ -12,7 +12,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from results import models
-from results.plan import to_toml
+from results.domain.plan import to_toml
 from tests import factories
 from tests.webapp.api.conftest import owner, visitor
 from webapp.access import NO_COMMANDS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from webapp import env
 
 

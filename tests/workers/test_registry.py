@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from webapp import env
 from workers import registry
 

@@ -11,12 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.conditions import CONDITIONS
-from results.parameters import Parameter
-from results.plan import Kinds
+from results.domain.kinds.conditions import CONDITIONS
+from results.domain.kinds.parameters import Parameter
+from results.domain.kinds.programs import Program
+from results.domain.kinds.specs import CollectorSpec, RoleKind, TopologySpec, WorkloadSpec
+from results.domain.plan import Kinds
 from results.queries.metrics import MetricRow
-from results.specs import CollectorSpec, RoleKind, TopologySpec, WorkloadSpec
-from results.tools import Program
 from webapp.api.common import Endpoint
 from webapp.api.values import ValueSerializer, serializer_of
 from workers.registry import kinds

@@ -9,9 +9,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results import models, plan
+from results import models
+from results.domain import plan
+from results.domain.plan.recipes import Ready
 from results.queries.agents import list_agents
-from results.ready import Ready
 from webapp.api.common import Endpoint, Links, Whole, fields_of
 from webapp.api.values import ValueSerializer
 from webapp.forms.ready import completed, found, shelf

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from results.stacks import SEPARATOR, Stacks
+from results.domain.measurement.call_stacks import SEPARATOR, Stacks
 from webapp.charts.style import Figure, escape, layout
 
 LEVEL = 21  # px

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from results.series import Series
+from results.domain.measurement.series import Series
 from webapp.charts.style import escape, numbers
 
 MOST_POINTS = 1500  # more than the pixels of a screen

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
+from results.domain.units import format_quantity, scale_for
 from results.queries.access_methods import AccessMethodCell, AccessMethodTable
 from results.queries.topologies import TopologyLine, TopologyTable
 from results.queries.versions import Versions
-from results.units import format_quantity, scale_for
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
 MOST_ROWS = 60

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.plan import label_of
+from results.domain.plan import label_of
 from results.queries.ordering import DEFAULT, all_numbers
 from results.queries.runs import ConfigurationRow, RunDetail
 from webapp.charts.medians import Line, Replicate, Spot, medians_figure

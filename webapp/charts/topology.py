@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.matrix import is_client
-from results.series import Series
-from results.specs import Role, role_of
-from results.units import format_quantity
+from results.domain.kinds.specs import Role, role_of
+from results.domain.matrix import is_client
+from results.domain.measurement.series import Series
+from results.domain.units import format_quantity
 from webapp.charts import events as happened
 from webapp.charts.tracks import CPU, DISK, HEIGHT, NAMES, WIDTH, Axis, Mark, Tick, Track, tracks
 from webapp.charts.wires import LOAD, Edge, Wire, gutter_width, lanes, loads, streams, wires

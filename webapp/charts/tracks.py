@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from results.series import Series
-from results.units import format_quantity
+from results.domain.measurement.series import Series
+from results.domain.units import format_quantity
 from webapp.charts import events as happened
 from webapp.charts.lines import thin
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from results.histogram import BUCKETS_PER_OCTAVE, HeatMap
-from results.parsed import Latencies
-from results.series import Series
+from results.domain.measurement.histogram import BUCKETS_PER_OCTAVE, HeatMap
+from results.domain.measurement.parsed_trial import Latencies
+from results.domain.measurement.series import Series
 from webapp.charts import waits
 from webapp.charts.events import drawn
 from webapp.charts.lines import MOST_POINTS, line, thin

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from results.series import Series
+from results.domain.measurement.series import Series
 from webapp.charts.lines import line
 from webapp.charts.style import escape
 

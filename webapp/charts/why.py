@@ -11,11 +11,11 @@ from itertools import accumulate
 from statistics import fmean, median
 from typing import Any
 
-from results.histogram import Histogram, bucket_bounds_us, bucket_of
+from results.domain.measurement.histogram import Histogram, bucket_bounds_us, bucket_of
+from results.domain.measurement.series import Series
+from results.domain.statistics.movement import WAITS, Movement
+from results.domain.units import format_quantity, scale_for
 from results.queries.why import MEAN, RATE, Side
-from results.series import Series
-from results.statistics.movement import WAITS, Movement
-from results.units import format_quantity, scale_for
 from webapp.charts.style import Figure, axis, colour, escape, glyph, layout, mark, numbers
 from webapp.charts.trial import CPU
 from webapp.charts.waits import OTHERS, Paint, paints_of

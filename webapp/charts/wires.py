@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.matrix import ONE_LOAD, Load
+from results.domain.matrix import ONE_LOAD, Load
 
 _LANE, _EDGE, _HEAD = 14, 8, 6  # px: between lanes, before the first, of an arrow
 _LOAD_Y, _STREAM_Y, _OUT_Y = 14, 30, 44

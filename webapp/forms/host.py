@@ -1,4 +1,4 @@
-"""The form of a host factor. It makes the same mapping as the TOML; `results.host.factor_of` is the only check."""
+"""The form of a host factor. It makes the same mapping as the TOML; `kinds.host_factors.factor_of` checks it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from django.http import QueryDict
 
-from results.errors import DefinitionError, Problem
-from results.host import HostFactor, HostLevel, factor_of
+from results.domain.errors import DefinitionError, Problem
+from results.domain.kinds.host_factors import HostFactor, HostLevel, factor_of
 
 SPARE = 2
 _LEVEL = ("label", "apply", "check", "expected", "revert")

@@ -1,5 +1,5 @@
 """Values of a plan ↔ what stands in the form's inputs. Pure. No validation: what cannot be typed stays text, and
-`results.plan.from_mapping` says what is wrong with it."""
+`plan.from_mapping` says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from results.parameters import Kind, Parameter
+from results.domain.kinds.parameters import Kind, Parameter
 
 _LONGEST_NUMBER = 300
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")

@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from results.conditions import CONDITIONS, TEXTS
-from results.errors import PlanError, Problem
-from results.matrix import is_client
-from results.parameters import Kind, Parameter, Scalar
-from results.plan import DEFAULT_COLLECTORS, Kinds, Plan, from_mapping, targets
-from results.specs import TopologySpec, WorkloadSpec, role_of
+from results.domain.errors import PlanError, Problem
+from results.domain.kinds.conditions import CONDITIONS, TEXTS
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import TopologySpec, WorkloadSpec, role_of
+from results.domain.matrix import is_client
+from results.domain.plan import DEFAULT_COLLECTORS, Kinds, Plan, from_mapping, targets
 from webapp.forms.levels import read_exclude, read_levels, text_of, typed, write_exclude, write_levels
 
 SPARE_ROWS = 2

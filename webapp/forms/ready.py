@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.http import Http404
 
+from results.domain.plan.recipes import Build, Compare, Ready, Shelf, read_all
 from results.models.agents import AgentState
 from results.queries.agents import AgentRow, InstallationRow
-from results.ready import Build, Compare, Ready, Shelf, read_all
 from webapp.forms.levels import text_of, typed
 from webapp.forms.plan import Input, agent_inputs
 from workers.registry import kinds

@@ -12,12 +12,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.agents import accept_host_key, create_agent, update_agent
-from results.environment import flatten
-from results.errors import AgentError
+from results.domain.environment.layers import flatten
+from results.domain.errors import AgentError
+from results.domain.matrix.program_needs import programs_of_kinds
 from results.models import Agent
 from results.models.agents import AgentState
 from results.models.audit import Scope
-from results.programs import programs_of_kinds
 from results.queries.agents import agent_detail, list_agents
 from results.queries.clusters import agent_clusters
 from results.queries.noise import agent_noise

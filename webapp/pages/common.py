@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from django.http import HttpResponse
 from django.urls import reverse
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 
 
 def number(text: str) -> int | None:

@@ -12,8 +12,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.confounders import AGENT, Cause, KeyJudgement
-from results.environment import LayerKind
+from results.domain.environment.difference import KeyJudgement
+from results.domain.environment.layers import LayerKind
+from results.domain.environment.rules import AGENT, Cause
 from results.queries.differences import Compared, differences, offers
 from webapp.problems import missing_is_404
 from webapp.templatetags.environments import one_side

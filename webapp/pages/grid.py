@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from results.domain.states import TrialState
+from results.domain.units import format_number, format_quantity, scale_for
 from results.queries.ordering import DEFAULT
 from results.queries.runs import Cell, RunDetail
-from results.states import TrialState
-from results.units import format_number, format_quantity, scale_for
 from webapp.templatetags.teiten import duration
 
 

@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results import hostfactors
-from results.errors import DefinitionError
-from results.host import read, to_toml
+from results.domain.errors import DefinitionError
+from results.domain.kinds.host_factors import read, to_toml
 from results.models import Agent, HostFactor
 from results.models.audit import Scope
 from webapp.access import actor, needs

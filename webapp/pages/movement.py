@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.text import slugify
 
-from results.explain import PLANNED
+from results.domain.measurement.query_plans import PLANNED
+from results.domain.statistics.movement import WAITS, Movement, Sentence, State, Value
+from results.domain.units import format_quantity
 from results.queries.comparison import Comparison, Point
 from results.queries.why import Gap, PlanPair, Side, Why
-from results.statistics.movement import WAITS, Movement, Sentence, State, Value
-from results.units import format_quantity
 from webapp.charts import why as charts
 from webapp.charts.style import Figure
 from webapp.charts.why import Look

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from results.domain.kinds.specs import role_of
 from results.queries.trials import MeasurementRow
-from results.specs import role_of
 
 # (heading, metric prefixes); a metric belongs to the first group that has a prefix of it
 GROUPS = (

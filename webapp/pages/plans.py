@@ -14,16 +14,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results import alerts, models, runs
-from results.errors import PlanError, Problem, TeitenError
-from results.host import BUILT_IN
+from results.domain.errors import PlanError, Problem, TeitenError
+from results.domain.kinds.host_factors import BUILT_IN
+from results.domain.plan import Plan, read
+from results.domain.plan.aa import twinned
 from results.models.agents import AgentState
 from results.models.audit import Scope
-from results.plan import Plan, read
 from results.preview import preview as preview_of
 from results.queries.agents import list_agents
 from results.queries.plans import free_name, list_plans, plan_detail
 from results.queries.watches import plan_watches
-from results.twins import twinned
 from webapp.access import NO_COMMANDS, actor, allows, may_plan, needs, person, require_plan, scope_of
 from webapp.forms.plan import PlanForm, Posted, describe, mapping_of, plan_of, switched
 from webapp.pages.common import moment, number, toml_file

@@ -12,12 +12,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
+from results.domain.states import ENDED_RUNS, RunState, TrialState
 from results.models import Run
 from results.models.audit import Scope
 from results.queries.runs import RunDetail, list_runs, run_detail
 from results.queries.selection import Selection
 from results.queries.stacks import choices
-from results.states import ENDED_RUNS, RunState, TrialState
 from webapp import urlstate
 from webapp.access import actor, allows, needs, person, require_plan, scope_of
 from webapp.charts.run import run_panels

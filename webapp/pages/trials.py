@@ -12,9 +12,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
-from results.environment import LayerKind, flatten
-from results.explain import read_plan
-from results.looks import look_in
+from results.domain.environment.layers import LayerKind, flatten
+from results.domain.measurement.activity import look_in
+from results.domain.measurement.query_plans import read_plan
+from results.domain.measurement.series import Series
+from results.domain.states import TrialState
 from results.models import Attempt
 from results.models.audit import Scope
 from results.queries.capabilities import answers_of
@@ -28,8 +30,6 @@ from results.queries.trials import (
     shown_attempt,
     trial_detail,
 )
-from results.series import Series
-from results.states import TrialState
 from webapp import bundles
 from webapp.access import actor, allows, needs, scope_of
 from webapp.charts import topology, waits

@@ -11,12 +11,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from results.domain.statistics.movement import Value, sentence
 from results.queries.baselines import CELL
 from results.queries.blocks import own_level
 from results.queries.comparison import Comparison, Point, compare
 from results.queries.selection import JOINT, LABEL, Selection, dimensions
 from results.queries.why import Why, why
-from results.statistics.movement import Value, sentence
 from webapp import urlstate
 from webapp.charts import why as charts
 from webapp.charts.style import PALETTE

@@ -10,10 +10,11 @@ from urllib.parse import urlencode
 from django import template
 from django.urls import reverse
 
-from results.confounders import Cause, KeyJudgement
-from results.environment import LayerKind
+from results.domain.environment.difference import KeyJudgement
+from results.domain.environment.layers import LayerKind
+from results.domain.environment.rules import Cause
+from results.domain.units import format_quantity
 from results.queries.environments import SeriesEnvironment, Told
-from results.units import format_quantity
 from webapp.templatetags.teiten import shown
 
 register = template.Library()

@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from results.domain.statistics.verdict import Kind, Verdict
+from results.domain.units import format_quantity
 from results.queries.ordering import DEFAULT, VERSIONS
-from results.statistics.verdict import Kind, Verdict
-from results.units import format_quantity
 
 register = template.Library()
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
 
-from results.matrix import TrialSpec
-from results.metrics import Better, Metric
-from results.parsed import Gap, Measurement, Part
+from results.domain.matrix import TrialSpec
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from workers.bundle.costs import costs, total
 from workers.bundle.manifest import Manifest
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from results.dataclass_json import ShapeError, from_json
-from results.errors import ParseError
-from results.parsed import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
+from results.domain.dataclass_json import ShapeError, from_json
+from results.domain.errors import ParseError
+from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
 
 FILE = "manifest.json"
 VERSION = 1

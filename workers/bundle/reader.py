@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from results.errors import DeadlineError, IngestError, ParseError, TrialError
-from results.matrix import TrialSpec
-from results.metrics import Metric
-from results.parsed import Gap, ParsedTrial, Part
-from results.specs import CollectorSpec, Parse, Reading, WorkloadSpec
+from results.domain.errors import DeadlineError, IngestError, ParseError, TrialError
+from results.domain.kinds.specs import CollectorSpec, Parse, Reading, WorkloadSpec
+from results.domain.matrix import TrialSpec
+from results.domain.measurement.metrics import Metric
+from results.domain.measurement.parsed_trial import Gap, ParsedTrial, Part
 from workers import registry
 from workers.bundle import derive
 from workers.bundle.manifest import FILE, Manifest

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 
-from results.dataclass_json import from_json
-from results.errors import AgentError
-from results.host import Change
+from results.domain.dataclass_json import from_json
+from results.domain.errors import AgentError
+from results.domain.kinds.host_factors import Change
 from workers.remote.connection import Remote
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from results.clusters import placement
-from results.environment import Layer, LayerKind
-from results.errors import TrialError
-from results.host import (
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import TrialError
+from results.domain.kinds.host_factors import (
     BUILT_IN,
     CPUS,
     DATA,
@@ -24,7 +23,8 @@ from results.host import (
     cpus_of,
     roles_of,
 )
-from results.parsed import LayerUse
+from results.domain.matrix.clusters import placement
+from results.domain.measurement.parsed_trial import LayerUse
 from workers.host import cpus, factors, places
 from workers.host.event import Event
 from workers.host.factors import Noted

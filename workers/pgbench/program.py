@@ -1,6 +1,6 @@
 """pgbench as a program that workloads need. Pure."""
 
-from results.tools import Program
+from results.domain.kinds.programs import Program
 
 PGBENCH = Program(
     "pgbench",

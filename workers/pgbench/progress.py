@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from results.errors import ParseError
-from results.series import Series
+from results.domain.errors import ParseError
+from results.domain.measurement.series import Series
 
 _HEAD = re.compile(
     r"progress: (?P<at>[\d.]+) s, (?P<tps>\S+) tps, lat (?P<mean>\S+) ms(?: stddev (?P<sd>\S+?))?(?:,|$)"

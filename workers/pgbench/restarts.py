@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from results.dataclass_json import from_json
-from results.errors import ParseError
+from results.domain.dataclass_json import from_json
+from results.domain.errors import ParseError
 
 from .progress import aborted_clients, complaint, was_aborted
 from .report import read_report

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
-from results.errors import VerifyError
-from results.matrix import Load
-from results.parameters import Scalar
-from results.specs import timed_limit_s
+from results.domain.errors import VerifyError
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import timed_limit_s
+from results.domain.matrix import Load
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 

@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from results.metrics import Better, Metric
-from results.parsed import Event, Gap, Measurement, Part
-from results.series import Series
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Event, Gap, Measurement, Part
+from results.domain.measurement.series import Series
 
 from .restarts import Acknowledged, Run
 

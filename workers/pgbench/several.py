@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from results.errors import ParseError
-from results.parsed import Gap, Measurement, Part
-from results.series import Series
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.measurement.series import Series
 
 LOADS = "loads.json"
 TOGETHER_S = 0.1  # several loads begin within this time of each other

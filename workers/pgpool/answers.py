@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 
 
 def read_rows(text: str, file: str, columns: Sequence[str]) -> list[dict[str, str]]:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import TrialError
+from results.domain.errors import TrialError
 from workers.interfaces import Stage
 from workers.pgpool import process
 from workers.remote.clock import SECONDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from results.errors import TrialError
+from results.domain.errors import TrialError
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.job import Job

@@ -1,6 +1,6 @@
 """pgpool-II as a program that a topology and its collector need. Pure."""
 
-from results.tools import Program
+from results.domain.kinds.programs import Program
 
 PROGRAM = Program(
     "pgpool",

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from results import server_settings
-from results.environment import Layer, LayerKind
-from results.errors import CommandError, ParseError
-from results.matrix import InstallationRef
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import CommandError, ParseError
+from results.domain.kinds import server_settings
+from results.domain.matrix import InstallationRef
 from workers.remote.connection import Remote
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ _VERSION = re.compile(r"\)\s+(\d+(?:\.\d+)*)((?:devel|alpha|beta|rc)\d*)?")
 class Installation:
     """One PostgreSQL build. name: as in plans, unique on its agent. version: as it says itself ('16.9', '12beta1').
     version_num: 160009, 120000. access_methods: table access methods. client_bin: where psql and pgbench are, its own
-    or the newest installation's; '' when the agent has none. settings: lines for `results.server_settings.read`."""
+    or the newest installation's; '' when the agent has none. settings: lines for `kinds.server_settings.read`."""
 
     name: str
     bin_dir: str

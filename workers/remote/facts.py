@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from results.errors import AgentError
-from results.tools import OWN, Program
+from results.domain.errors import AgentError
+from results.domain.kinds.programs import OWN, Program
 from workers.remote import programs
 from workers.remote.connection import Remote
 from workers.remote.facts_parse import Facts, parse_facts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from results.errors import VerifyError
-from results.programs import ProgramNeed
-from results.tools import Program
+from results.domain.errors import VerifyError
+from results.domain.kinds.programs import Program
+from results.domain.matrix.program_needs import ProgramNeed
 from workers.remote.connection import Remote
 
 SCRIPT = (Path(__file__).parent / "programs.sh").read_text()

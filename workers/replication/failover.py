@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from results.errors import TrialError
+from results.domain.errors import TrialError
 from workers.interfaces import Stage
 from workers.pgpool import failover as pgpool_failover
 from workers.remote.clock import SECONDS

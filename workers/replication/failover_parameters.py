@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from results.host import MidRun
-from results.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.host_factors import MidRun
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
 
 NONE, STOP, KILL, HANG, CUT = "none", "stop", "kill", "hang", "cut"
 NETWORK = "network"  # the host factor whose level `cut` an operator defines

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from results.dataclass_json import from_json
-from results.errors import ParseError
-from results.parsed import Event, Gap
+from results.domain.dataclass_json import from_json
+from results.domain.errors import ParseError
+from results.domain.measurement.parsed_trial import Event, Gap
 
 FILE = "failover.json"
 _LATE_S = 1.0  # how long after its moment it may come before that is told

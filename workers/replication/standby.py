@@ -11,9 +11,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from results.clusters import digest
-from results.errors import TrialError
-from results.parsed import Check
+from results.domain.errors import TrialError
+from results.domain.matrix.clusters import digest
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.postgres import cluster, verify
 from workers.postgres.server import Server

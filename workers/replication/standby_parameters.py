@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from results.errors import Problem
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import Target
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import Target
 
 FIRST_VERSION = 120000  # from here on a standby's settings are settings
 MOST_STANDBYS = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from results.errors import VerifyError
+from results.domain.errors import VerifyError
 from workers.interfaces import Stage
 from workers.postgres import password
 from workers.postgres.configuration import access_line

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
 
-from results import specs
+from results.domain.kinds import specs
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 from workers.postgres.server import Server

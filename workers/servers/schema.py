@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from results.errors import CommandError, TrialError
+from results.domain.errors import CommandError, TrialError
 from workers.postgres.server import Server
 
 # What pg_dump writes for its own psql and for its own version's servers, whichever server the dump is of.

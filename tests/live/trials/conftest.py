@@ -19,9 +19,9 @@ from django.db import connection
 from django.utils import timezone
 
 from results import agents, models, runs
-from results import plan as plans
 from results.agents import Contact
-from results.matrix import InstallationRef, find_installation
+from results.domain import plan as plans
+from results.domain.matrix import InstallationRef, find_installation
 from tests.live.trials import endpoints
 from tests.live.trials.afterwards import Afterwards
 from workers import attempt, contact, dispatch, registry, tasks

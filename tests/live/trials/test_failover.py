@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from results import models
-from results.matrix import InstallationRef
+from results.domain.matrix import InstallationRef
 from tests.live.trials.conftest import value
 from tests.live.trials.losing import events, keys_of, plan
 from workers.pgbench import surviving

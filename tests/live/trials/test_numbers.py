@@ -12,9 +12,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from results import ingest, models
-from results.errors import IngestError
-from results.parsed import ParsedTrial
-from results.states import RunState, TrialState
+from results.domain.errors import IngestError
+from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.states import RunState, TrialState
 from tests.live.trials.conftest import run_next, start, value
 from workers import reingest
 from workers.bundle import reader

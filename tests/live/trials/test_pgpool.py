@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from results import models
-from results.errors import CommandError
-from results.matrix import InstallationRef, TrialSpec
-from results.tools import Program
+from results.domain.errors import CommandError
+from results.domain.kinds.programs import Program
+from results.domain.matrix import InstallationRef, TrialSpec
 from tests.live.trials.conftest import value
 from tests.live.trials.killing import AT_WORK, beside, killed_at, on_agent
 from tests.live.trials.losing import events, keys_of

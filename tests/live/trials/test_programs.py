@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 
 from results import models, runs
-from results.errors import PlanError
-from results.plan import from_mapping, to_toml
+from results.domain.errors import PlanError
+from results.domain.kinds.programs import Program
+from results.domain.plan import from_mapping, to_toml
 from results.queries.agents import agent_detail
-from results.tools import Program
 from tests import factories
 from tests.live.trials.conftest import PLAN, run_next, start
 from workers import tasks

@@ -13,8 +13,8 @@ import pytest
 from django.test import Client
 
 from results import models, runs
-from results import plan as plans
-from results.states import TrialState
+from results.domain import plan as plans
+from results.domain.states import TrialState
 from tests.live.trials.conftest import run_next, value
 from workers import registry, reingest
 from workers.bundle import reader

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from results import models, noise, runs
+from results.domain.statistics.power import detectable
 from results.preview import preview
 from results.queries.noise import agent_noise, expected_noise, list_noise
-from results.statistics.power import detectable
 from tests import factories
 from tests.factories import aa_run
 from workers.registry import kinds

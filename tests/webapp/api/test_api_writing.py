@@ -11,7 +11,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from results import models, plan
+from results import models
+from results.domain import plan
 from tests import factories
 from workers.registry import kinds
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from results.series import Series
-from results.specs import PRIMARY, Role, RoleKind
+from results.domain.kinds.specs import PRIMARY, Role, RoleKind
+from results.domain.measurement.series import Series
 from webapp.charts.topology import HEIGHT, WIDTH, Drawing, draw
 from workers.registry import kinds
 

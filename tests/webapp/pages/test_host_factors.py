@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from results import agents, models
-from results.errors import StateError
-from results.host import HostLevel, read
+from results.domain.errors import StateError
+from results.domain.kinds.host_factors import HostLevel, read
 from tests import factories
 from tests.page_text import page_text
 

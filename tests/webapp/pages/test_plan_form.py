@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from results import models
-from results.plan import from_mapping, read, to_toml
+from results.domain.plan import from_mapping, read, to_toml
 from tests import factories
 from tests.page_text import page_text
 from tests.webapp.pages.test_plans import FORM, problems

@@ -13,10 +13,10 @@ import pytest
 from django.test import Client
 
 from results import models
+from results.domain.units import format_quantity
 from results.queries.comparison import compare
 from results.queries.selection import Selection
 from results.queries.why import PlanPair
-from results.units import format_quantity
 from tests import factories
 from tests.page_text import page_text
 from tests.watched import measured, watched_run

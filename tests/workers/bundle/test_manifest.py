@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from results.environment import Layer, LayerKind
-from results.errors import ParseError
-from results.parsed import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import ParseError
+from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
 from workers.bundle.manifest import Manifest, Node
 
 MANIFEST = Manifest(

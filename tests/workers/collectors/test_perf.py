@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
-from results.stacks import cut_share, frames, unnamed_share
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.call_stacks import cut_share, frames, unnamed_share
+from results.domain.measurement.parsed_trial import Part
 from workers.collectors.perf import spec
 from workers.collectors.perf.collect import slices
 from workers.collectors.perf.parse import parse, read_recorded, read_stacks

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from results.parameters import Scalar
+from results.domain.kinds.parameters import Scalar
 from workers.workloads import access_method
 from workers.workloads.access_method.outcome import Outcome, by_index, of_psql
 from workers.workloads.access_method.spec import SPEC, disk_bytes, stored_by

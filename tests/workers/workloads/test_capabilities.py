@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError, VerifyError
-from results.specs import Reading
+from results.domain.errors import ParseError, VerifyError
+from results.domain.kinds.specs import Reading
 from workers.workloads.capabilities import finding, log
 from workers.workloads.capabilities.checks import indexes
 from workers.workloads.capabilities.contents import difference, items, texts

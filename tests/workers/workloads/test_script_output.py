@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from results import models
-from results.errors import ParseError
-from results.metrics import Better
-from results.parsed import Measurement
+from results.domain.errors import ParseError
+from results.domain.measurement.metrics import Better
+from results.domain.measurement.parsed_trial import Measurement
 from workers.workloads.script.output import declared, measurements, read_output
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
 from workers.workloads.script.output import read_output
 from workers.workloads.script.parse import parse
 from workers.workloads.script.passes import Execution, complaint, driver, read_client

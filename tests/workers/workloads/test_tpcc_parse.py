@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError, VerifyError
-from results.parameters import Scalar
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError, VerifyError
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.workloads import tpcc
 from workers.workloads.tpcc.execute import CONDITIONS_SQL
 from workers.workloads.tpcc.loading import phases

@@ -19,11 +19,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from results import warehouse
-from results.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError
+from results.domain.matrix.program_needs import looked_for
+from results.domain.units import format_quantity
 from results.models import Agent
-from results.programs import looked_for
 from results.queries.agents import agent_row
-from results.units import format_quantity
 from workers import tasks
 from workers.registry import kinds
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from results.errors import AgentError
-from results.matrix import Load
+from results.domain.errors import AgentError
+from results.domain.matrix import Load
 from workers.interfaces import Stage
 from workers.pgbench.run import folder_of, latency_directory
 

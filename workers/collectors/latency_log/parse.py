@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from results.errors import ParseError
-from results.histogram import HeatMap, Histogram, merge
-from results.metrics import percentile_name
-from results.parsed import Gap, Latencies, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.histogram import HeatMap, Histogram, merge
+from results.domain.measurement.metrics import percentile_name
+from results.domain.measurement.parsed_trial import Gap, Latencies, Measurement, Part
 
 from .spec import PERCENTILES
 

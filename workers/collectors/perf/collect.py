@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import AgentError
+from results.domain.errors import AgentError
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.job import Finished, Job

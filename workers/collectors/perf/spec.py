@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric
-from results.specs import CollectorSpec
-from results.tools import AWK, EVERY_ROLE, Program
+from results.domain.kinds.programs import AWK, EVERY_ROLE, Program
+from results.domain.kinds.specs import CollectorSpec
+from results.domain.measurement.metrics import Better, Metric
 
 TOP_FUNCTIONS = 10
 

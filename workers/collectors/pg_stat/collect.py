@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.command import quote

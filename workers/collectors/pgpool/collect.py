@@ -7,7 +7,7 @@ import json
 import re
 import time
 
-from results.errors import CommandError, TrialError
+from results.domain.errors import CommandError, TrialError
 from workers.interfaces import Stage
 from workers.pgpool import process
 from workers.pgpool.answers import read_rows

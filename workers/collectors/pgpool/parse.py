@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from results.errors import ParseError
-from results.parsed import Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Measurement, Part
 from workers.pgpool.answers import read_rows
 
 NAMES = "servers.json"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric
-from results.specs import CollectorSpec
-from results.tools import EVERY_ROLE
+from results.domain.kinds.programs import EVERY_ROLE
+from results.domain.kinds.specs import CollectorSpec
+from results.domain.measurement.metrics import Better, Metric
 from workers.pgpool.program import PROGRAM
 
 _OVER = "Over the measured window, pgbench's own first questions included."

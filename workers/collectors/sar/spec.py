@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric
-from results.specs import CollectorSpec
-from results.tools import EVERY_ROLE, Program
+from results.domain.kinds.programs import EVERY_ROLE, Program
+from results.domain.kinds.specs import CollectorSpec
+from results.domain.measurement.metrics import Better, Metric
 
 _WINDOW = "From sar: mean of the whole seconds inside the measured window."
 

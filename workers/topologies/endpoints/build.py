@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from results.errors import CommandError, VerifyError
-from results.parsed import Check
+from results.domain.errors import CommandError, VerifyError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.postgres import verify
 from workers.postgres.server import Server

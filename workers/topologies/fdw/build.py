@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from results.parsed import Check
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.postgres import verify
 from workers.servers import access, checks, nodes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from results.errors import Problem
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import PRIMARY, Role, TopologySpec
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import PRIMARY, Role, TopologySpec
 from workers.replication.standby_parameters import CONNECTION
 
 FIRST_VERSION = 110000  # from here on rows find their way into foreign partitions

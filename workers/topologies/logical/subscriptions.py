@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from results.errors import TrialError
+from results.domain.errors import TrialError
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.replication import standby

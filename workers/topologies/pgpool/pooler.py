@@ -7,9 +7,9 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from results.errors import CommandError, ParseError, TrialError, VerifyError
-from results.parsed import Check
-from results.programs import ProgramNeed
+from results.domain.errors import CommandError, ParseError, TrialError, VerifyError
+from results.domain.matrix.program_needs import ProgramNeed
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgpool import failover, process
 from workers.pgpool.answers import read_rows

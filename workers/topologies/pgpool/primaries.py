@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from results.errors import TrialError
+from results.domain.errors import TrialError
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 from workers.servers import access, contents

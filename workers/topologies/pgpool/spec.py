@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from results.errors import Problem
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import PRIMARY, Role, RoleKind, Target, TopologySpec, cluster_name
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import PRIMARY, Role, RoleKind, Target, TopologySpec, cluster_name
 from workers.pgpool.program import PROGRAM
 from workers.replication.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
 from workers.replication.standby_parameters import CONNECTION, FIRST_VERSION

@@ -1,7 +1,7 @@
 """What the single topology declares. Pure."""
 
-from results.parameters import Kind, Parameter
-from results.specs import PRIMARY, TopologySpec
+from results.domain.kinds.parameters import Kind, Parameter
+from results.domain.kinds.specs import PRIMARY, TopologySpec
 
 SPEC = TopologySpec(
     name="single",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import CommandError, TrialError
-from results.parsed import Check
+from results.domain.errors import CommandError, TrialError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench.parameters import check_server
 from workers.pgbench.run import client_version

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from results.errors import ParseError
-from results.parsed import Document, Event, Gap, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Document, Event, Gap, Measurement, Part
 from workers.pgbench.report import Report, read_report
 
 from .outcome import Outcome

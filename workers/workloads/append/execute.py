@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import TeitenError
-from results.parsed import Check
-from results.specs import timed_limit_s
+from results.domain.errors import TeitenError
+from results.domain.kinds.specs import timed_limit_s
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench import detached, run
 from workers.pgbench.parameters import check_server

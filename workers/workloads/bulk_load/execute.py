@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import VerifyError
-from results.parsed import Check
+from results.domain.errors import VerifyError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench.parameters import check_server
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 
-from results.parsed import Check
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 
 from .access_method import AccessMethod, on_trial

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from results.errors import CommandError
+from results.domain.errors import CommandError
 from workers.postgres.server import Server
 from workers.workloads.capabilities import query_plan, sessions
 from workers.workloads.capabilities.access_method import FIRST_WITH_ACCESS_METHODS, SQL

@@ -7,8 +7,8 @@ import json
 import time
 from pathlib import Path
 
-from results.errors import TeitenError
-from results.parsed import Check
+from results.domain.errors import TeitenError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench import run, surviving
 from workers.pgbench.parameters import check_server

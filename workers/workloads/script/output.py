@@ -20,10 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from results.errors import ParseError
-from results.metrics import Better, Metric
-from results.parsed import Measurement
-from results.units import to_base
+from results.domain.errors import ParseError
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Measurement
+from results.domain.units import to_base
 
 from .spec import own_name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 
 _MARK = re.compile(r"teiten (begin|end) (\d+) (\d+)(?: (\S+))?")
 _TIME = re.compile(r"Time: (\d+\.\d+) ms(?: \(.*\))?")

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from results.errors import Problem
-from results.metrics import Better, Metric
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import Longest, WorkloadSpec, by_duration
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import Longest, WorkloadSpec, by_duration
+from results.domain.measurement.metrics import Better, Metric
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import parameters as shared
 from workers.pgbench import program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from results.parameters import Scalar
+from results.domain.kinds.parameters import Scalar
 
 QUERIES = (
     "q1.1",

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import TrialError
-from results.parsed import Check
+from results.domain.errors import TrialError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.postgres import cluster
 from workers.remote.job import Job

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from results.parameters import Kind, Parameter
-from results.specs import PRIMARY, Role, RoleKind, TopologySpec
-from results.tools import Program
+from results.domain.kinds.parameters import Kind, Parameter
+from results.domain.kinds.programs import Program
+from results.domain.kinds.specs import PRIMARY, Role, RoleKind, TopologySpec
 
 LEADER = "leader"
 SPEC = TopologySpec(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from results.parsed import Check
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.remote.job import Job
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from results.errors import ParseError
-from results.parsed import Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Measurement, Part
 
 
 def parse(reading: Reading) -> Part:

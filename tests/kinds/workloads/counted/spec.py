@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.metrics import Better, Metric
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import Longest, WorkloadSpec
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import Longest, WorkloadSpec
+from results.domain.measurement.metrics import Better, Metric
 
 
 def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
