@@ -33,7 +33,7 @@ def several_part(reading: Reading, one: Callable[[Reading], Part]) -> Part:
     gaps: list[Gap] = []
     for name, part in parts.items():
         measurements += [replace(measurement, node=name) for measurement in part.measurements]
-        series += [replace(one, node=name) for one in part.series]
+        series += [replace(line, node=name) for line in part.series]
         gaps += part.gaps
     measurements += _together([parts[load["name"]].measurements for load in loads if load["workload"]])
     spread_s = _spread_s(reading, parts)
