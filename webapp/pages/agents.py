@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -39,15 +37,15 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, name: str) -> HttpResponse:
-    found, now = agent_detail(name), timezone.now()
+    agent, now = agent_detail(name), timezone.now()
     context = {
-        "detail": found,
-        "agent": found.row,
+        "detail": agent,
+        "agent": agent.row,
         "tools": programs_of_kinds(kinds()),
         "noise": agent_noise(name),
-        "clusters": agent_clusters(found.row, kinds(), now),
+        "clusters": agent_clusters(agent.row, kinds(), now),
         "now": now,
-        "layers": [(layer, flatten(layer.content)) for layer in found.layers],
+        "layers": [(layer, flatten(layer.content)) for layer in agent.layers],
         "may_admin": _may_admin(request),
     }
     return render(request, "agents/detail.html", context)
@@ -103,7 +101,7 @@ def contact(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _contacted(request: HttpRequest, agent: Agent) -> HttpResponse:
-    """Reaches the agent now; what comes of it is stored on the agent and shown on the page we go to."""
+    """Reach the agent now; what comes of it is stored on the agent and shown on the page we go to."""
     try:
         contact_now(agent.pk)
     except AgentError:
@@ -117,5 +115,5 @@ def _waits_for_key(agent: Agent) -> bool:
     return agent.state in KEY_STATES and bool(agent.offered_fingerprint)
 
 
-def _may_admin(request: HttpRequest) -> Any:
+def _may_admin(request: HttpRequest) -> bool:
     return allows(scope_of(request.user), Scope.ADMIN)
