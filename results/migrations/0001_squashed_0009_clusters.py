@@ -169,7 +169,7 @@ class Migration(migrations.Migration):
             ('ended_at', models.DateTimeField(blank=True, null=True)),
             ('created_by', models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name='+',
                 to=settings.AUTH_USER_MODEL)),
-            ('plan', models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name='runs', to='results.domain.plan')),
+            ('plan', models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name='runs', to='results.plan')),
             ('publication', models.ForeignKey(null=True, on_delete=models.PROTECT, related_name='runs',
                 to='results.publication')),
             ('cancelled_at', models.DateTimeField(blank=True, null=True)),
@@ -358,7 +358,7 @@ class Migration(migrations.Migration):
             ('created_by', models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name='+',
                 to=settings.AUTH_USER_MODEL)),
             ('plan', models.ForeignKey(null=True, on_delete=models.CASCADE, related_name='annotations',
-                to='results.domain.plan')),
+                to='results.plan')),
         ], options={'ordering': ['at']}),
         migrations.CreateModel(name='Snapshot', fields=[
             ('hash', models.CharField(max_length=16, primary_key=True, serialize=False)),
@@ -386,7 +386,7 @@ class Migration(migrations.Migration):
             ('created_at', models.DateTimeField(auto_now_add=True)),
             ('created_by', models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name='+',
                 to=settings.AUTH_USER_MODEL)),
-            ('plan', models.ForeignKey(on_delete=models.CASCADE, related_name='watches', to='results.domain.plan')),
+            ('plan', models.ForeignKey(on_delete=models.CASCADE, related_name='watches', to='results.plan')),
         ], options={
             'ordering': ['id'],
             'constraints': [models.UniqueConstraint(fields=('plan', 'channel', 'target'), name='one_watch_a_target')],

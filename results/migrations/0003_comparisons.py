@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 
-# `environment.layers.environment_hash`, for what was stored before it was kept
+# `results.environment.environment_hash`, for what was stored before it was kept
 ENVIRONMENTS = """
 UPDATE results_attempt AS attempt SET environment = used.hash
 FROM (
@@ -65,7 +65,7 @@ class Migration(migrations.Migration):
                 ('text', models.CharField(max_length=500)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('plan', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='annotations', to='results.domain.plan')),
+                ('plan', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='annotations', to='results.plan')),
             ],
             options={
                 'ordering': ['at'],
@@ -113,7 +113,7 @@ class Migration(migrations.Migration):
                 ('target', models.CharField(max_length=500)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='watches', to='results.domain.plan')),
+                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='watches', to='results.plan')),
             ],
             options={
                 'ordering': ['id'],
