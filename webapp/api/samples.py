@@ -105,6 +105,13 @@ class TrialDocuments(Endpoint):
 def _counts(latencies: Latencies) -> LatencyCounts:
     histogram, heat = latencies.histogram, latencies.heat
     return LatencyCounts(
-        latencies.node, latencies.label, "us", histogram.total, histogram.latencies_us, histogram.counts,
-        heat.seconds, heat.buckets, heat.counts,
-    )  # fmt: skip
+        latencies.node,
+        latencies.label,
+        "us",
+        histogram.total,
+        histogram.latencies_us,
+        histogram.counts,
+        heat.seconds,
+        heat.buckets,
+        heat.counts,
+    )

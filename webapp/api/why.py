@@ -52,8 +52,15 @@ class WhySideSerializer(ValueSerializer):
 
     def _trial(self, one: Attempt, value: float) -> dict[str, Any]:
         link = address(self.context["request"], "api:trial", one.trial_id)
-        return {"id": one.trial_id, "attempt": one.number, "run": one.run_id, "block": one.block,
-                "configuration": one.configuration_id, "value": value, "link": link}  # fmt: skip
+        return {
+            "id": one.trial_id,
+            "attempt": one.number,
+            "run": one.run_id,
+            "block": one.block,
+            "configuration": one.configuration_id,
+            "value": value,
+            "link": link,
+        }
 
 
 class MovementSerializer(ValueSerializer):

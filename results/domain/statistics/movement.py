@@ -87,10 +87,19 @@ _BY_NODE = {
 }
 # totals that are shown as they are measured: name → what the sentence calls them
 PLAIN = {
-    "tps": "", "latency.mean": "", "latency.p50": "median latency",
-    "latency.p95": "", "latency.p99": "99th percentile of latency", "latency.p99.9": "", "latency.max": "",
-    "buffers.hit_ratio": "", "checkpoints": "checkpoints", "run_queue": "", "cpu.busy": "", "failed": "",
-}  # fmt: skip
+    "tps": "",
+    "latency.mean": "",
+    "latency.p50": "median latency",
+    "latency.p95": "",
+    "latency.p99": "99th percentile of latency",
+    "latency.p99.9": "",
+    "latency.max": "",
+    "buffers.hit_ratio": "",
+    "checkpoints": "checkpoints",
+    "run_queue": "",
+    "cpu.busy": "",
+    "failed": "",
+}
 
 
 class State(StrEnum):
@@ -194,9 +203,20 @@ def rest(
     for metric, node, label in _shared(base, other):
         found = metrics[metric]
         rows.append(
-            _Row(metric, found.label, node, label, found.unit, "", "", found.better, found.minimum_effect,
-                 _measured(base, metric, node, label), _measured(other, metric, node, label))
-        )  # fmt: skip
+            _Row(
+                metric,
+                found.label,
+                node,
+                label,
+                found.unit,
+                "",
+                "",
+                found.better,
+                found.minimum_effect,
+                _measured(base, metric, node, label),
+                _measured(other, metric, node, label),
+            )
+        )
     rows = [row for row in rows if any(row.base.values()) or any(row.other.values())]
     return tuple(sorted(_judged(rows, comparable), key=_greatest_first))
 
@@ -253,9 +273,18 @@ def _plain(
             if metric == name != apart and not label:
                 found = metrics[name]
                 yield _Row(
-                    name, found.label, node, "", found.unit, "", said, found.better, found.minimum_effect,
-                    _measured(base, name, node, ""), _measured(other, name, node, ""),
-                )  # fmt: skip
+                    name,
+                    found.label,
+                    node,
+                    "",
+                    found.unit,
+                    "",
+                    said,
+                    found.better,
+                    found.minimum_effect,
+                    _measured(base, name, node, ""),
+                    _measured(other, name, node, ""),
+                )
 
 
 def _costs(base: Sequence[Replicate], other: Sequence[Replicate], work: Work) -> Iterator[_Row]:
@@ -265,10 +294,18 @@ def _costs(base: Sequence[Replicate], other: Sequence[Replicate], work: Work) ->
                 continue
             cost = partial(_cost, quantity=quantity, work=work, node=node, label=label)
             yield _Row(
-                quantity.name, quantity.label.format(work=work.noun), node, label, quantity.unit,
-                quantity.formula(work), quantity.said.format(work=work.noun), quantity.better,
-                quantity.minimum_effect, _known(base, cost), _known(other, cost),
-            )  # fmt: skip
+                quantity.name,
+                quantity.label.format(work=work.noun),
+                node,
+                label,
+                quantity.unit,
+                quantity.formula(work),
+                quantity.said.format(work=work.noun),
+                quantity.better,
+                quantity.minimum_effect,
+                _known(base, cost),
+                _known(other, cost),
+            )
 
 
 def _cost(one: Replicate, quantity: Quantity, work: Work, node: str, label: str) -> float | None:
@@ -296,17 +333,32 @@ def _waits(base: Sequence[Replicate], other: Sequence[Replicate]) -> Iterator[_R
         a, b = _known(base, share), _known(other, share)
         if a and b and max(median(a.values()), median(b.values())) >= LEAST_SHARE:
             yield _Row(
-                "waits", f"Sessions' time: {_IN_WORDS.get(kind, kind)}", node, "", "%",
-                f"waits of {kind} / all waits × 100", f"time of sessions {_IN_WORDS.get(kind, f'waiting: {kind}')}",
-                Better.NEITHER, 0.1, a, b,
-            )  # fmt: skip
+                "waits",
+                f"Sessions' time: {_IN_WORDS.get(kind, kind)}",
+                node,
+                "",
+                "%",
+                f"waits of {kind} / all waits × 100",
+                f"time of sessions {_IN_WORDS.get(kind, f'waiting: {kind}')}",
+                Better.NEITHER,
+                0.1,
+                a,
+                b,
+            )
 
 
 _IN_WORDS = {
-    "CPU": "running", "Lock": "waiting for locks", "LWLock": "waiting for lightweight locks", "IO": "waiting for I/O",
-    "Client": "waiting for the client", "IPC": "waiting for another process", "Timeout": "waiting for a timeout",
-    "BufferPin": "waiting for a buffer pin", "Activity": "idle in their main loop", "Extension": "in an extension",
-}  # fmt: skip
+    "CPU": "running",
+    "Lock": "waiting for locks",
+    "LWLock": "waiting for lightweight locks",
+    "IO": "waiting for I/O",
+    "Client": "waiting for the client",
+    "IPC": "waiting for another process",
+    "Timeout": "waiting for a timeout",
+    "BufferPin": "waiting for a buffer pin",
+    "Activity": "idle in their main loop",
+    "Extension": "in an extension",
+}
 
 
 def kind_of_wait(label: str) -> str:
@@ -332,12 +384,19 @@ def _judged(rows: Sequence[_Row], comparable: bool) -> tuple[Movement, ...]:
     parts = Counter((row.name, row.node) for row in kept if row.part)
     return tuple(
         Movement(
-            row.name, row.label, row.node, row.part, row.unit, row.formula,
+            row.name,
+            row.label,
+            row.node,
+            row.part,
+            row.unit,
+            row.formula,
             "" if parts[row.name, row.node] > 1 else row.said,
-            _values(row.base), _values(row.other), verdict,
+            _values(row.base),
+            _values(row.other),
+            verdict,
         )
         for row, verdict in zip(kept, verdicts, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _sample(values: Mapping[Replicate, float]) -> Sample:

@@ -198,9 +198,14 @@ def test_the_plan_form_holds_host_factors(agent: models.Agent, member: Client) -
 
 def test_the_preview_refuses_what_the_agent_does_not_allow(agent: models.Agent, member: Client) -> None:
     fields = {
-        "name": "x", "workload": "pgbench", "topology": "single", "installation": "16", "agents.primary": "db1",
-        "host-name": ["cpu_governor"], "host-value": ["performance"],
-    }  # fmt: skip
+        "name": "x",
+        "workload": "pgbench",
+        "topology": "single",
+        "installation": "16",
+        "agents.primary": "db1",
+        "host-name": ["cpu_governor"],
+        "host-value": ["performance"],
+    }
     text = page_text(member.post("/plans/preview/", fields))
     assert "Agent db1 has no host factor &#x27;cpu_governor&#x27;." in text
     factories.define_host_factor()

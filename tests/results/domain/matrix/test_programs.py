@@ -38,8 +38,11 @@ def test_a_trial_needs_the_programs_of_its_roles_and_of_the_collectors_that_it_r
     assert [need for need in needed_by(pooled, kinds()) if need.user != CLIENT] == [POOLER]
     needs = list(needed_by(replace(pooled, required_collectors=("sar", "perf", "latency_log")), kinds()))
     assert {(need.agent, need.program.name) for need in needs if need.user == "the collector sar"} == {
-        ("db1", "sar"), ("db1", "sadf"), ("db2", "sar"), ("db2", "sadf"),
-    }  # fmt: skip
+        ("db1", "sar"),
+        ("db1", "sadf"),
+        ("db2", "sar"),
+        ("db2", "sadf"),
+    }
     assert {need.agent for need in needs if need.user == "the collector latency_log"} == {"db1"}
     assert {need.role for need in needs if need.user == "the collector perf"} == {"primary"}
 

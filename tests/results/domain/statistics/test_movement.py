@@ -166,8 +166,10 @@ def test_transactions_that_are_counted_by_client_as_well_count_once() -> None:
 def test_where_several_servers_had_parts_a_nodes_costs_are_those_told_apart() -> None:
     numbers = {
         **{f"transactions__at__{at}": n for at, n in (("everywhere", 1e4), ("primary", 2e3), ("standby1", 8e3))},
-        "wal.bytes": 1e6, "wal.per_transaction": 500.0, "wal.records": 1e5,
-    }  # fmt: skip
+        "wal.bytes": 1e6,
+        "wal.per_transaction": 500.0,
+        "wal.records": 1e5,
+    }
     metrics = METRICS | {name: Metric(name, "1", Better.LOWER, name) for name in ("wal.per_transaction", "wal.records")}
     base, other = (counted_at_all(side(first, **numbers)) for first in (1, 9))
     found = movements(base, other, metrics)
