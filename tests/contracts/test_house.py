@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.template.loader import get_template
 
 from results.domain.plan import Kinds
 from tests.live.trials import test_every_topology, test_every_workload
@@ -20,6 +21,7 @@ from workers import registry
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
+TEMPLATES = ROOT / "templates"
 CODE = ("bootstrap", "results", "workers", "webapp", "bench", "tests")
 
 
@@ -69,6 +71,13 @@ def test_bootstrap_knows_none_of_the_three_rooms() -> None:
 @pytest.mark.django_db
 def test_no_migration_is_missing() -> None:
     call_command("makemigrations", "--check", "--dry-run", verbosity=0)
+
+
+@pytest.mark.parametrize("name", sorted(str(p.relative_to(TEMPLATES)) for p in TEMPLATES.rglob("*.html")))
+def test_every_template_compiles_by_itself_and_has_no_long_line(name: str) -> None:
+    get_template(name)
+    long = [line for line in (TEMPLATES / name).read_text().splitlines() if len(line) > 120 and "://" not in line]
+    assert long == []
 
 
 def test_no_file_is_longer_than_500_lines() -> None:
