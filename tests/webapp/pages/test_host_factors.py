@@ -119,7 +119,7 @@ def test_a_stranger_sees_what_may_be_set_and_no_button(
         "performance, powersave",
         "host.cpus",
         "host.wal",
-        "/mnt/ssd</span>, 3 GB free",
+        "/mnt/ssd</span> (3 GB free)",
     ):
         assert expected in text
     assert "Define a host factor" not in text
