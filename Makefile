@@ -5,7 +5,7 @@ VENV := .venv/bin
 PROCESSES ?= 3
 WHICH ?=
 
-.PHONY: demo test test-slow test-all tests lint bench clean
+.PHONY: demo test test-slow test-all tests lint demo-check bench clean
 
 demo:  ## everything in the foreground, with a first comparison of PostgreSQL 16 and 18
 	@$(PYTHON) -m bootstrap venv
@@ -31,6 +31,10 @@ lint:  ## style, types, import directions
 	$(VENV)/djangofmt --check templates
 	TEITEN_DEBUG=1 $(VENV)/mypy .
 	$(VENV)/lint-imports
+
+demo-check:  ## make demo with a small plan, started, measured and stopped by Ctrl-C; it must leave no process
+	@$(PYTHON) -m bootstrap demo-check
+	@$(PYTHON) -m bootstrap leftover || { echo "The processes above were left behind."; exit 1; }
 
 bench:  ## Teiten against its limits, as ratios of one run; best on an idle machine
 	@$(PYTHON) -m bootstrap system --dev

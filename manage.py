@@ -14,7 +14,7 @@ def main() -> None:
         from django.core.management import execute_from_command_line
     except ModuleNotFoundError:
         sys.exit(f"{sys.executable} has no Django. Write {CHECKOUT}/.venv/bin/python manage.py …")
-    from results.errors import TeitenError
+    from results.domain.errors import TeitenError
     from webapp import env
 
     try:

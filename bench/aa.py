@@ -13,11 +13,11 @@ from scipy import stats
 from bench import agent as bench_agent
 from bench.figures import Figure
 from results import models, noise, runs, sql
-from results import plan as plans
-from results.metrics import Better
+from results.domain import plan as plans
+from results.domain.measurement.metrics import Better
+from results.domain.plan.aa import twinned
+from results.domain.statistics.verdict import Kind, Question, Verdict, judge
 from results.noise import AaPair
-from results.statistics.verdict import Kind, Question, Verdict, judge
-from results.twins import twinned
 from workers import attempt, dispatch, registry
 
 BLOCKS = 5

@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management import call_command
 
 from results import agents, models, runs
-from results import plan as plans
-from results.errors import HostKeyError
-from results.matrix import TrialSpec
+from results.domain import plan as plans
+from results.domain.errors import HostKeyError
+from results.domain.matrix import TrialSpec
 from workers import registry, tasks
 from workers.orders import Order, address_of
 

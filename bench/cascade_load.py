@@ -13,10 +13,10 @@ from bench import agent as bench_agent
 from bench.cascade import remove_clusters
 from bench.fidelity import NullRecorder
 from bench.figures import Figure
-from results.matrix import TrialSpec
-from results.metrics import Better
-from results.statistics.difference import Sample
-from results.statistics.verdict import Question, Verdict, judge
+from results.domain.matrix import TrialSpec
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.difference import Sample
+from results.domain.statistics.verdict import Question, Verdict, judge
 from workers import data, registry
 from workers.host import cpus
 from workers.interfaces import Arranged, Stage

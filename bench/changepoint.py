@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.figures import Figure
-from results.statistics.changepoint import LEVEL, MINIMUM_SEGMENT, change_points
+from results.domain.statistics.changepoint import LEVEL, MINIMUM_SEGMENT, change_points
 
 NOISE = 0.02
 Floats = NDArray[np.float64]

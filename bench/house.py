@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -37,27 +37,32 @@ def figures(root: Path) -> Iterator[tuple[str, str]]:
     tracked = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True)
     files = [root / name for name in tracked.stdout.splitlines() if (root / name).is_file()]
     yield "files", f"{len(files):,}"
-    code = [file for file in files if file.suffix == ".py" and file.relative_to(root).parts[0] in ROOMS]
-    code = [file for file in code if "migrations" not in file.parts]
-    tests = [file for file in files if file.suffix == ".py" and file.relative_to(root).parts[0] == "tests"]
+    python = [file for file in files if file.suffix == ".py" and "migrations" not in file.parts]
+    code = [file for file in python if file.relative_to(root).parts[0] in ROOMS]
+    tests = [file for file in python if file.relative_to(root).parts[0] == "tests"]
     yield "lines of Python, code", f"{sum(map(lines, code)):,} in {len(code):,} files"
     yield "lines of Python, tests", f"{sum(map(lines, tests)):,} in {len(tests):,} files"
-    complexities = [complexity for file in code for complexity in complexities_of(file)]
-    complex_ones = sum(complexity > COMPLEX for complexity in complexities)
-    share = 100 * complex_ones / len(complexities)
-    yield f"functions over complexity {COMPLEX} (radon)", f"{complex_ones} of {len(complexities):,}, {share:.1f} %"
+    yield from complexity(code)
     yield from templates(root)
     yield from styles(root)
     contracts = (root / "pyproject.toml").read_text().partition("[tool.importlinter]")[2]
     yield "lines of import contracts", f"{contracts.count(chr(10)):,}"
-    yield "`# fmt: skip`", f"{sum(file.read_text().count('# fmt: skip') for file in code + tests):,}"
-    names = Counter(name for file in code for name in names_of(file) if name in DIALECT)
-    yield (
-        "names of the dialect left in code",
-        f"{names.total():,}: " + ", ".join(f"{name} {count}" for name, count in names.most_common(8)),
-    )
-    in_tests = sum(name in DIALECT for file in tests for name in names_of(file))
-    yield "the same in tests", f"{in_tests:,}"
+    skips = sum(file.read_text().count("# fmt: " + "skip") for file in python)
+    yield "lines kept from the formatter", f"{skips:,}"
+    yield "names of the dialect left in code", dialect(code)
+    yield "the same in tests", dialect(tests)
+
+
+def complexity(code: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    all_of_them = [complexity for file in code for complexity in complexities_of(file)]
+    over = sum(complexity > COMPLEX for complexity in all_of_them)
+    share = 100 * over / len(all_of_them)
+    yield f"functions over complexity {COMPLEX} (radon)", f"{over} of {len(all_of_them):,}, {share:.1f} %"
+
+
+def dialect(files: Sequence[Path]) -> str:
+    names = Counter(name for file in files for name in names_of(file) if name in DIALECT)
+    return f"{names.total():,}: " + ", ".join(f"{name} {count}" for name, count in names.most_common(8))
 
 
 def lines(file: Path) -> int:

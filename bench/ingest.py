@@ -11,10 +11,10 @@ from rich.console import Console
 from bench import agent as bench_agent
 from bench.figures import Figure
 from results import ingest, models, runs
-from results import plan as plans
-from results.histogram import HeatMap, Histogram, bucket_of
-from results.parsed import Latencies, Measurement, ParsedTrial
-from results.series import Series
+from results.domain import plan as plans
+from results.domain.measurement.histogram import HeatMap, Histogram, bucket_of
+from results.domain.measurement.parsed_trial import Latencies, Measurement, ParsedTrial
+from results.domain.measurement.series import Series
 from workers import dispatch, lease, registry
 
 CEILING_S = 0.5
@@ -66,6 +66,19 @@ def _trial(trial_key: str, seed: int) -> ParsedTrial:
         measurements += [Measurement(metric.name, draw.random(), label=f"{index}") for index in range(10)]
     now = datetime.now(UTC)
     return ParsedTrial(
-        trial_key, 1, now, now, now, True, None, (), (), (), (), metrics, tuple(measurements), tuple(series),
-        (Latencies("client", "", histogram, heat),),
-    )  # fmt: skip
+        trial_key=trial_key,
+        attempt=1,
+        started_at=now,
+        measured_from=now,
+        measured_to=now,
+        succeeded=True,
+        error=None,
+        phases=(),
+        commands=(),
+        checks=(),
+        files=(),
+        metrics=metrics,
+        measurements=tuple(measurements),
+        series=tuple(series),
+        latencies=(Latencies("client", "", histogram, heat),),
+    )

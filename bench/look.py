@@ -13,7 +13,7 @@ from rich.console import Console
 from bench import agent as bench_agent
 from bench.fidelity import NullRecorder
 from bench.figures import Figure
-from results.matrix import TrialSpec
+from results.domain.matrix import TrialSpec
 from workers import data, registry
 from workers.interfaces import Stage
 from workers.orders import address_of

@@ -8,7 +8,7 @@ from rich.console import Console
 from bench import agent as bench_agent
 from bench.figures import Figure
 from results import models, runs
-from results import plan as plans
+from results.domain import plan as plans
 from workers import attempt, dispatch, registry
 
 CEILING_S = 1.0

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from bench import agent as bench_agent
 from bench.figures import Figure
-from results.matrix import InstallationRef
+from results.domain.matrix import InstallationRef
 from workers.orders import address_of
 from workers.postgres import cluster
 from workers.postgres.server import Server

@@ -15,11 +15,11 @@ from rich.console import Console
 from bench import agent as bench_agent
 from bench.figures import Figure
 from results import models, runs
-from results import plan as plans
-from results.metrics import Better
-from results.ready import read_all
-from results.statistics.difference import Sample
-from results.statistics.verdict import Question, judge
+from results.domain import plan as plans
+from results.domain.measurement.metrics import Better
+from results.domain.plan.recipes import read_all
+from results.domain.statistics.difference import Sample
+from results.domain.statistics.verdict import Question, judge
 from workers import attempt, dispatch, registry
 from workers.bundle import reader
 from workers.workloads.ssb.transcript import read_transcript

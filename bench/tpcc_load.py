@@ -14,9 +14,9 @@ from rich.console import Console
 from bench import agent as bench_agent
 from bench.figures import Figure
 from results import models, runs
-from results import plan as plans
-from results.matrix import InstallationRef
-from results.parameters import Scalar
+from results.domain import plan as plans
+from results.domain.kinds.parameters import Scalar
+from results.domain.matrix import InstallationRef
 from workers import attempt, dispatch, registry
 from workers.orders import address_of
 from workers.postgres import cluster

@@ -13,8 +13,8 @@ from rich.table import Table
 from scipy import stats
 
 from bench.figures import Figure
-from results.metrics import Better
-from results.statistics.verdict import Kind, Question, Sample, judge
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.verdict import Kind, Question, Sample, judge
 
 CELLS = 10_000
 TOGETHER = 20
@@ -134,9 +134,12 @@ def coverage(n: int, cv: float = 0.02, paired: bool = True) -> float:
 
 def _rates() -> Table:
     table = Table(
-        "rule", "n", *(f"A/A, noise {cv:.0%}" for cv in NOISE), *(f"finds {effect:.0%}" for effect in EFFECTS),
+        "rule",
+        "n",
+        *(f"A/A, noise {cv:.0%}" for cv in NOISE),
+        *(f"finds {effect:.0%}" for effect in EFFECTS),
         title=f"{CELLS} cells each; found: noise 2 %",
-    )  # fmt: skip
+    )
     for name, rule in RULES.items():
         for n in REPLICATES:
             false = [rule(*simulated(n, cv)).mean() for cv in NOISE]

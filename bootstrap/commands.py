@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from bootstrap import account as accounts
-from bootstrap import checks, clean, oldpg, places, sweep, system, venv, watch
+from bootstrap import checks, clean, demo_check, oldpg, places, sweep, system, venv, watch
 from bootstrap.errors import BootstrapError, say
 
 
@@ -40,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         add(name, action, text).add_argument("--dev", action="store_true", help="with what the tests need")
     add("demo", _demo, "run everything in the foreground")
+    add("demo-check", _demo_check, "run make demo with a small plan, from start to stop")
     add("services", _services, "services -- COMMAND: run it with warehouse, Redis and sshd ready around it")
     add("oldpg", _oldpg, "fetch older PostgreSQL servers for tests").add_argument("majors", nargs="*")
     add("leftover", _leftover, "list processes that still belong to the state folder; exit code 1 if any")
@@ -60,6 +61,10 @@ def _demo(_: argparse.Namespace) -> int:
     from bootstrap.demo import demo  # honcho is there in the virtual environment only
 
     return demo()
+
+
+def _demo_check(_: argparse.Namespace) -> None:
+    demo_check.demo_check()
 
 
 def _services(options: argparse.Namespace) -> int:

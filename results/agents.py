@@ -10,14 +10,25 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.environment import Layer, LayerKind
-from results.errors import HostKeyError, StateError
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import HostKeyError, StateError
 from results.models.agents import AgentState
 
 FIELDS = (
-    "name", "host", "port", "user", "key_path", "jump", "search", "data_dir", "work_dir", "places", "keep_days",
-    "disk_budget_gb", "enabled",
-)  # fmt: skip
+    "name",
+    "host",
+    "port",
+    "user",
+    "key_path",
+    "jump",
+    "search",
+    "data_dir",
+    "work_dir",
+    "places",
+    "keep_days",
+    "disk_budget_gb",
+    "enabled",
+)
 _DISCOVERED_FIELDS = [field.name for field in models.Agent._meta.fields if field.name not in FIELDS]
 _KEY_FIELDS = ("host", "port", "jump")
 
@@ -26,7 +37,7 @@ _KEY_FIELDS = ("host", "port", "jump")
 class DiscoveredInstallation:
     """One installation as a contact discovered it, with the fields of `models.Installation`.
 
-    settings: lines for `results.server_settings.read`; empty where the settings are not known
+    settings: lines for `results.domain.kinds.server_settings.read`; empty where the settings are not known
     """
 
     name: str

@@ -20,11 +20,11 @@ from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Exists, F, OuterRef, Q
 
 from results import models
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
+from results.domain.states import RunState
 from results.models.comparisons import AlertState
 from results.queries.progress import Progress, progress
 from results.runs import audit
-from results.states import RunState
 
 log = logging.getLogger(__name__)
 EMAIL, WEBHOOK = "email", "webhook"

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from results import models
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.runs import audit
 
 MAX_LENGTH = 500

@@ -9,10 +9,19 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.errors import PlanError, Problem
-from results.host import Change, HostFactor, KnownHost, MidRun, mid_run_problems, problems, read, to_toml
-from results.matrix import TrialSpec
-from results.plan import Kinds
+from results.domain.errors import PlanError, Problem
+from results.domain.kinds.host_factors import (
+    Change,
+    HostFactor,
+    KnownHost,
+    MidRun,
+    mid_run_problems,
+    problems,
+    read,
+    to_toml,
+)
+from results.domain.matrix import TrialSpec
+from results.domain.plan import Kinds
 
 RETRY_AFTER = timedelta(seconds=60)
 
@@ -41,7 +50,7 @@ def require_host_factors(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
     hosts = known_hosts()
     all_problems: list[Problem] = []
     for spec in specs:
-        all_problems += problems(spec.host, spec.agents, hosts, poolers=spec.poolers, outside=spec.outside)
+        all_problems += problems(spec.host, spec.agents, hosts, poolers=spec.beside, outside=spec.outside)
     for spec, mid_run in zip(specs, mid_runs, strict=True):
         if mid_run:
             all_problems += mid_run_problems(mid_run, spec.host, spec.agents, hosts)

@@ -15,11 +15,11 @@ from psycopg.types.json import Jsonb
 
 from results import models, sql
 from results.agents import store_layers
-from results.environment import environment_hash
-from results.errors import IngestError
+from results.domain.environment.layers import environment_hash
+from results.domain.errors import IngestError
+from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.states import AttemptState, RunState, TrialState
 from results.models.runs import end_state
-from results.parsed import ParsedTrial
-from results.states import AttemptState, RunState, TrialState
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,11 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt) -> None:
     models.Metric.objects.bulk_create(
         [
             models.Metric(
-                name=metric.name, unit=metric.unit, better=metric.better, label=metric.label, help=metric.help,
+                name=metric.name,
+                unit=metric.unit,
+                better=metric.better,
+                label=metric.label,
+                help=metric.help,
                 minimum_effect=metric.minimum_effect,
             )
             for metric in {metric.name: metric for metric in parsed.metrics}.values()
@@ -117,7 +121,7 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt) -> None:
         update_conflicts=True,
         unique_fields=["name"],
         update_fields=["unit", "better", "label", "help", "minimum_effect"],
-    )  # fmt: skip
+    )
     store_layers([use.layer for use in parsed.layers])
     ids = (attempt.run_id, attempt.pk)
     for table, columns in _COLUMNS.items():

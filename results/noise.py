@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from results import models, sql
-from results.statistics.difference import Sample, differences
-from results.statistics.power import FEWEST
+from results.domain.statistics.difference import Sample, differences
+from results.domain.statistics.power import FEWEST
 
 
 @dataclass(frozen=True)

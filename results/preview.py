@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from results import models
-from results.disk import Need, needs
+from results.domain.kinds.specs import WorkloadSpec
+from results.domain.matrix import TrialSpec
+from results.domain.matrix.disk_space import Need, needs
+from results.domain.plan import Kinds, Plan
+from results.domain.statistics.power import FEWEST, detectable
+from results.domain.units import format_quantity
 from results.hostfactors import known_hosts
-from results.matrix import TrialSpec
-from results.plan import Kinds, Plan
 from results.queries.estimates import past_seconds, past_window, past_windows
 from results.queries.noise import Expected, expected_noise
 from results.requirements import extension_for
 from results.runs import resolve_plan
 from results.settings_check import installations_of_agents, unchecked_installations
-from results.specs import WorkloadSpec
-from results.statistics.power import FEWEST, detectable
-from results.units import format_quantity
 
 LOAD_BYTES_A_SECOND = 30e6  # a modest machine; only until there are past trials
 ADVISED_REPLICATES = 5
@@ -149,15 +149,19 @@ def _warnings(
         yield from _too_large(need, agents[need.agent])
     for spec, size in zip(specs, sizes, strict=True):
         server = agents[spec.agents[spec.nodes[0]]]
-        yield from _one(spec, size, server)
+        yield from _of_configuration(spec, size, server)
         for name in set(spec.agents.values()):
-            if agents[name].state != "ready" or not agents[name].enabled:
-                what = agents[name].state if agents[name].enabled else "not enabled"
-                yield Warning("agents", f"Agent {name} is {what}: its trials wait.", "See the agents page.")
-            for change in agents[name].host_changes.all():
-                if change.error:
-                    text = f"{change.factor} of agent {name} could not be set back: its trials fail until it is."
-                    yield Warning("agents", text, "See the agent's page.")
+            yield from _not_ready(agents[name])
+
+
+def _not_ready(agent: models.Agent) -> Iterator[Warning]:
+    if agent.state != "ready" or not agent.enabled:
+        what = agent.state if agent.enabled else "not enabled"
+        yield Warning("agents", f"Agent {agent.name} is {what}: its trials wait.", "See the agents page.")
+    for change in agent.host_changes.all():
+        if change.error:
+            text = f"{change.factor} of agent {agent.name} could not be set back: its trials fail until it is."
+            yield Warning("agents", text, "See the agent's page.")
 
 
 def _too_large(need: Need, agent: models.Agent) -> Iterator[Warning]:
@@ -178,30 +182,49 @@ def _too_few(replicates: int) -> str:
     return f"{some} show only differences of {shown:.1f} times the noise, {ADVISED_REPLICATES} of {advised:.1f}."
 
 
-def _one(spec: TrialSpec, size: int | None, server: models.Agent) -> Iterator[Warning]:
+def _of_configuration(spec: TrialSpec, size: int | None, server: models.Agent) -> Iterator[Warning]:
+    yield from _too_many_clients(spec)
+    yield from _more_than_memory(size, server)
+    yield from _access_method_by_extension(spec, server)
+    yield from _shared_machines(spec)
+
+
+def _too_many_clients(spec: TrialSpec) -> Iterator[Warning]:
     clients = int(spec.parameters.get("clients", 1))
     stated = spec.settings.get("max_connections", "100")
     limit = int(stated) if stated.isdecimal() else 100
     if clients > limit - 3:
         todo = f"Set max_connections to {clients + 10} or more."
         yield Warning("parameters.clients", f"{clients} clients, but max_connections is {limit}.", todo)
+
+
+def _more_than_memory(size: int | None, server: models.Agent) -> Iterator[Warning]:
     if server.memory_bytes and size is not None and size > server.memory_bytes:
         yield Warning(
             "parameters.scale",
             f"{format_quantity(size, 'B')} of data, {format_quantity(server.memory_bytes, 'B')} of memory on "
             f"{server.name}: storage is measured as well.",
         )
-    if spec.access_method:
-        row = next((row for row in server.installations.all() if row.name == spec.installation.name), None)
-        has = row is None or not row.access_methods or spec.access_method in row.access_methods
-        if row is not None and not has:  # or the plan would have been refused
-            text = f"{row.name} has no access method {spec.access_method} by itself: its extension "
-            text += f"{extension_for(spec.access_method, row.extensions)} must have been made in the trials' cluster."
-            yield Warning("access_method", text)
+
+
+def _access_method_by_extension(spec: TrialSpec, server: models.Agent) -> Iterator[Warning]:
+    """An access method that the build lacks was brought by an extension, or the plan would have been refused."""
+    if not spec.access_method:
+        return
+    row = next((row for row in server.installations.all() if row.name == spec.installation.name), None)
+    if row is None or not row.access_methods or spec.access_method in row.access_methods:
+        return
+    text = f"{row.name} has no access method {spec.access_method} by itself: its extension "
+    text += f"{extension_for(spec.access_method, row.extensions)} must have been made in the trials' cluster."
+    yield Warning("access_method", text)
+
+
+def _shared_machines(spec: TrialSpec) -> Iterator[Warning]:
     servers = [spec.agents[node] for node in spec.servers]
-    if {spec.agents[client] for client in spec.clients} & set(servers):
+    machines = set(servers)
+    if {spec.agents[client] for client in spec.clients} & machines:
         text = "Client and server share a machine: the client's CPU is taken from the server."
         yield Warning("agents.client", text, "Use a second agent where there is one.")
-    if len(set(servers)) < len(servers):
-        text = f"{len(servers)} servers on {len(set(servers))} machine{'s' if len(set(servers)) > 1 else ''}: "
+    if len(machines) < len(servers):
+        text = f"{len(servers)} servers on {len(machines)} machine{'s' if len(machines) > 1 else ''}: "
         yield Warning("agents", f"{text}each takes processors from the others.", "Name an agent for each.")

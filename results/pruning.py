@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.clusters import ClusterState, FoundCluster
+from results.domain.matrix.clusters import ClusterState, FoundCluster
 
 REMOVE = "remove cluster"  # the audit log's verb
 

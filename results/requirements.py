@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from results import models
-from results.errors import PlanError, Problem
-from results.matrix import TrialSpec
-from results.plan import Kinds
-from results.programs import LOOKED_FOR, MissingProgramsError, ProgramNeed, needed_by
+from results.domain.errors import PlanError, Problem
+from results.domain.matrix import TrialSpec
+from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed, needed_by
+from results.domain.plan import Kinds
 
 _METHOD_SETTING = "default_table_access_method"
 _CONTACT_AGAIN = "if it was installed there since, contact the agent again."
@@ -118,13 +118,16 @@ def _missing_extensions(needs: Iterable[_Need], installations: _Installations) -
 
 
 def _missing_programs(specs: Sequence[TrialSpec], kinds: Kinds) -> list[ProgramNeed]:
-    """Return the programs that contacted agents lack, of those a contact looks for: each once for a role."""
+    """Return the programs that contacted agents lack, each once for a role.
+
+    Not those that come with PostgreSQL: the plan's installation has them, or the plan was refused already.
+    """
     needs: dict[tuple[str, str, str], ProgramNeed] = {}
     for spec in specs:
         for need in needed_by(spec, kinds):
-            if need.program in LOOKED_FOR:
-                needs.setdefault((need.role, need.agent, need.program), need)
+            if not need.program.with_postgresql:
+                needs.setdefault((need.role, need.agent, need.program.name), need)
     if not needs:
         return []
     tools = {agent.name: agent.tools for agent in models.Agent.objects.filter(facts_at__isnull=False)}
-    return [need for need in needs.values() if need.agent in tools and not tools[need.agent].get(need.program)]
+    return [need for need in needs.values() if need.agent in tools and not tools[need.agent].get(need.program.name)]

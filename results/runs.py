@@ -17,16 +17,16 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from results import models, noise
-from results import plan as plans
-from results.errors import PlanError, Problem, StateError
+from results.domain import plan as plans
+from results.domain.errors import PlanError, Problem, StateError
+from results.domain.kinds.parameters import Kind
+from results.domain.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
+from results.domain.plan import Kinds, Plan
+from results.domain.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 from results.hostfactors import require_host_factors
-from results.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
 from results.models.runs import end_state
-from results.parameters import Kind
-from results.plan import Kinds, Plan
 from results.requirements import require_software
 from results.settings_check import names_settings, require_settings
-from results.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 
 START_PLAN = "workers.tasks.start_plan"
 PAST_TOLERANCE = timedelta(minutes=1)
@@ -245,11 +245,14 @@ def _create_trials(run: models.Run, rows: Sequence[models.Configuration], blocks
     agents = [sorted({ids[name] for name in row.spec["agents"].values()}) for row in rows]
     models.Trial.objects.bulk_create(
         models.Trial(
-            run=run, configuration=rows[slot.configuration], block=slot.block, position=slot.position,
+            run=run,
+            configuration=rows[slot.configuration],
+            block=slot.block,
+            position=slot.position,
             agents=agents[slot.configuration],
         )
         for slot in order(len(rows), blocks, run.seed, 0 if last is None else last + 1)
-    )  # fmt: skip
+    )
 
 
 @transaction.atomic

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Prefetch
 
-from results import models, server_settings
-from results.errors import PlanError, Problem
-from results.matrix import TrialSpec
-from results.plan import Plan
-from results.reserved import initdb_setting
-from results.server_settings import SettingType
+from results import models
+from results.domain.errors import PlanError, Problem
+from results.domain.kinds import server_settings
+from results.domain.kinds.reserved_names import initdb_setting
+from results.domain.kinds.server_settings import SettingType
+from results.domain.matrix import TrialSpec
+from results.domain.plan import Plan
 
 MAX_NAMED = 3  # installations that a problem names
 _PREFIX = "setting."

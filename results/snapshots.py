@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from results import models
-from results.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError
 from results.queries.cells import Comparison
 from results.queries.snapshots import attempts_of, content_of, hash_of
 from results.runs import audit

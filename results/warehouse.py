@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar
 from django.db import Error, InterfaceError, OperationalError, connection
 
 from results import sql
-from results.errors import AwayError
+from results.domain.errors import AwayError
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from results import models, runs
-from results.matrix import TrialSpec
-from results.parsed import Check, Event, Measurement
-from results.series import Series
+from results.domain.matrix import TrialSpec
+from results.domain.measurement.parsed_trial import Check, Event, Measurement
+from results.domain.measurement.series import Series
 from tests import factories
 from workers.registry import known_metrics
 

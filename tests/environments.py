@@ -9,7 +9,7 @@ from typing import Any
 
 from results import models
 from results.agents import store_layers
-from results.environment import Layer, LayerKind, environment_hash
+from results.domain.environment.layers import Layer, LayerKind, environment_hash
 from workers.postgres import settings
 from workers.remote.facts_parse import parse_facts
 

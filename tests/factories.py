@@ -15,17 +15,16 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from results import ingest, models, plan, runs, snapshots
+from results import ingest, models, runs, snapshots
 from results.agents import Contact, DiscoveredInstallation, record_contact
-from results.clusters import ClusterState, FoundCluster
-from results.environment import Layer, LayerKind
-from results.histogram import HeatMap, Histogram
-from results.host import Change, HostFactor
-from results.host import read as read_host_factors
-from results.hostfactors import define, note_changes
-from results.metrics import Better, Metric
-from results.models.audit import Scope
-from results.parsed import (
+from results.domain import plan
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.kinds.host_factors import Change, HostFactor
+from results.domain.kinds.host_factors import read as read_host_factors
+from results.domain.matrix.clusters import ClusterState, FoundCluster
+from results.domain.measurement.histogram import HeatMap, Histogram
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import (
     Check,
     CommandRun,
     Document,
@@ -38,10 +37,12 @@ from results.parsed import (
     PhaseTiming,
     RawFile,
 )
-from results.plan import Plan
+from results.domain.measurement.series import Series
+from results.domain.plan import Plan
+from results.hostfactors import define, note_changes
+from results.models.audit import Scope
 from results.pruning import record_inventory
 from results.runs import create_run, save_plan
-from results.series import Series
 from webapp import citations
 from webapp.access import new_token
 from workers.bundle.writer import packed

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from results import models, runs
 from results.agents import record_contact
-from results.environment import Layer, LayerKind, environment_hash
+from results.domain.environment.layers import Layer, LayerKind, environment_hash
 from results.runs import create_run
 from tests import factories
 from workers.registry import kinds

@@ -6,25 +6,34 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from results import models
-from results.environment import Layer, LayerKind
+from results.domain.environment.layers import Layer, LayerKind
 from tests import factories
 
 PROCESSORS, SECONDS = 2, 5  # of tests.factories.parsed: the window is five seconds
 PLAN: dict[str, Any] = {
     "Plan": {
-        "Node Type": "Hash Join", "Plan Rows": 10, "Actual Rows": 10, "Actual Loops": 1, "Actual Total Time": 9.0,
+        "Node Type": "Hash Join",
+        "Plan Rows": 10,
+        "Actual Rows": 10,
+        "Actual Loops": 1,
+        "Actual Total Time": 9.0,
         "Plans": [
             {"Node Type": "Seq Scan", "Relation Name": "lineorder", "Plan Rows": 10},
             {"Node Type": "Hash", "Plans": [{"Node Type": "Seq Scan", "Relation Name": "date", "Plan Rows": 3}]},
         ],
     },
     "Execution Time": 9.5,
-}  # fmt: skip
+}
 _METRICS = {
-    "transactions": ("1", "neither"), "cpu.busy": ("%", "neither"), "wal.bytes": ("B", "lower"),
-    "blocks.read": ("1", "lower"), "blocks.hit": ("1", "neither"), "waits": ("1", "neither"),
-    "disk.write": ("B/s", "neither"), "context_switches": ("1/s", "neither"),
-}  # fmt: skip
+    "transactions": ("1", "neither"),
+    "cpu.busy": ("%", "neither"),
+    "wal.bytes": ("B", "lower"),
+    "blocks.read": ("1", "lower"),
+    "blocks.hit": ("1", "neither"),
+    "waits": ("1", "neither"),
+    "disk.write": ("B/s", "neither"),
+    "context_switches": ("1/s", "neither"),
+}
 
 
 def watched_run(replicates: int = 5, **changes: Any) -> models.Run:

@@ -30,10 +30,10 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from results.matrix import runs_commands
+from results.domain.matrix import runs_commands
+from results.domain.plan import Kinds, Plan
 from results.models import ApiToken, AuditEntry
 from results.models.audit import Scope
-from results.plan import Kinds, Plan
 
 ORDER = [Scope.READ, Scope.RUN, Scope.ADMIN]
 OPEN_PATHS = ("/account/", "/static/", "/health")

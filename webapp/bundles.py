@@ -9,7 +9,7 @@ from typing import Protocol
 from django.conf import settings
 from django.http import FileResponse
 
-from results.errors import IngestError
+from results.domain.errors import IngestError
 from results.queries import NotFound
 
 

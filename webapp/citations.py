@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.models import Run
 from results.queries.comparison import Comparison, compare
 from results.queries.snapshots import Cited, SnapshotRow, Standing, standing

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from rest_framework.request import Request
 
+from results.domain.statistics.verdict import RULE
 from results.queries.freshness import NOTHING_KNOWN, Freshness, freshness
-from results.statistics.verdict import RULE
 from webapp import urlstate
 
 _CODE = ("results", "webapp", "templates", "static")

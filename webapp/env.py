@@ -1,15 +1,19 @@
-"""Settings from the environment, typed: the one place that reads it. Pure but for `os.environ`."""
+"""Settings from the environment, typed and checked: the one place that reads it. Pure but for `os.environ`.
+
+By hand, and not by django-environ: docs/adr/0018-libraries-weighed.md says why.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Environment:
     trusted_origins: tuple[str, ...]
     state: Path
     bundle_dir: Path
+    kinds: tuple[Path, ...]
     open_reading: bool
     https: bool
     log_level: str
@@ -32,7 +37,7 @@ class Environment:
     email_from: str
 
 
-def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environment:
+def read(environ: Mapping[str, str] | None = None) -> Environment:
     """Raises TeitenError that names the variable."""
     values = os.environ if environ is None else environ
     state = Path(values.get("TEITEN_STATE", ".teiten")).resolve()
@@ -54,9 +59,10 @@ def read(environ: dict[str, str] | os._Environ[str] | None = None) -> Environmen
         trusted_origins=_list(values, "TEITEN_TRUSTED_ORIGINS", ""),
         state=state,
         bundle_dir=Path(values.get("TEITEN_BUNDLE_DIR", state / "bundles")).resolve(),
+        kinds=_folders(values, "TEITEN_KINDS"),
         open_reading=_flag(values, "TEITEN_OPEN_READING", False),
         https=_flag(values, "TEITEN_HTTPS", False),
-        log_level=values.get("TEITEN_LOG_LEVEL", "INFO"),
+        log_level=_log_level(values, "TEITEN_LOG_LEVEL", "INFO"),
         address=values.get("TEITEN_ADDRESS", "").rstrip("/"),
         email_url=values.get("TEITEN_EMAIL_URL", ""),
         email_from=values.get("TEITEN_EMAIL_FROM", "teiten@localhost"),
@@ -97,6 +103,33 @@ def _alive(pid: int, started: int) -> bool:
 
 
 @dataclass(frozen=True)
+class _UrlSetting:
+    """A setting that is a URL. name: the variable. subject: what it is the URL of. form: what it looks like."""
+
+    name: str
+    subject: str
+    form: str
+
+    def error(self, why: str = "") -> TeitenError:
+        what, todo = f"The {self.subject} is not {self.form}.", "Set it as docs/operations.md says."
+        return TeitenError(what, where=self.name, why=why, todo=todo)
+
+
+_DATABASE = _UrlSetting("TEITEN_DATABASE_URL", "database URL", "postgresql://user:password@host:port/name")
+_MAIL = _UrlSetting("TEITEN_EMAIL_URL", "mail server's URL", "smtp://user:password@host:port")
+_MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+
+
+def _split(url: str, setting: _UrlSetting) -> tuple[SplitResult, int | None]:
+    """The parts of a URL, and its port, None where it names none. Raises TeitenError."""
+    try:
+        parts = urlsplit(url)
+        return parts, parts.port
+    except ValueError as error:
+        raise setting.error(f"{error}.") from None
+
+
+@dataclass(frozen=True)
 class Mail:
     """The mail server. host: '' for none. starttls: TLS after the greeting; tls: from the start."""
 
@@ -110,18 +143,10 @@ class Mail:
 
 def mail(url: str) -> Mail:
     """smtp://user:password@host:port; smtp+tls:// for STARTTLS, smtps:// for TLS from the start. Raises TeitenError."""
-    parts = urlsplit(url)
-    usual = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
-    try:
-        port = parts.port or usual.get(parts.scheme, 0)
-    except ValueError:
-        port = 0
+    parts, port = _split(url, _MAIL)
+    port = port or _MAIL_PORTS.get(parts.scheme, 0)
     if url and not (port and parts.hostname):
-        raise TeitenError(
-            "The mail server's URL is not smtp://user:password@host:port.",
-            where="TEITEN_EMAIL_URL",
-            todo="Set it as docs/operations.md says.",
-        )
+        raise _MAIL.error()
     return Mail(
         host=parts.hostname or "",
         port=port,
@@ -134,7 +159,7 @@ def mail(url: str) -> Mail:
 
 # A warehouse that does not answer at all is known as away well within the time of a worker's lease (30 s), and not only
 # when the kernel gives up, after a quarter of an hour.
-_LINE = {
+_CONNECTION_OPTIONS = {
     "connect_timeout": 10,
     "keepalives_idle": 5,
     "keepalives_interval": 5,
@@ -144,35 +169,49 @@ _LINE = {
 
 
 def database(url: str) -> dict[str, object]:
-    """postgresql://user:password@host:port/name?option=value → Django's DATABASES entry."""
-    parts = urlsplit(url)
+    """postgresql://user:password@host:port/name?option=value → Django's DATABASES entry. Raises TeitenError."""
+    parts, port = _split(url, _DATABASE)
     if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
-        raise TeitenError(
-            "The database URL is not postgresql://user:password@host:port/name.",
-            where="TEITEN_DATABASE_URL",
-            todo="Set it as docs/operations.md says.",
-        )
+        raise _DATABASE.error()
     given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
-    options: dict[str, object] = {**_LINE, **given}
+    options: dict[str, object] = {**_CONNECTION_OPTIONS, **given}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.strip("/"),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": parts.hostname or "",
-        "PORT": str(parts.port or ""),
+        "PORT": str(port or ""),
         "CONN_MAX_AGE": 300,
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }
 
 
-def _flag(values: dict[str, str] | os._Environ[str], name: str, default: bool) -> bool:
+def _flag(values: Mapping[str, str], name: str, default: bool) -> bool:
     text = values.get(name, "").strip().lower()
     if text in ("", "0", "1", "true", "false", "yes", "no", "on", "off"):
         return default if text == "" else text in ("1", "true", "yes", "on")
     raise TeitenError(f"{text!r} is not yes or no.", where=name, todo="Set it to 1 or 0.")
 
 
-def _list(values: dict[str, str] | os._Environ[str], name: str, default: str) -> tuple[str, ...]:
+def _folders(values: Mapping[str, str], name: str) -> tuple[Path, ...]:
+    folders = [Path(text).resolve() for text in values.get(name, "").split(os.pathsep) if text.strip()]
+    for folder in folders:
+        if not folder.is_dir():
+            raise TeitenError(
+                f"There is no folder {folder}.", where=name, todo=f"Name folders that exist, with {os.pathsep} between."
+            )
+    return tuple(folders)
+
+
+def _list(values: Mapping[str, str], name: str, default: str) -> tuple[str, ...]:
     return tuple(item.strip() for item in values.get(name, default).split(",") if item.strip())
+
+
+def _log_level(values: Mapping[str, str], name: str, default: str) -> str:
+    level = values.get(name, default)
+    if level not in logging.getLevelNamesMapping():
+        todo = "Set it to DEBUG, INFO, WARNING, ERROR or CRITICAL."
+        raise TeitenError(f"{level!r} is not a level of messages.", where=name, todo=todo)
+    return level

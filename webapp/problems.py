@@ -20,13 +20,16 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from results import warehouse
-from results.errors import AgentError, AwayError, PlanError, StateError, TeitenError
+from results.domain.errors import AgentError, AwayError, PlanError, StateError, TeitenError
 from results.queries import NotFound
 
 log = logging.getLogger(__name__)
 _STATUS: list[tuple[type[TeitenError], int]] = [
-    (PlanError, 422), (StateError, 409), (AgentError, 502), (AwayError, 503),
-]  # fmt: skip
+    (PlanError, 422),
+    (StateError, 409),
+    (AgentError, 502),
+    (AwayError, 503),
+]
 _RETRY_AFTER = {"Retry-After": "10"}  # seconds: a warehouse that is restarted is away for about so long
 _JSON_PATHS = ("/api/", "/health")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote_plus, unquote_plus
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.queries.selection import Selection
 
 FILTER = "filter."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.queries.comparison import Comparison, Point
 
 PLACE = ("at", "of", "in")  # a cell: its x, its series, its panel
@@ -20,9 +20,10 @@ def chosen_point(found: Comparison, asked: Mapping[str, str]) -> Point | None:
     without any cell. Raises TeitenError for a cell that is not there."""
     wanted = [asked.get("in"), asked.get("at"), asked.get("of")]
     fitting = [
-        point for point in found.points
+        point
+        for point in found.points
         if all(text is None or text == have for text, have in zip(wanted, point.key, strict=True))
-    ]  # fmt: skip
+    ]
     if found.points and not fitting:
         raise TeitenError(
             f"The comparison has no cell {', '.join(f'{name} {text!r}' for name, text in asked.items())}.",

@@ -18,8 +18,8 @@ from django.core.mail import EmailMessage
 from django.db import Error as DatabaseError
 
 from results import alerts, models, warehouse
-from results.errors import TeitenError
-from results.units import format_quantity
+from results.domain.errors import TeitenError
+from results.domain.units import format_quantity
 
 log = logging.getLogger(__name__)
 TIMEOUT_S = 10

@@ -18,11 +18,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from results import hostfactors, ingest, warehouse
-from results.errors import AwayError, TeitenError
-from results.host import Change
-from results.looks import Look
+from results.domain.errors import AwayError, TeitenError
+from results.domain.kinds.host_factors import Change
+from results.domain.measurement.activity import Look
+from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
-from results.states import AttemptState, TrialState
 from workers import dispatch, executor, lease
 from workers.bundle import reader
 from workers.bundle.writer import Archived

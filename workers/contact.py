@@ -10,14 +10,16 @@ from django.utils import timezone
 
 from results import agents, hostfactors
 from results.agents import Contact, DiscoveredInstallation
-from results.errors import AgentError, AwayError, HostKeyError, TeitenError
-from results.host import Change
+from results.domain.errors import AgentError, AwayError, HostKeyError, TeitenError
+from results.domain.kinds.host_factors import Change
+from results.domain.kinds.programs import Program
+from results.domain.matrix.program_needs import looked_for
 from results.models import Agent
-from workers import pruning
+from workers import pruning, registry
 from workers.host.factors import revert
 from workers.lease import retry
 from workers.orders import address_of
-from workers.postgres.installation import discover_installations
+from workers.postgres.installation import Installation, discover_installations
 from workers.remote import programs
 from workers.remote.address import Address
 from workers.remote.connection import HostKey, connected, host_key_of
@@ -50,7 +52,7 @@ def contact(agent_id: int) -> None:
         log.warning("agent %s: %s", agent.name, error)
 
 
-def find_programs(agent_id: int, names: Collection[str]) -> None:
+def find_programs(agent_id: int, requested: Collection[Program]) -> None:
     """Look for programs on an agent whose host key is accepted, and store which are there. Raises AgentError.
 
     It starts no server, and may run beside a trial.
@@ -59,8 +61,9 @@ def find_programs(agent_id: int, names: Collection[str]) -> None:
 
     async def find() -> dict[str, str]:
         async with connected(address_of(agent), timeout_s=_PROGRAMS_LIMIT_S) as remote:
-            return await programs.look(remote, names)
+            return await programs.look(remote, requested)
 
+    names = {program.name for program in requested}
     agents.record_programs(agent_id, names, asyncio.run(find()), timezone.now())
 
 
@@ -115,21 +118,32 @@ def revert_changes(agent: Agent, limit_s: float = _REVERT_LIMIT_S) -> None:
 async def discover_agent(address: Address) -> Contact:
     """Return facts and installations of an agent whose host key is accepted. Raises AgentError."""
     async with connected(address) as remote:
-        facts = await discover(remote, address.data_dir)
+        requested = looked_for(registry.kinds())
+        facts = await discover(remote, address.data_dir, requested)
         places = await free_bytes(remote, address.places)
-        installations = await discover_installations(remote)
+        client_programs = [program.name for program in requested if program.with_postgresql]
+        installations = await discover_installations(remote, client_programs)
     return Contact(
         layers=facts.layers,
-        installations=[
-            DiscoveredInstallation(
-                i.name, i.bin_dir, i.client_bin, i.version, i.version_num, tuple(i.configure),
-                tuple(i.access_methods), tuple(i.extensions), i.has_jit, i.settings,
-            )
-            for i in installations
-        ],
+        installations=[_discovered(installation) for installation in installations],
         tools=facts.tools,
         disk=facts.disk | ({"places": places} if places else {}),
         cores=facts.cores,
         memory_bytes=facts.memory_bytes,
         clock_offset_s=facts.clock_offset_s,
-    )  # fmt: skip
+    )
+
+
+def _discovered(installation: Installation) -> DiscoveredInstallation:
+    return DiscoveredInstallation(
+        name=installation.name,
+        bin_dir=installation.bin_dir,
+        client_bin=installation.client_bin,
+        version=installation.version,
+        version_num=installation.version_num,
+        configure=tuple(installation.configure),
+        access_methods=tuple(installation.access_methods),
+        extensions=tuple(installation.extensions),
+        has_jit=installation.has_jit,
+        settings=installation.settings,
+    )

@@ -6,15 +6,15 @@ import hashlib
 import json
 from typing import Any
 
-from results.environment import Layer, LayerKind
-from results.errors import CommandError
-from results.matrix import TrialSpec
-from results.parsed import LayerUse
-from results.specs import role_of
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import CommandError
+from results.domain.kinds.specs import role_of
+from results.domain.matrix import TrialSpec
+from results.domain.measurement.parsed_trial import LayerUse
 from workers import registry
-from workers.arranging.nodes import all_of
 from workers.interfaces import Stage
 from workers.postgres import database, verify
+from workers.servers.nodes import all_of
 
 # Settings that decide what a load leaves behind: data loaded under others are others.
 _SHAPING = ("default_statistics_target", "default_toast_compression")

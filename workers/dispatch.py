@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import F
 
 from results import agents, models, runs, sql
+from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
-from results.states import AttemptState, TrialState
 from workers import lease
 
 MOST_ATTEMPTS = 3

@@ -27,9 +27,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from results import VERSION
-from results.deadlines import deadlines
-from results.environment import Layer, LayerKind
-from results.errors import (
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import (
     AgentError,
     DeadlineError,
     TeitenError,
@@ -37,19 +36,19 @@ from results.errors import (
     UnreachableError,
     VerifyError,
 )
-from results.host import Change
-from results.looks import Look
-from results.matrix import TrialSpec
-from results.parsed import CommandRun, LayerUse
-from results.programs import ProgramNeed, needed_by
-from results.specs import GRACE_S
+from results.domain.kinds.host_factors import Change
+from results.domain.kinds.specs import GRACE_S
+from results.domain.matrix import TrialSpec
+from results.domain.matrix.deadlines import deadlines
+from results.domain.matrix.program_needs import ProgramNeed, needed_by
+from results.domain.measurement.activity import Look
+from results.domain.measurement.parsed_trial import CommandRun, LayerUse
 from workers import data, registry
-from workers.arranging.nodes import all_of
 from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
 from workers.host.factors import Noted
 from workers.host.use import HostUse
-from workers.interfaces import Arranged, Audited, Released, Stage
+from workers.interfaces import Arranged, Audited, Released, Service, Stage
 from workers.lookout import ActivityMonitor, Report
 from workers.orders import Order
 from workers.phases import Phases, Progress
@@ -57,6 +56,7 @@ from workers.postgres import sessions, settings
 from workers.postgres.server import Server
 from workers.remote import job, programs
 from workers.remote.connection import Remote, connected
+from workers.servers.nodes import all_of
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -195,7 +195,7 @@ async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
     await all_of(job.sweep(remote) for remote in attempt.remotes)
     clocks = dict(zip(names, await all_of(remote.clock_offset() for remote in opened), strict=True))
     attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
-    stage.facts["clock_offsets_s"] = {role: clocks[name][0] for role, name in order.spec.agents.items()}
+    stage.clock_offsets_s = {role: clocks[name][0] for role, name in order.spec.agents.items()}
     for role, remote in _nodes(stage).items():
         attempt.layers += [LayerUse(role, layer) for layer in order.layers[remote.address.name]]
 
@@ -330,26 +330,40 @@ async def _clean(attempt: _Attempt, lost: bool, idle: Idle) -> None:
     """Leaves the agents clean; what it cannot do is written down and does not hide the first error."""
     if not attempt.stage.agents:
         return
-    stage = attempt.stage
     try:
         async with attempt.phases.phase("clean"):
-            if attempt.error is not None and not lost:
-                await _rescue(attempt, str(attempt.error["kind"]))
-            for remote in attempt.remotes:
-                await _as_far_as_it_goes(attempt, "jobs", job.sweep(remote, only=stage.job_name))
-            if attempt.error is not None and not lost:
-                await _as_far_as_it_goes(attempt, "sessions", _end_sessions(attempt))
-            topology = registry.topology(attempt.order.spec.topology)
-            if not lost and isinstance(topology, Released):
-                await _as_far_as_it_goes(attempt, "topology", topology.release(stage))
-                await _as_far_as_it_goes(attempt, "jobs", job.sweep(stage.client, only=stage.job_name))
+            await _end_jobs(attempt, failed=attempt.error is not None and not lost)
             if not lost:
-                await _as_far_as_it_goes(attempt, "host factors", attempt.host.revert())
-            left = () if lost else await idle()
-            if unwanted := {role: remote for role, remote in stage.agents.items() if remote.address.name in left}:
-                await _as_far_as_it_goes(attempt, "servers", topology.tear_down(replace(stage, agents=unwanted)))
+                await _give_back(attempt)
+                await _tear_down(attempt, await idle())
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
+
+
+async def _end_jobs(attempt: _Attempt, *, failed: bool) -> None:
+    """Ends what the trial runs on its agents; after a failure what was gathered is saved first."""
+    if failed and attempt.error is not None:
+        await _rescue(attempt, str(attempt.error["kind"]))
+    for remote in attempt.remotes:
+        await _as_far_as_it_goes(attempt, "jobs", job.sweep(remote, only=attempt.stage.job_name))
+    if failed:
+        await _as_far_as_it_goes(attempt, "sessions", _end_sessions(attempt))
+
+
+async def _give_back(attempt: _Attempt) -> None:
+    """What the topology holds beside its servers, and what was set on the machines."""
+    stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
+    if isinstance(topology, Released):
+        await _as_far_as_it_goes(attempt, "topology", topology.release(stage))
+        await _as_far_as_it_goes(attempt, "jobs", job.sweep(stage.client, only=stage.job_name))
+    await _as_far_as_it_goes(attempt, "host factors", attempt.host.revert())
+
+
+async def _tear_down(attempt: _Attempt, agents: Collection[str]) -> None:
+    """Stops the servers on these agents, for which no other trial waits."""
+    stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
+    if unwanted := {role: remote for role, remote in stage.agents.items() if remote.address.name in agents}:
+        await _as_far_as_it_goes(attempt, "servers", topology.tear_down(replace(stage, agents=unwanted)))
 
 
 async def _end_sessions(attempt: _Attempt, how: str = "") -> bool:
@@ -393,9 +407,10 @@ async def _rescue(attempt: _Attempt, kind: str) -> None:
 
 async def _salvage(attempt: _Attempt) -> None:
     """After a failure: the end of each server's log, and what collectors had gathered."""
-    for role, server in (attempt.stage.servers | attempt.stage.poolers).items():
+    running: dict[str, Service] = {**attempt.stage.servers, **attempt.stage.poolers, **attempt.stage.services}
+    for role, service in running.items():
         try:
-            attempt.writer.add(f"server/{role}.log", await server.log_tail())
+            attempt.writer.add(f"server/{role}.log", await service.log_tail())
         except TeitenError as error:
             attempt.writer.gap("server log", role, str(error))
     if _where(attempt) == "measure" and not any(phase.name == "collect" for phase in attempt.phases.done):

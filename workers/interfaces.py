@@ -5,7 +5,7 @@ acts on agents, and `parse.py` (pure); `workers.registry` finds it by walking. N
     workers/topologies/NAME/  spec.SPEC: TopologySpec     build.TOPOLOGY: Topology
     workers/collectors/NAME/  spec.SPEC: CollectorSpec    collect.COLLECTOR: Collector  parse.parse
 
-What is declared (`spec`) and read back (`parse(Reading) -> Part`) uses the pure values of `results.specs`.
+What is declared (`spec`) and read back (`parse(Reading) -> Part`) uses the pure values of `kinds.specs`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from results.matrix import ONE_LOAD, InstallationRef, Load, TrialSpec, is_client
-from results.parsed import Check
+from results.domain.matrix import ONE_LOAD, InstallationRef, Load, TrialSpec, is_client
+from results.domain.measurement.parsed_trial import Check
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
 
+T = TypeVar("T")
 _OUTSIDE_S = 86400.0  # of a stage that is in no phase of a trial
 
 
@@ -49,15 +50,35 @@ class HostEvent(Protocol):
         """Sets back all of the agent that is not at its own value. Raises AgentError where that cannot be."""
 
 
+class Service(Protocol):
+    """What a topology runs beside its servers, of a role that is neither PostgreSQL nor a pooler: started, verified and
+    ended by the topology's own code."""
+
+    async def log_tail(self) -> str:
+        """The end of what it wrote, kept of a trial that failed. Raises AgentError."""
+
+
 @dataclass
 class Stage:
-    """Everything a kind may use while one attempt runs. Roles map to connections and servers; two roles on one
-    machine share one connection. job_name: the directory under each agent's `<work_dir>/jobs` that is this attempt's
-    own: whatever is left in it is ended and removed. poolers: what takes load for the servers, as a server looks to its
-    clients. measured_s: expected length of the measured window, None = until the work is done. stored_by: tables whose
-    access method is not the plan's (`WorkloadSpec.stored_by`). event: what the topology sets on a machine in mid-run,
-    if anything (`TopologySpec.in_mid_run`). deadlines: phase → seconds; ends_s: when the present one's comes, by the
-    monotonic clock; None outside of a trial."""
+    """Everything a kind may use while one attempt runs. What a kind must remember from one phase to the next is a
+    dataclass of its own (`keep`, `kept`).
+
+    agents: role → connection; two roles on one machine share one.
+    servers: node → PostgreSQL.
+    job_name: the directory under each agent's `<work_dir>/jobs` that is this attempt's own: whatever is left in it is
+        ended and removed.
+    measured_s: expected length of the measured window; None = until the work is done.
+    stored_by: tables whose access method is not the plan's (`WorkloadSpec.stored_by`).
+    poolers: what takes load for the servers, as a server looks to its clients.
+    services: node → what is neither.
+    event: what the topology sets on a machine in mid-run, if anything (`TopologySpec.in_mid_run`).
+    deadlines: phase → seconds.
+    ends_s: when the present phase's deadline comes, by the monotonic clock; None outside of a trial.
+    clock_offsets_s: role → the clock of its agent minus the worker's.
+    window_s: start and end of the measured window, epoch seconds of the worker's clock, once it is over.
+    serving: the node that takes writes now: another than the primary after a failover.
+    logs_transactions: whether pgbench logs each transaction, for the collector latency_log.
+    script_names: of the scripts that pgbench runs, in its own numbering."""
 
     spec: TrialSpec
     agents: dict[str, Remote]
@@ -67,11 +88,32 @@ class Stage:
     database: str = "bench"
     measured_s: float | None = None
     stored_by: Mapping[str, str] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)
     poolers: dict[str, Server] = field(default_factory=dict)
+    services: dict[str, Service] = field(default_factory=dict)
     event: HostEvent | None = None
     deadlines: Mapping[str, float] = field(default_factory=dict)
     ends_s: float | None = None
+    clock_offsets_s: Mapping[str, float] = field(default_factory=dict)
+    window_s: tuple[float, float] | None = None
+    serving: str = "primary"
+    logs_transactions: bool = False
+    script_names: tuple[str, ...] = ()
+    _kept: dict[tuple[type, str], Any] = field(default_factory=dict)
+
+    def keep(self, value: object, node: str = "") -> None:
+        """Keep a value for a kind's later phases, by its type: each kind has types of its own. node: whose it is, where
+        the kind works on several."""
+        self._kept[type(value), node] = value
+
+    def kept(self, of: type[T], node: str = "") -> T:
+        """Return the value of this type that an earlier phase kept. Raises LookupError where none did."""
+        if (of, node) not in self._kept:
+            raise LookupError(f"No phase of this attempt has kept a {of.__name__}{node and f' of {node}'}.")
+        value: T = self._kept[of, node]
+        return value
+
+    def has_kept(self, of: type, node: str = "") -> bool:
+        return (of, node) in self._kept
 
     @property
     def left_s(self) -> float:
@@ -107,7 +149,7 @@ class Stage:
 
     def clock_offset_s(self, role: str) -> float:
         """The clock of the role's agent minus the worker's."""
-        return float(self.facts.get("clock_offsets_s", {}).get(role, 0.0))
+        return self.clock_offsets_s.get(role, 0.0)
 
     def environment(self, load: Load) -> dict[str, str]:
         """How the clients of a load reach their server, for libpq."""
@@ -130,9 +172,8 @@ class Stage:
     def measured(self, started_s: float, ended_s: float, client: str = "client") -> None:
         """Notes the measured window, given by the clock of a client's agent (a job's `started_s` and `ended_s`)."""
         offset_s = self.clock_offset_s(client)
-        window = [started_s - offset_s, ended_s - offset_s]
-        self.facts["window"] = window
-        self.recorder.note("window", window)
+        self.window_s = (started_s - offset_s, ended_s - offset_s)
+        self.recorder.note("window", list(self.window_s))
 
     @property
     def client(self) -> Remote:

@@ -19,9 +19,9 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from results import sql, warehouse
-from results.errors import StateError
+from results.domain.errors import StateError
+from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Lease, Trial
-from results.states import AttemptState, TrialState
 
 log = logging.getLogger(__name__)
 TTL_S = 30.0

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from results.looks import Look, NodeLook
+from results.domain.measurement.activity import Look, NodeLook
 from workers.interfaces import Stage
 from workers.postgres import activity
 from workers.postgres.activity import Activity

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from results.environment import Layer, LayerKind
-from results.host import KnownHost
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.kinds.host_factors import KnownHost
+from results.domain.matrix import TrialSpec
+from results.domain.states import RunState, TrialState
 from results.hostfactors import known_host
-from results.matrix import TrialSpec
 from results.models import Agent, Attempt, HostFacts, Installation, Trial
 from results.queries.estimates import past_window, past_windows
-from results.states import RunState, TrialState
 from workers import registry
 from workers.remote.address import Address
 

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from results.errors import DeadlineError, TeitenError
-from results.parsed import PhaseTiming
-from results.specs import GRACE_S
+from results.domain.errors import DeadlineError, TeitenError
+from results.domain.kinds.specs import GRACE_S
+from results.domain.measurement.parsed_trial import PhaseTiming
 from workers.interfaces import Stage
 from workers.lookout import ActivityMonitor
 

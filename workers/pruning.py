@@ -12,8 +12,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from results import pruning
-from results.clusters import FoundCluster
-from results.errors import AgentError, CommandError, StateError
+from results.domain.errors import AgentError, CommandError, StateError
+from results.domain.matrix.clusters import FoundCluster
 from results.models import Agent, Cluster, Trial
 from results.models.agents import AgentState
 from results.queries.agents import list_agents

@@ -1,35 +1,47 @@
-"""Finds every topology, workload and collector by walking the three folders. A new kind is one new folder.
+"""Finds every workload, topology and collector by walking folders: a new kind is one new folder.
+
+The three folders are those beside this module, and the same three below each folder that the setting TEITEN_KINDS
+names, where an installation has kinds of its own. Wherever a kind lies, it is imported as `workers.GROUP.NAME`.
 
 Specs and parsers are pure and imported at once; what acts on agents is imported only by whoever runs it.
 """
 
 from __future__ import annotations
 
+import importlib
 import pkgutil
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from results.errors import TeitenError
-from results.metrics import Metric
-from results.plan import Kinds
-from results.specs import Parse
+from django.conf import settings
+
+from results.domain.errors import TeitenError
+from results.domain.kinds.specs import Parse
+from results.domain.measurement.metrics import Metric
+from results.domain.plan import Kinds
 
 if TYPE_CHECKING:
     from workers.interfaces import Collector, Topology, Workload
 
+GROUPS = ("workloads", "topologies", "collectors")
+_HERE = Path(__file__).parent
+
 
 @cache
 def kinds() -> Kinds:
-    """The specs of every kind, by name."""
-    return Kinds(workloads=_specs("workloads"), topologies=_specs("topologies"), collectors=_specs("collectors"))
+    """The specs of every kind, by name. Raises TeitenError for a kind that is called otherwise than its folder, and for
+    two of one name."""
+    importlib.invalidate_caches()
+    return Kinds(**{group: _specs(group) for group in GROUPS})
 
 
 def known_metrics() -> list[Metric]:
     """Every metric that a workload or collector measures. Two may share a name: they then mean the same."""
-    found = kinds()
-    groups = [spec.metrics for spec in found.collectors.values()] + [spec.metrics for spec in found.workloads.values()]
+    known = kinds()
+    groups = [spec.metrics for spec in known.collectors.values()] + [spec.metrics for spec in known.workloads.values()]
     return [metric for group in groups for metric in group]
 
 
@@ -53,26 +65,43 @@ def collector_parser(name: str) -> Parse:
     return _module("collectors", name, "parse").parse
 
 
-def _specs(folder: str) -> dict[str, Any]:
-    package = import_module(f"workers.{folder}")
-    names = sorted(found.name for found in pkgutil.iter_modules(package.__path__) if found.ispkg)
-    specs = {name: import_module(f"workers.{folder}.{name}.spec").SPEC for name in names}
-    for name, spec in specs.items():
-        if spec.name != name:
-            raise TeitenError(
-                f"The spec is called {spec.name!r}.",
-                where=f"workers/{folder}/{name}",
-                todo="Call both the same.",
-            )
-    return specs
+def _specs(group: str) -> dict[str, Any]:
+    specs: dict[str, Any] = {}
+    folders: dict[str, str] = {}
+    for folder in _package(group).__path__:
+        for name in (module.name for module in pkgutil.iter_modules([folder]) if module.ispkg):
+            if name in folders:
+                raise TeitenError(
+                    f"Two kinds are called {name!r}.",
+                    where=folder,
+                    why=f"The other one lies in {folders[name]}.",
+                    todo="Rename the folder, and the spec in it.",
+                )
+            spec = import_module(f"workers.{group}.{name}.spec").SPEC
+            if spec.name != name:
+                raise TeitenError(
+                    f"The spec is called {spec.name!r}.", where=f"{folder}/{name}", todo="Call both the same."
+                )
+            specs[name], folders[name] = spec, folder
+    return dict(sorted(specs.items()))
 
 
-def _module(folder: str, name: str, part: str) -> ModuleType:
+def _package(group: str) -> ModuleType:
+    """The package of a group of kinds, which looks for them in the installation's own folders too."""
+    package = import_module(f"workers.{group}")
+    package.__path__ = [str(_HERE / group), *(str(folder / group) for folder in settings.TEITEN_KINDS)]
+    return package
+
+
+def _module(group: str, name: str, part: str) -> ModuleType:
+    package = _package(group)
     try:
-        return import_module(f"workers.{folder}.{name}.{part}")
+        return import_module(f"{package.__name__}.{name}.{part}")
     except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith(f"workers.{folder}.{name}"):
+        if error.name is None or not error.name.startswith(f"{package.__name__}.{name}"):
             raise
         raise TeitenError(
-            f"This Teiten has no {name!r}.", where=f"workers/{folder}", todo="Update Teiten, or the plan."
+            f"This Teiten has no {name!r}.",
+            where=f"workers/{group}",
+            todo="Update Teiten, or the plan; a kind of your own lies below a folder of TEITEN_KINDS.",
         ) from error

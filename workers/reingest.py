@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from results import ingest
-from results.errors import IngestError, TeitenError
+from results.domain.errors import IngestError, TeitenError
+from results.domain.states import AttemptState
 from results.ingest import Difference
 from results.models import Attempt
-from results.states import AttemptState
 from workers.bundle import reader
 from workers.bundle.writer import checksum
 

@@ -22,9 +22,9 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from results import alerts, hostfactors, models, runs, warehouse
-from results.errors import AgentError, PlanError, StateError, TeitenError
+from results.domain.errors import AgentError, PlanError, StateError, TeitenError
+from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed
 from results.models.agents import AgentState
-from results.programs import MissingProgramsError, ProgramNeed
 from results.queries.clusters import Pruned
 from workers import alerting, pruning, registry
 from workers import attempt as attempts

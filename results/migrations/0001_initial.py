@@ -5,7 +5,6 @@ import django.contrib.postgres.indexes
 import django.core.validators
 import django.db.models.deletion
 import results.models.measurements
-import results.states
 from django.conf import settings
 from django.db import migrations, models
 
@@ -57,7 +56,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField()),
-                ('state', models.CharField(default=results.states.AttemptState['RUNNING'], max_length=12)),
+                ('state', models.CharField(default='running', max_length=12)),
                 ('worker', models.CharField(blank=True, max_length=200)),
                 ('started_at', models.DateTimeField(auto_now_add=True)),
                 ('ended_at', models.DateTimeField(null=True)),
@@ -177,7 +176,7 @@ class Migration(migrations.Migration):
                 ('plan_hash', models.CharField(max_length=64)),
                 ('seed', models.BigIntegerField()),
                 ('blocks', models.PositiveIntegerField()),
-                ('state', models.CharField(default=results.states.RunState['SCHEDULED'], max_length=12)),
+                ('state', models.CharField(default='scheduled', max_length=12)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('start_at', models.DateTimeField(blank=True, null=True)),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
@@ -281,7 +280,7 @@ class Migration(migrations.Migration):
                 ('block', models.PositiveIntegerField()),
                 ('position', models.PositiveIntegerField()),
                 ('agents', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
-                ('state', models.CharField(default=results.states.TrialState['WAITING'], max_length=12)),
+                ('state', models.CharField(default='waiting', max_length=12)),
                 ('state_at', models.DateTimeField(auto_now_add=True)),
                 ('not_before', models.DateTimeField(null=True)),
                 ('attempts_made', models.PositiveIntegerField(default=0)),

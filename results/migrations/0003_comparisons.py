@@ -183,5 +183,5 @@ class Migration(migrations.Migration):
             model_name='alert',
             index=models.Index(fields=['state', 'next_at'], name='alert_by_state'),
         ),
-        migrations.RunSQL(ENVIRONMENTS, migrations.RunSQL.noop),
+        migrations.RunSQL(ENVIRONMENTS, migrations.RunSQL.noop, elidable=True),
     ]

@@ -18,5 +18,5 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunSQL(PARTS, BACK),
+        migrations.RunSQL(PARTS, BACK, elidable=True),
     ]

@@ -39,5 +39,5 @@ class Migration(migrations.Migration):
             name='cancelled_at',
             field=models.DateTimeField(blank=True, null=True),
         ),
-        migrations.RunSQL(ENDS, migrations.RunSQL.noop),
+        migrations.RunSQL(ENDS, migrations.RunSQL.noop, elidable=True),
     ]

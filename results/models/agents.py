@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
-from results.host import PLACE
-from results.plan import AGENT
+from results.domain.kinds.host_factors import PLACE
+from results.domain.plan import AGENT
 
 HOST = r"[A-Za-z0-9.:_-]+"
 ACCOUNT = r"[A-Za-z0-9._-]*"
@@ -188,7 +188,7 @@ class InstallationSettings(models.Model):
 
     In a table of their own, since few queries of installations need them.
 
-    lines: input of `results.server_settings.read`
+    lines: input of `results.domain.kinds.server_settings.read`
     """
 
     installation = models.OneToOneField(
@@ -198,7 +198,9 @@ class InstallationSettings(models.Model):
 
 
 class Cluster(models.Model):
-    """A cluster on an agent, as last seen there (`Agent.clusters_at`); see `results.clusters.FoundCluster`.
+    """A cluster on an agent, as last seen there (`Agent.clusters_at`).
+
+    Its fields are those of `results.domain.matrix.clusters.FoundCluster`, and:
 
     used_at: when it was last used
     error: why its removal failed, `TeitenError.as_dict()`

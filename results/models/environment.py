@@ -8,7 +8,7 @@ from django.db import models
 class Layer(models.Model):
     """One layer: hardware, kernel, build, settings and so on.
 
-    hash: of the content, `results.environment.Layer.hash`
+    hash: of the content, `results.domain.environment.layers.Layer.hash`
     """
 
     hash = models.CharField(max_length=64, primary_key=True)

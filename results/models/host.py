@@ -8,7 +8,7 @@ from django.db import models
 class HostFactor(models.Model):
     """A host factor that an operator defined on an agent.
 
-    toml: its definition, see `results.host`
+    toml: its definition, see `results.domain.kinds.host_factors`
     """
 
     agent = models.ForeignKey("results.Agent", on_delete=models.CASCADE, related_name="host_factors")

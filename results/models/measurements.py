@@ -1,4 +1,4 @@
-"""What trials measured. Every large table carries the run id (DESIGN, decision 12).
+"""What trials measured. Every large table carries the run id (docs/adr/0012).
 
 Failed attempts are stored too: aggregates must join through `Trial.attempt`, which only a done attempt sets."""
 
@@ -56,7 +56,7 @@ class Measurement(models.Model):
 
 
 class Series(models.Model):
-    """A quantity over the trial's time; see `results.series.Series`.
+    """A quantity over the trial's time; see `results.domain.measurement.series.Series`.
 
     times_s: time of each value; null where they are step_s apart
     """
@@ -78,7 +78,7 @@ class Series(models.Model):
 
 
 class Document(models.Model):
-    """A structured result that is no number; see `results.parsed.Document`."""
+    """A structured result that is no number; see `results.domain.measurement.parsed_trial.Document`."""
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="documents")
@@ -95,7 +95,7 @@ class Document(models.Model):
 
 
 class Histogram(models.Model):
-    """Exact latency counts of one script on one client, and its heat map; see `results.histogram`."""
+    """Exact latency counts of one script on one client, and its heat map; see `measurement.histogram`."""
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="histograms")

@@ -7,7 +7,7 @@ from django.db import models
 
 
 class Plan(models.Model):
-    """A stored plan, which `results.plan.read` makes a value of.
+    """A stored plan, which `results.domain.plan.read` makes a value of.
 
     toml: canonical TOML; text, since jsonb would lose the factors' order
     """

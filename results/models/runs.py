@@ -8,7 +8,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Case, Exists, OuterRef, Q, Value, When
 
-from results.states import AttemptState, RunState, TrialState
+from results.domain.states import AttemptState, RunState, TrialState
 
 
 class Run(models.Model):
@@ -53,8 +53,8 @@ class Configuration(models.Model):
     """One level of each factor.
 
     levels: factor → label of its level
-    spec: `results.matrix.TrialSpec.to_json()`
-    dimensions: see `results.matrix.dimensions`
+    spec: `results.domain.matrix.TrialSpec.to_json()`
+    dimensions: see `results.domain.matrix.dimensions`
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="configurations")

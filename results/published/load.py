@@ -10,12 +10,12 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.errors import TeitenError
-from results.metrics import Metric
+from results.domain.errors import TeitenError
+from results.domain.measurement.metrics import Metric
+from results.domain.states import AttemptState, RunState, TrialState
 from results.published.tables import METRICS, PublishedTrial, Table
 from results.queries.selection import PUBLISHED
 from results.runs import audit
-from results.states import AttemptState, RunState, TrialState
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,31 @@ def _delete(slugs: Sequence[str]) -> None:
 def _store(table: Table, known: Mapping[str, Metric]) -> None:
     _store_metrics(table, known)
     publication = models.Publication.objects.create(
-        slug=table.slug, title=table.report.title, publisher=table.report.publisher, year=table.report.year,
-        place=table.place, caption=table.caption, licence=table.report.licence, file=table.file, sha256=table.sha256,
+        slug=table.slug,
+        title=table.report.title,
+        publisher=table.report.publisher,
+        year=table.report.year,
+        place=table.place,
+        caption=table.caption,
+        licence=table.report.licence,
+        file=table.file,
+        sha256=table.sha256,
         derived=[asdict(derived) | {"agrees": derived.agrees} for derived in table.derived],
-        remarks=[asdict(remark) for remark in table.remarks], fingerprint=table.fingerprint,
-    )  # fmt: skip
+        remarks=[asdict(remark) for remark in table.remarks],
+        fingerprint=table.fingerprint,
+    )
     run = models.Run.objects.create(
-        publication=publication, name=f"{table.place}: {table.caption}"[:120], workload=table.workload,
-        headline=table.headline, toml="", factors=_factors(table), plan_hash="", seed=0,
-        blocks=max(Counter(map(_levels, table.trials)).values()), state=RunState.FINISHED,
-    )  # fmt: skip
+        publication=publication,
+        name=f"{table.place}: {table.caption}"[:120],
+        workload=table.workload,
+        headline=table.headline,
+        toml="",
+        factors=_factors(table),
+        plan_hash="",
+        seed=0,
+        blocks=max(Counter(map(_levels, table.trials)).values()),
+        state=RunState.FINISHED,
+    )
     trials = _store_trials(run, table, _store_configurations(run, table))
     attempts = models.Attempt.objects.bulk_create(
         models.Attempt(run=run, trial=trial, number=1, state=AttemptState.DONE, notes={PUBLISHED: _places(source)})
@@ -94,7 +109,7 @@ def _store_metrics(table: Table, known: Mapping[str, Metric]) -> None:
         raise TeitenError(
             f"There is no metric {', '.join(unknown)}.",
             where=f"results/published/{table.file}",
-            todo="Name a metric of a workload, or add it to results/published/tables.py.",
+            todo="Name a metric of a workload in its TOML file, or add it to results/published/tables.py.",
         )
     models.Metric.objects.bulk_create(
         (models.Metric(**asdict(known[name]) | {"better": known[name].better.value}) for name in names),
@@ -141,11 +156,16 @@ def _store_trials(
     """Each in a block of its own: nobody tells which of them were measured together, so none make a pair."""
     return models.Trial.objects.bulk_create(
         models.Trial(
-            run=run, configuration=configurations[_levels(trial)], block=position + 1, position=position, agents=[],
-            state=TrialState.DONE, attempts_made=1,
+            run=run,
+            configuration=configurations[_levels(trial)],
+            block=position + 1,
+            position=position,
+            agents=[],
+            state=TrialState.DONE,
+            attempts_made=1,
         )
         for position, trial in enumerate(table.trials)
-    )  # fmt: skip
+    )
 
 
 def _places(trial: PublishedTrial) -> list[dict[str, Any]]:
@@ -174,10 +194,16 @@ def _store_figures(run: models.Run, attempts: Sequence[models.Attempt], table: T
             node="",
             label=answer.capability,
             content={
-                "access_method": trial.levels["access_method"], "title": answer.title, "group": answer.group,
-                "order": order, "outcome": answer.outcome, "message": answer.message, "compared": "", "seconds": 0.0,
+                "access_method": trial.levels["access_method"],
+                "title": answer.title,
+                "group": answer.group,
+                "order": order,
+                "outcome": answer.outcome,
+                "message": answer.message,
+                "compared": "",
+                "seconds": 0.0,
             },
         )
         for attempt, trial in zip(attempts, table.trials, strict=True)
         for order, answer in enumerate(trial.answers)
-    )  # fmt: skip
+    )

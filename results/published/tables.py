@@ -6,13 +6,14 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from results.metrics import Better, Metric
-from results.parameters import Scalar
+from results.domain.errors import ParseError
+from results.domain.kinds.parameters import Scalar
+from results.domain.measurement.metrics import Better, Metric
 
 FOLDER = Path(__file__).parent
 
@@ -35,8 +36,14 @@ class Report:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a CSV file. line: in the file, from 1, the heading being the first."""
+    """One row of a CSV file.
 
+    file: its name.
+    line: in the file, from 1, the heading being the first.
+    cells: column → text.
+    """
+
+    file: str
     line: int
     cells: Mapping[str, str]
 
@@ -44,7 +51,22 @@ class Row:
         return self.cells[column]
 
     def number(self, column: str) -> float:
-        return float(self.cells[column])
+        """Raises ParseError."""
+        try:
+            return float(self.cells[column])
+        except ValueError:
+            raise self.error(f"Column {column} is not a number.", self.cells[column]) from None
+
+    def integer(self, column: str) -> int:
+        """Raises ParseError."""
+        try:
+            return int(self.cells[column])
+        except ValueError:
+            raise self.error(f"Column {column} is not a whole number.", self.cells[column]) from None
+
+    def error(self, what: str, text: str = "") -> ParseError:
+        """An error about this row; text: the part of it that is wrong."""
+        return ParseError(what, file=self.file, line=self.line, text=text)
 
 
 @dataclass(frozen=True)
@@ -161,13 +183,24 @@ def content(file: str) -> bytes:
 
 
 def rows(slug: str) -> tuple[Row, ...]:
-    """The file's rows, without its heading."""
-    reader = csv.DictReader(io.StringIO(content(f"{slug}.csv").decode()))
-    return tuple(Row(reader.line_num, cells) for cells in reader)
+    """The rows of the table's file, without its heading. Raises ParseError."""
+    return read_rows(f"{slug}.csv", content(f"{slug}.csv"))
 
 
-def postgres(version: str, installation: str = "") -> dict[str, Scalar]:
-    """Dimensions of a server: '9.2.1' is of major 9.2, '11.7' of 11, '13devel' of 13."""
-    parts = version.replace("devel", "").split(".")
-    major = ".".join(parts[:2]) if int(parts[0]) < 10 else parts[0]
-    return {"version": version, "major": major, "installation": installation or version}
+def read_rows(file: str, data: bytes) -> tuple[Row, ...]:
+    """The rows of a CSV file, without its heading. Raises ParseError for a row with too few or too many cells."""
+    try:
+        reader = csv.reader(io.StringIO(data.decode()), strict=True)
+        heading = next(reader, [])
+        return tuple(_row(file, reader.line_num, heading, cells) for cells in reader)
+    except UnicodeDecodeError as error:
+        raise ParseError("The file is not UTF-8.", file=file, line=data[: error.start].count(b"\n") + 1) from None
+    except csv.Error as error:
+        raise ParseError(f"The file is not CSV: {error}.", file=file, line=reader.line_num) from None
+
+
+def _row(file: str, line: int, heading: Sequence[str], cells: Sequence[str]) -> Row:
+    if len(cells) != len(heading):
+        what = f"The row has {len(cells)} cells, the heading {len(heading)}."
+        raise ParseError(what, file=file, line=line, text=",".join(cells))
+    return Row(file, line, dict(zip(heading, cells, strict=True)))

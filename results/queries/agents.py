@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from results import models
-from results.environment import difference
-from results.host import HostFactor, read
+from results.domain.environment.layers import difference
+from results.domain.kinds.host_factors import HostFactor, read
 from results.queries import NotFound
 
 _RECENT = 20
@@ -197,10 +197,32 @@ def _stored(name: str) -> models.Agent:
 
 
 _PLAIN = (
-    "id", "name", "host", "port", "user", "key_path", "data_dir", "work_dir", "enabled", "host_key_fingerprint",
-    "offered_fingerprint", "state", "error", "seen_at", "facts_at", "cores", "memory_bytes", "disk", "tools",
-    "clock_offset_s", "created_at", "keep_days", "disk_budget_gb", "clusters_at", "clusters_error",
-)  # fmt: skip
+    "id",
+    "name",
+    "host",
+    "port",
+    "user",
+    "key_path",
+    "data_dir",
+    "work_dir",
+    "enabled",
+    "host_key_fingerprint",
+    "offered_fingerprint",
+    "state",
+    "error",
+    "seen_at",
+    "facts_at",
+    "cores",
+    "memory_bytes",
+    "disk",
+    "tools",
+    "clock_offset_s",
+    "created_at",
+    "keep_days",
+    "disk_budget_gb",
+    "clusters_at",
+    "clusters_error",
+)
 
 
 def _agent(agent: models.Agent) -> AgentRow:
@@ -227,18 +249,33 @@ def _busy(agent: models.Agent) -> Busy | None:
 def _not_back(row: models.HostChange, agent: models.Agent) -> NotBack:
     busy = _busy(agent)
     return NotBack(
-        factor=row.factor, level=row.level, own=row.own, trial_id=row.trial_id, since=row.since,
-        running=busy is not None and busy.trial_id == row.trial_id and not row.error, tried_at=row.tried_at,
+        factor=row.factor,
+        level=row.level,
+        own=row.own,
+        trial_id=row.trial_id,
+        since=row.since,
+        running=busy is not None and busy.trial_id == row.trial_id and not row.error,
+        tried_at=row.tried_at,
         error=row.error,
-    )  # fmt: skip
+    )
 
 
 def _installation(row: models.Installation, agent: str) -> InstallationRow:
     return InstallationRow(
-        id=row.pk, agent=agent, name=row.name, bin_dir=row.bin_dir, client_bin=row.client_bin, version=row.version,
-        version_num=row.version_num, configure=tuple(row.configure), access_methods=tuple(row.access_methods),
-        extensions=tuple(row.extensions), has_jit=row.has_jit, present=row.present, found_at=row.found_at,
-    )  # fmt: skip
+        id=row.pk,
+        agent=agent,
+        name=row.name,
+        bin_dir=row.bin_dir,
+        client_bin=row.client_bin,
+        version=row.version,
+        version_num=row.version_num,
+        configure=tuple(row.configure),
+        access_methods=tuple(row.access_methods),
+        extensions=tuple(row.extensions),
+        has_jit=row.has_jit,
+        present=row.present,
+        found_at=row.found_at,
+    )
 
 
 def _layers(facts: Iterable[int]) -> dict[int, tuple[FactLayer, ...]]:
@@ -272,8 +309,13 @@ def _recent(agent: models.Agent) -> tuple[RecentTrial, ...]:
     chosen = models.Trial.objects.filter(pk__in=latest).select_related("run", "configuration")
     return tuple(
         RecentTrial(
-            trial_id=trial.pk, run_id=trial.run_id, run_name=trial.run.name, name=trial.configuration.name,
-            state=trial.state, block=trial.block, state_at=trial.state_at,
+            trial_id=trial.pk,
+            run_id=trial.run_id,
+            run_name=trial.run.name,
+            name=trial.configuration.name,
+            state=trial.state,
+            block=trial.block,
+            state_at=trial.state_at,
         )
         for trial in chosen.order_by("-state_at", "-pk")
-    )  # fmt: skip
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.queries.cells import Key, Unmatched
 from results.queries.selection import JOINT, Selection, dimensions, unknown_choice
 

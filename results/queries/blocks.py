@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from results import sql
+from results.domain.statistics.power import replicates_needed
+from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.cells import Comparison, Point
 from results.queries.ordering import DEFAULT
 from results.queries.selection import JOINT, LABEL, NODE, Selection, dimensions
-from results.statistics.power import replicates_needed
-from results.statistics.verdict import Kind, Verdict
 
 
 @dataclass(frozen=True)
@@ -34,32 +34,44 @@ def by_noise(found: Comparison) -> tuple[Comparison, tuple[KeptNoise, ...]]:
     """The comparison with `more` of the cells with too few replicates as the noise of A/A runs asks for, and that
     noise. A cell of which none is known, or that spreads more than it, keeps what its own replicates say. One query
     where there is such a cell, none otherwise."""
-    by_key = {point.key: point for point in found.points}
-    asked = [
-        (point, by_key[point.base])
-        for point in found.points
-        if point.base in by_key and point.verdict and point.verdict.kind is Kind.TOO_FEW
-    ]
-    runs = sorted({value.run_id for pair in asked for point in pair for value in point.values})
+    points = {point.key: point for point in found.points}
+    undecided = [(point, points[point.base]) for point in found.points if point.base in points and _too_few(point)]
+    runs: set[int] = set()
+    for point, base in undecided:
+        runs |= _runs(point) | _runs(base)
     if not runs or found.selection.per == "transaction":  # a spread of other values than these
         return found, ()
-    kept = {(one.run_id, one.node, one.label): one for one in kept_noise(runs, found.metric.name)}
-    told: dict[KeptNoise, None] = {}
-    points = dict(by_key)
-    for point, base in asked:
-        noises = [
-            kept.get((run_id, own_level(side, found.selection, NODE), own_level(side, found.selection, LABEL)))
-            for side in (point, base)
-            for run_id in {value.run_id for value in side.values}
-        ]
-        known = [noise for noise in noises if noise is not None]
-        if len(known) < len(noises):
-            continue
-        widest = max(known, key=lambda noise: noise.spread)
-        if verdict := _asking(point.verdict, widest.spread, found.metric.minimum_effect):
+    kept = {(one.run_id, one.node, one.label): one for one in kept_noise(sorted(runs), found.metric.name)}
+    used: dict[KeptNoise, None] = {}
+    for point, base in undecided:
+        noise = _widest((point, base), kept, found.selection)
+        if noise and (verdict := _asking(point.verdict, noise.spread, found.metric.minimum_effect)):
             points[point.key] = replace(point, verdict=verdict)
-            told[widest] = None
-    return replace(found, points=tuple(points.values())), tuple(told)
+            used[noise] = None
+    return replace(found, points=tuple(points.values())), tuple(used)
+
+
+def _too_few(point: Point) -> bool:
+    return point.verdict is not None and point.verdict.kind is Kind.TOO_FEW
+
+
+def _runs(point: Point) -> set[int]:
+    return {value.run_id for value in point.values}
+
+
+def _widest(
+    points: Iterable[Point], kept: Mapping[tuple[int, str, str], KeptNoise], chosen: Selection
+) -> KeptNoise | None:
+    """The widest noise of the runs that two cells are of; None where that of one is not known."""
+    known: list[KeptNoise] = []
+    for point in points:
+        node, label = own_level(point, chosen, NODE), own_level(point, chosen, LABEL)
+        for run_id in _runs(point):
+            noise = kept.get((run_id, node, label))
+            if noise is None:
+                return None
+            known.append(noise)
+    return max(known, key=lambda noise: noise.spread)
 
 
 def _asking(verdict: Verdict | None, spread: float, effect: float) -> Verdict | None:

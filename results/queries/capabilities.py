@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import groupby
 
 from results import sql
 from results.queries.ordering import in_order
@@ -143,16 +142,11 @@ def _groups(rows: Sequence[CapabilityRow], builds: Sequence[Build]) -> list[tupl
     for row in newest.values():
         firsts[row.group] = min(firsts.get(row.group, row.order), row.order)
     heads = sorted(newest.values(), key=lambda row: (firsts[row.group], row.group, row.order, row.capability))
-    return [
-        (
-            name,
-            tuple(
-                Line(head.capability, head.title, tuple(cells.get((head.capability, column)) for column in columns))
-                for head in several
-            ),
-        )
-        for name, several in groupby(heads, key=lambda row: row.group)
-    ]
+    groups: dict[str, list[Line]] = {}
+    for head in heads:
+        of_line = tuple(cells.get((head.capability, column)) for column in columns)
+        groups.setdefault(head.group, []).append(Line(head.capability, head.title, of_line))
+    return [(name, tuple(lines)) for name, lines in groups.items()]
 
 
 def _build_of(row: CapabilityRow) -> tuple[str, str, str]:

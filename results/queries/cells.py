@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from results.domain.statistics.verdict import RULE, Sample, Verdict
 from results.queries.environments import Key as Key
 from results.queries.environments import SeriesEnvironment
 from results.queries.facets import Facet, MetricChoice
 from results.queries.metrics import MetricRow
 from results.queries.selection import Selection
-from results.statistics.verdict import RULE, Sample, Verdict
 
 
 class Replicate(NamedTuple):
@@ -66,7 +66,7 @@ class Summary:
     """A series over all its cells in a panel that have a ratio, no value of zero or below, and are not left out; a cell
     that is the baseline of others does not count among them. ratio: the geometric mean of the cells' ratios. missing:
     levels of x, among those shown, where the series or its baseline has no such cell. estimate: the geometric mean of
-    the ratios of geometric means; low, high: its 95 % interval, from `source` (see `results.statistics.summary`); None
+    the ratios of geometric means; low, high: its 95 % interval, from `source` (see `statistics.summary`); None
     where it cannot be had, and for the baseline itself."""
 
     series: str

@@ -12,13 +12,13 @@ from typing import Any
 from django.db.models import Q
 
 from results import models
-from results.clusters import Candidate, ClusterState, Fate, Limits, Use, fates, folder_names
+from results.domain.matrix import TrialSpec
+from results.domain.matrix.clusters import Candidate, ClusterState, Fate, Limits, Use, fates, folder_names
+from results.domain.plan import Kinds
+from results.domain.states import TrialState
 from results.hostfactors import known_hosts
-from results.matrix import TrialSpec
-from results.plan import Kinds
 from results.pruning import REMOVE
 from results.queries.agents import AgentRow, InstallationRow
-from results.states import TrialState
 
 _GB = 1024**3
 _LATEST = 10
@@ -26,7 +26,7 @@ _LATEST = 10
 
 @dataclass(frozen=True)
 class ClusterRow:
-    """One cluster; the fields of `results.clusters.FoundCluster`. installation: its name, '' where the agent has none
+    """One cluster; the fields of `matrix.clusters.FoundCluster`. installation: its name, '' where the agent has none
     there. needed_by: of each configuration that could use it, the first trial that waits or runs. kept: it may not be
     removed, by hand neither; due_at: when it is removed, None for never as things are; why: of both. error: why its
     removal failed at tried_at."""
@@ -169,19 +169,34 @@ def _gone_since(row: models.Cluster, installations: Iterable[InstallationRow]) -
 def _row(row: models.Cluster, candidate: Candidate, fate: Fate, agent: AgentRow) -> ClusterRow:
     names = [one.name for one in agent.installations if one.present and one.bin_dir == row.bin_dir]
     return ClusterRow(
-        id=row.pk, directory=row.directory, parts=tuple(row.parts), installation=names[0] if names else "",
-        bin_dir=row.bin_dir, state=candidate.state, size_bytes=row.size_bytes, used_at=row.used_at, running=row.running,
-        needed_by=candidate.needed_by, kept=fate.kept, due_at=fate.due_at, why=fate.why, error=row.error,
+        id=row.pk,
+        directory=row.directory,
+        parts=tuple(row.parts),
+        installation=names[0] if names else "",
+        bin_dir=row.bin_dir,
+        state=candidate.state,
+        size_bytes=row.size_bytes,
+        used_at=row.used_at,
+        running=row.running,
+        needed_by=candidate.needed_by,
+        kept=fate.kept,
+        due_at=fate.due_at,
+        why=fate.why,
+        error=row.error,
         tried_at=row.tried_at,
-    )  # fmt: skip
+    )
 
 
 def _removals(agent: str) -> tuple[Removal, ...]:
     entries = models.AuditEntry.objects.filter(object=f"agent {agent}", verb=REMOVE)[:_LATEST]
     return tuple(
         Removal(
-            at=entry.at, actor=entry.actor, directory=entry.detail["directory"], why=entry.detail["why"],
-            size_bytes=entry.detail["size_bytes"], step=entry.detail["step"],
+            at=entry.at,
+            actor=entry.actor,
+            directory=entry.detail["directory"],
+            why=entry.detail["why"],
+            size_bytes=entry.detail["size_bytes"],
+            step=entry.detail["step"],
         )
         for entry in entries
-    )  # fmt: skip
+    )

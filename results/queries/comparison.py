@@ -11,9 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from results.confounders import EnvironmentDifference
-from results.confounders.rules import BUILDS
-from results.metrics import Better
+from results.domain.environment.difference import EnvironmentDifference
+from results.domain.environment.rules import BUILDS
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.difference import Sample
+from results.domain.statistics.drift import drift
+from results.domain.statistics.outliers import outliers
+from results.domain.statistics.summary import Source, geometric_mean
+from results.domain.statistics.verdict import DIRECTIONS, Asked, Verdicts, judge_columns
 from results.queries.baselines import REFERENCE, matched, unmatched, wanted_bases
 from results.queries.cells import Comparison, Key, Point, Replicate, Summary, Unmatched, Warned
 from results.queries.configurations import STATES, Bools, Configurations, Ints, configurations, distinct
@@ -26,11 +31,6 @@ from results.queries.points import NOWHERE, Points
 from results.queries.references import ReferenceRow, reference
 from results.queries.replicates import OWN, Cells, Replicates, in_cells, replicates
 from results.queries.selection import JOINT, PUBLISHED, Selection, complete, dimensions, first_choice
-from results.statistics.difference import Sample
-from results.statistics.drift import drift
-from results.statistics.outliers import outliers
-from results.statistics.summary import Source, geometric_mean
-from results.statistics.verdict import DIRECTIONS, Asked, Verdicts, judge_columns
 
 __all__ = ["Comparison", "Point", "Replicate", "Summary", "Unmatched", "Warned", "compare"]
 

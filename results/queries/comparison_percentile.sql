@@ -1,5 +1,5 @@
 -- One percentile of the exact latencies of every counted trial, all clients together: the smallest latency with at
--- least so many percent of the transactions at or below it (as `results.histogram` has it).
+-- least so many percent of the transactions at or below it (as `results.domain.measurement.histogram` has it).
 WITH seen AS (
     SELECT histogram.attempt_id, histogram.label, bar.latency_us, sum(bar.count) AS count
     FROM results_trial AS trial

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from results import sql
-from results.parameters import Scalar
+from results.domain.kinds.parameters import Scalar
 from results.queries.ordering import DEFAULT
 
 STATES = ("done", "failed", "cancelled", "waiting", "running")

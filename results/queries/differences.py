@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from results import models
-from results.confounders import AGENT, Environment, EnvironmentDifference, environment_of, judge_environments
-from results.environment import LayerKind
-from results.errors import TeitenError
+from results.domain.environment.difference import Environment, EnvironmentDifference, environment_of, judge_environments
+from results.domain.environment.layers import LayerKind
+from results.domain.environment.rules import AGENT
+from results.domain.errors import TeitenError
 from results.queries import NotFound, known_id
 from results.queries.environments import Ran, environments_of, planned
 
@@ -105,9 +106,16 @@ class _Side:
         latest = trial.attempt_id or trial.attempts.exclude(environment="").values_list("pk", flat=True).last()
         self.attempts = (latest,) if latest else ()
         return Subject(
-            f"trial:{trial.pk}", "trial", trial.pk, trial.configuration.name, trial.run_id, trial.run.name,
-            trial.configuration.levels, _publisher(trial.run), len(self.attempts),
-        )  # fmt: skip
+            reference=f"trial:{trial.pk}",
+            kind="trial",
+            id=trial.pk,
+            name=trial.configuration.name,
+            run_id=trial.run_id,
+            run_name=trial.run.name,
+            levels=trial.configuration.levels,
+            published=_publisher(trial.run),
+            trials=len(self.attempts),
+        )
 
     def _run(self, name: str) -> Subject:
         run = models.Run.objects.select_related("publication").filter(pk=known_id(int(name), "run")).first()
@@ -141,11 +149,13 @@ def _environments(side: _Side, against: _Side, ran: Sequence[Ran]) -> list[Envir
     found: list[Environment] = [{**one.environment, **_machines(side, one)} for one in ran if one.environment]
     if against.subject.kind != "agent":
         return found
+    return [_machine(one, role) for one in found]
+
+
+def _machine(environment: Environment, role: str) -> Environment:
+    """What is known of the machine that played a role."""
     kinds = (*_FACTS, AGENT)
-    return [
-        {(node, kind): content for (node, kind), content in one.items() if node == role and kind in kinds}
-        for one in found
-    ]
+    return {(node, kind): content for (node, kind), content in environment.items() if node == role and kind in kinds}
 
 
 def _machines(side: _Side, ran: Ran) -> Environment:

@@ -11,7 +11,7 @@ from results.queries import NotFound
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """See `results.parsed.Document`."""
+    """See `measurement.parsed_trial.Document`."""
 
     kind: str
     node: str

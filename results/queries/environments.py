@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from results import sql
-from results.confounders import (
-    Cause,
+from results.domain.environment.difference import (
     Environment,
     EnvironmentDifference,
     KeyJudgement,
+    Known,
     environment_of,
     judge_environments,
     merged,
 )
-from results.confounders.judge import Known
+from results.domain.environment.rules import Cause
 
 Key = tuple[str, str, str]  # panel, x, series
 _OF_MEASUREMENTS = ("label", "node")  # these tell values of the same trials apart

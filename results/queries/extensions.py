@@ -87,6 +87,17 @@ class _Row:
         duration_s = self.dimensions.get("duration_s")
         return None if duration_s is None else float(self.dimensions.get("warmup_s", 0)) + float(duration_s)
 
+    @property
+    def overhead_s(self) -> float | None:
+        """What its trials took beside what was planned; None where either is not known."""
+        return None if self.seconds is None or self.planned_s is None else self.seconds - self.planned_s
+
+    def expected_s(self, overhead_s: float) -> float | None:
+        """That a trial will last; None where nobody can know."""
+        if self.seconds is not None:
+            return self.seconds
+        return None if self.planned_s is None else self.planned_s + overhead_s
+
 
 class _Past:
     """Timings of each workload, asked for once."""
@@ -103,19 +114,24 @@ class _Past:
 def _busy(rows: Sequence[_Row], workload: str, past: _Past) -> tuple[dict[int, float] | None, str]:
     """A trial is taken to last what its configuration's trials lasted, else what is planned and the overhead of the
     run's own trials, else of the workload's."""
-    overheads = [row.seconds - row.planned_s for row in rows if row.seconds is not None and row.planned_s is not None]
-    if any(row.seconds is not None for row in rows):
-        overhead, rests_on = max(0.0, median(overheads)) if overheads else 0.0, "what the run's own trials took"
-    elif (timings := past.of(workload)).trials:
-        some = f"{timings.trials} past trial{'' if timings.trials == 1 else 's'}"
-        overhead, rests_on = timings.seconds, f"the plan's durations and the median overhead of {some}"
-    else:
-        overhead, rests_on = 0.0, "the plan's durations alone: no trial has run yet"
+    overhead, rests_on = _overhead(rows, workload, past)
     busy: dict[int, float] = {}
     for row in rows:
-        if row.seconds is None and row.planned_s is None:
+        seconds = row.expected_s(overhead)
+        if seconds is None:
             return None, "its trials last until their work is done, and not all of that has been done yet"
-        seconds = row.seconds if row.seconds is not None else (row.planned_s or 0.0) + overhead
         for agent in row.agents:
             busy[agent] = busy.get(agent, 0.0) + seconds
     return busy, rests_on
+
+
+def _overhead(rows: Sequence[_Row], workload: str, past: _Past) -> tuple[float, str]:
+    """(seconds that a trial takes beside what is planned, what that rests on)."""
+    if any(row.seconds is not None for row in rows):
+        overheads = [row.overhead_s for row in rows if row.overhead_s is not None]
+        return max(0.0, median(overheads)) if overheads else 0.0, "what the run's own trials took"
+    timings = past.of(workload)
+    if timings.trials:
+        some = f"{timings.trials} past trial{'' if timings.trials == 1 else 's'}"
+        return timings.seconds, f"the plan's durations and the median overhead of {some}"
+    return 0.0, "the plan's durations alone: no trial has run yet"

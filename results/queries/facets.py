@@ -10,8 +10,8 @@ from decimal import Decimal
 import numpy as np
 
 from results import sql
-from results.errors import TeitenError
-from results.metrics import percentile_name
+from results.domain.errors import TeitenError
+from results.domain.measurement.metrics import percentile_name
 from results.queries.configurations import Bools, ConfigurationRow, Configurations, configurations
 from results.queries.metrics import MetricRow
 from results.queries.ordering import all_numbers, in_order

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from results import models, sql
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.queries.ordering import DEFAULT, in_order
 from results.queries.selection import JOINT, dimensions
 

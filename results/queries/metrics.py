@@ -9,7 +9,7 @@ from results import sql
 
 @dataclass(frozen=True)
 class MetricRow:
-    """What a metric's name means; see `results.metrics.Metric`."""
+    """What a metric's name means; see `measurement.metrics.Metric`."""
 
     name: str
     unit: str

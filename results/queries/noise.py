@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from results import sql
-from results.statistics.power import detectable, replicates_needed
+from results.domain.statistics.power import detectable, replicates_needed
 
 USUAL_REPLICATES = 5
 

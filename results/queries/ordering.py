@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 
-from results.units import parse_bytes, parse_seconds
+from results.domain.units import parse_bytes, parse_seconds
 
 DEFAULT = "default"  # the text of an empty or absent value
 VERSIONS = ("version", "major", "installation")  # dimensions

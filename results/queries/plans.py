@@ -93,12 +93,21 @@ def _row(plan: Any, failed: models.AuditEntry | None) -> PlanRow:
     if failed is not None and plan.last_run_at is not None and plan.last_run_at > failed.at:
         failed = None
     return PlanRow(
-        id=plan.pk, name=plan.name, description=plan.description, workload=plan.workload, runs=plan.run_count,
-        last_run_id=plan.last_run_id, last_state=plan.last_state or "",
-        created_by=plan.created_by.username if plan.created_by else "", created_at=plan.created_at,
-        changed_at=plan.changed_at, schedule=_schedule(plan.schedule), archived=plan.archived,
-        failed_at=failed.at if failed else None, failure=failed.detail.get("error") if failed else None,
-    )  # fmt: skip
+        id=plan.pk,
+        name=plan.name,
+        description=plan.description,
+        workload=plan.workload,
+        runs=plan.run_count,
+        last_run_id=plan.last_run_id,
+        last_state=plan.last_state or "",
+        created_by=plan.created_by.username if plan.created_by else "",
+        created_at=plan.created_at,
+        changed_at=plan.changed_at,
+        schedule=_schedule(plan.schedule),
+        archived=plan.archived,
+        failed_at=failed.at if failed else None,
+        failure=failed.detail.get("error") if failed else None,
+    )
 
 
 def _schedule(task: Any) -> str:

@@ -11,11 +11,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from results.domain.statistics.verdict import KINDS, Verdict, Verdicts
 from results.queries.cells import Point, Replicate
 from results.queries.configurations import Bools, Ints
 from results.queries.replicates import Cells, Columns, Floats
 from results.queries.selection import STATISTICS
-from results.statistics.verdict import KINDS, Verdict, Verdicts
 
 NOWHERE = -1
 

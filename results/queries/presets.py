@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results import sql
-from results.metrics import Better
+from results.domain.measurement.metrics import Better
 from results.queries.comparison import Point
 from results.queries.facets import Facet
 from results.queries.ordering import DEFAULT

@@ -10,9 +10,12 @@ from statistics import median
 from django.db.models import Q
 
 from results import models, sql
-from results.metrics import Better
+from results.domain.environment.difference import EnvironmentDifference
+from results.domain.measurement.metrics import Better
+from results.domain.states import RunState, TrialState
+from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
 from results.queries import NotFound
-from results.queries.configurations import configurations
+from results.queries.configurations import ConfigurationRow, configurations
 from results.queries.environments import Judged, Side
 from results.queries.facets import MetricChoice, metrics_of
 from results.queries.families import Family, families
@@ -20,8 +23,6 @@ from results.queries.metrics import MetricRow
 from results.queries.selection import JOINT, LABEL, NODE
 from results.queries.side_by_side import side_by_side
 from results.queries.trends import TrendLine, TrendPoint, TrendValue, shifts
-from results.states import RunState, TrialState
-from results.statistics.verdict import Kind, Question, Sample, Verdict, judge
 
 MOST_RUNS = 60  # of a plan, the newest, that are looked through for changes of level
 NEAR = 2  # points within which a change found again is the same change
@@ -94,12 +95,13 @@ def progress(run_id: int) -> Progress:
     if run is None:
         raise NotFound(f"There is no run {run_id}.")
     runs = _earlier(run)
-    rows = configurations([*runs[:1], run.pk])
+    both = [*runs[:1], run.pk]
+    rows = configurations(both)
     own = [row for row in rows if row.run_id == run.pk]
-    metric = next((choice for choice in metrics_of([*runs[:1], run.pk]) if choice.name == run.headline), None)
+    metric = next((choice for choice in metrics_of(both) if choice.name == run.headline), None)
     nothing = Progress(
         run=run.pk,
-        before=next(iter(runs), None),
+        before=runs[0] if runs else None,
         plan=run.plan.name if run.plan else "",
         metric=None,
         cells=(),
@@ -107,24 +109,41 @@ def progress(run_id: int) -> Progress:
         unmatched=(),
         failed=sum(row.failed for row in own),
         trials=sum(row.trials for row in own),
-        comparison=side_by_side(rows, str(runs[0]), own=_own(metric), texts={"metric": run.headline}) if runs else "",
+        comparison="",
     )
-    if not runs or metric is None:
+    if not runs:
         return nothing
+    beside = side_by_side(rows, str(runs[0]), own=_own(metric), texts={"metric": run.headline})
+    unmeasured = replace(nothing, comparison=beside)
+    if metric is None:
+        return unmeasured
     lines = _lines(families(runs=[*runs, run.pk]), metric, [*reversed(runs), run.pk])
+    return _compared(unmeasured, lines, metric.row(), own)
+
+
+def _compared(
+    unmeasured: Progress, lines: Sequence[tuple[TrendLine, Family]], metric: MetricRow, own: Sequence[ConfigurationRow]
+) -> Progress:
+    """unmeasured: of the run, without what it measured. own: its configurations."""
     failed = {row.id: row.failed for row in own}
-    pairs = {line.name: pair for line, _ in lines if (pair := _pair(line, runs[0], run.pk))}
-    levels = {line.name: line for line, _ in lines}
+    pairs: dict[str, tuple[TrendPoint, TrendPoint]] = {}
+    lost: list[Lost] = []
+    unmatched: list[str] = []
+    for line, family in lines:
+        before, after = _at(line, unmeasured.before), _at(line, unmeasured.run)
+        if before and after:
+            pairs[line.name] = (before, after)
+        elif before and (missing := failed.keys() & set(family.configurations)):
+            lost.append(Lost(line.name, sum(failed[configuration] for configuration in missing)))
+        elif after:
+            unmatched.append(line.name)
+    by_name = {line.name: line for line, _ in lines}
     return replace(
-        nothing,
-        metric=metric.row(),
-        cells=tuple(_with_level(cell, levels[cell.name], metric.row()) for cell in _judged(pairs, metric.row())),
-        lost=tuple(
-            Lost(line.name, sum(failed.get(one, 0) for one in family.configurations))
-            for line, family in lines
-            if _at(line, runs[0]) and not _at(line, run.pk) and any(one in failed for one in family.configurations)
-        ),
-        unmatched=tuple(line.name for line, _ in lines if _at(line, run.pk) and not _at(line, runs[0])),
+        unmeasured,
+        metric=metric,
+        cells=tuple(_with_level(cell, by_name[cell.name], metric) for cell in _judged(pairs, metric)),
+        lost=tuple(lost),
+        unmatched=tuple(unmatched),
     )
 
 
@@ -158,21 +177,29 @@ class _Value:
 def _lines(known: Sequence[Family], metric: MetricChoice, runs: Sequence[int]) -> list[tuple[TrendLine, Family]]:
     """Of each family a line for each node and label of the metric, or for its total where it has one. runs: in order of
     time, as the points are."""
-    of = {configuration: place for place, family in enumerate(known) for configuration in family.configurations}
-    parameters = {"metric": metric.name, "configurations": list(of)}
+    lines = []
+    for (index, label, node), by_run in sorted(_values(known, metric).items()):
+        family = known[index]
+        points = tuple(_point(by_run[run]) for run in runs if run in by_run)
+        needs_name = len(known) > 1 or not (label or node)
+        names = (_name(family, known) if needs_name else "", label, node)
+        lines.append((TrendLine(JOINT.join(filter(None, names)), points, ()), family))
+    return lines
+
+
+def _values(known: Sequence[Family], metric: MetricChoice) -> dict[tuple[int, str, str], dict[int, list[_Value]]]:
+    """(index of the family, label, node) → run → its values."""
+    index_of: dict[int, int] = {}
+    for index, family in enumerate(known):
+        index_of |= dict.fromkeys(family.configurations, index)
+    parameters = {"metric": metric.name, "configurations": list(index_of)}
     nodes, labels = _apart(metric.nodes), _apart(metric.labels)
     found: dict[tuple[int, str, str], dict[int, list[_Value]]] = {}
     for value in sql.rows(_Value, sql.load(__file__, "progress_values"), parameters):
         if value.node in nodes and value.label in labels:
-            key = (of[value.configuration], value.label, value.node)
-            found.setdefault(key, {}).setdefault(value.run_id, []).append(value)
-    lines = []
-    for (place, label, node), by_run in sorted(found.items()):
-        points = tuple(_point(by_run[run]) for run in runs if run in by_run)
-        names = [_name(known[place], known) if len(known) > 1 or not (label or node) else "", label, node]
-        name = JOINT.join(text for text in names if text)
-        lines.append((TrendLine(name, points, ()), known[place]))
-    return lines
+            by_run = found.setdefault((index_of[value.configuration], value.label, value.node), {})
+            by_run.setdefault(value.run_id, []).append(value)
+    return found
 
 
 def _apart(texts: Sequence[str]) -> Sequence[str]:
@@ -196,69 +223,85 @@ def _point(values: Sequence[_Value]) -> TrendPoint:
     )
 
 
-def _at(line: TrendLine, run: int) -> TrendPoint | None:
+def _at(line: TrendLine, run: int | None) -> TrendPoint | None:
     return next((point for point in line.points if point.runs[0] == run), None)
 
 
 def _name(family: Family, known: Sequence[Family]) -> str:
     """By the dimensions in which the families differ: '16 · clients 8'."""
-    names = sorted({name for one in known for name in one.dimensions})
-    varying = [name for name in names if len({one.level(name) for one in known}) > 1]
-    factors = {name for one in known for text in one.factors for name in (text or "").split("\n")}
+    varying = _varying(known)
+    factors = _factors(known)
     shown = [name for name in varying if name in factors] or varying
-    texts = [f"{name} {family.level(name)}" for name in shown]
-    others = [one for one in known if one is not family and all(one.level(n) == family.level(n) for n in shown)]
-    texts += [f"{name} {family.level(name)}" for name in varying if others and name not in shown]
-    return JOINT.join(texts) or "the only configuration"
+    if not _told_apart(family, known, shown):
+        shown += [name for name in varying if name not in shown]
+    return JOINT.join(f"{name} {family.level(name)}" for name in shown) or "the only configuration"
+
+
+def _varying(known: Sequence[Family]) -> list[str]:
+    """Dimensions of which the families have several levels."""
+    names: set[str] = set()
+    for family in known:
+        names.update(family.dimensions)
+    return [name for name in sorted(names) if len({family.level(name) for family in known}) > 1]
+
+
+def _factors(known: Sequence[Family]) -> set[str]:
+    """What the plans of these families vary."""
+    names: set[str] = set()
+    for family in known:
+        for text in family.factors:
+            names.update((text or "").split("\n"))
+    return names
+
+
+def _told_apart(family: Family, known: Sequence[Family], names: Sequence[str]) -> bool:
+    """Whether no other family has the same levels of these dimensions."""
+    levels = [family.level(name) for name in names]
+    return not any(other is not family and [other.level(name) for name in names] == levels for other in known)
 
 
 Pairs = Mapping[str, tuple[TrendPoint, TrendPoint]]
 
 
-def _pair(line: TrendLine, before: int, run: int) -> tuple[TrendPoint, TrendPoint] | None:
-    left, right = _at(line, before), _at(line, run)
-    return (left, right) if left and right else None
-
-
 def _judged(pairs: Pairs, metric: MetricRow) -> list[CellProgress]:
     """An environment that differs in what matters withholds the verdict; another build does not: it is what a plan
     follows."""
-    attempts = [value.attempt_id for pair in pairs.values() for point in pair for value in point.values]
+    attempts: list[int] = []
+    for before, after in pairs.values():
+        attempts += [value.attempt_id for value in (*before.values, *after.values)]
     judged = Judged(attempts)
-    differences = {
-        name: judged.difference(_side(before, "before"), _side(after, "after"))
-        for name, (before, after) in pairs.items()
-    }
-    questions = [
-        Question(
-            _sample(before),
-            _sample(after),
-            Better(metric.better),
-            metric.minimum_effect,
-            comparable=differences[name].comparable,
-        )
-        for name, (before, after) in pairs.items()
-    ]
+    differences: list[EnvironmentDifference] = []
+    questions: list[Question] = []
+    better, effect = Better(metric.better), metric.minimum_effect
+    for before, after in pairs.values():
+        difference = judged.difference(_side(before, "before"), _side(after, "after"))
+        comparable = difference.comparable
+        differences.append(difference)
+        questions.append(Question(_sample(before), _sample(after), better, effect, comparable=comparable))
     verdicts: Sequence[Verdict] = judge(questions)
-    return [
-        CellProgress(
-            name=name,
-            kind=verdict.kind,
-            before=before.median,
-            after=after.median,
-            ratio=verdict.ratio,
-            low=verdict.low,
-            high=verdict.high,
-            trials_before=tuple(value.trial_id for value in before.values),
-            trials_after=tuple(value.trial_id for value in after.values),
-            environment=tuple(
-                f"{one.kind} {one.key}: {_text(one.left)} → {_text(one.right)}"
-                for one in differences[name].judgements
-                if one.matters
-            ),
-        )
-        for (name, (before, after)), verdict in zip(pairs.items(), verdicts, strict=True)
-    ]
+    cells: list[CellProgress] = []
+    for (name, pair), verdict, difference in zip(pairs.items(), verdicts, differences, strict=True):
+        cells.append(_cell(name, pair, verdict, difference))
+    return cells
+
+
+def _cell(
+    name: str, pair: tuple[TrendPoint, TrendPoint], verdict: Verdict, difference: EnvironmentDifference
+) -> CellProgress:
+    before, after = pair
+    mattering = [one for one in difference.judgements if one.matters]
+    return CellProgress(
+        name=name,
+        kind=verdict.kind,
+        before=before.median,
+        after=after.median,
+        ratio=verdict.ratio,
+        low=verdict.low,
+        high=verdict.high,
+        trials_before=tuple(value.trial_id for value in before.values),
+        trials_after=tuple(value.trial_id for value in after.values),
+        environment=tuple(f"{one.kind} {one.key}: {_text(one.left)} → {_text(one.right)}" for one in mattering),
+    )
 
 
 def _side(point: TrendPoint, mark: str) -> Side:

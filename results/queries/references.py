@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from results import sql
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from results import sql
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
+from results.domain.statistics.difference import FEWEST_PAIRS, Matched, Sample
 from results.queries.cells import Key, Replicate
 from results.queries.configurations import Bools, Column, Configurations, Ints, distinct, places_of
 from results.queries.facets import percentile_of
 from results.queries.selection import JOINT, LABEL, NODE, Selection, dimensions
-from results.statistics.difference import FEWEST_PAIRS, Matched, Sample
 
 OWN = (LABEL, NODE)
 Floats = NDArray[np.float64]
@@ -99,7 +99,7 @@ class Cells:
         return found
 
     def matched(self, base: Ints, other: Ints) -> Matched:
-        """What is judged of cells against others: see `results.statistics.difference.matched`."""
+        """What is judged of cells against others: see `statistics.difference.matched`."""
         n = np.diff(self.bounds)
         block = self._blocks
         first = np.cumsum(n[other]) - n[other]

@@ -9,11 +9,11 @@ from statistics import median
 from typing import Any
 
 from results import models, sql
-from results.looks import Look
+from results.domain.measurement.activity import Look
+from results.domain.states import RunState
 from results.queries import NotFound, known_id
 from results.queries.metrics import MetricRow, unknown
 from results.queries.waits import Wait, waits
-from results.states import RunState
 
 
 @dataclass(frozen=True)
@@ -283,32 +283,33 @@ class _Summary:
 def _left(trials: Sequence[_Trial], planned_s: Mapping[int, float | None], now: datetime) -> float | None:
     """Seconds until the busiest agent has done its trials; None when there is none left, or nobody can know. A trial is
     taken to last what its configuration's done trials lasted, else what was planned and the run's median overhead."""
-    lasted: dict[int, list[float]] = {}
-    for trial in trials:
-        if (seconds := trial.seconds) is not None:
-            lasted.setdefault(trial.configuration, []).append(seconds)
-    overheads = [
-        seconds - planned
-        for index, several in lasted.items()
-        for seconds in several
-        if (planned := planned_s.get(index)) is not None
-    ]
-    overhead = max(0.0, median(overheads)) if overheads else 0.0
+    expected_s = _expected(trials, planned_s)
     busy: dict[int, float] = {}
     for trial in trials:
         if trial.state not in ("waiting", "running"):
             continue
-        known, planned = lasted.get(trial.configuration), planned_s.get(trial.configuration)
-        if known:
-            rest = median(known)
-        elif planned is not None:
-            rest = planned + overhead
-        else:
+        rest = expected_s.get(trial.configuration)
+        if rest is None:
             return None
         if trial.state == "running" and trial.started_at is not None:
             rest = max(0.0, rest - (now - trial.started_at).total_seconds())
         _add(busy, trial.agents, rest)
     return max(busy.values(), default=None)
+
+
+def _expected(trials: Sequence[_Trial], planned_s: Mapping[int, float | None]) -> dict[int, float]:
+    """Configuration → seconds that a trial of it takes, for those of which that can be known."""
+    lasted: dict[int, list[float]] = {}
+    overheads: list[float] = []
+    for trial in trials:
+        seconds, planned = trial.seconds, planned_s.get(trial.configuration)
+        if seconds is not None:
+            lasted.setdefault(trial.configuration, []).append(seconds)
+        if seconds is not None and planned is not None:
+            overheads.append(seconds - planned)
+    overhead = max(0.0, median(overheads)) if overheads else 0.0
+    by_plan = {configuration: planned + overhead for configuration, planned in planned_s.items() if planned is not None}
+    return by_plan | {configuration: median(several) for configuration, several in lasted.items()}
 
 
 def _add(busy: dict[int, float], agents: Iterable[int], seconds: float) -> None:

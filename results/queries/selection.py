@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.queries.facets import Facet, MetricChoice
 
 LABEL, NODE = "label", "node"  # of a measurement: dimensions beside those of configurations

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from results import sql
+from results.domain.statistics.verdict import Kind
 from results.queries import NotFound
 from results.queries.cells import Comparison, Key
 from results.queries.frozen import from_json, to_json
-from results.statistics.verdict import Kind
 
 HASH_DIGITS = 16
 

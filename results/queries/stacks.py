@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from results import sql
-from results.environment import KeyDifference, difference
+from results.domain.environment.layers import KeyDifference, difference
+from results.domain.measurement.call_stacks import Change, Stacks, changes, merged
 from results.queries import NotFound, known_id
-from results.stacks import Change, Stacks, changes, merged
 
 _KEY = re.compile(r"(c?)([1-9][0-9]{0,18})", re.ASCII)
 
@@ -80,11 +80,16 @@ def profile(key: str) -> Profile:
         raise NotFound(f"There is no {what} {number}, or no call stacks of it that count.")
     first = rows[0]
     return Profile(
-        key, first.run_id, first.run_name, first.configuration_id, first.levels, first.dimensions,
+        key=key,
+        run_id=first.run_id,
+        run_name=first.run_name,
+        configuration_id=first.configuration_id,
+        levels=first.levels,
+        dimensions=first.dimensions,
         trials=tuple(dict.fromkeys(row.trial_id for row in rows)),
         how=tuple(sorted({row.label for row in rows})),
         stacks=merged(row.content for row in rows),
-    )  # fmt: skip
+    )
 
 
 def compared(a: str, b: str) -> Comparison:

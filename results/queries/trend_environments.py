@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from results import sql
-from results.confounders.rules import COMPILED, TOLD_DEFAULTS, Cause, rule_of
-from results.environment import KeyDifference, LayerKind, difference, flatten
+from results.domain.environment.layers import KeyDifference, LayerKind, difference, flatten
+from results.domain.environment.rules import COMPILED, TOLD_DEFAULTS, Cause, rule_of
 
 MOST_STEPS = 100  # the newest
 # what is told first, then every other kind; builds only where the version is not what is followed

@@ -10,8 +10,10 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from results import sql
-from results.errors import TeitenError
-from results.metrics import Better
+from results.domain.errors import TeitenError
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.changepoint import FEWEST, LEVEL, METHOD, MINIMUM_SEGMENT, change_points
+from results.domain.statistics.verdict import Kind
 from results.queries.facets import MetricChoice, metrics_of
 from results.queries.families import (
     COMMIT,
@@ -28,8 +30,6 @@ from results.queries.metrics import MetricRow, unknown
 from results.queries.ordering import in_order
 from results.queries.selection import JOINT, unknown_choice
 from results.queries.trend_environments import EnvironmentChange, Step, environment_changes
-from results.statistics.changepoint import FEWEST, LEVEL, METHOD, MINIMUM_SEGMENT, change_points
-from results.statistics.verdict import Kind
 
 _COMMIT = re.compile(r"(?:[-_.+~]g?)([0-9a-f]{7,40})$")
 

@@ -8,16 +8,16 @@ from datetime import datetime
 from typing import Any
 
 from results import sql
-from results.histogram import HeatMap, Histogram
-from results.parsed import Latencies
+from results.domain.measurement.histogram import HeatMap, Histogram
+from results.domain.measurement.parsed_trial import Latencies
+from results.domain.measurement.series import Series
 from results.queries import NotFound, known_id
-from results.series import Series
 
 
 @dataclass(frozen=True)
 class AttemptRow:
     """One attempt, as on `results.models.Attempt`: JSON columns hold lists of objects with the field names of
-    `results.parsed`."""
+    `measurement.parsed_trial`."""
 
     id: int
     number: int

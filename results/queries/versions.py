@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from results.domain.statistics.verdict import Kind
 from results.queries.comparison import Comparison, Point, compare
 from results.queries.configurations import configurations
 from results.queries.facets import facets, metrics_of
@@ -15,7 +16,6 @@ from results.queries.metrics import MetricRow
 from results.queries.ordering import in_order
 from results.queries.presets import Source, level_name, matched_by, sources, speed, trial_ids
 from results.queries.selection import JOINT, LABEL, Selection
-from results.statistics.verdict import Kind
 
 MAJOR = "major"
 RUNS_OF_A_ROW = 12  # measured runs of a workload that are compared, the newest

@@ -8,21 +8,21 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from results import sql
-from results.environment import KeyDifference, difference
-from results.explain import Pair, QueryPlan, read_plan, side_by_side
-from results.histogram import Histogram, merge
-from results.metrics import Better, Metric
+from results.domain.environment.layers import KeyDifference, difference
+from results.domain.measurement.histogram import Histogram, merge
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.query_plans import Pair, QueryPlan, read_plan, side_by_side
+from results.domain.measurement.series import Series
+from results.domain.statistics.movement import Movement, Replicate, movements, rest
+from results.domain.statistics.verdict import Kind
 from results.queries.comparison import Comparison, Point
-from results.series import Series
-from results.statistics.movement import Movement, Replicate, movements, rest
-from results.statistics.verdict import Kind
 
 RATE, MEAN = "tps", "latency.mean"
 
 
 @dataclass(frozen=True)
 class Gap:
-    """What trials could not gather; see `results.parsed.Gap`. trials: of which it is said."""
+    """What trials could not gather; see `measurement.parsed_trial.Gap`. trials: of which it is said."""
 
     source: str
     node: str
@@ -246,23 +246,32 @@ class _Read:
     plans: Mapping[int, Sequence[_Plan]]
 
     def side(self, point: Point) -> Side:
-        mine = [self.attempts[replicate.attempt_id] for replicate in point.values]
-        logged = [one for one in mine if one.attempt_id in self.counts]
-        parts = [Histogram(row.latencies_us, row.counts) for one in logged for row in self.counts[one.attempt_id]]
+        attempts = tuple(self.attempts[replicate.attempt_id] for replicate in point.values)
+        settings: dict[str, Mapping[str, Any]] = {}
+        plans: dict[str, PlanOf] = {}
+        for one in attempts:
+            settings |= {row.node: row.content for row in self.settings.get(one.attempt_id, ())}
+            plans |= {row.label: PlanOf(one, read_plan(row.content)) for row in self.plans.get(one.attempt_id, ())}
         return Side(
             point=point,
-            attempts=tuple(mine),
-            replicates=tuple(self._replicate(one) for one in mine),
-            series=tuple((one, tuple(row.series() for row in self.series.get(one.attempt_id, ()))) for one in mine),
-            latencies=merge(parts) if parts else None,
-            with_latencies=tuple(one.trial_id for one in logged),
-            settings={row.node: row.content for one in mine for row in self.settings.get(one.attempt_id, ())},
-            plans={
-                row.label: PlanOf(one, read_plan(row.content))
-                for one in mine
-                for row in self.plans.get(one.attempt_id, ())
-            },
+            attempts=attempts,
+            replicates=tuple(self._replicate(one) for one in attempts),
+            series=tuple((one, self._series(one)) for one in attempts),
+            latencies=self._latencies(attempts),
+            with_latencies=tuple(one.trial_id for one in attempts if one.attempt_id in self.counts),
+            settings=settings,
+            plans=plans,
         )
+
+    def _series(self, one: Attempt) -> tuple[Series, ...]:
+        return tuple(row.series() for row in self.series.get(one.attempt_id, ()))
+
+    def _latencies(self, attempts: Iterable[Attempt]) -> Histogram | None:
+        """Of all of them together; None where none has any."""
+        parts: list[Histogram] = []
+        for one in attempts:
+            parts += [Histogram(row.latencies_us, row.counts) for row in self.counts.get(one.attempt_id, ())]
+        return merge(parts) if parts else None
 
     def _replicate(self, one: Attempt) -> Replicate:
         rows = self.measured.get(one.attempt_id, ())

@@ -11,7 +11,8 @@ from django.core.management import get_commands
 from bootstrap import ports
 
 ROOT = Path(__file__).parents[2]
-DJANGOS = {"migrate", "collectstatic"}  # accounts are made by our own `member`, which writes the audit log
+# Accounts are made by our own `member`, which writes the audit log.
+DJANGOS = {"migrate", "makemigrations", "collectstatic"}
 
 
 def told() -> Iterator[tuple[str, str]]:

@@ -20,9 +20,13 @@ from tests import factories
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
     "--no-first-run",
-]  # fmt: skip
+]
 # htmx says so of a request that a newer one replaces, or that a navigation cuts off: meant, not a failure
 ABORTED = ("htmx:afterRequest", "htmx:sendAbort")
 PASSWORD = "a long password of the tests"

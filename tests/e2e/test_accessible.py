@@ -15,13 +15,22 @@ from tests.webapp.pages.test_comparison_choices import queries_of
 def more_pages(run: models.Run) -> list[str]:
     cell = "at=4&of=postgresql-18.1"
     return [
-        f"/compare/?run={run.pk}&view=ratio", f"/compare/?run={run.pk}&panel=clients&series=none",
-        f"/compare/?run={run.pk}&without=4", f"/compare/?run={run.pk}&x=none-such",
-        f"/compare/cell/?run={run.pk}&{cell}", f"/compare/why/?run={run.pk}&{cell}", "/diff/", "/c/", "/flame/",
-        f"/c/{factories.citation(run).pk}/", f"/runs/blocks/?run={run.pk}&blocks=2", "/compare/?run=999",
+        f"/compare/?run={run.pk}&view=ratio",
+        f"/compare/?run={run.pk}&panel=clients&series=none",
+        f"/compare/?run={run.pk}&without=4",
+        f"/compare/?run={run.pk}&x=none-such",
+        f"/compare/cell/?run={run.pk}&{cell}",
+        f"/compare/why/?run={run.pk}&{cell}",
+        "/diff/",
+        "/c/",
+        "/flame/",
+        f"/c/{factories.citation(run).pk}/",
+        f"/runs/blocks/?run={run.pk}&blocks=2",
+        "/compare/?run=999",
         f"/compare/?run={run.pk}&metric=nothing",
-        f"/compare/?run={run.pk}&x=label&metric=query.time&filter.clients=4", "/account/sign-in/",
-    ]  # fmt: skip
+        f"/compare/?run={run.pk}&x=label&metric=query.time&filter.clients=4",
+        "/account/sign-in/",
+    ]
 
 
 @pytest.mark.parametrize("watched", ["desktop", "dark", "phone"], indirect=True)

@@ -202,10 +202,23 @@ def pages_of(run: models.Run) -> list[str]:
     assert trial is not None
     plan = factories.stored_plan(name="A plan with a name that goes on and on " + "x" * 70)
     return [
-        "/", "/runs/", f"/runs/{run.pk}/", f"/trials/{trial.pk}/", f"/compare/?run={run.pk}", "/compare/", "/plans/",
-        f"/plans/{plan.pk}/", "/plans/add/", "/plans/import/", "/plans/ready/", "/capabilities/",
-        "/plans/ready/own-queries/", "/agents/", "/agents/db1/", "/account/tokens/",
-    ]  # fmt: skip
+        "/",
+        "/runs/",
+        f"/runs/{run.pk}/",
+        f"/trials/{trial.pk}/",
+        f"/compare/?run={run.pk}",
+        "/compare/",
+        "/plans/",
+        f"/plans/{plan.pk}/",
+        "/plans/add/",
+        "/plans/import/",
+        "/plans/ready/",
+        "/capabilities/",
+        "/plans/ready/own-queries/",
+        "/agents/",
+        "/agents/db1/",
+        "/account/tokens/",
+    ]
 
 
 def settled(page: Page) -> None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from results import models
-from results.clusters import ClusterState
+from results.domain.matrix.clusters import ClusterState
 from results.pruning import record_removal
 from tests import factories
 from tests.e2e.conftest import Watched

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from results.matrix import InstallationRef, find_installation
+from results.domain.matrix import InstallationRef, find_installation
 from tests.conftest import process_number
 from workers.postgres import cluster
 from workers.postgres.installation import discover_installations
@@ -48,7 +48,7 @@ def installations(address: Address) -> list[InstallationRef]:
 
     async def ask() -> list[InstallationRef]:
         async with connected(address) as opened:
-            return [found.ref for found in await discover_installations(opened)]
+            return [found.ref for found in await discover_installations(opened, ["pgbench"])]
 
     return asyncio.run(ask())
 

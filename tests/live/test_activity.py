@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from results.matrix import InstallationRef, find_installation
+from results.domain.matrix import InstallationRef, find_installation
 from workers.postgres import activity, cluster, sessions
 from workers.postgres.activity import Activity
 from workers.postgres.server import Server

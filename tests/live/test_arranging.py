@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import TrialError
-from results.matrix import InstallationRef, TrialSpec
-from results.parameters import Scalar
+from results.domain.errors import TrialError
+from results.domain.kinds.parameters import Scalar
+from results.domain.matrix import InstallationRef, TrialSpec
 from workers import registry
-from workers.arranging import nodes
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage
 from workers.remote import job
 from workers.remote.connection import Remote
+from workers.servers import nodes
 
 
 @pytest.mark.parametrize(

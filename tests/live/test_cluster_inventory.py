@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from results.clusters import ClusterState, FoundCluster
-from results.errors import AgentError, CommandError
-from results.matrix import InstallationRef
+from results.domain.errors import AgentError, CommandError
+from results.domain.matrix import InstallationRef
+from results.domain.matrix.clusters import ClusterState, FoundCluster
 from workers.host import places
 from workers.postgres import cluster
 from workers.postgres.cluster_inventory import inventory, remove

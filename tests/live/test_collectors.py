@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from results.deadlines import deadlines
-from results.matrix import InstallationRef, TrialSpec
+from results.domain.matrix import InstallationRef, TrialSpec
+from results.domain.matrix.deadlines import deadlines
 from workers import registry
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage

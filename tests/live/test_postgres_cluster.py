@@ -8,8 +8,8 @@ import posixpath
 
 import pytest
 
-from results.errors import CommandError, TrialError
-from results.matrix import InstallationRef
+from results.domain.errors import CommandError, TrialError
+from results.domain.matrix import InstallationRef
 from workers.postgres import cluster
 from workers.postgres.server import Server
 from workers.remote.address import Address

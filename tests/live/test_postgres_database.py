@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from results.errors import CommandError, TrialError
-from results.matrix import InstallationRef
+from results.domain.errors import CommandError, TrialError
+from results.domain.matrix import InstallationRef
 from workers.postgres import cluster, database, settings, verify
 from workers.postgres.server import Server
 from workers.remote.address import Address

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from results import server_settings
+from results.domain.kinds import server_settings
 from workers.postgres.installation import Installation, discover, discover_installations
 from workers.remote.address import Address
 from workers.remote.connection import Remote, connected
@@ -17,7 +17,7 @@ from workers.remote.connection import Remote, connected
 def found(address: Address) -> list[Installation]:
     async def ask() -> list[Installation]:
         async with connected(address) as remote:
-            return await discover_installations(remote)
+            return await discover_installations(remote, ["pgbench"])
 
     return asyncio.run(ask())
 
@@ -56,7 +56,7 @@ async def test_a_link_to_a_server_is_the_installation_that_it_leads_to(
     links = f"{address.work_dir}/links/bin"
     await remote.script('mkdir -p "$1" && ln -sf "$2/postgres" "$1/postgres"', links, of("16", found).bin_dir)
     async with connected(replace(address, search=(f"{address.work_dir}/li*",))) as other:
-        again = await discover_installations(other)
+        again = await discover_installations(other, ["pgbench"])
     await remote.remove(f"{address.work_dir}/links")
     assert of("16", found).bin_dir in [i.bin_dir for i in again]
     assert links not in [i.bin_dir for i in again]
@@ -66,7 +66,7 @@ async def test_what_cannot_be_used_is_named_with_the_reason(remote: Remote, addr
     odd = f"{address.work_dir}/it's $(odd)/bin"
     await remote.put(f"{odd}/postgres", "#!/bin/sh\necho 'no such library' >&2\nexit 127\n", 0o755)
     async with connected(replace(address, search=(odd,))) as other:
-        usable, unusable = await discover(other)
+        usable, unusable = await discover(other, ["pgbench"])
     await remote.remove(f"{address.work_dir}/it's $(odd)")
     assert odd not in [i.bin_dir for i in usable]
     assert (odd, "no such library") in [(u.bin_dir, u.reason) for u in unusable]
@@ -81,7 +81,7 @@ async def test_an_installation_without_clients_borrows_the_newest(
         wrapper = f'#!/bin/sh\nexec {of("16", found).bin_dir}/{program} "$@"\n'
         await remote.put(f"{bare}/{program}", wrapper, 0o755)
     async with connected(replace(address, search=(bare, newest.bin_dir))) as other:
-        again, _ = await discover(other)
+        again, _ = await discover(other, ["pgbench"])
     await remote.remove(f"{address.work_dir}/bare")
     borrowed = next(i for i in again if i.bin_dir == bare)
     assert borrowed.client_bin == newest.bin_dir

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import AgentError, CommandError, HostKeyError
+from results.domain.errors import AgentError, CommandError, HostKeyError
 from workers.remote.address import Address
 from workers.remote.connection import Remote, connected, host_key_of
 

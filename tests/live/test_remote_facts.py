@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from results.environment import LayerKind, flatten
+from results.domain.environment.layers import LayerKind, flatten
 from workers.remote.address import Address
 from workers.remote.connection import Remote, connected
 from workers.remote.facts import discover

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from results.errors import AgentError, CommandError
+from results.domain.errors import AgentError, CommandError
 from tests.live.test_remote_connection import cut
 from workers.remote.address import Address
 from workers.remote.connection import Remote, connected

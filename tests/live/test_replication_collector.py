@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from results.matrix import InstallationRef, TrialSpec, find_installation
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.kinds.specs import Reading
+from results.domain.matrix import InstallationRef, TrialSpec, find_installation
+from results.domain.measurement.parsed_trial import Part
 from workers import registry
-from workers.arranging import replicas
 from workers.bundle.writer import BundleWriter
 from workers.collectors.replication import collect
 from workers.collectors.replication.parse import parse
@@ -21,6 +20,7 @@ from workers.postgres import cluster
 from workers.postgres.server import Server
 from workers.remote import job
 from workers.remote.connection import Remote
+from workers.replication import standby
 
 VERSIONS = ("12", "16")
 
@@ -90,13 +90,13 @@ async def test_a_standby_that_stands_still_grows_old_and_is_given_up(
         await topology.build(stage)
         await topology.arrange(stage)  # type: ignore[attr-defined]
         await stage.primary.execute("CREATE TABLE begun (); DROP TABLE begun;")  # flushed when it returns
-        await replicas.follows(stage, "standby1", "primary")
-        standby = stage.servers["standby1"]
-        await standby.execute("SELECT pg_wal_replay_pause();")
+        await standby.follows(stage, "standby1", "primary")
+        server = stage.servers["standby1"]
+        await server.execute("SELECT pg_wal_replay_pause();")
         parts = await watched(
             stage, writer, "CREATE TABLE grown AS SELECT generate_series(1, 100000); DROP TABLE grown;"
         )
-        await standby.execute("SELECT pg_wal_replay_resume();")
+        await server.execute("SELECT pg_wal_replay_resume();")
     finally:
         await topology.tear_down(stage)
         await job.sweep(remote)

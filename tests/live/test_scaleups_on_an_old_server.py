@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from results.matrix import InstallationRef, TrialSpec, find_installation
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.kinds.specs import Reading
+from results.domain.matrix import InstallationRef, TrialSpec, find_installation
+from results.domain.measurement.parsed_trial import Part
 from workers import registry
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Audited, Stage

@@ -1,4 +1,4 @@
-"""What `results.server_settings` says of a value is what servers say: ALTER SYSTEM reads values as a file is read."""
+"""What `kinds.server_settings` says of a value is what servers say: ALTER SYSTEM reads values as a file is read."""
 
 from __future__ import annotations
 
@@ -6,32 +6,56 @@ import asyncio
 
 import pytest
 
-from results.matrix import InstallationRef
-from results.reserved import setting_is_reserved
-from results.server_settings import SettingType, fault, read
+from results.domain.kinds.reserved_names import setting_is_reserved
+from results.domain.kinds.server_settings import SettingType, fault, read
+from results.domain.matrix import InstallationRef
 from workers.postgres import cluster
 from workers.postgres.installation import Installation, discover_installations
 from workers.remote.address import Address
 from workers.remote.connection import Remote, connected
 
 NUMBERS = (
-    "0", "-1", "10", "64MB", "8kB", "5min", "1.5", "0x10", "010", "1e2", "lots", "2 ms ", "1TB", "100us", "-2", "",
-)  # fmt: skip
+    "0",
+    "-1",
+    "10",
+    "64MB",
+    "8kB",
+    "5min",
+    "1.5",
+    "0x10",
+    "010",
+    "1e2",
+    "lots",
+    "2 ms ",
+    "1TB",
+    "100us",
+    "-2",
+    "",
+)
 WORDS = ("on", "t", "of", "o", "TRUE", "1", "debug", "archive", "none", "n", "md5", "")
 # Refused by a hook of the setting's own, which knows more than pg_settings tells.
 HOOKS = {
     "allow_alter_system",  # refused by ALTER SYSTEM alone
-    "bonjour", "commit_timestamp_buffers", "io_max_concurrency", "max_stack_depth", "multixact_member_buffers",
-    "multixact_offset_buffers", "notify_buffers", "serializable_buffers", "ssl", "subtransaction_buffers",
-    "transaction_buffers", "vacuum_buffer_usage_limit",
-}  # fmt: skip
+    "bonjour",
+    "commit_timestamp_buffers",
+    "io_max_concurrency",
+    "max_stack_depth",
+    "multixact_member_buffers",
+    "multixact_offset_buffers",
+    "notify_buffers",
+    "serializable_buffers",
+    "ssl",
+    "subtransaction_buffers",
+    "transaction_buffers",
+    "vacuum_buffer_usage_limit",
+}
 
 
 @pytest.fixture(scope="module")
 def discovered(address: Address) -> list[Installation]:
     async def ask() -> list[Installation]:
         async with connected(address) as remote:
-            return await discover_installations(remote)
+            return await discover_installations(remote, ["pgbench"])
 
     return asyncio.run(ask())
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from results.errors import VerifyError
-from results.matrix import InstallationRef, TrialSpec
+from results.domain.errors import VerifyError
+from results.domain.matrix import InstallationRef, TrialSpec
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage
 from workers.postgres import cluster

@@ -11,12 +11,12 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from results import alerts, models
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
+from results.domain.statistics.verdict import Kind
 from results.models.runs import end_state
 from results.queries.comparison import compare
 from results.queries.progress import Progress, progress
 from results.runs import save_plan
-from results.statistics.verdict import Kind
 from tests import factories, histories
 from webapp.urlstate import read
 from workers.registry import kinds

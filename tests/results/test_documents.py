@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from results import ingest, models
-from results.errors import IngestError
-from results.parsed import Document
+from results.domain.errors import IngestError
+from results.domain.measurement.parsed_trial import Document
 from results.queries.documents import documents_of
 from tests import factories
 

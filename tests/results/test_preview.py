@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from results import models
-from results.errors import PlanError
+from results.domain.errors import PlanError
 from results.preview import Preview, preview
 from results.queries.runs import run_detail
 from tests import factories

@@ -8,7 +8,7 @@ from statistics import fmean, median
 import pytest
 
 from results import models, runs
-from results.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError
 from results.published.catalogue import TABLES
 from results.published.load import load, remove
 from results.published.tables import FOLDER, Derived, rows
@@ -99,8 +99,10 @@ def test_a_fill_factor_that_is_accepted_and_ignored_holds_partly(loaded: None) -
     assert published["zedstore", "fillfactor"] == "partly"
     assert {published[method, "pgstattuple"] for method in ("zheap", "zedstore")} == {"cannot"}
     remarks = models.Publication.objects.get(slug="wg1-2019-section-5-capabilities").remarks
-    assert {"text": "A fill factor that zedstore accepts and ignores is a yes in the report, and partly here.",
-            "lines": [8]} in remarks  # fmt: skip
+    assert {
+        "text": "A fill factor that zedstore accepts and ignores is a yes in the report, and partly here.",
+        "lines": [8],
+    } in remarks
 
 
 def test_verbs_refuse_published_figures_in_words(loaded: None) -> None:

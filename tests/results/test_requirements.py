@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from results import models, runs
-from results.errors import PlanError, Problem
+from results.domain.errors import PlanError, Problem
 from results.preview import Preview, preview
 from tests import factories
 from workers.registry import kinds

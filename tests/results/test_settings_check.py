@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from results import models, runs
 from results.agents import record_contact
-from results.errors import PlanError
-from results.plan import Plan
+from results.domain.errors import PlanError
+from results.domain.plan import Plan
 from results.preview import preview
 from tests import factories
 from workers.registry import kinds

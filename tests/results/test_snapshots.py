@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from results import models, snapshots
-from results.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError
 from results.queries.comparison import Comparison, compare
 from results.queries.freshness import freshness
 from results.queries.frozen import from_json, to_json

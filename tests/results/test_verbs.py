@@ -13,11 +13,11 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from results import agents, ingest, models, runs
-from results.errors import HostKeyError, PlanError, StateError
-from results.matrix import dimensions
+from results.domain.errors import HostKeyError, PlanError, StateError
+from results.domain.matrix import dimensions
+from results.domain.states import RunState, TrialState
 from results.models.agents import AgentState
 from results.preview import preview
-from results.states import RunState, TrialState
 from tests import factories
 from workers import dispatch, registry
 
@@ -242,7 +242,10 @@ def test_the_preview_warns_of_what_will_go_wrong() -> None:
     seen = preview(plan, registry.kinds())
     assert seen.trials == 12
     assert {warning.field for warning in seen.warnings} == {
-        "replicates", "parameters.clients", "parameters.scale", "agents.client",
-    }  # fmt: skip
+        "replicates",
+        "parameters.clients",
+        "parameters.scale",
+        "agents.client",
+    }
     assert seen.disk_bytes > 10 * 1024**3
     assert seen.seconds > 12 * 5

@@ -113,8 +113,12 @@ def test_doctor_comes_to_its_end(db: None, server: Warehouse) -> None:
     lines = [line for line in out.getvalue().splitlines() if line.startswith(("ok", "mend"))]
     assert lines[0].startswith("mend  warehouse: cannot be reached:")
     assert [line.partition(":")[0] for line in lines] == [
-        "mend  warehouse", "mend  workers", "mend  beat", "ok    bundle folder", "mend  agents",
-    ]  # fmt: skip
+        "mend  warehouse",
+        "mend  workers",
+        "mend  beat",
+        "ok    bundle folder",
+        "mend  agents",
+    ]
     assert lines[-1] == "mend  agents: not known while the warehouse cannot be reached"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from bootstrap.places import CHECKOUT
 from bootstrap.processes import find
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from webapp import env
 
 _SETTINGS = {"TEITEN_SECRET_KEY": "the demo's", "TEITEN_STATE": "/srv/demo", "TEITEN_LOG_LEVEL": "INFO"}

@@ -12,7 +12,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from results import models
-from results.plan import to_toml
+from results.domain.plan import to_toml
 from tests import factories
 from tests.webapp.api.conftest import owner, visitor
 from webapp.access import NO_COMMANDS
@@ -20,9 +20,13 @@ from webapp.access import NO_COMMANDS
 __all__ = ["owner", "visitor"]
 pytestmark = pytest.mark.django_db
 COMMAND = factories.mapping(
-    name="Mine", workload="script", replicates=1, factors={"installation": ["16"]}, collectors=[],
+    name="Mine",
+    workload="script",
+    replicates=1,
+    factors={"installation": ["16"]},
+    collectors=[],
     parameters={"form": "command", "text": "echo a 1"},
-)  # fmt: skip
+)
 VARIED = COMMAND | {
     "parameters": {"text": "echo a 1"},
     "factors": {"installation": ["16"], "form": ["pgbench", "command"]},
@@ -61,9 +65,13 @@ def form(mapping: dict[str, Any]) -> dict[str, Any]:
     parameters = {f"parameters.{name}": str(value) for name, value in mapping["parameters"].items()}
     factors = {name: levels for name, levels in mapping["factors"].items() if isinstance(levels[0], str)}
     return parameters | {
-        "name": mapping["name"], "workload": "script", "agents.primary": "db1", "replicates": "1",
-        "factor-name": list(factors), "factor-value": [", ".join(levels) for levels in factors.values()],
-    }  # fmt: skip
+        "name": mapping["name"],
+        "workload": "script",
+        "agents.primary": "db1",
+        "replicates": "1",
+        "factor-name": list(factors),
+        "factor-value": [", ".join(levels) for levels in factors.values()],
+    }
 
 
 def test_a_member_cannot_store_one_and_sees_why_beside_the_field(member: Client, admin: Client) -> None:
@@ -130,11 +138,16 @@ def test_a_token_of_the_scope_run_cannot_either(visitor: Callable[[str], APIClie
     queries = factories.stored_plan(name="Queries", **{k: v for k, v in QUERIES.items() if k != "name"})
     run = factories.run(stored=stored, **COMMAND)
     calls: list[tuple[str, str, Any]] = [
-        ("post", "plans/", COMMAND), ("post", "plans/", VARIED), ("post", "plans/", IN_A_LEVEL),
-        ("put", f"plans/{queries.pk}/", COMMAND), ("post", "runs/", COMMAND), ("post", "runs/", {"plan": stored.pk}),
-        ("post", "runs/", {"toml": to_toml(factories.a_plan(**COMMAND))}), ("post", f"runs/{run.pk}/repeat/", {}),
+        ("post", "plans/", COMMAND),
+        ("post", "plans/", VARIED),
+        ("post", "plans/", IN_A_LEVEL),
+        ("put", f"plans/{queries.pk}/", COMMAND),
+        ("post", "runs/", COMMAND),
+        ("post", "runs/", {"plan": stored.pk}),
+        ("post", "runs/", {"toml": to_toml(factories.a_plan(**COMMAND))}),
+        ("post", f"runs/{run.pk}/repeat/", {}),
         ("post", f"runs/{run.pk}/blocks/", {"blocks": 1}),
-    ]  # fmt: skip
+    ]
     before = models.Run.objects.count(), models.Plan.objects.count(), models.Trial.objects.count()
     for method, path, body in calls:
         answer = getattr(client, method)(f"/api/v1/{path}", body, format="json")

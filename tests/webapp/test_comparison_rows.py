@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from results.statistics.verdict import Kind, Verdict
+from results.domain.statistics.verdict import Kind, Verdict
 from webapp.explorer.markup import Rows
 from webapp.explorer.table import Bar, Cell, Row, Section, Table
 

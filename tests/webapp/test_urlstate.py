@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.queries.selection import Selection
 from webapp.urlstate import View, read, read_view, write
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import AgentError, DeadlineError
-from results.looks import Look
+from results.domain.errors import AgentError, DeadlineError
+from results.domain.measurement.activity import Look
 from tests.workers.bundle.test_declared import SPEC
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage

@@ -14,8 +14,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from results import models, runs
-from results.errors import StateError
-from results.states import AttemptState, RunState, TrialState
+from results.domain.errors import StateError
+from results.domain.states import AttemptState, RunState, TrialState
 from tests import factories
 from workers import dispatch, lease
 from workers.bundle.writer import BundleWriter

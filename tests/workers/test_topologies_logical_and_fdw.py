@@ -9,8 +9,8 @@ import pytest
 
 from tests.workers.bundle.test_declared import SPEC
 from workers import registry
-from workers.arranging.schema import _FOREIGN
 from workers.data import data_key
+from workers.servers.schema import _FOREIGN
 from workers.topologies.fdw.parts import label, parts, whole
 from workers.topologies.fdw.plans import scans
 

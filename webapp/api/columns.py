@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
+from results.domain.statistics.verdict import KINDS
 from results.queries.comparison import Comparison
 from results.queries.points import NOWHERE, Points
 from results.queries.replicates import Cells, Floats
-from results.statistics.verdict import KINDS
 
 Columns = dict[str, list[Any]]
 Column = Callable[[Points], list[Any]]

@@ -11,7 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.confounders import Cause, EnvironmentDifference, KeyJudgement
+from results.domain.environment.difference import EnvironmentDifference, KeyJudgement
+from results.domain.environment.rules import Cause
 from results.queries.differences import Compared, Subject, differences
 from results.queries.environments import SeriesEnvironment
 from webapp.api.common import Endpoint, address

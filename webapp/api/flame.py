@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.environment import KeyDifference
+from results.domain.environment.layers import KeyDifference
+from results.domain.measurement.call_stacks import Change
 from results.queries.stacks import Comparison, Profile, compared
-from results.stacks import Change
 from webapp.api.common import Endpoint, Links, address
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404

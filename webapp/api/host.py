@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import hostfactors, models
-from results.host import HostFactor, factor_of, read
+from results.domain.kinds.host_factors import HostFactor, factor_of, read
 from results.models.audit import Scope
 from webapp.access import actor
 from webapp.api.common import Endpoint, SinglePage, fields_of

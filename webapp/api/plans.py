@@ -13,10 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, runs
-from results import plan as plans
-from results.conditions import CONDITIONS, TEXTS
-from results.parameters import Kind, Parameter
-from results.plan import Plan
+from results.domain import plan as plans
+from results.domain.kinds.conditions import CONDITIONS, TEXTS
+from results.domain.kinds.parameters import Kind, Parameter
+from results.domain.plan import Plan
 from results.preview import Preview, preview
 from results.queries.plans import PlanDetail, PlanRow, list_plans, plan_detail
 from webapp.access import actor, person, require_plan

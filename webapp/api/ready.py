@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results import plan as plans
+from results.domain import plan as plans
+from results.domain.plan.recipes import Ready
 from results.queries.agents import list_agents
-from results.ready import Ready
 from webapp.api.common import Endpoint, Links, SinglePage, fields_of
 from webapp.api.values import ValueSerializer
 from webapp.forms.ready import completed, found, shelf

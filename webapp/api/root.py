@@ -16,10 +16,30 @@ from results import models
 from webapp.api.common import Endpoint, address
 
 RESOURCES = (
-    "agents", "installations", "plans", "ready-plans", "runs", "trials", "measurements", "metrics", "noise",
-    "kinds", "comparison", "versions", "access-methods", "topologies", "publications", "citations", "references",
-    "trends", "annotations", "capabilities", "tokens", "schema", "docs",
-)  # fmt: skip
+    "agents",
+    "installations",
+    "plans",
+    "ready-plans",
+    "runs",
+    "trials",
+    "measurements",
+    "metrics",
+    "noise",
+    "kinds",
+    "comparison",
+    "versions",
+    "access-methods",
+    "topologies",
+    "publications",
+    "citations",
+    "references",
+    "trends",
+    "annotations",
+    "capabilities",
+    "tokens",
+    "schema",
+    "docs",
+)
 
 
 class RootSerializer(serializers.Serializer[Any]):

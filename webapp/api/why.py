@@ -13,13 +13,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
+from results.domain.statistics.movement import Movement
+from results.domain.statistics.verdict import Verdict
 from results.queries.cells import Key, Point
 from results.queries.comparison import compare
 from results.queries.metrics import MetricRow
 from results.queries.why import Attempt, PlanOf, PlanPair, Side, Why, why
-from results.statistics.movement import Movement
-from results.statistics.verdict import Verdict
 from webapp import urlstate
 from webapp.api.common import Endpoint, address
 from webapp.api.comparison import QUESTION

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.metrics import Better
+from results.domain.measurement.metrics import Better
 from results.queries.comparison import Comparison, Point
 from results.queries.ordering import all_numbers
 from webapp.charts.medians import Line, Replicate, Spot, medians_figure

@@ -96,15 +96,22 @@ def _shapes(mark: Mark) -> list[dict[str, Any]]:
     look = _look(mark.kind)
     whole = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     line = {
-        **whole, "type": "line", "x0": mark.at_s, "x1": mark.at_s,
+        **whole,
+        "type": "line",
+        "x0": mark.at_s,
+        "x1": mark.at_s,
         "line": {"color": colour(look.colour), "width": 1.2, "dash": look.dash},
-    }  # fmt: skip
+    }
     if mark.until_s is None:
         return [line]
     shade = {
-        **whole, "type": "rect", "x0": mark.at_s, "x1": mark.until_s,
-        "fillcolor": colour(look.colour, 14), "line": {"width": 0},
-    }  # fmt: skip
+        **whole,
+        "type": "rect",
+        "x0": mark.at_s,
+        "x1": mark.until_s,
+        "fillcolor": colour(look.colour, 14),
+        "line": {"width": 0},
+    }
     return [shade, line]
 
 
@@ -113,7 +120,15 @@ def _glyph(mark: Mark, lane: int) -> dict[str, Any]:
     span = f" to {mark.until_s:.2f} s" if mark.until_s is not None else ""
     said = f"{escape(mark.kind)} on {escape(mark.node)}, {mark.at_s:.2f} s{span}<br>{escape(mark.text)}"
     return {
-        "text": look.glyph, "hovertext": said, "x": mark.at_s, "y": 1, "xref": "x", "yref": "paper",
-        "xanchor": "center", "yanchor": "bottom", "yshift": _TITLE_PX + lane * _LANE_PX, "showarrow": False,
+        "text": look.glyph,
+        "hovertext": said,
+        "x": mark.at_s,
+        "y": 1,
+        "xref": "x",
+        "yref": "paper",
+        "xanchor": "center",
+        "yanchor": "bottom",
+        "yshift": _TITLE_PX + lane * _LANE_PX,
+        "showarrow": False,
         "font": {"color": colour(look.colour), "size": 12},
-    }  # fmt: skip
+    }

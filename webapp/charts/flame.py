@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from results.stacks import SEPARATOR, Stacks
+from results.domain.measurement.call_stacks import SEPARATOR, Stacks
 from webapp.charts.style import Figure, escape, layout
 
 LEVEL = 21  # px
@@ -16,12 +16,27 @@ EVERYTHING = "all samples"
 # How a process comes to its own main function: of no interest, and the same in every stack of its kind.
 _STARTING = frozenset(
     (
-        "_start", "main", "PostmasterMain", "ServerLoop", "BackendStartup", "BackendRun", "BackendMain",
-        "StartChildProcess", "StartBackgroundWorker", "BackgroundWorkerMain", "postmaster_child_launch",
-        "maybe_start_bgworkers", "AuxiliaryProcessMain", "do_start_bgworker", "sigusr1_handler", "reaper",
-        "process_pm_child_exit", "process_pm_pmsignal", "LaunchMissingBackgroundProcesses",
+        "_start",
+        "main",
+        "PostmasterMain",
+        "ServerLoop",
+        "BackendStartup",
+        "BackendRun",
+        "BackendMain",
+        "StartChildProcess",
+        "StartBackgroundWorker",
+        "BackgroundWorkerMain",
+        "postmaster_child_launch",
+        "maybe_start_bgworkers",
+        "AuxiliaryProcessMain",
+        "do_start_bgworker",
+        "sigusr1_handler",
+        "reaper",
+        "process_pm_child_exit",
+        "process_pm_pmsignal",
+        "LaunchMissingBackgroundProcesses",
     )
-)  # fmt: skip
+)
 _LOOKED_AT = 16
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from results.series import Series
+from results.domain.measurement.series import Series
 from webapp.charts.style import escape, numbers
 
 MOST_POINTS = 1500  # more than the pixels of a screen
@@ -28,7 +28,11 @@ def line(series: Series, paint: str, unit: str, divisor: float = 1.0) -> dict[st
     """One series as a line. divisor: from its base unit to the unit shown."""
     times, values = thin(series.times(), series.values)
     return {
-        "type": "scatter", "mode": "lines", "name": f"{escape(series.name)}",
-        "x": numbers(times), "y": numbers([value / divisor for value in values]),
-        "line": {"color": paint, "width": 1.6}, "hovertemplate": f"%{{y:,.4~g}} {unit}",
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "lines",
+        "name": f"{escape(series.name)}",
+        "x": numbers(times),
+        "y": numbers([value / divisor for value in values]),
+        "line": {"color": paint, "width": 1.6},
+        "hovertemplate": f"%{{y:,.4~g}} {unit}",
+    }

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from results.domain.units import scale_for
 from results.queries.ordering import all_numbers
-from results.units import scale_for
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
 LOG_FROM = 16  # a factor whose levels span more than this reads better on a logarithmic axis

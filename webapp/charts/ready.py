@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-from results.queries.access_methods import AccessMethodTable
-from results.queries.topologies import TopologyTable
+from results.domain.units import format_quantity, scale_for
+from results.queries.access_methods import AccessMethodCell, AccessMethodTable
+from results.queries.topologies import TopologyLine, TopologyTable
 from results.queries.versions import Versions
-from results.units import format_quantity, scale_for
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
 MOST_ROWS = 60
@@ -36,26 +36,38 @@ def ratios_figure(rows: Sequence[tuple[str, Sequence[Dot]]], names: Sequence[str
     shown = rows[:MOST_ROWS]
     data: list[dict[str, Any]] = []
     for series, name in enumerate(names):
-        dots = [(place, dot) for place, (_, dots) in enumerate(shown) for dot in dots if dot.series == series]
-        data.append(
-            {
-                "type": "scatter", "mode": "markers", "name": escape(name),
-                "x": numbers([dot.ratio for _, dot in dots]), "y": [place for place, _ in dots],
-                "text": [escape(dot.text) for _, dot in dots], "customdata": [dot.url for _, dot in dots],
-                "hovertemplate": "%{text}<extra></extra>",
-                "marker": {"symbol": mark(series), "size": 10, "color": colour(series)},
-            }
-        )  # fmt: skip
+        dots: list[tuple[int, Dot]] = []
+        for index, (_, of_row) in enumerate(shown):
+            dots += [(index, dot) for dot in of_row if dot.series == series]
+        data.append(_ratios_trace(series, name, dots))
     texts = [_wrapped(name, _ROW_LETTERS) for name, _ in shown]
     y_axis = axis(
-        tickvals=list(range(len(shown))), ticktext=texts,
-        range=[len(shown) - 0.5, -0.5], automargin=True, zeroline=False,
-    )  # fmt: skip
+        tickvals=list(range(len(shown))),
+        ticktext=texts,
+        range=[len(shown) - 0.5, -0.5],
+        automargin=True,
+        zeroline=False,
+    )
     one = {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": "var(--faint)"}}
     x_axis = axis(title, type="log", tickformat=",.2~f", nticks=8, zeroline=False)
     lines = max((text.count(_BREAK) for text in texts), default=0)
     height = 90 + (_ROW_PX + _LINE_PX * lines) * max(len(shown), 3)
     return {"data": data, "layout": layout(height, xaxis=x_axis, yaxis=y_axis, shapes=[one], hovermode="closest")}
+
+
+def _ratios_trace(series: int, name: str, dots: Sequence[tuple[int, Dot]]) -> dict[str, Any]:
+    """dots: with the index of their row."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": escape(name),
+        "x": numbers([dot.ratio for _, dot in dots]),
+        "y": [row for row, _ in dots],
+        "text": [escape(dot.text) for _, dot in dots],
+        "customdata": [dot.url for _, dot in dots],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"symbol": mark(series), "size": 10, "color": colour(series)},
+    }
 
 
 def _wrapped(name: str, letters: int) -> str:
@@ -66,73 +78,109 @@ def versions_figure(found: Versions, urls: Sequence[Sequence[str]]) -> Figure:
     """urls: of each row's cells."""
     rows = []
     for row, addresses in zip(found.rows, urls, strict=True):
-        dots = [
-            Dot(place, cell.speed, f"{row.name}, {cell.version}: ×{cell.speed:.3f} of {row.base}", url)
-            for place, (cell, url) in enumerate(zip(row.cells, addresses, strict=True))
-            if cell is not None and cell.speed and cell.version != row.base
-        ]
+        dots: list[Dot] = []
+        for index, (cell, url) in enumerate(zip(row.cells, addresses, strict=True)):
+            if cell is not None and cell.speed and cell.version != row.base:
+                text = f"{row.name}, {cell.version}: ×{cell.speed:.3f} of {row.base}"
+                dots.append(Dot(index, cell.speed, text, url))
         named = f"{row.workload}, {row.metric.label.lower()}{', published' if row.published else ''}"
         rows.append((row.name if found.workload else named, dots))
     return ratios_figure(rows, found.versions, "speed, 1 = the baseline")
 
 
-def topology_figure(table: TopologyTable, urls: dict[int, str]) -> Figure:
+def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:
     """Totals over nodes, a line a kind, with the ideal from its first node. urls: trial → its address."""
-    kinds = list(dict.fromkeys(line.kind for line in table.lines))
     divisor, unit = scale_for(max((line.total for line in table.lines), default=1.0), table.metric.unit)
     data: list[dict[str, Any]] = []
-    for index, kind in enumerate(kinds):
+    for index, kind in enumerate(dict.fromkeys(line.kind for line in table.lines)):
         known = [line for line in table.lines if line.kind == kind and line.nodes]
         lines = sorted(known, key=lambda line: line.nodes or 0)
-        data.append(
-            {
-                "type": "scatter", "mode": "lines+markers", "name": escape(kind),
-                "x": [line.nodes for line in lines], "y": numbers([line.total / divisor for line in lines]),
-                "text": [
-                    f"{escape(kind)}, {line.nodes} nodes<br><b>{format_quantity(line.total, table.metric.unit)}</b>"
-                    for line in lines
-                ],
-                "customdata": [urls[line.trial_ids[0]] for line in lines], "hovertemplate": "%{text}<extra></extra>",
-                "line": {"color": colour(index), "width": 2},
-                "marker": {"symbol": mark(index), "size": 9, "color": colour(index)},
-            }
-        )  # fmt: skip
+        data.append(_totals_trace(kind, index, lines, table.metric.unit, divisor, urls))
         if len(lines) > 1 and lines[0].nodes == 1:
-            most = lines[-1].nodes or 1
-            data.append(
-                {
-                    "type": "scatter", "mode": "lines", "name": "ideal", "x": [1, most],
-                    "y": numbers([lines[0].total / divisor, most * lines[0].total / divisor]), "hoverinfo": "skip",
-                    "line": {"color": colour(index, 45), "width": 1, "dash": "dot"},
-                }
-            )  # fmt: skip
+            data.append(_ideal_trace(index, lines[-1].nodes or 1, lines[0].total, divisor))
     x_axis = axis("nodes", dtick=1, showgrid=False)
     y_axis = axis(f"{table.metric.label} ({unit})", rangemode="tozero", nticks=6, tickformat=",~r")
     return {"data": data, "layout": layout(280, xaxis=x_axis, yaxis=y_axis, hovermode="closest")}
 
 
-def values_figure(table: AccessMethodTable, columns: Sequence[tuple[str, str]], urls: dict[int, str]) -> Figure:
+def _totals_trace(
+    kind: str, index: int, lines: Sequence[TopologyLine], unit: str, divisor: float, urls: Mapping[int, str]
+) -> dict[str, Any]:
+    """index: of the kind, by which it has its colour. unit: of the totals; divisor: to the unit shown."""
+    texts = []
+    for line in lines:
+        texts.append(f"{escape(kind)}, {line.nodes} nodes<br><b>{format_quantity(line.total, unit)}</b>")
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": escape(kind),
+        "x": [line.nodes for line in lines],
+        "y": numbers([line.total / divisor for line in lines]),
+        "text": texts,
+        "customdata": [urls[line.trial_ids[0]] for line in lines],
+        "hovertemplate": "%{text}<extra></extra>",
+        "line": {"color": colour(index), "width": 2},
+        "marker": {"symbol": mark(index), "size": 9, "color": colour(index)},
+    }
+
+
+def _ideal_trace(index: int, nodes: int, of_one: float, divisor: float) -> dict[str, Any]:
+    """What so many nodes would do if each did what one does."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "ideal",
+        "x": [1, nodes],
+        "y": numbers([of_one / divisor, nodes * of_one / divisor]),
+        "hoverinfo": "skip",
+        "line": {"color": colour(index, 45), "width": 1, "dash": "dot"},
+    }
+
+
+def values_figure(table: AccessMethodTable, columns: Sequence[tuple[str, str]], urls: Mapping[int, str]) -> Figure:
     """Bars: a group a line of the table, a bar a column. columns: of all tables of the page, a colour each."""
     cells = [cell for _, row in table.lines for cell in row if cell is not None]
     divisor, unit = scale_for(max((cell.value for cell in cells), default=1.0), table.metric.unit)
     groups = list(range(len(table.lines)))
     data = []
-    for place, (method, build) in enumerate(table.columns):
-        found = [row[place] for _, row in table.lines]
-        data.append(
-            {
-                "type": "bar", "name": escape(f"{method}, {build}"), "x": groups,
-                "y": [None if cell is None else float(f"{cell.value / divisor:.7g}") for cell in found],
-                "text": [
-                    "" if cell is None else f"{escape(method)}, {escape(build)}<br><b>"
-                    f"{format_quantity(cell.value, table.metric.unit)}</b>" for cell in found
-                ],
-                "customdata": ["" if cell is None else urls[cell.trial_ids[0]] for cell in found],
-                "hovertemplate": "%{text}<extra></extra>", "textposition": "none",
-                "marker": {"color": colour(columns.index((method, build)))},
-            }
-        )  # fmt: skip
+    for index, column in enumerate(table.columns):
+        cells_of_column = [row[index] for _, row in table.lines]
+        bars = _bars_trace(column, cells_of_column, table.metric.unit, divisor, urls)
+        data.append(bars | {"marker": {"color": colour(columns.index(column))}})
     names = [_wrapped(name, _GROUP_LETTERS) for name, _ in table.lines]
     x_axis = axis(showgrid=False, zeroline=False, automargin=True, tickvals=groups, ticktext=names)
     y_axis = axis(unit or table.metric.label, rangemode="tozero", nticks=6, tickformat=",~r")
     return {"data": data, "layout": layout(260, xaxis=x_axis, yaxis=y_axis, barmode="group", bargap=0.25)}
+
+
+def _bars_trace(
+    column: tuple[str, str],
+    cells: Sequence[AccessMethodCell | None],
+    unit: str,
+    divisor: float,
+    urls: Mapping[int, str],
+) -> dict[str, Any]:
+    """column: (access method, build). cells: of each group, None where it was not measured."""
+    method, build = column
+    heights: list[float | None] = []
+    texts: list[str] = []
+    addresses: list[str] = []
+    for cell in cells:
+        if cell is None:
+            heights.append(None)
+            texts.append("")
+            addresses.append("")
+        else:
+            heights.append(float(f"{cell.value / divisor:.7g}"))
+            texts.append(f"{escape(method)}, {escape(build)}<br><b>{format_quantity(cell.value, unit)}</b>")
+            addresses.append(urls[cell.trial_ids[0]])
+    return {
+        "type": "bar",
+        "name": escape(f"{method}, {build}"),
+        "x": list(range(len(cells))),
+        "y": heights,
+        "text": texts,
+        "customdata": addresses,
+        "hovertemplate": "%{text}<extra></extra>",
+        "textposition": "none",
+    }

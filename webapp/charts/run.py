@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.plan import label_of
+from results.domain.plan import label_of
 from results.queries.ordering import DEFAULT, all_numbers
 from results.queries.runs import ConfigurationRow, RunDetail
 from webapp.charts.medians import Line, Replicate, Spot, medians_figure
@@ -43,27 +43,40 @@ class Panels:
 
 
 def run_panels(detail: RunDetail, trial_url: Callable[[int], str]) -> Panels:
-    levels = {str(factor["name"]): [str(level) for level in factor["levels"]] for factor in detail.factors}
+    axes = _axes(detail)
+    groups: dict[tuple[str, ...], list[ConfigurationRow]] = {}
+    for row in detail.configurations:
+        groups.setdefault(tuple(row.levels.get(name, "") for name in axes.rest), []).append(row)
+    panels: list[Panel] = []
+    for key, rows in list(groups.items())[:MOST_PANELS]:
+        title = configuration(dict(zip(axes.rest, key, strict=True))) if axes.rest else ""
+        panels.append(Panel(title, _figure(detail, rows, axes, trial_url), _filters(rows[0], axes.rest)))
+    series_names = axes.names if axes.series else ()
+    return Panels(tuple(panels), len(groups) - len(panels), axes.x, axes.series, series_names)
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """Which factor is which. x, series: '' where there is none. xs, names: their levels. rest: what tells panels
+    apart."""
+
+    x: str
+    xs: Sequence[str]
+    series: str
+    names: tuple[str, ...]
+    rest: tuple[str, ...]
+
+
+def _axes(detail: RunDetail) -> _Axes:
+    levels: dict[str, list[str]] = {}
+    for factor in detail.factors:
+        levels[str(factor["name"])] = [str(level) for level in factor["levels"]]
     x = x_factor(levels)
     others = [name for name, values in levels.items() if name != x and len(values) > 1]
     fitting = [name for name in others if len(levels[name]) <= MOST_LINES]
     series = next((name for name in COMPARED if name in fitting), next(iter(fitting), ""))
-    rest = [name for name in others if name != series]
-    groups: dict[tuple[str, ...], list[ConfigurationRow]] = {}
-    for row in detail.configurations:
-        groups.setdefault(tuple(row.levels.get(name, "") for name in rest), []).append(row)
-    drawn = list(groups.items())[:MOST_PANELS]
-    xs = levels.get(x, [""])
-    names = tuple(levels.get(series, [""]))
-    panels = tuple(
-        Panel(
-            configuration(dict(zip(rest, key, strict=True))) if rest else "",
-            _figure(detail, rows, x, xs, series, names, trial_url),
-            _filters(rows[0], rest),
-        )
-        for key, rows in drawn
-    )
-    return Panels(panels, len(groups) - len(drawn), x, series, names if series else ())
+    rest = tuple(name for name in others if name != series)
+    return _Axes(x, levels.get(x, [""]), series, tuple(levels.get(series, [""])), rest)
 
 
 def _filters(row: ConfigurationRow, factors: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -88,25 +101,31 @@ def x_factor(levels: Mapping[str, Sequence[str]]) -> str:
 
 
 def _figure(
-    detail: RunDetail,
-    rows: Sequence[ConfigurationRow],
-    x: str,
-    xs: Sequence[str],
-    series: str,
-    names: Sequence[str],
-    trial_url: Callable[[int], str],
+    detail: RunDetail, rows: Sequence[ConfigurationRow], axes: _Axes, trial_url: Callable[[int], str]
 ) -> Figure:
-    place = {level: index for index, level in enumerate(xs)}
-    lines = [
-        Line(name, index, tuple(
-            Spot(place.get(row.levels.get(x, ""), 0), row.median, _replicates(row))
-            for row in rows if row.levels.get(series, "") == name and row.median is not None
-        ))
-        for index, name in enumerate(names)
-    ]  # fmt: skip
-    metric = detail.metric
-    return medians_figure(xs, lines, x_title=x, unit=metric.unit, y_title=metric.label, trial_url=trial_url, height=240)
+    lines = []
+    for index, name in enumerate(axes.names):
+        of_line = [row for row in rows if row.levels.get(axes.series, "") == name]
+        lines.append(Line(name, index, _spots(of_line, axes)))
+    return medians_figure(
+        axes.xs,
+        lines,
+        x_title=axes.x,
+        unit=detail.metric.unit,
+        y_title=detail.metric.label,
+        trial_url=trial_url,
+        height=240,
+    )
+
+
+def _spots(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[Spot, ...]:
+    index_of = {level: index for index, level in enumerate(axes.xs)}
+    spots: list[Spot] = []
+    for row in rows:
+        if row.median is not None:
+            spots.append(Spot(index_of.get(row.levels.get(axes.x, ""), 0), row.median, _replicates(row)))
+    return tuple(spots)
 
 
 def _replicates(row: ConfigurationRow) -> tuple[Replicate, ...]:
-    return tuple(Replicate(c.value, c.trial_id, c.block) for c in row.cells if c.value is not None)
+    return tuple(Replicate(cell.value, cell.trial_id, cell.block) for cell in row.cells if cell.value is not None)

@@ -58,10 +58,13 @@ def layout(height: int, **more: Any) -> dict[str, Any]:
         "font": {"color": "var(--soft)", "size": 12},
         "showlegend": False,
         "hoverlabel": {
-            "bgcolor": "var(--paper)", "bordercolor": "var(--line)", "font": {"color": "var(--ink)"}, "align": "left",
+            "bgcolor": "var(--paper)",
+            "bordercolor": "var(--line)",
+            "font": {"color": "var(--ink)"},
+            "align": "left",
         },
         "dragmode": "zoom",
-    } | more  # fmt: skip
+    } | more
 
 
 def escape(text: str) -> str:

@@ -7,10 +7,10 @@ from datetime import datetime
 from statistics import median
 from typing import Any
 
+from results.domain.units import format_quantity, scale_for
 from results.queries.annotations import AnnotationRow
 from results.queries.families import DATE
 from results.queries.trends import Shift, Trend, TrendLine, TrendPoint
-from results.units import format_quantity, scale_for
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
 LOG_FROM = 5  # lines whose levels are further apart read better on a logarithmic axis

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from results.histogram import BUCKETS_PER_OCTAVE
-from results.parsed import Latencies
-from results.series import Series
+from results.domain.measurement.histogram import BUCKETS_PER_OCTAVE, HeatMap
+from results.domain.measurement.parsed_trial import Latencies
+from results.domain.measurement.series import Series
 from webapp.charts import waits
 from webapp.charts.events import drawn
 from webapp.charts.lines import MOST_POINTS, line, thin
 from webapp.charts.style import Figure, axis, colour, escape, layout, numbers
 
 CPU = (
-    ("cpu.user", "var(--s2)"), ("cpu.system", "var(--s5)"), ("cpu.iowait", "var(--s1)"), ("cpu.steal", "var(--s7)"),
-)  # fmt: skip
+    ("cpu.user", "var(--s2)"),
+    ("cpu.system", "var(--s5)"),
+    ("cpu.iowait", "var(--s1)"),
+    ("cpu.steal", "var(--s7)"),
+)
 RATE, MEAN = "tps", "latency.mean"
 NAMES = (RATE, MEAN, *(name for name, _ in CPU), waits.NAME)
 ROW, GAP, BOTTOM, TOP = 150, 44, 44, 26
+
+
+class _Panel(NamedTuple):
+    """One row of the figure. y_axis: what its axis has beside the usual."""
+
+    title: str
+    traces: list[dict[str, Any]]
+    y_axis: dict[str, Any]
 
 
 def timeline(
@@ -32,25 +43,34 @@ def timeline(
     """series: any; those of NAMES without a label are drawn, and all waits. events: {at_s, kind, node, text}.
     nodes: role → agent. None when there is nothing to draw."""
     plain = [one for one in series if not one.label]
-    rows: list[tuple[str, list[dict[str, Any]], dict[str, Any]]] = []
+    panels = [*_rate_panel(plain), *_latency_panel(plain, latencies)]
+    for node in sorted({one.node for one in series if one.name.startswith(("cpu.", waits.NAME))}):
+        agent = (nodes or {}).get(node, "")
+        panels += _node_panels(series, plain, node, node + (f" ({agent})" if agent else ""))
+    return _stack(panels, events, duration_s) if panels else None
+
+
+def _rate_panel(plain: Sequence[Series]) -> Iterator[_Panel]:
     rates = [one for one in plain if one.name == RATE]
     if rates:
-        rows.append((_rates_title(rates), _rates(rates), {}))
+        yield _Panel(_rates_title(rates), _rates(rates), {})
+
+
+def _latency_panel(plain: Sequence[Series], latencies: Sequence[Latencies]) -> Iterator[_Panel]:
+    """The heat map where there is one, else the means."""
     means = [one for one in plain if one.name == MEAN]
     total = next((one for one in latencies if not one.label), next(iter(latencies), None))
     if total is not None and total.heat.seconds:
-        rows.append(_latency_row(total, means))
+        yield _heat_panel(total.heat, means)
     elif means:
-        scaled = [line(one, "var(--s2)", "ms", 1e3) for one in means]
-        rows.append(("mean latency, ms", scaled, {}))
-    for node in sorted({one.node for one in series if one.name.startswith(("cpu.", waits.NAME))}):
-        agent = (nodes or {}).get(node, "")
-        where = node + (f" ({agent})" if agent else "")
-        if traces := _cpu(plain, node):
-            rows.append((f"CPU of {where}, %", traces, {"range": [0, 100], "tickvals": [0, 50, 100]}))
-        if traces := waits.traces(series, node):
-            rows.append((f"sessions of {where} by what they wait for", traces, {}))
-    return _stack(rows, events, duration_s) if rows else None
+        yield _Panel("mean latency, ms", [line(one, "var(--s2)", "ms", 1e3) for one in means], {})
+
+
+def _node_panels(series: Sequence[Series], plain: Sequence[Series], node: str, where: str) -> Iterator[_Panel]:
+    if traces := _cpu(plain, node):
+        yield _Panel(f"CPU of {where}, %", traces, {"range": [0, 100], "tickvals": [0, 50, 100]})
+    if traces := waits.traces(series, node):
+        yield _Panel(f"sessions of {where} by what they wait for", traces, {})
 
 
 def _rates_title(rates: Sequence[Series]) -> str:
@@ -65,27 +85,24 @@ def _rates(rates: Sequence[Series]) -> list[dict[str, Any]]:
     return [line(one, colour(place + 1), "tps") | {"name": escape(one.node)} for place, one in enumerate(rates)]
 
 
-def _stack(
-    rows: Sequence[tuple[str, list[dict[str, Any]], dict[str, Any]]],
-    events: Sequence[Mapping[str, Any]],
-    duration_s: float | None,
-) -> Figure:
-    inner = len(rows) * ROW + (len(rows) - 1) * GAP
+def _stack(panels: Sequence[_Panel], events: Sequence[Mapping[str, Any]], duration_s: float | None) -> Figure:
+    inner = len(panels) * ROW + (len(panels) - 1) * GAP
     shapes, marks, marks_px = drawn(events)
     height = inner + TOP + marks_px + BOTTOM
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     notes: list[dict[str, Any]] = []
-    for index, (title, traces, more) in enumerate(rows):
+    for index, panel in enumerate(panels):
         top = 1 - index * (ROW + GAP) / inner
         number = "" if index == 0 else str(index + 1)
         axes[f"yaxis{number}"] = (
-            axis(domain=[max(0.0, top - ROW / inner), top], rangemode="tozero", nticks=4, tickformat=",~r") | more
+            axis(domain=[max(0.0, top - ROW / inner), top], rangemode="tozero", nticks=4, tickformat=",~r")
+            | panel.y_axis
         )
-        data += [trace | {"yaxis": f"y{number}"} for trace in traces]
-        notes.append(_note(escape(title), 0, top, "left"))
+        data += [trace | {"yaxis": f"y{number}"} for trace in panel.traces]
+        notes.append(_note(escape(panel.title), 0, top, "left"))
     span = {"range": [0, duration_s]} if duration_s else {}
-    last = "" if len(rows) == 1 else str(len(rows))
+    last = "" if len(panels) == 1 else str(len(panels))
     axes["xaxis"] = axis("seconds since the start of the measured window", anchor=f"y{last}", showgrid=False) | span
     more_layout = {"hovermode": "x unified", "shapes": shapes, "annotations": [*notes, *marks], **axes}
     return {
@@ -96,58 +113,81 @@ def _stack(
 
 def _note(text: str, x: float, y: float, anchor: str, **more: Any) -> dict[str, Any]:
     return {
-        "text": text, "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": anchor, "yanchor": "bottom",
-        "showarrow": False, "font": {"color": "var(--faint)", "size": 12},
-    } | more  # fmt: skip
+        "text": text,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": anchor,
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"color": "var(--faint)", "size": 12},
+    } | more
 
 
 def _cpu(series: Sequence[Series], node: str) -> list[dict[str, Any]]:
     mine = {one.name: one for one in series if one.node == node}
-    return [
-        line(mine[name], paint, "%") | {
-            "stackgroup": node, "name": name.removeprefix("cpu."), "fillcolor": f"{paint} 72%",
-            "line": {"color": paint, "width": 0.5},
-        }
-        for name, paint in CPU if name in mine
-    ]  # fmt: skip
+    return [_cpu_trace(mine[name], paint) for name, paint in CPU if name in mine]
 
 
-def _latency_row(latencies: Latencies, means: Sequence[Series]) -> tuple[str, list[dict[str, Any]], dict[str, Any]]:
-    heat = latencies.heat
+def _cpu_trace(series: Series, paint: str) -> dict[str, Any]:
+    return line(series, paint, "%") | {
+        "stackgroup": series.node,
+        "name": series.name.removeprefix("cpu."),
+        "fillcolor": f"{paint} 72%",
+        "line": {"color": paint, "width": 0.5},
+    }
+
+
+def _heat_panel(heat: HeatMap, means: Sequence[Series]) -> _Panel:
     low, high = min(heat.buckets), max(heat.buckets)
+    ticks = [us for us in (10**power for power in range(8)) if low - 2 <= _place(us) <= high + 2]
+    y_axis = {
+        "range": [low - 0.5, high + 0.5],
+        "tickvals": [_place(us) for us in ticks],
+        "ticktext": [_time(us) for us in ticks],
+        "showgrid": False,
+        "rangemode": "normal",
+        "zeroline": False,
+    }
+    traces = [_heat_trace(heat, range(low, high + 1)), *(_mean_line(one) for one in means)]
+    return _Panel("latency, how many at each second; line: mean", traces, y_axis)
+
+
+def _heat_trace(heat: HeatMap, buckets: range) -> dict[str, Any]:
     step = max(1, math.ceil((max(heat.seconds) + 1) / MOST_POINTS))
     columns = range(min(heat.seconds) // step, max(heat.seconds) // step + 1)
-    grid = [[0] * len(columns) for _ in range(low, high + 1)]
+    counts = [[0] * len(columns) for _ in buckets]
     for second, bucket, count in zip(heat.seconds, heat.buckets, heat.counts, strict=True):
-        grid[bucket - low][second // step - columns[0]] += count
-    trace: dict[str, Any] = {
-        "type": "heatmap", "showscale": False, "hoverongaps": False, "name": "",
+        counts[bucket - buckets[0]][second // step - columns[0]] += count
+    return {
+        "type": "heatmap",
+        "showscale": False,
+        "hoverongaps": False,
+        "name": "",
         "x": [(column + 0.5) * step for column in columns],
-        "y": list(range(low, high + 1)),
+        "y": list(buckets),
         # the root of the counts: rare slow transactions must stay visible beside the crowd
-        "z": [[round(math.sqrt(count), 3) if count else None for count in row] for row in grid],
+        "z": [[round(math.sqrt(count), 3) if count else None for count in row] for row in counts],
         "colorscale": [[0, "var(--s2) 12%"], [1, "var(--s2)"]],
-        "customdata": [[count or None for count in row] for row in grid],
-        "text": [[_bucket_text(bucket)] * len(columns) for bucket in range(low, high + 1)],
+        "customdata": [[count or None for count in row] for row in counts],
+        "text": [[_bucket_text(bucket)] * len(columns) for bucket in buckets],
         "hovertemplate": "%{customdata:,} at %{text}<extra></extra>",
-    }  # fmt: skip
-    lines = [_mean_line(one) for one in means]
-    ticks = [us for us in (10**power for power in range(8)) if low - 2 <= _place(us) <= high + 2]
-    shape = {
-        "range": [low - 0.5, high + 0.5], "tickvals": [_place(us) for us in ticks],
-        "ticktext": [_time(us) for us in ticks], "showgrid": False, "rangemode": "normal", "zeroline": False,
-    }  # fmt: skip
-    return "latency, how many at each second; line: mean", [trace, *lines], shape
+    }
 
 
 def _mean_line(series: Series) -> dict[str, Any]:
     times, values = thin(series.times(), series.values)
     return {
-        "type": "scatter", "mode": "lines", "name": "mean latency", "x": numbers(times),
+        "type": "scatter",
+        "mode": "lines",
+        "name": "mean latency",
+        "x": numbers(times),
         "y": numbers([_place(value) if value > 0 else math.nan for value in values]),
         "text": [_time(value) if value == value else "" for value in values],
-        "line": {"color": "var(--ink)", "width": 1.2}, "hovertemplate": "%{text}",
-    }  # fmt: skip
+        "line": {"color": "var(--ink)", "width": 1.2},
+        "hovertemplate": "%{text}",
+    }
 
 
 def _place(latency_us: float) -> float:

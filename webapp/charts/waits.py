@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from results.series import Series
+from results.domain.measurement.series import Series
 from webapp.charts.lines import line
 from webapp.charts.style import escape
 
@@ -83,6 +83,9 @@ def _together(series: Sequence[Series]) -> Series:
 
 def _area(series: Series, label: str, paint: Paint, node: str) -> dict[str, Any]:
     return line(series, f"var(--s{paint.colour})", "") | {
-        "stackgroup": f"waits {node}", "name": escape(label), "fillcolor": paint.fill,
-        "line": {"color": f"var(--s{paint.colour})", "width": 0.5, "shape": "hv"}, "hovertemplate": "%{y:,.3~g}",
-    }  # fmt: skip
+        "stackgroup": f"waits {node}",
+        "name": escape(label),
+        "fillcolor": paint.fill,
+        "line": {"color": f"var(--s{paint.colour})", "width": 0.5, "shape": "hv"},
+        "hovertemplate": "%{y:,.3~g}",
+    }

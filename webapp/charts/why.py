@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean, median
 from typing import Any
 
-from results.histogram import Histogram, bucket_bounds_us, bucket_of
+from results.domain.measurement.histogram import Histogram, bucket_bounds_us, bucket_of
+from results.domain.measurement.series import Series
+from results.domain.statistics.movement import WAITS, Movement
+from results.domain.units import format_quantity, scale_for
 from results.queries.why import MEAN, RATE, Side
-from results.series import Series
-from results.statistics.movement import WAITS, Movement
-from results.units import format_quantity, scale_for
 from webapp.charts.style import Figure, axis, colour, escape, glyph, layout, mark, numbers
 from webapp.charts.trial import CPU
 from webapp.charts.waits import OTHERS, Paint, paints_of
@@ -43,14 +43,16 @@ class Look:
 
 def over_time(looks: Sequence[Look]) -> Figure | None:
     """Rate and mean latency of each second: every replicate thin, their median thick."""
-    rows = [
-        (title, traces)
-        for title, name, divisor, unit in (
-            ("transactions per second", RATE, 1.0, "tps"),
-            ("mean latency, ms", MEAN, 1e3, "ms"),
-        )
-        if (traces := [trace for look in looks for trace in _lines(look, name, divisor, unit, width_s(looks))])
-    ]
+    rows: list[tuple[str, list[dict[str, Any]]]] = []
+    for title, name, divisor, unit in (
+        ("transactions per second", RATE, 1.0, "tps"),
+        ("mean latency, ms", MEAN, 1e3, "ms"),
+    ):
+        lines: list[dict[str, Any]] = []
+        for look in looks:
+            lines += _lines(look, name, divisor, unit, width_s(looks))
+        if lines:
+            rows.append((title, lines))
     if not rows:
         return None
     inner = len(rows) * ROW + (len(rows) - 1) * GAP
@@ -77,17 +79,18 @@ def width_s(looks: Sequence[Look]) -> int:
 
 
 def _series(looks: Sequence[Look], *names: str) -> list[Series]:
-    return [one for look in looks for _, several in look.side.series for one in several if one.name in names]
+    found: list[Series] = []
+    for look in looks:
+        for _, several in look.side.series:
+            found += [one for one in several if one.name in names]
+    return found
 
 
 def _lines(look: Look, name: str, divisor: float, unit: str, width: int) -> list[dict[str, Any]]:
     """Every replicate's line and that of their medians, where most replicates have a value."""
-    found = [
-        (attempt.trial_id, _binned(one, width))
-        for attempt, several in look.side.series
-        for one in several
-        if one.name == name
-    ]
+    found: list[tuple[int, dict[int, float]]] = []  # trial, its values
+    for attempt, several in look.side.series:
+        found += [(attempt.trial_id, _binned(one, width)) for one in several if one.name == name]
     if not found:
         return []
     traces = [
@@ -96,14 +99,18 @@ def _lines(look: Look, name: str, divisor: float, unit: str, width: int) -> list
         )
         for trial, values in found[:MOST_REPLICATES]
     ]
-    bins = sorted({at for _, values in found for at in values})
-    middle = {
-        at: median(known)
-        for at in bins
-        if 2 * len(known := [values[at] for _, values in found if at in values]) > len(found)
-    }
+    middle = _medians([values for _, values in found])
     whole = _line(f"{escape(look.name)}, median", middle, divisor, unit, {"color": colour(look.index), "width": 2.4})
     return [*traces, whole]
+
+
+def _medians(replicates: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    """Second → the median of the replicates, where most of them have a value."""
+    by_second: defaultdict[int, list[float]] = defaultdict(list)
+    for values in replicates:
+        for at, value in values.items():
+            by_second[at].append(value)
+    return {at: median(values) for at, values in sorted(by_second.items()) if 2 * len(values) > len(replicates)}
 
 
 def _binned(series: Series, width: int) -> dict[int, float]:
@@ -118,10 +125,14 @@ def _binned(series: Series, width: int) -> dict[int, float]:
 def _line(name: str, values: dict[int, float], divisor: float, unit: str, line: dict[str, Any]) -> dict[str, Any]:
     ordered = sorted(values)
     return {
-        "type": "scatter", "mode": "lines", "name": name, "x": ordered,
-        "y": numbers([values[at] / divisor for at in ordered]), "line": line,
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": ordered,
+        "y": numbers([values[at] / divisor for at in ordered]),
+        "line": line,
         "hovertemplate": f"{name}<br>second %{{x}}: <b>%{{y:,.4~g}}</b> {unit}<extra></extra>",
-    }  # fmt: skip
+    }
 
 
 def density(looks: Sequence[Look]) -> Figure | None:
@@ -146,20 +157,28 @@ def _density(look: Look, latencies: Histogram) -> list[dict[str, Any]]:
     paint = colour(look.index)
     return [
         {
-            "type": "scatter", "mode": "lines", "name": name, "fill": "tozeroy", "fillcolor": colour(look.index, 16),
-            "x": numbers([math.sqrt(low * high) / 1e3 for low, high in bounds]), "y": numbers(list(shares.values())),
+            "type": "scatter",
+            "mode": "lines",
+            "name": name,
+            "fill": "tozeroy",
+            "fillcolor": colour(look.index, 16),
+            "x": numbers([math.sqrt(low * high) / 1e3 for low, high in bounds]),
+            "y": numbers(list(shares.values())),
             "line": {"color": paint, "width": 2, "shape": "hvh"},
             "text": [f"{format_quantity(low, 'us')} to {format_quantity(high, 'us')}" for low, high in bounds],
             "hovertemplate": f"{name}<br>%{{text}}: <b>%{{y:.3~g}} %</b><extra></extra>",
         },
         {
-            "type": "scatter", "mode": "markers", "name": name, "x": numbers([us / 1e3 for _, us in marks]),
+            "type": "scatter",
+            "mode": "markers",
+            "name": name,
+            "x": numbers([us / 1e3 for _, us in marks]),
             "y": numbers([shares[bucket_of(us)] for _, us in marks]),
             "text": [f"{percent:g} % within <b>{format_quantity(us, 'us')}</b>" for percent, us in marks],
             "hovertemplate": f"{name}<br>%{{text}}<extra></extra>",
             "marker": {"symbol": mark(look.index), "size": 9, "color": paint},
         },
-    ]  # fmt: skip
+    ]
 
 
 def tail(looks: Sequence[Look]) -> Figure | None:
@@ -169,9 +188,12 @@ def tail(looks: Sequence[Look]) -> Figure | None:
         return None
     nines = range(1 + max(math.ceil(math.log10(trace["x"][-1])) for trace in data))
     x_axis = axis(
-        "% of transactions within", type="log", showgrid=False, tickvals=[10**nine for nine in nines],
+        "% of transactions within",
+        type="log",
+        showgrid=False,
+        tickvals=[10**nine for nine in nines],
         ticktext=[f"{100 - 100 / 10**nine:.10g}" for nine in nines],
-    )  # fmt: skip
+    )
     y_axis = axis("latency, ms", type="log", tickformat="~r", nticks=6)
     return {"data": data, "layout": layout(280, xaxis=x_axis, yaxis=y_axis, hovermode="closest")}
 
@@ -184,7 +206,10 @@ def _tail(look: Look, latencies: Histogram) -> dict[str, Any]:
     values = [latencies.latencies_us[bisect_left(seen, total - more + 1)] for more in beyond]
     name = escape(look.name)
     return {
-        "type": "scatter", "mode": "lines", "name": name, "x": numbers([total / more for more in beyond]),
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": numbers([total / more for more in beyond]),
         "y": numbers([max(value, 0.5) / 1e3 for value in values]),
         "line": {"color": colour(look.index), "width": 2, "shape": "vh"},
         "text": [
@@ -192,7 +217,7 @@ def _tail(look: Look, latencies: Histogram) -> dict[str, Any]:
             for more, value in zip(beyond, values, strict=True)
         ],
         "hovertemplate": f"{name}<br>%{{text}}<extra></extra>",
-    }  # fmt: skip
+    }
 
 
 Share = tuple[str, float, str]  # what, percent, colour
@@ -244,9 +269,11 @@ def event_paints(looks: Sequence[Look], node: str) -> dict[str, Paint]:
 
 
 def _nodes(looks: Iterable[Look], metric: str) -> list[str]:
-    return sorted(
-        {node for look in looks for one in look.side.replicates for name, node, _ in one.values if name == metric}
-    )
+    nodes: set[str] = set()
+    for look in looks:
+        for one in look.side.replicates:
+            nodes.update(node for name, node, _ in one.values if name == metric)
+    return sorted(nodes)
 
 
 def _values(side: Side, metric: str, node: str) -> list[float]:
@@ -268,24 +295,37 @@ def _event_means(side: Side, node: str) -> dict[str, float]:
 def _shares(rows: Sequence[tuple[str, Sequence[Share]]], title: str) -> Figure:
     """A bar a row, from the top, its name above it."""
     count = len(rows)
-    data = [
-        {
-            "type": "bar", "orientation": "h", "name": escape(what), "y": [count - place], "x": numbers([share]),
-            "marker": {"color": paint, "line": {"color": "var(--paper)", "width": 1}}, "width": 0.46,
-            "hovertemplate": f"{escape(row)}<br>{escape(what)}: <b>%{{x:.3~g}} %</b><extra></extra>",
-        }
-        for place, (row, shares) in enumerate(rows)
-        for what, share, paint in shares
-    ]  # fmt: skip
-    notes = [_title(row, 0, count - place + 0.24) | {"xref": "x", "yref": "y"} for place, (row, _) in enumerate(rows)]
+    data: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
+    for index, (row, shares) in enumerate(rows):
+        data += [_share_trace(row, share, count - index) for share in shares]
+        notes.append(_title(row, 0, count - index + 0.24) | {"xref": "x", "yref": "y"})
     return {
         "data": data,
         "layout": layout(
-            count * _BAR_PX + 60, barmode="stack", annotations=notes, margin={"l": 14, "r": 14, "t": 6, "b": 44},
+            count * _BAR_PX + 60,
+            barmode="stack",
+            annotations=notes,
+            margin={"l": 14, "r": 14, "t": 6, "b": 44},
             xaxis=axis(title, range=[0, 100], nticks=6),
             yaxis=axis(range=[0.6, count + 0.75], showticklabels=False, showgrid=False, zeroline=False),
         ),
-    }  # fmt: skip
+    }
+
+
+def _share_trace(row: str, share: Share, y: float) -> dict[str, Any]:
+    """One piece of a row's bar."""
+    what, percent, paint = share
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": escape(what),
+        "y": [y],
+        "x": numbers([percent]),
+        "marker": {"color": paint, "line": {"color": "var(--paper)", "width": 1}},
+        "width": 0.46,
+        "hovertemplate": f"{escape(row)}<br>{escape(what)}: <b>%{{x:.3~g}} %</b><extra></extra>",
+    }
 
 
 def costs(found: Sequence[Movement], looks: Sequence[Look], trial_url: Callable[[int], str]) -> Figure | None:
@@ -305,9 +345,13 @@ def costs(found: Sequence[Movement], looks: Sequence[Look], trial_url: Callable[
             domain=[0, 1], anchor=f"y{number}", range=[0, 1.06 * largest / divisor], nticks=5, tickformat=",~r"
         )
         axes[f"yaxis{number}"] = axis(
-            domain=[top - 48 / inner, top], anchor=f"x{number}", range=[-0.6, 1.6], showticklabels=False,
-            showgrid=False, zeroline=False,
-        )  # fmt: skip
+            domain=[top - 48 / inner, top],
+            anchor=f"x{number}",
+            range=[-0.6, 1.6],
+            showticklabels=False,
+            showgrid=False,
+            zeroline=False,
+        )
         on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         data += [trace | on for trace in _cost(movement, looks, divisor, trial_url)]
         where = " · ".join(text for text in (movement.node, movement.part) if text)
@@ -328,22 +372,40 @@ def _cost(
         texts = [f"{name}, trial {v.trial_id}<br><b>{format_quantity(v.value, movement.unit)}</b>" for v in values]
         traces += [
             {
-                "type": "bar", "orientation": "h", "name": name, "y": [y], "x": numbers([middle / divisor]),
-                "width": 0.7, "marker": {"color": colour(look.index, 34)},
+                "type": "bar",
+                "orientation": "h",
+                "name": name,
+                "y": [y],
+                "x": numbers([middle / divisor]),
+                "width": 0.7,
+                "marker": {"color": colour(look.index, 34)},
                 "hovertemplate": f"{name}, median<br><b>{format_quantity(middle, movement.unit)}</b><extra></extra>",
             },
             {
-                "type": "scatter", "mode": "markers", "name": name, "y": [y] * len(values), "text": texts,
-                "x": numbers([value.value / divisor for value in values]), "hovertemplate": "%{text}<extra></extra>",
+                "type": "scatter",
+                "mode": "markers",
+                "name": name,
+                "y": [y] * len(values),
+                "text": texts,
+                "x": numbers([value.value / divisor for value in values]),
+                "hovertemplate": "%{text}<extra></extra>",
                 "customdata": [trial_url(value.trial_id) for value in values],
                 "marker": {"symbol": mark(look.index), "size": 8, "color": colour(look.index)},
             },
-        ]  # fmt: skip
+        ]
     return traces
 
 
 def _title(text: str, x: float, y: float) -> dict[str, Any]:
     return {
-        "text": escape(text), "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom",
-        "showarrow": False, "font": {"color": "var(--soft)", "size": 12}, "align": "left",
-    }  # fmt: skip
+        "text": escape(text),
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"color": "var(--soft)", "size": 12},
+        "align": "left",
+    }

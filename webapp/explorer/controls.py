@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from results.metrics import percentile_name
+from results.domain.measurement.metrics import percentile_name
 from results.queries.baselines import CELL, REFERENCE
 from results.queries.comparison import Comparison
 from results.queries.ordering import in_order

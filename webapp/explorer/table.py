@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote_plus
 
-from results.metrics import Better
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.power import FEWEST, MOST
+from results.domain.statistics.verdict import Kind, Verdict
+from results.domain.units import format_number, scale_for
 from results.queries.baselines import REFERENCE
 from results.queries.cells import Key
 from results.queries.comparison import Comparison, Point, Summary
-from results.statistics.power import FEWEST, MOST
-from results.statistics.verdict import Kind, Verdict
-from results.units import format_number, scale_for
 from webapp.explorer.words import names_of, panel_name
 
 WIDTH = 100.0  # of the bars' drawing, whatever its size on the page

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from results.metrics import Better
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.verdict import Kind
 from results.queries.comparison import Comparison, Point, Summary
 from results.queries.ordering import VERSIONS, all_numbers
-from results.statistics.verdict import Kind
 from webapp.explorer.controls import title as dimension_title
 
 MOST_NAMES = 3  # of series in a title

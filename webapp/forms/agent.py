@@ -47,22 +47,28 @@ class Places(forms.CharField):
 
 class AgentForm(forms.ModelForm[Agent]):
     search = Lines(
-        required=False, label="Look for PostgreSQL in",
+        required=False,
+        label="Look for PostgreSQL in",
         help_text="Folders, one a line, besides the usual ones.",
-    )  # fmt: skip
+    )
     places = Places(
-        required=False, label="Storage places",
+        required=False,
+        label="Storage places",
         help_text="One a line, name = folder. A plan may have data, WAL or tablespaces put there by the name, as "
-        "host.wal = \"ssd\". The account must own the folder.",
-    )  # fmt: skip
+        'host.wal = "ssd". The account must own the folder.',
+    )
 
     class Meta:
         model = Agent
         fields = FIELDS
         labels = {
-            "key_path": "Key", "jump": "Jump host", "data_dir": "Data directory", "work_dir": "Work directory",
-            "keep_days": "Keep clusters, days", "disk_budget_gb": "Disk for clusters, GB",
-        }  # fmt: skip
+            "key_path": "Key",
+            "jump": "Jump host",
+            "data_dir": "Data directory",
+            "work_dir": "Work directory",
+            "keep_days": "Keep clusters, days",
+            "disk_budget_gb": "Disk for clusters, GB",
+        }
         help_texts = _HELP
 
     def fields_given(self) -> dict[str, Any]:

@@ -1,15 +1,16 @@
-"""The form of a host factor. It makes the same mapping as the TOML; `results.host.factor_of` is the only check."""
+"""The form of a host factor. It makes the same mapping as the TOML; `kinds.host_factors.factor_of` checks it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.http import QueryDict
 
-from results.errors import DefinitionError, Problem
-from results.host import HostFactor, HostLevel, factor_of
+from results.domain.errors import DefinitionError, Problem
+from results.domain.kinds.host_factors import HostFactor, HostLevel, factor_of
 
 SPARE = 2
 _LEVEL = ("label", "apply", "check", "expected", "revert")
@@ -58,10 +59,8 @@ def described(factor: HostFactor) -> HostForm:
 
 def factor_posted(posted: QueryDict, name: str = "") -> HostFactor:
     """What was posted → the factor. name: of the one that is changed, '' for a new one. Raises DefinitionError."""
-    problems: list[Problem] = []
     rows = [row for row in _posted_levels(posted) if any(vars(row).values())]
-    for label in sorted({row.label for row in rows if [one.label for one in rows].count(row.label) > 1}):
-        problems.append(Problem(f"levels.{label}", f"Two levels are called {label!r}.", "Rename one."))
+    problems = list(_same_labels(rows))
     mapping: dict[str, Any] = {
         "help": _line(posted, "help"),
         "show": _text(posted, "show"),
@@ -69,7 +68,7 @@ def factor_posted(posted: QueryDict, name: str = "") -> HostFactor:
         "roles": _line(posted, "roles").replace(",", " ").split(),
         "needs_stopped_servers": "needs_stopped_servers" in posted,
         "keeps_data_apart": "keeps_data_apart" in posted,
-        "levels": {row.label: {k: getattr(row, k) for k in _LEVEL[1:] if getattr(row, k)} for row in rows},
+        "levels": {row.label: _level_mapping(row) for row in rows},
     }
     try:
         factor = factor_of(name or _line(posted, "name"), mapping)
@@ -80,11 +79,25 @@ def factor_posted(posted: QueryDict, name: str = "") -> HostFactor:
     return factor
 
 
+def _same_labels(rows: Iterable[LevelRow]) -> Iterator[Problem]:
+    counts = Counter(row.label for row in rows)
+    for label in sorted(label for label, count in counts.items() if count > 1):
+        yield Problem(f"levels.{label}", f"Two levels are called {label!r}.", "Rename one.")
+
+
+def _level_mapping(row: LevelRow) -> dict[str, str]:
+    """A level as the TOML has it, below its label: what is empty is left out."""
+    return {key: text for key in _LEVEL[1:] if (text := getattr(row, key))}
+
+
 def refused(posted: QueryDict, error: DefinitionError) -> HostForm:
     """What was posted, with each problem beside its field."""
     rows = _posted_levels(posted)
     labels = [f"levels.{row.label}" for row in rows]
-    own = [problem for problem in error.problems if not _of_level(problem, labels)]
+    own: dict[str, list[Problem]] = {}
+    for problem in error.problems:
+        if not _of_level(problem, labels):
+            own.setdefault(problem.field, []).append(problem)
     return HostForm(
         name=_line(posted, "name"),
         help=_line(posted, "help"),
@@ -93,14 +106,15 @@ def refused(posted: QueryDict, error: DefinitionError) -> HostForm:
         roles=_line(posted, "roles"),
         needs_stopped_servers="needs_stopped_servers" in posted,
         keeps_data_apart="keeps_data_apart" in posted,
-        levels=tuple(
-            LevelRow(**vars(row) | {"problem": _said(p for p in error.problems if _of_level(p, [label]))})
-            if any(vars(row).values())
-            else row
-            for row, label in zip(rows, labels, strict=True)
-        ),
-        problems={name: _said(p for p in own if p.field == name) for name in {p.field for p in own}},
+        levels=tuple(_refused_level(row, label, error) for row, label in zip(rows, labels, strict=True)),
+        problems={name: _said(problems) for name, problems in own.items()},
     )
+
+
+def _refused_level(row: LevelRow, label: str, error: DefinitionError) -> LevelRow:
+    if not any(vars(row).values()):
+        return row
+    return replace(row, problem=_said(problem for problem in error.problems if _of_level(problem, [label])))
 
 
 def _of_level(problem: Problem, labels: list[str]) -> bool:

@@ -1,5 +1,5 @@
 """Values of a plan ↔ what stands in the form's inputs. Pure. No validation: what cannot be typed stays text, and
-`results.plan.from_mapping` says what is wrong with it."""
+`plan.from_mapping` says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from results.parameters import Kind, Parameter
+from results.domain.kinds.parameters import Kind, Parameter
 
 _LONGEST_NUMBER = 300
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
@@ -68,17 +68,20 @@ def read_exclude(text: str) -> list[dict[str, str]]:
 def write_exclude(entries: Any) -> str:
     if not isinstance(entries, list):
         return ""
-    return "\n".join(
-        ", ".join(_quoted(f"{factor}={text_of(level)}") for factor, level in entry.items())
-        for entry in entries
-        if isinstance(entry, Mapping)
-    )
+    return "\n".join(_combination(entry) for entry in entries if isinstance(entry, Mapping))
+
+
+def _combination(entry: Mapping[str, Any]) -> str:
+    return ", ".join(_quoted(f"{factor}={text_of(level)}") for factor, level in entry.items())
 
 
 def _items(text: str) -> list[str]:
     rows = csv.reader(io.StringIO(text.replace("\r\n", "\n")), skipinitialspace=True)
     quoted = text.strip().startswith('""')  # a lone empty level is meant, not an empty line
-    return [item.strip() for row in rows for item in row if item.strip() or quoted or len(row) > 1]
+    found: list[str] = []
+    for row in rows:
+        found += [item.strip() for item in row if item.strip() or quoted or len(row) > 1]
+    return found
 
 
 def _quoted(text: str) -> str:

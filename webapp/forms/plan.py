@@ -12,17 +12,24 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from results.conditions import CONDITIONS, TEXTS
-from results.errors import PlanError, Problem
-from results.matrix import is_client
-from results.parameters import Kind, Parameter, Scalar
-from results.plan import DEFAULT_COLLECTORS, Kinds, Plan, from_mapping, targets
-from results.specs import TopologySpec, WorkloadSpec, role_of
+from results.domain.errors import PlanError, Problem
+from results.domain.kinds.conditions import CONDITIONS, TEXTS
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import TopologySpec, WorkloadSpec, role_of
+from results.domain.matrix import is_client
+from results.domain.plan import DEFAULT_COLLECTORS, Kinds, Plan, from_mapping, targets
 from webapp.forms.levels import read_exclude, read_levels, text_of, typed, write_exclude, write_levels
 
 SPARE_ROWS = 2
 _MOST_NODES = 9  # that each have a chooser of their own
 _GENERAL = ("workload", "topology")
+_CONTROLS = {  # of other kinds: text
+    Kind.INTEGER: "number",
+    Kind.NUMBER: "number",
+    Kind.SCRIPT: "textarea",
+    Kind.BOOLEAN: "select",
+    Kind.CHOICE: "select",
+}
 
 
 class Posted(Protocol):
@@ -103,40 +110,89 @@ def describe(
     """A plan's mapping, right or wrong → what the form shows. agents, installations: names to choose from. posted: what
     the mapping was made of: shown as typed where the mapping does not hold it all. host: host factors that the agents
     have → what they are."""
-    settings = [(name, text_of(value)) for name, value in _flat(_table(mapping, "settings"))]
-    levels_of_host = [(name, text_of(value)) for name, value in _table(mapping, "host").items()]
-    factors = [(name, write_levels(levels)) for name, levels in _table(mapping, "factors").items()]
-    initdb = shlex.join(map(str, _list(mapping, "initdb", ())))
-    if posted is not None:
-        settings, factors = list(_pairs(posted, "setting")), list(_pairs(posted, "factor"))
-        levels_of_host = list(_pairs(posted, "host"))
-        initdb = posted.get("initdb") or ""
+    typed_rows = _mapped_rows(mapping) if posted is None else _posted_rows(posted)
     workload, topology = _kinds(mapping, kinds)
-    known = {p.name: p for p in (*TEXTS, *CONDITIONS)}
-    general = [_input(p, p.name, mapping.get(p.name)) for p in TEXTS if p.name != "workload"]
-    conditions = [_input(p, p.name, mapping.get(p.name)) for p in CONDITIONS if p.name not in _GENERAL]
-    options = {"workload": kinds.workloads, "topology": kinds.topologies}
-    choosers = [_chooser(known[name], mapping.get(name), options[name]) for name in _GENERAL]
+    about = _about(workload, _table(mapping, "parameters"))
     return PlanForm(
-        general=(*general[:1], *choosers, *general[1:]),
-        conditions=tuple(conditions),
+        general=_general_inputs(mapping, kinds),
+        conditions=tuple(_input(p, p.name, mapping.get(p.name)) for p in CONDITIONS if p.name not in _GENERAL),
         agents=tuple(agent_inputs(_table(mapping, "agents"), _roles(topology, mapping), agents)),
         parameters=_inputs("parameters", workload.parameters if workload else (), mapping),
         topology_parameters=_inputs("topology_parameters", topology.parameters if topology else (), mapping),
-        settings=_rows(settings),
-        host=_rows(levels_of_host),
+        settings=_rows(typed_rows.settings),
+        host=_rows(typed_rows.host),
         host_names=tuple((host or {}).items()),
-        factors=_rows(factors),
+        factors=_rows(typed_rows.factors),
         exclude=write_exclude(mapping.get("exclude")),
-        initdb=initdb,
+        initdb=typed_rows.initdb,
         collectors=_collectors(mapping, kinds),
-        workload=workload.name if workload else "",
-        until_done=_until_done(workload, _table(mapping, "parameters")),
-        timed_part=workload.part_by_duration(_sensible(workload, _table(mapping, "parameters"))) if workload else "",
-        workload_help=workload.help if workload else "",
+        workload=about.name,
+        until_done=about.until_done,
+        timed_part=about.timed_part,
+        workload_help=about.help,
         topology_help=topology.help if topology else "",
         targets=_targets(workload, kinds, host or {}),
         installations=tuple(installations),
+    )
+
+
+@dataclass(frozen=True)
+class _TypedRows:
+    """What the form has rows of (name, value), and the options of initdb, as text."""
+
+    settings: Sequence[tuple[str, str]]
+    host: Sequence[tuple[str, str]]
+    factors: Sequence[tuple[str, str]]
+    initdb: str
+
+
+def _mapped_rows(mapping: Mapping[str, Any]) -> _TypedRows:
+    return _TypedRows(
+        settings=[(name, text_of(value)) for name, value in _flat(_table(mapping, "settings"))],
+        host=[(name, text_of(value)) for name, value in _table(mapping, "host").items()],
+        factors=[(name, write_levels(levels)) for name, levels in _table(mapping, "factors").items()],
+        initdb=shlex.join(map(str, _list(mapping, "initdb", ()))),
+    )
+
+
+def _posted_rows(posted: Posted) -> _TypedRows:
+    return _TypedRows(
+        settings=list(_pairs(posted, "setting")),
+        host=list(_pairs(posted, "host")),
+        factors=list(_pairs(posted, "factor")),
+        initdb=posted.get("initdb") or "",
+    )
+
+
+def _general_inputs(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Input, ...]:
+    """The plan's name, the choosers of its kinds, then its other texts."""
+    texts = [_input(p, p.name, mapping.get(p.name)) for p in TEXTS if p.name != "workload"]
+    known = {parameter.name: parameter for parameter in (*TEXTS, *CONDITIONS)}
+    options = {"workload": kinds.workloads, "topology": kinds.topologies}
+    choosers = [_chooser(known[name], mapping.get(name), options[name]) for name in _GENERAL]
+    return (*texts[:1], *choosers, *texts[1:])
+
+
+@dataclass(frozen=True)
+class _About:
+    """What the form says of the workload. until_done: with these values it is measured until its work is done.
+    timed_part: the part of it that lasts as long as the plan says, '' where none does."""
+
+    name: str = ""
+    help: str = ""
+    until_done: bool = False
+    timed_part: str = ""
+
+
+def _about(workload: WorkloadSpec | None, values: Mapping[str, Any]) -> _About:
+    if workload is None:
+        return _About()
+    parameters = _sensible(workload, values)
+    return _About(
+        name=workload.name,
+        help=workload.help,
+        until_done=workload.measured_s(parameters, 1.0) is None,
+        timed_part=workload.part_by_duration(parameters),
     )
 
 
@@ -172,13 +228,9 @@ def mapping_of(posted: Posted, kinds: Kinds) -> dict[str, Any]:
     for parameter in (*TEXTS, *CONDITIONS):
         _put(mapping, parameter.name, parameter, posted.get(parameter.name))
     workload, topology = _kinds(mapping, kinds)
-    for table, spec in (("parameters", workload), ("topology_parameters", topology)):
-        values: dict[str, Any] = {}
-        for parameter in spec.parameters if spec else ():
-            _put(values, parameter.name, parameter, posted.get(f"{table}.{parameter.name}"))
-        mapping[table] = values
-    roles = sorted(name.removeprefix("agents.") for name in posted if name.startswith("agents."))
-    mapping["agents"] = {role: agent for role in roles if (agent := posted.get(f"agents.{role}"))}
+    mapping["parameters"] = _posted_values(posted, "parameters", workload)
+    mapping["topology_parameters"] = _posted_values(posted, "topology_parameters", topology)
+    mapping["agents"] = _posted_agents(posted)
     mapping["settings"] = dict(_pairs(posted, "setting"))
     mapping["host"] = dict(_pairs(posted, "host"))
     known = targets(workload, kinds.topologies.values()) if workload else {}
@@ -191,21 +243,34 @@ def mapping_of(posted: Posted, kinds: Kinds) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if value not in ({}, []) or key in kept}
 
 
+def _posted_values(posted: Posted, table: str, spec: WorkloadSpec | TopologySpec | None) -> dict[str, Any]:
+    """The parameters that a kind declares, as far as they were filled in."""
+    values: dict[str, Any] = {}
+    for parameter in spec.parameters if spec else ():
+        _put(values, parameter.name, parameter, posted.get(f"{table}.{parameter.name}"))
+    return values
+
+
+def _posted_agents(posted: Posted) -> dict[str, str]:
+    roles = sorted(name.removeprefix("agents.") for name in posted if name.startswith("agents."))
+    return {role: agent for role in roles if (agent := posted.get(f"agents.{role}"))}
+
+
 def switched(posted: Posted, kinds: Kinds) -> dict[str, Any]:
     """The mapping after another workload, or another value that others hang on, was chosen: what has no meaning there
     is left out, and so is what decides the data of another workload, though it has the same name."""
     mapping = mapping_of(posted, kinds)
     workload, _ = _kinds(mapping, kinds)
     before = kinds.workloads.get(posted.get("workload-was") or "", workload)
-    known = before.parameters if before else ()
+    known = {parameter.name for parameter in before.parameters} if before else set()
+    parameters = workload.parameters if workload else ()
     values, varied = _table(mapping, "parameters"), _varied(mapping)
-    mapping["parameters"] = {
-        parameter.name: values[parameter.name]
-        for parameter in (workload.parameters if workload else ())
-        if parameter.name in values
-        and (before is workload or (not parameter.loads and any(p.name == parameter.name for p in known)))
-        and _means_something(parameter, workload.parameters if workload else (), values, varied)
-    }
+    kept: dict[str, Any] = {}
+    for parameter in parameters:
+        goes_on = before is workload or (not parameter.loads and parameter.name in known)
+        if parameter.name in values and goes_on and _means_something(parameter, parameters, values, varied):
+            kept[parameter.name] = values[parameter.name]
+    mapping["parameters"] = kept
     return mapping
 
 
@@ -261,11 +326,6 @@ def _means_something(
     return all(name in varied or chosen.get(name) in wanted for name, wanted in parameter.only_with.items())
 
 
-def _until_done(workload: WorkloadSpec | None, values: Mapping[str, Any]) -> bool:
-    """Whether with these values it is measured until the work is done."""
-    return workload is not None and workload.measured_s(_sensible(workload, values), 1.0) is None
-
-
 def _sensible(workload: WorkloadSpec, values: Mapping[str, Any]) -> dict[str, Scalar]:
     """Complete parameters; what is wrong among the values counts for its default."""
     right: dict[str, Scalar] = {}
@@ -285,27 +345,37 @@ def _varied(mapping: Mapping[str, Any]) -> set[str]:
 
 
 def _input(parameter: Parameter, name: str, value: Any, *, optional: bool = False) -> Input:
+    """optional: the default can be chosen by its value too, and is then written into the plan."""
     default = text_of(parameter.default)
-    control, choices = "text", tuple((choice, choice) for choice in parameter.choices)
-    match parameter.kind:
-        case Kind.INTEGER | Kind.NUMBER:
-            control = "number"
-        case Kind.SCRIPT:
-            control = "textarea"
-        case Kind.BOOLEAN:
-            control, choices = "select", (("true", "yes"), ("false", "no"))
-        case Kind.CHOICE:
-            control = "select"
-    if control == "select":
-        shown = dict(choices).get(default, default)
-        choices = (("", f"{shown} (default)"), *(c for c in choices if optional or c[0] != default))
+    control = _CONTROLS.get(parameter.kind, "text")
     text = "" if value is None else text_of(value)
     if not optional and control == "select" and text == default:
         text = ""
     return Input(
-        name, _label(parameter.name), control, text, default, parameter.help, parameter.unit, choices,
-        "installations" if name == "installation" else "", parameter.minimum, parameter.maximum,
-    )  # fmt: skip
+        name=name,
+        label=_label(parameter.name),
+        control=control,
+        value=text,
+        default=default,
+        help=parameter.help,
+        unit=parameter.unit,
+        choices=_choices(parameter, default, with_default=optional),
+        list="installations" if name == "installation" else "",
+        minimum=parameter.minimum,
+        maximum=parameter.maximum,
+    )
+
+
+def _choices(parameter: Parameter, default: str, *, with_default: bool) -> tuple[tuple[str, str], ...]:
+    """(value, text), the default first, under no value. with_default: under its own value as well."""
+    choices = tuple((choice, choice) for choice in parameter.choices)
+    if parameter.kind is Kind.BOOLEAN:
+        choices = (("true", "yes"), ("false", "no"))
+    if _CONTROLS.get(parameter.kind) != "select":
+        return choices
+    shown = dict(choices).get(default, default)
+    others = (choice for choice in choices if with_default or choice[0] != default)
+    return (("", f"{shown} (default)"), *others)
 
 
 def _chooser(parameter: Parameter, value: Any, kinds: Mapping[str, Any]) -> Input:
@@ -348,8 +418,8 @@ def _roles(topology: TopologySpec | None, mapping: Mapping[str, Any]) -> tuple[s
         nodes = topology.nodes_of({p.name: p.check(values[p.name]) for p in topology.parameters if p.name in values})
     except ValueError:  # what was typed is no sensible number: the plan's problems say so
         nodes = ()
-    several = [node for node in nodes if node not in topology.roles] if len(nodes) <= _MOST_NODES else []
-    return (*topology.roles, *several, *more)
+    several = [node for node in nodes if node not in topology.role_names] if len(nodes) <= _MOST_NODES else []
+    return (*topology.role_names, *several, *more)
 
 
 def _collectors(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Collector, ...]:

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.http import Http404
 
+from results.domain.plan.recipes import Build, Compare, Ready, Shelf, read_all
 from results.models.agents import AgentState
 from results.queries.agents import AgentRow, InstallationRow
-from results.ready import Build, Compare, Ready, Shelf, read_all
 from webapp.forms.levels import text_of, typed
 from webapp.forms.plan import Input, agent_inputs
 from workers.registry import kinds
@@ -94,16 +94,16 @@ def describe(ready: Ready, asked: Asked, agents: Sequence[AgentRow], *, sent: bo
     sensible. sent: the choice was made, and what is not in it was not chosen."""
     main = ready.roles[0]
     values = {role: str(asked.get(f"agents.{role}") or "") for role in ready.roles}
-    values[main] = values[main] or next((agent.name for agent in agents if _usable(agent)), "")
-    agent = next((agent for agent in agents if agent.name == values[main]), None)
-    field = "builds" if ready.compare is Compare.BUILDS else "installations"
-    asked_for = set(asked.getlist(field)) if sent or field in asked else set(sensible(ready, agent))
+    values[main] = values[main] or _first_usable(agents)
+    agent = _named(values[main], agents)
+    field = _field(ready)
+    chosen = set(asked.getlist(field)) if sent or field in asked else set(sensible(ready, agent))
     return Choice(
         size=str(asked.get("size") or "") or text_of(ready.laptop),
         agents=tuple(agent_inputs(values, ready.roles, [agent.name for agent in agents])),
         agent=values[main],
         field=field,
-        options=tuple(Option(value, value in asked_for, _note(ready, row)) for row, value in _offered(ready, agent)),
+        options=tuple(Option(value, value in chosen, _note(ready, row)) for row, value in _offered(ready, agent)),
         single=ready.compare is Compare.ONE,
     )
 
@@ -118,11 +118,10 @@ def sensible(ready: Ready, agent: AgentRow | None) -> list[str]:
 def completed(ready: Ready, chosen: Mapping[str, Any], agents: Sequence[AgentRow]) -> dict[str, Any]:
     """A choice by API or command (size, agents, installations, builds as texts), with all that is sensible where
     neither installations nor builds are named → the keywords of `Ready.plan`."""
-    field = "builds" if ready.compare is Compare.BUILDS else "installations"
     named = {key: list(chosen.get(key) or ()) for key in ("installations", "builds")}
     if not any(named.values()):
         main = chosen["agents"].get(ready.roles[0])
-        named[field] = sensible(ready, next((agent for agent in agents if agent.name == main), None))
+        named[_field(ready)] = sensible(ready, _named(main, agents))
     return {
         "size": chosen.get("size"),
         "agents": chosen["agents"],
@@ -139,6 +138,19 @@ def _offered(ready: Ready, agent: AgentRow | None) -> list[tuple[InstallationRow
     if ready.compare is not Compare.BUILDS:
         return [(row, row.name) for row in rows]
     return [(row, Build(row.name, method).label) for row in rows for method in row.access_methods or (HEAP,)]
+
+
+def _field(ready: Ready) -> str:
+    """What the PostgreSQL to compare are called where they are sent."""
+    return "builds" if ready.compare is Compare.BUILDS else "installations"
+
+
+def _named(name: str | None, agents: Sequence[AgentRow]) -> AgentRow | None:
+    return next((agent for agent in agents if agent.name == name), None)
+
+
+def _first_usable(agents: Sequence[AgentRow]) -> str:
+    return next((agent.name for agent in agents if _usable(agent)), "")
 
 
 def _note(ready: Ready, row: InstallationRow) -> str:

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseError
 
 from results import warehouse
-from results.errors import AwayError
+from results.domain.errors import AwayError
 
 
 class WarehouseCommand(BaseCommand):

@@ -10,9 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from results import warehouse
+from results.domain.states import ENDED_RUNS
+from results.domain.units import format_number, format_quantity
 from results.queries.runs import Cell, ConfigurationRow, RunDetail, run_detail
-from results.states import ENDED_RUNS
-from results.units import format_number, format_quantity
 
 POLL_S = 0.5
 

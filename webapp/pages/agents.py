@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -12,8 +10,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.agents import accept_host_key, create_agent, update_agent
-from results.environment import flatten
-from results.errors import AgentError
+from results.domain.environment.layers import flatten
+from results.domain.errors import AgentError
+from results.domain.matrix.program_needs import programs_of_kinds
 from results.models import Agent
 from results.models.agents import AgentState
 from results.models.audit import Scope
@@ -27,27 +26,26 @@ from workers.registry import kinds
 from workers.tasks import contact_now
 
 KEY_STATES = (AgentState.UNKNOWN_KEY, AgentState.CHANGED_KEY)
-TOOLS = ("sar", "sadf", "perf", "awk", "pgbench")
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    context = {"agents": list_agents(), "tools": TOOLS, "may_admin": _may_admin(request)}
+    context = {"agents": list_agents(), "tools": programs_of_kinds(kinds()), "may_admin": _may_admin(request)}
     return render(request, "agents/list.html", context)
 
 
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, name: str) -> HttpResponse:
-    found, now = agent_detail(name), timezone.now()
+    agent, now = agent_detail(name), timezone.now()
     context = {
-        "detail": found,
-        "agent": found.row,
-        "tools": TOOLS,
+        "detail": agent,
+        "agent": agent.row,
+        "tools": programs_of_kinds(kinds()),
         "noise": agent_noise(name),
-        "clusters": agent_clusters(found.row, kinds(), now),
+        "clusters": agent_clusters(agent.row, kinds(), now),
         "now": now,
-        "layers": [(layer, flatten(layer.content)) for layer in found.layers],
+        "layers": [(layer, flatten(layer.content)) for layer in agent.layers],
         "may_admin": _may_admin(request),
     }
     return render(request, "agents/detail.html", context)
@@ -103,7 +101,7 @@ def contact(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _contacted(request: HttpRequest, agent: Agent) -> HttpResponse:
-    """Reaches the agent now; what comes of it is stored on the agent and shown on the page we go to."""
+    """Reach the agent now; what comes of it is stored on the agent and shown on the page we go to."""
     try:
         contact_now(agent.pk)
     except AgentError:
@@ -117,5 +115,5 @@ def _waits_for_key(agent: Agent) -> bool:
     return agent.state in KEY_STATES and bool(agent.offered_fingerprint)
 
 
-def _may_admin(request: HttpRequest) -> Any:
+def _may_admin(request: HttpRequest) -> bool:
     return allows(scope_of(request.user), Scope.ADMIN)

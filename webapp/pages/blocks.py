@@ -10,8 +10,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from results import plan, runs
-from results.errors import TeitenError
+from results import runs
+from results.domain import plan
+from results.domain.errors import TeitenError
 from results.models import Run
 from results.models.audit import Scope
 from results.queries import NotFound

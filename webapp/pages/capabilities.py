@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.queries.capabilities import FILTERS, CapabilityMatrix, Line, capability_matrix
+from webapp.pages.common import wants_fragment
 
 _ONLY = "only"
 _DIFFERING = "differing"
@@ -19,48 +20,61 @@ _MOST_NAMED = 8
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    chosen = {name: list(dict.fromkeys(filter(None, request.GET.getlist(name)))) for name in FILTERS}
+    chosen = {name: _chosen(request, name) for name in FILTERS}
     differing = request.GET.get(_ONLY) == _DIFFERING
-    found = capability_matrix(chosen)
-    query = urlencode([(name, value) for name, values in chosen.items() for value in values])
-    short = "&".join(part for part in (query, f"{_ONLY}={_DIFFERING}" if differing else "") if part)
-    fragment = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
+    matrix = capability_matrix(chosen)
+    query = urlencode(chosen, doseq=True)
     context = {
-        "matrix": found,
-        "groups": _shown(found, differing),
+        "matrix": matrix,
+        "groups": _groups(matrix, differing),
         "chosen": chosen,
-        "facets": _facets(found, chosen),
+        "facets": _facets(matrix, chosen),
         "differing": differing,
-        "sentence": sentence(found),
+        "sentence": sentence(matrix),
         "is_filtered": any(chosen.values()),
-        "json": reverse("api:capabilities") + (f"?{query}" if query else ""),
+        "json": _address("api:capabilities", query),
     }
-    template = "capabilities/_capabilities.html" if fragment else "capabilities/index.html"
-    response = render(request, template, context)
-    response["HX-Push-Url"] = reverse("capabilities") + (f"?{short}" if short else "")
+    fragment = wants_fragment(request)
+    response = render(request, f"capabilities/{'_capabilities' if fragment else 'index'}.html", context)
+    response["HX-Push-Url"] = _address("capabilities", query, f"{_ONLY}={_DIFFERING}" if differing else "")
     return response
 
 
-def sentence(found: CapabilityMatrix) -> tuple[str, str]:
+def _chosen(request: HttpRequest, name: str) -> list[str]:
+    """The values of a filter, each once."""
+    return list(dict.fromkeys(value for value in request.GET.getlist(name) if value))
+
+
+def _address(page: str, *queries: str) -> str:
+    query = "&".join(part for part in queries if part)
+    return f"{reverse(page)}?{query}" if query else reverse(page)
+
+
+def sentence(matrix: CapabilityMatrix) -> tuple[str, str]:
     """(how many capabilities hold on all builds shown, which do not or are not known)."""
-    lines, builds = found.lines, found.builds
-    others = [line.title for line in lines if not line.alike]
+    lines, builds = matrix.lines, matrix.builds
+    partial = [line.title for line in lines if not line.alike]
     where = f"all {len(builds)} builds" if len(builds) > 1 else "this build"
-    count = f"{len(lines) - len(others)} of {len(lines)} capabilities hold on {where}."
-    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-    return count, ", ".join(others[:_MOST_NAMED]) + more
+    count = f"{len(lines) - len(partial)} of {len(lines)} capabilities hold on {where}."
+    more = f" and {len(partial) - _MOST_NAMED} more" if len(partial) > _MOST_NAMED else ""
+    return count, ", ".join(partial[:_MOST_NAMED]) + more
 
 
-def _shown(found: CapabilityMatrix, differing: bool) -> list[tuple[str, list[Line]]]:
-    groups = [(name, [line for line in lines if not (differing and line.alike)]) for name, lines in found.groups]
-    return [(name, lines) for name, lines in groups if lines]
+def _groups(matrix: CapabilityMatrix, differing: bool) -> list[tuple[str, list[Line]]]:
+    """(name, lines) of each group with a line to show."""
+    shown = []
+    for name, lines in matrix.groups:
+        listed = [line for line in lines if not (differing and line.alike)]
+        if listed:
+            shown.append((name, listed))
+    return shown
 
 
-def _facets(found: CapabilityMatrix, chosen: dict[str, list[str]]) -> list[dict[str, Any]]:
+def _facets(matrix: CapabilityMatrix, chosen: dict[str, list[str]]) -> list[dict[str, Any]]:
     """The filters with something to choose; of the capabilities, which are many, only those chosen."""
     facets = []
     for name in FILTERS:
-        values = chosen[name] if name == "capability" else found.choices[name]
+        values = chosen[name] if name == "capability" else matrix.choices[name]
         unknown = [value for value in chosen[name] if value not in values]
         if len(values) > 1 or chosen[name]:
             facets.append({"name": name, "title": name.replace("_", " "), "values": [*values, *unknown]})

@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from results.errors import StateError
+from results.domain.errors import StateError
+from results.domain.units import format_quantity
 from results.models.audit import Scope
 from results.queries.agents import agent_row
 from results.queries.clusters import ClusterRow, Pruned, agent_clusters
-from results.units import format_quantity
 from webapp.access import actor, needs
 from webapp.problems import missing_is_404, status_of
 from workers.registry import kinds

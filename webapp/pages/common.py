@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 
 
 def number(text: str) -> int | None:
     """The digits of an address or a field as a number that PostgreSQL can hold; None for any other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def wants_fragment(request: HttpRequest) -> bool:
+    """Whether htmx asks for the part of a page that it will put in place. For a page of the history that the browser
+    has no longer, it asks for all of it."""
+    return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
 
 
 def trial_url(trial_id: int) -> str:

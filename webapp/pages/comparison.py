@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results import plan
-from results.errors import PlanError, TeitenError
+from results.domain import plan
+from results.domain.errors import PlanError, TeitenError
 from results.models import Run
 from results.models.audit import Scope
 from results.queries.blocks import KeptNoise, by_noise

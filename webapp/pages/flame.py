@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from results.domain.measurement.call_stacks import Stacks, by_function, cut_share, merged, unnamed_share
 from results.queries import NotFound
 from results.queries.documents import documents_of
 from results.queries.stacks import Choice, Comparison, Profile, choices, compared, profile
 from results.queries.trials import shown_attempt
-from results.stacks import Stacks, by_function, cut_share, merged, unnamed_share
 from webapp.charts.flame import flame_figure
 from webapp.pages.common import number
 from webapp.problems import missing_is_404

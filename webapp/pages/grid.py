@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from results.domain.states import TrialState
+from results.domain.units import format_number, format_quantity, scale_for
 from results.queries.ordering import DEFAULT
-from results.queries.runs import Cell, RunDetail
-from results.states import TrialState
-from results.units import format_number, format_quantity, scale_for
+from results.queries.runs import Cell, ConfigurationRow, RunDetail
 from webapp.templatetags.teiten import duration
 
 
@@ -54,42 +54,74 @@ class Grid:
 
 
 def grid(detail: RunDetail) -> Grid:
-    varied = [str(f["name"]) for f in detail.factors if len(f["levels"]) > 1]
-    constant = [f"{f['name']} {f['levels'][0] or DEFAULT}" for f in detail.factors if len(f["levels"]) == 1]
-    rows = detail.configurations
-    values = [cell.value for row in rows for cell in row.cells if cell.value is not None]
-    divisor, unit = scale_for(max(values, default=1.0), detail.metric.unit)
-    heads = _heads([[row.levels.get(name, "") for name in varied] for row in rows])
-    blocks = sorted({cell.block for row in rows for cell in row.cells})
-    lines = tuple(
-        GridRow(
-            heads=heads[index],
-            opens_group=len(varied) > 1 and bool(heads[index]) and len(heads[index]) == len(varied),
-            cells=tuple(_cell(cell, detail, divisor) for cell in row.cells),
-            median=_number(row.median, divisor),
-            spread="" if row.spread is None or row.n < 2 else f"{row.spread * 100:.1f} %",
-            n=row.n,
-        )
-        for index, row in enumerate(rows)
-    )
+    varied = [str(factor["name"]) for factor in detail.factors if len(factor["levels"]) > 1]
+    divisor, unit = _scale(detail)
+    headings = _headings([[row.levels.get(name, "") for name in varied] for row in detail.configurations])
     return Grid(
-        tuple(name.removeprefix("setting.") for name in varied) or ("configuration",),
-        tuple(constant),
-        tuple(blocks),
-        lines,
-        unit,
+        factors=tuple(name.removeprefix("setting.") for name in varied) or ("configuration",),
+        constant=_constants(detail),
+        blocks=tuple(sorted({cell.block for row in detail.configurations for cell in row.cells})),
+        rows=tuple(
+            _row(configuration, heads, len(varied), detail.metric.unit, divisor)
+            for configuration, heads in zip(detail.configurations, headings, strict=True)
+        ),
+        unit=unit,
     )
 
 
-def _heads(levels: Sequence[Sequence[str]]) -> list[tuple[Head, ...]]:
-    """For each row the headings that begin there."""
+def _constants(detail: RunDetail) -> tuple[str, ...]:
+    constants = []
+    for factor in detail.factors:
+        if len(factor["levels"]) == 1:
+            constants.append(f"{factor['name']} {factor['levels'][0] or DEFAULT}")
+    return tuple(constants)
+
+
+def _scale(detail: RunDetail) -> tuple[float, str]:
+    """By what the numbers are divided, and the unit that they have then."""
+    values = [cell.value for row in detail.configurations for cell in row.cells if cell.value is not None]
+    return scale_for(max(values, default=1.0), detail.metric.unit)
+
+
+def _row(configuration: ConfigurationRow, heads: tuple[Head, ...], factors: int, unit: str, divisor: float) -> GridRow:
+    """factors: how many are varied. unit: the metric's own."""
+    return GridRow(
+        heads=heads,
+        opens_group=factors > 1 and len(heads) == factors,
+        cells=tuple(_cell(cell, unit, divisor) for cell in configuration.cells),
+        median=_number(configuration.median, divisor),
+        spread=_spread(configuration),
+        n=configuration.n,
+    )
+
+
+def _spread(configuration: ConfigurationRow) -> str:
+    if configuration.spread is None or configuration.n < 2:
+        return ""
+    return f"{configuration.spread * 100:.1f} %"
+
+
+def _headings(levels: Sequence[Sequence[str]]) -> list[tuple[Head, ...]]:
+    """For each row the headings that begin there. levels: of each row, those of the factors that are varied."""
     if levels and not levels[0]:
         return [(Head("the only one", 1),) for _ in levels]
-    found: list[tuple[Head, ...]] = []
+    headings = []
     for index, row in enumerate(levels):
-        begins = next((i for i in range(len(row)) if index == 0 or row[i] != levels[index - 1][i]), len(row) - 1)
-        found.append(tuple(Head(row[i] or DEFAULT, _span(levels, index, i)) for i in range(begins, len(row))))
-    return found
+        start = _first_change(levels, index)
+        heads = [Head(row[factor] or DEFAULT, _span(levels, index, factor)) for factor in range(start, len(row))]
+        headings.append(tuple(heads))
+    return headings
+
+
+def _first_change(levels: Sequence[Sequence[str]], index: int) -> int:
+    """The first factor whose level is not that of the row above; the last one where all are."""
+    if index == 0:
+        return 0
+    row, above = levels[index], levels[index - 1]
+    for factor, level in enumerate(row):
+        if level != above[factor]:
+            return factor
+    return len(row) - 1
 
 
 def _span(levels: Sequence[Sequence[str]], index: int, factor: int) -> int:
@@ -104,12 +136,12 @@ def _number(value: float | None, divisor: float) -> str:
     return "" if value is None else format_number(value / divisor)
 
 
-def _cell(cell: Cell, detail: RunDetail, divisor: float) -> GridCell:
+def _cell(cell: Cell, unit: str, divisor: float) -> GridCell:
     state, share, title = str(cell.state), None, f"block {cell.block}: {cell.state}"
     match state:
         case TrialState.DONE:
             text = _number(cell.value, divisor) or "done"
-            title = f"block {cell.block}: {format_quantity(cell.value, detail.metric.unit)}"
+            title = f"block {cell.block}: {format_quantity(cell.value, unit)}"
         case TrialState.RUNNING:
             text = f"{cell.phase or 'starting'}{_left(cell)}"
             title = f"block {cell.block}: {cell.phase}, attempt {cell.attempts}"

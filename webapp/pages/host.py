@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results import hostfactors
-from results.errors import DefinitionError
-from results.host import read, to_toml
+from results.domain.errors import DefinitionError
+from results.domain.kinds.host_factors import read, to_toml
 from results.models import Agent, HostFactor
 from results.models.audit import Scope
 from webapp.access import actor, needs
@@ -28,15 +28,15 @@ def edit(request: HttpRequest, name: str, factor: str = "") -> HttpResponse:
     form = described(read(stored.toml)[0]) if stored else HostForm()
     if request.method == "POST":
         try:
-            found = factor_posted(request.POST, factor)
+            definition = factor_posted(request.POST, factor)
         except DefinitionError as error:
             form = refused(request.POST, error)
         else:
-            hostfactors.define(agent, [found], actor(request))
-            messages.success(request, f"Plans may name host.{found.name} now.")
+            hostfactors.define(agent, [definition], actor(request))
+            messages.success(request, f"Plans may name host.{definition.name} now.")
             return redirect("agents:detail", agent.name)
     context = {"agent": agent, "form": form, "factor": factor}
-    return render(request, "agents/host.html", context, status=422 if form.problems or _wrong(form) else 200)
+    return render(request, "agents/host.html", context, status=422 if _has_problems(form) else 200)
 
 
 @require_POST
@@ -47,12 +47,13 @@ def import_toml(request: HttpRequest, name: str) -> HttpResponse:
     agent = Agent.objects.get(name=name)
     text = request.POST.get("toml", "").replace("\r\n", "\n")
     try:
-        found = read(text)
+        definitions = read(text)
     except DefinitionError as error:
         context = {"agent": agent, "form": HostForm(), "factor": "", "toml": text, "problem": error.as_dict()}
         return render(request, "agents/host.html", context, status=422)
-    hostfactors.define(agent, found, actor(request))
-    messages.success(request, f"Plans may name {', '.join(f'host.{factor.name}' for factor in found)} now.")
+    hostfactors.define(agent, definitions, actor(request))
+    names = ", ".join(f"host.{definition.name}" for definition in definitions)
+    messages.success(request, f"Plans may name {names} now.")
     return redirect("agents:detail", agent.name)
 
 
@@ -73,5 +74,5 @@ def remove(request: HttpRequest, name: str, factor: str) -> HttpResponse:
     return redirect("agents:detail", name)
 
 
-def _wrong(form: HostForm) -> bool:
-    return any(level.problem for level in form.levels)
+def _has_problems(form: HostForm) -> bool:
+    return bool(form.problems) or any(level.problem for level in form.levels)

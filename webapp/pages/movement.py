@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.text import slugify
 
-from results.explain import PLANNED
+from results.domain.measurement.query_plans import PLANNED
+from results.domain.statistics.movement import WAITS, Movement, Sentence, State, Value
+from results.domain.units import format_quantity
 from results.queries.comparison import Comparison, Point
 from results.queries.why import Gap, PlanPair, Side, Why
-from results.statistics.movement import WAITS, Movement, Sentence, State, Value
-from results.units import format_quantity
 from webapp.charts import why as charts
 from webapp.charts.style import Figure
 from webapp.charts.why import Look
 from webapp.pages.common import trial_url
 
-MOST_SAID = 7  # of one clause
+MOST_NAMED = 7  # of one clause
 MOST_OPEN = 2  # plans that differ and are shown at once
-DRAWN_COSTS = ("wal", "blocks.hit", "blocks.read", "blocks.written", "disk.read", "disk.write", "temp")
+COSTS = ("wal", "blocks.hit", "blocks.read", "blocks.written", "disk.read", "disk.write", "temp")
 
 
 @dataclass(frozen=True)
@@ -37,17 +38,21 @@ class Headline:
     high: float | None
 
 
-def headline(found: Comparison, base: Point, other: Point) -> Headline:
-    verdict, unit = other.verdict, found.metric.unit
-    ratio, low, high = (verdict.ratio, verdict.low, verdict.high) if verdict else (None, None, None)
+def headline(comparison: Comparison, base: Point, other: Point) -> Headline:
+    verdict, unit = other.verdict, comparison.metric.unit
     return Headline(
-        format_quantity(base.value, unit), format_quantity(other.value, unit), other.ratio, ratio, low, high
+        base=format_quantity(base.value, unit),
+        other=format_quantity(other.value, unit),
+        cells=other.ratio,
+        ratio=verdict.ratio if verdict else None,
+        low=verdict.low if verdict else None,
+        high=verdict.high if verdict else None,
     )
 
 
 @dataclass(frozen=True)
 class Clause:
-    """A part of the sentence on top: how it begins, (text, place of its row or ''), and how many more there are."""
+    """A part of the sentence on top: how it begins, (text, anchor of its row or ''), and how many more there are."""
 
     begins: str
     items: tuple[tuple[str, str], ...] = ()
@@ -61,49 +66,56 @@ _BEGINS = {
     "none": "None in either:",
     "withheld": "Different, but not comparable:",
 }
+_NOTHING_MOVED = Clause("Of what else was measured, nothing is known to have moved with it.")
 
 
-def clauses(said: Sentence) -> list[Clause]:
-    """What is true of something only. Of what cannot be told apart from chance the change is said with its reach."""
-    found = [
-        Clause(begins, tuple((_said(one), _anchor(one)) for one in several[:MOST_SAID]), len(several[MOST_SAID:]))
-        for state, begins in _BEGINS.items()
-        if (several := getattr(said, state))
-    ]
-    if not said.moved and found:
-        found.insert(0, Clause("Of what else was measured, nothing is known to have moved with it."))
-    return found
+def clauses(sentence: Sentence) -> list[Clause]:
+    """Those that something is true of. Of what cannot be told apart from chance the change is given with its reach."""
+    filled = []
+    for state, begins in _BEGINS.items():
+        changes: Sequence[Movement] = getattr(sentence, state)
+        if changes:
+            named = tuple((_text(change), _anchor(change)) for change in changes[:MOST_NAMED])
+            filled.append(Clause(begins, named, more=len(changes[MOST_NAMED:])))
+    if filled and not sentence.moved:
+        return [_NOTHING_MOVED, *filled]
+    return filled
 
 
-def _said(one: Movement) -> str:
-    state = one.state
-    if state in (State.NONE, State.SAME):
-        return one.said
-    if one.ratio is None:
-        return f"{one.said} {' → '.join(format_quantity(x, one.unit) for x in (one.base_median, one.other_median))}"
-    reach = f" ({_reach(one.reach)})" if state is State.OPEN and one.reach is not None else ""
-    return f"{one.said} {change(one.ratio)}{reach}"
+def _text(change: Movement) -> str:
+    """The name of what was measured, and how it changed: 'WAL +7.9 %'."""
+    if change.state in (State.NONE, State.SAME):
+        return change.said
+    if change.ratio is None:
+        medians = (format_quantity(median, change.unit) for median in (change.base_median, change.other_median))
+        return f"{change.said} {' → '.join(medians)}"
+    text = f"{change.said} {percent_change(change.ratio)}"
+    if change.state is State.OPEN and change.reach is not None:
+        return f"{text} ({_reach(change.reach)})"
+    return text
 
 
 def _reach(share: float) -> str:
     return f"±{100 * share:.2g} %" if share < 1 else "more than ±100 %"
 
 
-def change(ratio: float) -> str:
+def percent_change(ratio: float) -> str:
     """1.079 → '+7.9 %', 0.5 → '−50.0 %', 2.4 → '×2.40'."""
     return f"×{ratio:,.2f}" if ratio >= 2 else f"{100 * (ratio - 1):+.1f} %".replace("-", "−")
 
 
-def _anchor(one: Movement) -> str:
-    if one.state is State.NONE:
+def _anchor(change: Movement) -> str:
+    """The id of its row in the table; '' where it has none."""
+    if change.state is State.NONE:
         return ""
-    return slugify(f"moved {one.name} {one.node} {one.label if one.name == WAITS else ''} {one.part}".replace(".", " "))
+    label = change.label if change.name == WAITS else ""
+    return slugify(f"moved {change.name} {change.node} {label} {change.part}".replace(".", " "))
 
 
 @dataclass(frozen=True)
-class Row:
-    """A line of a table. dots: every replicate's place between the smallest and the largest, in percent, and its trial,
-    for both configurations."""
+class MetricChangeRow:
+    """A line of a table. dots: for both configurations, (position between the smallest and the largest in percent,
+    trial) of every replicate."""
 
     movement: Movement
     anchor: str
@@ -113,29 +125,34 @@ class Row:
     dots: tuple[tuple[tuple[float, int], ...], ...]
 
 
-def rows(found: Sequence[Movement]) -> list[Row]:
+def rows(changes: Sequence[Movement]) -> list[MetricChangeRow]:
     """All but what is 0 in every trial of both."""
-    return [_row(one) for one in found if one.state is not State.NONE]
+    return [_row(change) for change in changes if change.state is not State.NONE]
 
 
-def _row(one: Movement) -> Row:
-    values = [value.value for value in (*one.base, *one.other)]
+def _row(change: Movement) -> MetricChangeRow:
+    values = [replicate.value for replicate in (*change.base, *change.other)]
     low, high = min(values), max(values)
-
-    def place(value: float) -> float:
-        return round(100 * (value - low) / (high - low), 1) if high > low else 50.0
-
-    def texts(side: Sequence[Value]) -> str:
-        return ", ".join(format_quantity(value.value, one.unit) for value in side)
-
-    return Row(
-        one,
-        _anchor(one),
-        format_quantity(one.base_median, one.unit),
-        format_quantity(one.other_median, one.unit),
-        f"{texts(one.base)} against {texts(one.other)}",
-        tuple(tuple((place(value.value), value.trial_id) for value in side) for side in (one.base, one.other)),
+    return MetricChangeRow(
+        movement=change,
+        anchor=_anchor(change),
+        base=format_quantity(change.base_median, change.unit),
+        other=format_quantity(change.other_median, change.unit),
+        title=f"{_values(change.base, change.unit)} against {_values(change.other, change.unit)}",
+        dots=(_dots(change.base, low, high), _dots(change.other, low, high)),
     )
+
+
+def _values(replicates: Sequence[Value], unit: str) -> str:
+    return ", ".join(format_quantity(replicate.value, unit) for replicate in replicates)
+
+
+def _dots(replicates: Sequence[Value], low: float, high: float) -> tuple[tuple[float, int], ...]:
+    return tuple((_position(replicate.value, low, high), replicate.trial_id) for replicate in replicates)
+
+
+def _position(value: float, low: float, high: float) -> float:
+    return round(100 * (value - low) / (high - low), 1) if high > low else 50.0
 
 
 @dataclass(frozen=True)
@@ -146,44 +163,46 @@ class Part:
     missing: tuple[str, ...]
 
 
-def parts(looks: Sequence[Look], found: Sequence[Movement]) -> dict[str, Part]:
+def parts(looks: Sequence[Look], changes: Sequence[Movement]) -> dict[str, Part]:
     """The figures by name."""
-    drawn = [one for one in found if one.name in DRAWN_COSTS and one.state is not State.NONE]
-    figures: tuple[tuple[str, Figure | None, Callable[[Side], bool], str, str], ...] = (
-        ("time", charts.over_time(looks), _has_series, "the rate of each second", ""),
-        ("density", charts.density(looks), _has_latencies, "the latency of every transaction", "latency_log"),
-        ("cpu", charts.processors(looks), _has("cpu.busy"), "what the processors did", "sar"),
-        ("waits", charts.waiting(looks), _has(WAITS), "what the sessions waited for", "pg_stat"),
-        (
-            "costs",
-            charts.costs(drawn, looks, trial_url),
-            _has("wal.bytes"),
-            "how much WAL and how many blocks",
-            "pg_stat",
+    costs = [change for change in changes if change.name in COSTS and change.state is not State.NONE]
+    has_busy, has_waits, has_wal = _has("cpu.busy"), _has(WAITS), _has("wal.bytes")
+    gaps = partial(missing, looks)
+    return {
+        "time": Part(charts.over_time(looks), gaps(_has_series, "the rate of each second", "")),
+        "density": Part(charts.density(looks), gaps(_has_latencies, "the latency of every transaction", "latency_log")),
+        "cpu": Part(charts.processors(looks), gaps(has_busy, "what the processors did", "sar")),
+        "waits": Part(charts.waiting(looks), gaps(has_waits, "what the sessions waited for", "pg_stat")),
+        "costs": Part(
+            charts.costs(costs, looks, trial_url), gaps(has_wal, "how much WAL and how many blocks", "pg_stat")
         ),
-    )
-    return {name: Part(figure, missing(looks, has, what, collector)) for name, figure, has, what, collector in figures}
+    }
 
 
 def time_note(looks: Sequence[Look]) -> str:
-    thin = f"Thin: every replicate{_of_many(looks)}; thick: their median at each second."
-    width = charts.width_s(looks)
-    return thin if width == 1 else f"{thin} A point is the mean of {width} seconds."
+    text = f"Thin: every replicate{_limit_note(looks)}; thick: their median at each second."
+    width_s = charts.width_s(looks)
+    return text if width_s == 1 else f"{text} A point is the mean of {width_s} seconds."
 
 
-def _of_many(looks: Sequence[Look]) -> str:
-    many = any(len(look.side.attempts) > charts.MOST_REPLICATES for look in looks)
-    return f", of many the first {charts.MOST_REPLICATES}" if many else ""
+def _limit_note(looks: Sequence[Look]) -> str:
+    """Where not all replicates are in the figure."""
+    exceeded = any(len(look.side.attempts) > charts.MOST_REPLICATES for look in looks)
+    return f", of many the first {charts.MOST_REPLICATES}" if exceeded else ""
 
 
 def density_note(looks: Sequence[Look]) -> str:
-    counted = "; ".join(
-        f"{look.name}: {counts.total:,} in {len(look.side.with_latencies)} of {len(look.side.attempts)} trials"
-        for look in looks
-        if (counts := look.side.latencies)
+    counts = []
+    for look in looks:
+        side = look.side
+        if side.latencies:
+            trials = f"{len(side.with_latencies)} of {len(side.attempts)} trials"
+            counts.append(f"{look.name}: {side.latencies.total:,} in {trials}")
+    marks = ", ".join(f"{percent:g} %" for percent in charts.MARKED)
+    return (
+        f"Share of transactions in each quarter of a doubling; marks: within which {marks} of them were. "
+        f"{'; '.join(counts)}."
     )
-    marked = ", ".join(f"{percent:g} %" for percent in charts.MARKED)
-    return f"Share of transactions in each quarter of a doubling; marks: within which {marked} of them were. {counted}."
 
 
 def _has(metric: str) -> Callable[[Side], bool]:
@@ -200,13 +219,13 @@ def _has_latencies(side: Side) -> bool:
 
 def missing(looks: Sequence[Look], has: Callable[[Side], bool], what: str, collector: str) -> tuple[str, ...]:
     """For each configuration without it why, and what else its collector could not gather."""
-    said: dict[str, list[str]] = {}
+    names_by_text: dict[str, list[str]] = {}
     for look in looks:
         gaps = look.side.gaps(collector) if collector else ()
         texts = map(_gap, gaps) if has(look.side) else [_why_not(look.side, gaps, what, collector)]
         for text in texts:
-            said.setdefault(text, []).append(look.name)
-    return tuple(f"{' and '.join(names)}: {text}" for text, names in said.items())
+            names_by_text.setdefault(text, []).append(look.name)
+    return tuple(f"{' and '.join(names)}: {text}" for text, names in names_by_text.items())
 
 
 def _why_not(side: Side, gaps: Sequence[Gap], what: str, collector: str) -> str:
@@ -231,7 +250,7 @@ def _gap(gap: Gap) -> str:
 
 @dataclass(frozen=True)
 class Plan:
-    """A query's plans. marks: lines that differ in what the planner chose. open: shown without being asked for."""
+    """A query's plans. marks: lines that differ in what the planner chose. open: shown without a click."""
 
     of: PlanPair
     marks: int
@@ -239,14 +258,17 @@ class Plan:
 
 
 def plans(pairs: Sequence[PlanPair], query: str = "") -> list[Plan]:
-    """query: the one that the cells are of, whose plan comes first and is open; else the first that differ are."""
-    found: list[Plan] = []
-    own = {pair.label for pair in pairs} & {query}
-    for pair in sorted(pairs, key=lambda pair: pair.label not in own):
-        marks = sum(bool(one.differs & PLANNED) for one in pair.pairs)
-        first = marks > 0 and sum(plan.open for plan in found) < MOST_OPEN
-        found.append(Plan(pair, marks, pair.label in own if own else first))
-    return found
+    """query: the one that the cells are of, whose plans come first and are open; without it the first that differ
+    are open."""
+    has_query = any(pair.label == query for pair in pairs)
+    shown: list[Plan] = []
+    opened = 0
+    for pair in sorted(pairs, key=lambda pair: pair.label != query):
+        marks = sum(bool(line.differs & PLANNED) for line in pair.pairs)
+        is_open = pair.label == query if has_query else marks > 0 and opened < MOST_OPEN
+        opened += is_open
+        shown.append(Plan(pair, marks, is_open))
+    return shown
 
 
 def plans_missing(looks: Sequence[Look]) -> tuple[str, ...]:
@@ -260,5 +282,5 @@ def flame(result: Why) -> str:
     configuration."""
     if not (result.base.stacks and result.other.stacks):
         return ""
-    a, b = (f"c{side.configurations[0]}" for side in (result.base, result.other))
-    return f"{reverse('flame')}?{urlencode({'a': a, 'b': b})}"
+    fields = {"a": f"c{result.base.configurations[0]}", "b": f"c{result.other.configurations[0]}"}
+    return f"{reverse('flame')}?{urlencode(fields)}"

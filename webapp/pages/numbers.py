@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from results.domain.kinds.specs import role_of
 from results.queries.trials import MeasurementRow
-from results.specs import role_of
 
 # (heading, metric prefixes); a metric belongs to the first group that has a prefix of it
 GROUPS = (
@@ -36,21 +37,38 @@ RESULTS = "Results"
 FEWEST_LABELS = 3  # of two metrics or more, for a table
 PHASES = "Phases"
 FACTS = (
-    "failover.outage", "ledger.lost", "failover.failed", "failover.steady",
-    "latency.mean", "latency.p50", "latency.p95", "latency.p99", "latency.p99.9", "latency.max", "failed",
-    "transactions", "cpu.per_transaction", "wal.per_transaction", "blocks.read.per_transaction",
-)  # fmt: skip
+    "failover.outage",
+    "ledger.lost",
+    "failover.failed",
+    "failover.steady",
+    "latency.mean",
+    "latency.p50",
+    "latency.p95",
+    "latency.p99",
+    "latency.p99.9",
+    "latency.max",
+    "failed",
+    "transactions",
+    "cpu.per_transaction",
+    "wal.per_transaction",
+    "blocks.read.per_transaction",
+)
 MOST_BESIDE = 3  # nodes of a group among others
 LARGEST_FIRST = ("perf.share", "waits")  # metrics whose labels are in the order of their values
 SUMMED = ("tps", "tps.including", "transactions", "failed", "retried", "retries", "skipped", "late")
 OF_LOADS = ("latency.", "schedule.", "connection.")  # prefixes of the other numbers that a load has
 BY_NODE = ("replication.",)  # whose few labels stand in their group, where nodes stand side by side
 _SHORT = {
-    "failover.outage": "without service", "ledger.lost": "acknowledged, lost", "failover.failed": "failed",
+    "failover.outage": "without service",
+    "ledger.lost": "acknowledged, lost",
+    "failover.failed": "failed",
     "failover.steady": "until steady",
-    "latency.mean": "mean latency", "latency.max": "max", "cpu.per_transaction": "CPU / tx",
-    "wal.per_transaction": "WAL / tx", "blocks.read.per_transaction": "blocks read / tx",
-}  # fmt: skip
+    "latency.mean": "mean latency",
+    "latency.max": "max",
+    "cpu.per_transaction": "CPU / tx",
+    "wal.per_transaction": "WAL / tx",
+    "blocks.read.per_transaction": "blocks read / tx",
+}
 
 
 @dataclass(frozen=True)
@@ -117,91 +135,135 @@ def by_load(
 ) -> tuple[ByLoad | None, list[MeasurementRow]]:
     """(what each load reached, all rows that are not in it). loads: of the trial's spec, with `name` and `workload`;
     None with fewer than two."""
-    names = [str(load["name"]) for load in loads]
-    cells = {(row.metric, row.node): row for row in rows if not row.label and _of_a_load(row.metric)}
-    own = {key: row for key, row in cells.items() if key[1] in names}
-    if len(names) < 2 or not own:
+    names = {str(load["name"]) for load in loads}
+    cells: dict[tuple[str, str], MeasurementRow] = {}
+    totals: dict[str, MeasurementRow] = {}
+    for row in rows:
+        if row.label or not _is_of_loads(row.metric):
+            continue
+        if row.node in names:
+            cells[row.metric, row.node] = row
+        elif not row.node:
+            totals[row.metric] = row
+    if len(loads) < 2 or not cells:
         return None, list(rows)
-    metrics = sorted({metric for metric, _ in own}, key=_place)
-    totals = tuple(cells.get((metric, "")) for metric in metrics)
-    workers = [str(load["name"]) for load in loads if load["workload"]]
-    nouns = [noun for noun, key in (("node", "server"), ("client", "client")) if all(_is(load, key) for load in loads)]
-    found = ByLoad(
-        noun=next(iter(nouns), "load"),
-        columns=tuple(next(row for (name, _), row in own.items() if name == metric) for metric in metrics),
-        lines=tuple((name, tuple(own.get((metric, name)) for metric in metrics)) for name in names),
-        beside=tuple(name for name in names if name not in workers),
-        totals=totals,
-        means=tuple(
-            total.value / len(workers) if total is not None and metric in SUMMED else None
-            for metric, total in zip(metrics, totals, strict=True)
-        ),
+    return _loads_table(cells, totals, loads), _without(rows, cells.values())
+
+
+def _loads_table(
+    cells: Mapping[tuple[str, str], MeasurementRow],
+    totals: Mapping[str, MeasurementRow],
+    loads: Sequence[Mapping[str, Any]],
+) -> ByLoad:
+    """cells: by metric and load. totals: by metric."""
+    columns: dict[str, MeasurementRow] = {}
+    for (metric, _), row in cells.items():
+        columns.setdefault(metric, row)
+    metrics = sorted(columns, key=_metric_order)
+    names = [str(load["name"]) for load in loads]
+    beside = tuple(str(load["name"]) for load in loads if not load["workload"])
+    lines = []
+    for name in names:
+        lines.append((name, tuple(cells.get((metric, name)) for metric in metrics)))
+    return ByLoad(
+        noun=_noun(loads),
+        columns=tuple(columns[metric] for metric in metrics),
+        lines=tuple(lines),
+        beside=beside,
+        totals=tuple(totals.get(metric) for metric in metrics),
+        means=tuple(_mean(totals.get(metric), len(names) - len(beside)) for metric in metrics),
     )
-    taken = {id(row) for row in own.values()}
-    return found, [row for row in rows if id(row) not in taken]
 
 
-def _is(load: Mapping[str, Any], key: str) -> bool:
-    return bool(load["name"] == load[key])
+def _noun(loads: Sequence[Mapping[str, Any]]) -> str:
+    """What the loads are named after: their server, their client, or neither."""
+    if all(load["name"] == load["server"] for load in loads):
+        return "node"
+    if all(load["name"] == load["client"] for load in loads):
+        return "client"
+    return "load"
 
 
-def _of_a_load(metric: str) -> bool:
+def _mean(total: MeasurementRow | None, loads: int) -> float | None:
+    """A load's share of a sum; None where there is no total, or where it is no sum."""
+    return total.value / loads if total is not None and total.metric in SUMMED else None
+
+
+def _is_of_loads(metric: str) -> bool:
     return metric in SUMMED or metric.startswith(OF_LOADS)
 
 
-def _place(metric: str) -> tuple[int, str]:
+def _metric_order(metric: str) -> tuple[int, str]:
     """Rates and counts first."""
     return SUMMED.index(metric) if metric in SUMMED else len(SUMMED), metric
 
 
+def _without(rows: Iterable[MeasurementRow], shown: Iterable[MeasurementRow]) -> list[MeasurementRow]:
+    """The rows but for these very ones; two rows may be equal."""
+    shown_ids = {id(row) for row in shown}
+    return [row for row in rows if id(row) not in shown_ids]
+
+
 def tables(rows: Iterable[MeasurementRow]) -> tuple[tuple[Table, ...], list[MeasurementRow]]:
     """(tables of metrics that share their labels, all rows that are in none)."""
-    by_metric: dict[tuple[str, str], dict[str, MeasurementRow]] = {}
     rows = list(rows)
+    shared: list[Table] = []
+    shown: list[MeasurementRow] = []
+    for node, metrics in _sharing_labels(rows):
+        table = _table(node, metrics)
+        above = any(other.title == table.title and other.node != node for other in shared)
+        shared.append(replace(table, again=above))
+        for metric in metrics:
+            shown += metric.values()
+    return tuple(shared), _without(rows, shown)
+
+
+def _sharing_labels(rows: Iterable[MeasurementRow]) -> list[tuple[str, list[dict[str, MeasurementRow]]]]:
+    """(node, metrics) for each set of labels that several metrics of a node have in common; a metric is its rows by
+    label."""
+    by_metric: dict[tuple[str, str], dict[str, MeasurementRow]] = defaultdict(dict)
     for row in rows:
         if row.label and not row.metric.startswith(BY_NODE):
-            by_metric.setdefault((row.node, row.metric), {})[row.label] = row
-    sharing: dict[tuple[str, frozenset[str]], list[dict[str, MeasurementRow]]] = {}
-    for (node, _), of in by_metric.items():
-        if len(of) >= FEWEST_LABELS:
-            sharing.setdefault((node, frozenset(of)), []).append(of)
-    alike = [_table(node, several) for (node, _), several in sharing.items() if len(several) > 1]
-    nodes = [(table.title, table.node) for table in alike]
-    found = tuple(
-        replace(table, again=any(title == table.title and node != table.node for title, node in nodes[:place]))
-        for place, table in enumerate(alike)
-    )
-    taken = {id(cell) for table in found for _, cells in table.lines for cell in cells}
-    return found, [row for row in rows if id(row) not in taken]
+            by_metric[row.node, row.metric][row.label] = row
+    by_labels: dict[tuple[str, frozenset[str]], list[dict[str, MeasurementRow]]] = defaultdict(list)
+    for (node, _), metric in by_metric.items():
+        if len(metric) >= FEWEST_LABELS:
+            by_labels[node, frozenset(metric)].append(metric)
+    return [(node, metrics) for (node, _), metrics in by_labels.items() if len(metrics) > 1]
 
 
 def _table(node: str, metrics: Sequence[dict[str, MeasurementRow]]) -> Table:
-    columns = tuple(next(iter(of.values())) for of in metrics)
+    columns = tuple(next(iter(metric.values())) for metric in metrics)
     labels = sorted(metrics[0], key=lambda label: _rank(metrics[0][label]))
-    lines = tuple((label, tuple(of[label] for of in metrics)) for label in labels)
-    return Table(_group(columns[0].metric), node, columns, lines)
+    lines = []
+    for label in labels:
+        lines.append((label, tuple(metric[label] for metric in metrics)))
+    return Table(_title(columns[0].metric), node, columns, tuple(lines))
 
 
 def groups(rows: Iterable[MeasurementRow], headline: str) -> tuple[Group, ...]:
     """Results first, with the headline metric on top; phases are left to their own bar; within a group totals
     come before their parts."""
-    found: dict[str, list[MeasurementRow]] = {}
+    by_title: dict[str, list[MeasurementRow]] = defaultdict(list)
     for row in rows:
-        found.setdefault(_group(row.metric), []).append(row)
+        by_title[_title(row.metric)].append(row)
     order = [RESULTS, *(title for title, _ in GROUPS if title != PHASES)]
-    return tuple(_built(title, found[title], headline) for title in order if title in found)
+    return tuple(_group(title, by_title[title], headline) for title in order if title in by_title)
 
 
-def _built(title: str, rows: list[MeasurementRow], headline: str) -> Group:
+def _group(title: str, rows: list[MeasurementRow], headline: str) -> Group:
     rows.sort(key=lambda row: (row.metric != headline, _rank(row)))
-    by_name: dict[tuple[str, str], dict[str, MeasurementRow]] = {}
+    by_name: dict[tuple[str, str], dict[str, MeasurementRow]] = defaultdict(dict)
     for row in rows:
-        by_name.setdefault((row.metric, row.label), {})[row.node] = row
-    if all(len(nodes) == 1 for nodes in by_name.values()):
+        by_name[row.metric, row.label][row.node] = row
+    if all(len(by_node) == 1 for by_node in by_name.values()):
         return Group(title, (), tuple(Line(row, (row,)) for row in rows))
     nodes = tuple(sorted({row.node for row in rows}, key=lambda node: (role_of(node), len(node), node)))
-    lines = tuple(Line(next(iter(of.values())), tuple(of.get(node) for node in nodes)) for of in by_name.values())
-    return Group(title, nodes, lines)
+    lines = []
+    for by_node in by_name.values():
+        first = next(iter(by_node.values()))
+        lines.append(Line(first, tuple(by_node.get(node) for node in nodes)))
+    return Group(title, nodes, tuple(lines))
 
 
 def facts(rows: Sequence[MeasurementRow]) -> tuple[Fact, ...]:
@@ -217,7 +279,8 @@ def headline_row(rows: Iterable[MeasurementRow], headline: str) -> MeasurementRo
     return next((row for row in rows if row.metric == headline and not row.label), None)
 
 
-def _group(metric: str) -> str:
+def _title(metric: str) -> str:
+    """Of the group that the metric belongs to."""
     return next((title for title, prefixes in GROUPS if metric.startswith(prefixes)), RESULTS)
 
 

@@ -8,10 +8,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from results.domain.states import RunState, TrialState
 from results.queries.agents import list_agents
 from results.queries.publications import any_published
 from results.queries.runs import count_runs, list_runs, run_detail
-from results.states import RunState, TrialState
 
 MOST_RUNNING = 3
 

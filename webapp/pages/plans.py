@@ -14,16 +14,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results import alerts, models, runs
-from results.errors import PlanError, Problem, TeitenError
-from results.host import BUILT_IN
+from results.domain.errors import PlanError, Problem, TeitenError
+from results.domain.kinds.host_factors import BUILT_IN
+from results.domain.plan import Plan, read
+from results.domain.plan.aa import twinned
 from results.models.agents import AgentState
 from results.models.audit import Scope
-from results.plan import Plan, read
 from results.preview import preview as preview_of
 from results.queries.agents import list_agents
 from results.queries.plans import free_name, list_plans, plan_detail
 from results.queries.watches import plan_watches
-from results.twins import twinned
 from webapp.access import NO_COMMANDS, actor, allows, may_plan, needs, person, require_plan, scope_of
 from webapp.forms.plan import PlanForm, Posted, describe, mapping_of, plan_of, switched
 from webapp.pages.common import moment, number, toml_file
@@ -43,10 +43,9 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, plan_id: int) -> HttpResponse:
-    found = plan_detail(plan_id)
     watches, newest = plan_watches(plan_id)
     context = {
-        "detail": found,
+        "detail": plan_detail(plan_id),
         "watches": watches,
         "newest": newest,
         "may_run": _may_run(request),
@@ -65,19 +64,23 @@ def add(request: HttpRequest) -> HttpResponse:
         return _saved(request, None)
     source = request.GET.get("from", "")
     if source:
-        copy = runs.load_plan(models.Plan.objects.get(pk=number(source) or 0), kinds()).to_mapping()
+        copy = _stored_plan(source).to_mapping()
         return show_form(request, copy | {"name": f"{copy['name']} (copy)"[:120]})
     if "aa-plan" in request.GET or "aa-run" in request.GET:
-        plan = twinned(_named(request))
+        plan = twinned(_aa_source(request))
         return show_form(request, plan.to_mapping() | {"name": free_name(plan.name)})
     return show_form(request, _suggested())
 
 
-def _named(request: HttpRequest) -> Plan:
+def _aa_source(request: HttpRequest) -> Plan:
     """The plan of `aa-plan`, or of the run of `aa-run`."""
     if "aa-run" in request.GET:
         return runs.plan_of_run(number(request.GET["aa-run"]) or 0, kinds())
-    return runs.load_plan(models.Plan.objects.get(pk=number(request.GET["aa-plan"]) or 0), kinds())
+    return _stored_plan(request.GET["aa-plan"])
+
+
+def _stored_plan(plan_id: str) -> Plan:
+    return runs.load_plan(models.Plan.objects.get(pk=number(plan_id) or 0), kinds())
 
 
 @require_http_methods(["GET", "POST"])
@@ -132,17 +135,17 @@ def export(request: HttpRequest, plan_id: int) -> HttpResponse:
 @needs(Scope.RUN)
 @missing_is_404()
 def run(request: HttpRequest, plan_id: int) -> HttpResponse:
-    """Now, or at `start_at` (UTC)."""
+    """Start a run of the plan now, or at `start_at` (UTC)."""
     stored = models.Plan.objects.get(pk=plan_id)
     start_at = _moment(request.POST.get("start_at", ""))
     plan = require_plan(request, runs.load_plan(stored, kinds()), kinds())
-    made = retry_after_discovery(
+    created = retry_after_discovery(
         lambda: runs.create_run(
             plan, kinds(), actor=actor(request), stored=stored, user=person(request), start_at=start_at
         )
     )
     wake_dispatcher()
-    return redirect("runs:detail", made.pk)
+    return redirect("runs:detail", created.pk)
 
 
 @require_POST
@@ -171,7 +174,8 @@ def archive(request: HttpRequest, plan_id: int) -> HttpResponse:
 @needs(Scope.RUN)
 @missing_is_404()
 def watch(request: HttpRequest, plan_id: int) -> HttpResponse:
-    """Tells an address of runs that are worse. A webhook takes an administrator: the worker calls it from inside."""
+    """Have an address notified of runs that are worse. A webhook takes an administrator: the worker calls it from
+    inside."""
     channel, target = request.POST.get("channel", ""), request.POST.get("target", "")
     if channel == alerts.WEBHOOK and not allows(scope_of(request.user), Scope.ADMIN):
         raise PermissionDenied("A webhook is set by an administrator.")
@@ -213,13 +217,13 @@ def _allowed(request: HttpRequest, plan: Plan) -> Plan:
 
 def _run_stored(request: HttpRequest, plan: Plan, row: models.Plan) -> HttpResponse:
     try:
-        made = retry_after_discovery(
+        created = retry_after_discovery(
             lambda: runs.create_run(plan, kinds(), actor=actor(request), stored=row, user=person(request))
         )
     except PlanError as error:
         return show_form(request, plan.to_mapping(), stored=row, problems=error.problems)
     wake_dispatcher()
-    return redirect("runs:detail", made.pk)
+    return redirect("runs:detail", created.pk)
 
 
 def show_form(
@@ -241,11 +245,13 @@ def show_form(
 
 def _described(mapping: Mapping[str, Any], posted: Posted | None = None) -> PlanForm:
     agents = list_agents()
-    names = {one.name for agent in agents for one in agent.installations if one.present}
-    host = dict(BUILT_IN)
-    for factor in (factor for agent in agents for factor in agent.host_factors):
-        host[factor.name] = f"{', '.join(level.label for level in factor.levels)}. {factor.help}"
-    return describe(mapping, kinds(), [agent.name for agent in agents], sorted(names), posted, host)
+    installations: set[str] = set()
+    host_factors = dict(BUILT_IN)
+    for agent in agents:
+        installations.update(installation.name for installation in agent.installations if installation.present)
+        for factor in agent.host_factors:
+            host_factors[factor.name] = f"{', '.join(level.label for level in factor.levels)}. {factor.help}"
+    return describe(mapping, kinds(), [agent.name for agent in agents], sorted(installations), posted, host_factors)
 
 
 def _previewed(request: HttpRequest) -> dict[str, Any]:
@@ -261,8 +267,9 @@ def _suggested() -> Mapping[str, Any]:
     ready = [agent for agent in list_agents() if agent.enabled and agent.state == AgentState.READY]
     if not ready:
         return FRESH
-    versions = [one.name for one in reversed(ready[0].installations) if one.present]
-    return {"agents": {"primary": ready[0].name}, "factors": FRESH["factors"] | {"installation": versions}}
+    agent = ready[0]
+    versions = [installation.name for installation in reversed(agent.installations) if installation.present]
+    return {"agents": {"primary": agent.name}, "factors": FRESH["factors"] | {"installation": versions}}
 
 
 def _posted_toml(request: HttpRequest) -> str:

@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results.errors import PlanError, Problem
+from results.domain.errors import PlanError, Problem
+from results.domain.plan import from_mapping
+from results.domain.plan.aa import twinned
+from results.domain.plan.recipes import Ready
 from results.models.audit import Scope
-from results.plan import from_mapping
 from results.queries.agents import list_agents
 from results.queries.plans import free_name
-from results.ready import Ready
-from results.twins import twinned
 from webapp.access import allows, needs, scope_of
 from webapp.forms.ready import describe, found, plan_of, shelf
 from webapp.pages.plans import show_form

@@ -12,12 +12,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
+from results.domain.states import ENDED_RUNS, RunState, TrialState
 from results.models import Run
 from results.models.audit import Scope
-from results.queries.runs import RunDetail, list_runs, run_detail
+from results.queries.runs import RunDetail, RunRow, list_runs, run_detail
 from results.queries.selection import Selection
 from results.queries.stacks import choices
-from results.states import ENDED_RUNS, RunState, TrialState
 from webapp import urlstate
 from webapp.access import actor, allows, needs, person, require_plan, scope_of
 from webapp.charts.run import run_panels
@@ -55,52 +55,56 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(request, "runs/_live.html", _context(request, run_detail(run_id, timezone.now())))
 
 
-def _context(request: HttpRequest, found: RunDetail) -> dict[str, Any]:
-    run = found.run
-    panels = run_panels(found, trial_url)
-    failures = [
-        (configuration(row.levels), cell)
-        for row in found.configurations
-        for cell in row.cells
-        if cell.state == TrialState.FAILED
-    ]
+def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
+    run = detail.run
+    panels = run_panels(detail, trial_url)
+    cells = [(row, cell) for row in detail.configurations for cell in row.cells]
+    failures = [(configuration(row.levels), cell) for row, cell in cells if cell.state == TrialState.FAILED]
+    first_filters = panels.panels[0].filters if panels.panels else {}
     return {
-        "detail": found,
+        "detail": detail,
         "run": run,
-        "heading": _heading(found),
+        "heading": _heading(detail),
         "ended": run.state in ENDED_RUNS,
-        "left_out": prod(len(factor["levels"]) for factor in found.factors) - run.configurations,
-        "grid": grid(found),
+        "left_out": prod(len(factor["levels"]) for factor in detail.factors) - run.configurations,
+        "grid": grid(detail),
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
         "key": key(panels.series),
-        "looks": [cell for row in found.configurations for cell in row.cells if cell.look],
+        "looks": [cell for _, cell in cells if cell.look],
         "failures": failures[:MOST_FAILURES],
         "more_failures": max(0, len(failures) - MOST_FAILURES),
-        "compare": urlstate.write(Selection((run.id,), panels.panels[0].filters if panels.panels else {})),
+        "compare": urlstate.write(Selection((run.id,), first_filters)),
         "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
         "may_run": allows(scope_of(request.user), Scope.RUN),
     }
 
 
-def _heading(found: RunDetail) -> str:
+def _heading(detail: RunDetail) -> str:
     """How far the run is: '7 of 8 trials done, 1 failed in 3 min'."""
-    run, total = found.run, f"of {found.run.trials_total} trials"
-    if run.state == RunState.SCHEDULED:
-        text = f"Waits for its time: {run.trials_total} trials"
-    elif run.state not in ENDED_RUNS:
-        text = f"{run.trials_ended} {total}"
-    elif run.started_at is None:
-        return f"0 {total}, cancelled before it started"
-    else:
-        text = f"{'Failed: ' if run.state == RunState.FAILED else ''}{run.trials_done} {total} done"
-    text += f", {run.trials_failed} failed" if run.trials_failed else ""
-    text += f", {run.trials_cancelled} cancelled" if run.trials_cancelled else ""
+    run = detail.run
+    if run.state in ENDED_RUNS and run.started_at is None:
+        return f"0 of {run.trials_total} trials, cancelled before it started"
+    text = _trials_done(run)
+    if run.trials_failed:
+        text += f", {run.trials_failed} failed"
+    if run.trials_cancelled:
+        text += f", {run.trials_cancelled} cancelled"
     if run.ended_at and run.started_at:
         return f"{text} in {duration(seconds_between(run.started_at, run.ended_at))}"
-    if run.state == RunState.RUNNING and found.left_s is not None:
-        return f"{text}, {duration(found.left_s)} left"
+    if run.state == RunState.RUNNING and detail.left_s is not None:
+        return f"{text}, {duration(detail.left_s)} left"
     return text
+
+
+def _trials_done(run: RunRow) -> str:
+    trials = f"of {run.trials_total} trials"
+    if run.state == RunState.SCHEDULED:
+        return f"Waits for its time: {run.trials_total} trials"
+    if run.state not in ENDED_RUNS:
+        return f"{run.trials_ended} {trials}"
+    failed = "Failed: " if run.state == RunState.FAILED else ""
+    return f"{failed}{run.trials_done} {trials} done"
 
 
 @require_safe

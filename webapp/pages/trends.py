@@ -16,6 +16,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from results import annotating, models
+from results.domain.statistics.verdict import Kind
+from results.domain.units import format_number, format_quantity, scale_for
 from results.models.audit import Scope
 from results.queries.annotations import AnnotationRow, list_annotations
 from results.queries.configurations import ConfigurationRow, configurations
@@ -23,8 +25,6 @@ from results.queries.families import AXES, DATE, Family, TrendSelection, choose,
 from results.queries.side_by_side import RUN, VERSION, side_by_side
 from results.queries.trend_environments import EnvironmentChange
 from results.queries.trends import Shift, Trend, TrendLine, TrendPoint, followed, trend_of
-from results.statistics.verdict import Kind
-from results.units import format_number, format_quantity, scale_for
 from webapp import trendstate
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key

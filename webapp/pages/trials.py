@@ -12,9 +12,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
-from results.environment import LayerKind, flatten
-from results.explain import read_plan
-from results.looks import look_in
+from results.domain.environment.layers import LayerKind, flatten
+from results.domain.measurement.activity import look_in
+from results.domain.measurement.query_plans import read_plan
+from results.domain.measurement.series import Series
+from results.domain.states import TrialState
 from results.models import Attempt
 from results.models.audit import Scope
 from results.queries.capabilities import answers_of
@@ -28,8 +30,6 @@ from results.queries.trials import (
     shown_attempt,
     trial_detail,
 )
-from results.series import Series
-from results.states import TrialState
 from webapp import bundles
 from webapp.access import actor, allows, needs, scope_of
 from webapp.charts import topology, waits
@@ -39,74 +39,90 @@ from webapp.pages.common import number
 from webapp.pages.numbers import by_load, facts, groups, headline_row, tables
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
+from workers.registry import kinds
 from workers.tasks import wake_dispatcher
 
 TEXT_LIMIT = 2_000_000
 WIRES = (
-    ("load", "load"), ("queries", "queries"), ("sync", "replication, waited for"), ("async", "replication"),
+    ("load", "load"),
+    ("queries", "queries"),
+    ("sync", "replication, waited for"),
+    ("async", "replication"),
+    ("control", "control"),
     ("broken", "broken"),
-)  # fmt: skip
+)
 _ELSEWHERE = (LayerKind.SETTINGS, LayerKind.DEFAULTS)  # a table of their own, and the page that compares environments
 
 
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
-    found = trial_detail(trial_id, number(request.GET.get("attempt", "")))
-    heads = document_heads(found.attempt.id if found.attempt else None)
-    series = series_of(found.attempt.id, (*NAMES, *topology.NAMES)) if found.attempt else []
-    loads, others = by_load(found.measurements, found.spec.get("loads", ()))
-    labelled, rest = tables(others)
-    attempt, ended = found.attempt, found.state not in (TrialState.WAITING, TrialState.RUNNING)
+    trial = trial_detail(trial_id, number(request.GET.get("attempt", "")))
+    attempt = trial.attempt
+    series = series_of(attempt.id, (*NAMES, *topology.NAMES)) if attempt else []
     context = {
-        "trial": found,
+        "trial": trial,
         "attempt": attempt,
-        "name": configuration(found.levels),
-        "headline": headline_row(found.measurements, found.headline),
-        "facts": facts(found.measurements),
-        "by_load": loads,
-        "tables": labelled,
-        "groups": groups(rest, found.headline),
-        "phases": phases(attempt) if attempt else (),
-        "figure": _figure(found, series) if attempt else None,
-        "event_key": event_key(attempt.events) if attempt else (),
+        "name": configuration(trial.levels),
         "waits": waits.key(series),
-        **_drawn(found, series),
-        "stacks": any(head.kind == "stacks" for head in heads),
-        "answers": answers_of(attempt.id) if attempt and any(head.kind == "capability" for head in heads) else (),
-        "settings": _content(found.layers, LayerKind.SETTINGS),
-        "layers": [(layer, flatten(layer.content)) for layer in found.layers if layer.kind not in _ELSEWHERE],
-        "plans": [head.label for head in heads if head.kind == "plan"],
-        "problem": (attempt.error if attempt else None) or found.error,
-        "look": look_in(attempt.notes) if attempt and not attempt.error else None,
-        "checks_passed": _all_passed(attempt),
-        "ended": ended,
-        "live": not ended and (attempt is None or attempt.number == found.attempts[-1].number),
+        "settings": _content(trial.layers, LayerKind.SETTINGS),
+        "layers": [(layer, flatten(layer.content)) for layer in trial.layers if layer.kind not in _ELSEWHERE],
+        "problem": (attempt.error if attempt else None) or trial.error,
         "may_run": allows(scope_of(request.user), Scope.RUN),
+        **_state(trial),
+        **_measurements(trial),
+        **_topology(trial, series),
     }
+    if attempt:
+        context |= _attempt(trial, attempt, series)
     return render(request, "trials/detail.html", context)
 
 
-def _all_passed(attempt: AttemptRow | None) -> bool:
-    return attempt is not None and bool(attempt.checks) and all(check["passed"] for check in attempt.checks)
+def _state(trial: TrialDetail) -> dict[str, bool]:
+    """live: whether the page asks for itself anew, which it does not while it shows an earlier attempt."""
+    ended = trial.state not in (TrialState.WAITING, TrialState.RUNNING)
+    newest = trial.attempt is None or trial.attempt.number == trial.attempts[-1].number
+    return {"ended": ended, "live": newest and not ended}
 
 
-def _figure(found: TrialDetail, series: Sequence[Series]) -> dict[str, Any] | None:
-    attempt = found.attempt
-    assert attempt is not None
-    nodes = found.spec.get("agents", {})
-    return timeline(series, histograms_of(attempt.id), attempt.events, _duration_s(attempt), nodes)
+def _measurements(trial: TrialDetail) -> dict[str, Any]:
+    loads, other_rows = by_load(trial.measurements, trial.spec.get("loads", ()))
+    labelled, rows = tables(other_rows)
+    return {
+        "headline": headline_row(trial.measurements, trial.headline),
+        "facts": facts(trial.measurements),
+        "by_load": loads,
+        "tables": labelled,
+        "groups": groups(rows, trial.headline),
+    }
 
 
-def _drawn(found: TrialDetail, series: Sequence[Series]) -> dict[str, Any]:
+def _attempt(trial: TrialDetail, attempt: AttemptRow, series: Sequence[Series]) -> dict[str, Any]:
+    heads = document_heads(attempt.id)
+    kinds = {head.kind for head in heads}
+    duration_s = _duration_s(attempt)
+    return {
+        "phases": phases(attempt),
+        "figure": timeline(series, histograms_of(attempt.id), attempt.events, duration_s, trial.spec.get("agents", {})),
+        "event_key": event_key(attempt.events),
+        "stacks": "stacks" in kinds,
+        "answers": answers_of(attempt.id) if "capability" in kinds else (),
+        "plans": [head.label for head in heads if head.kind == "plan"],
+        "look": None if attempt.error else look_in(attempt.notes),
+        "checks_passed": bool(attempt.checks) and all(check["passed"] for check in attempt.checks),
+    }
+
+
+def _topology(trial: TrialDetail, series: Sequence[Series]) -> dict[str, Any]:
     """The arrangement as it stood in the attempt, or as it will."""
-    attempt = found.attempt
+    attempt = trial.attempt
     drawing = topology.draw(
-        found.spec,
+        trial.spec,
         attempt.checks if attempt else (),
         series,
         attempt.events if attempt else (),
         _duration_s(attempt) if attempt else None,
+        known.roles if (known := kinds().topologies.get(trial.spec.get("topology", ""))) else (),
     )
     looks = drawing.looks if drawing else ()
     wires = [(look, words) for look, words in WIRES if look in looks]
@@ -135,16 +151,15 @@ class Phase:
 
 
 def phases(attempt: AttemptRow) -> tuple[Phase, ...]:
-    whole = sum(float(phase["seconds"]) for phase in attempt.phases) or 1.0
-    found: list[Phase] = []
+    total_s = sum(float(phase["seconds"]) for phase in attempt.phases) or 1.0
+    bar: list[Phase] = []
     x = 0.0
     for phase in attempt.phases:
-        width = 1000 * float(phase["seconds"]) / whole
-        found.append(
-            Phase(str(phase["name"]), float(phase["seconds"]), bool(phase["ok"]), round(x, 2), round(width, 2))
-        )
+        seconds = float(phase["seconds"])
+        width = 1000 * seconds / total_s
+        bar.append(Phase(str(phase["name"]), seconds, bool(phase["ok"]), round(x, 2), round(width, 2)))
         x += width
-    return tuple(found)
+    return tuple(bar)
 
 
 @require_safe
@@ -152,8 +167,8 @@ def phases(attempt: AttemptRow) -> tuple[Phase, ...]:
 def plan(request: HttpRequest, trial_id: int, attempt_number: int, label: str) -> HttpResponse:
     """How the server ran one query."""
     attempt = shown_attempt(trial_id, attempt_number)
-    found = document(attempt.id, "plan", label)
-    context = {"trial_id": trial_id, "number": attempt.number, "label": label, "plan": read_plan(found.content)}
+    content = document(attempt.id, "plan", label).content
+    context = {"trial_id": trial_id, "number": attempt.number, "label": label, "plan": read_plan(content)}
     return render(request, "trials/plan.html", context)
 
 
@@ -177,8 +192,8 @@ def bundle(request: HttpRequest, trial_id: int, attempt_number: int) -> HttpResp
 
 
 def _plain(name: str) -> str:
-    last = name.rpartition("/")[2]
-    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in last)
+    file_name = name.rpartition("/")[2]
+    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in file_name)
 
 
 @require_POST

@@ -10,10 +10,11 @@ from urllib.parse import urlencode
 from django import template
 from django.urls import reverse
 
-from results.confounders import Cause, KeyJudgement
-from results.environment import LayerKind
+from results.domain.environment.difference import KeyJudgement
+from results.domain.environment.layers import LayerKind
+from results.domain.environment.rules import Cause
+from results.domain.units import format_quantity
 from results.queries.environments import SeriesEnvironment, Told
-from results.units import format_quantity
 from webapp.templatetags.teiten import shown
 
 register = template.Library()
@@ -48,24 +49,47 @@ def told_name(row: Told) -> str:
 @register.filter
 def one_side(judgement: KeyJudgement | Told, side: str) -> str:
     """The values of 'left' or 'right' on one line; of a list only what the other side lacks."""
-    own, other = (judgement.left, judgement.right) if side == "left" else (judgement.right, judgement.left)
-    texts = list(dict.fromkeys(_value(judgement.key, value, other) for value in own))
-    return " / ".join(texts)
+    values, other_values = judgement.left, judgement.right
+    if side == "right":
+        values, other_values = other_values, values
+    return " / ".join(dict.fromkeys(_value(judgement.key, value, other_values) for value in values))
 
 
-def _value(key: str, value: Any, other: Sequence[Any]) -> str:
+def _value(key: str, value: Any, other_values: Sequence[Any]) -> str:
     if isinstance(value, list | tuple):
-        known = {str(item) for items in other if isinstance(items, list | tuple) for item in items}
-        own = [str(item) for item in value if str(item) not in known]
-        alike = len(value) - len(own)
-        return " ".join([*own, *([f"({alike} alike)"] if alike and own else [])]) or (
-            f"{alike} alike" if alike else "–"
-        )
+        return _list(value, other_values)
     if key.endswith("_bytes") and isinstance(value, int):
-        text = format_quantity(value, "B")
-        rivals = {format_quantity(item, "B") for item in other if isinstance(item, int) and item != value}
-        return f"{value:,} B" if text in rivals else text
+        return _size(value, other_values)
     return shown(value) or "''"
+
+
+def _list(items: Sequence[Any], other_values: Sequence[Any]) -> str:
+    """The items that the other side lacks, and how many both have: 'avx2 sha_ni (12 alike)'."""
+    other_items = _items(other_values)
+    missing = [str(item) for item in items if str(item) not in other_items]
+    shared = len(items) - len(missing)
+    if missing and shared:
+        return f"{' '.join(missing)} ({shared} alike)"
+    if shared:
+        return f"{shared} alike"
+    return " ".join(missing) or "–"
+
+
+def _items(values: Sequence[Any]) -> set[str]:
+    items: set[str] = set()
+    for value in values:
+        if isinstance(value, list | tuple):
+            items.update(map(str, value))
+    return items
+
+
+def _size(size_bytes: int, other_values: Sequence[Any]) -> str:
+    """With its unit; to the byte where another size of the other side would read the same."""
+    text = format_quantity(size_bytes, "B")
+    for other in other_values:
+        if isinstance(other, int) and other != size_bytes and format_quantity(other, "B") == text:
+            return f"{size_bytes:,} B"
+    return text
 
 
 @dataclass(frozen=True)

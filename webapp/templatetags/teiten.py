@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from results.domain.statistics.verdict import Kind, Verdict
+from results.domain.units import format_quantity
 from results.queries.ordering import DEFAULT, VERSIONS
-from results.statistics.verdict import Kind, Verdict
-from results.units import format_quantity
 
 register = template.Library()
 
@@ -208,11 +208,7 @@ def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> SafeString |
     )
 
 
-@register.simple_tag
-def navigation(path: str) -> SafeString:
+@register.inclusion_tag("parts/_navigation.html")
+def navigation(path: str) -> dict[str, list[tuple[str, str, bool]]]:
     """The main links; the one whose pages we are in is marked."""
-    rows = (
-        (reverse(target), SafeString(' aria-current="page"') if path.startswith(prefixes) else "", text)
-        for text, target, prefixes in NAVIGATION
-    )
-    return format_html_join("", '<a href="{}"{}>{}</a>', rows)
+    return {"links": [(text, reverse(page), path.startswith(prefixes)) for text, page, prefixes in NAVIGATION]}

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from results.environment import LayerKind
-from results.matrix import ONE_LOAD, TrialSpec
-from results.parsed import Gap, Measurement, Part
+from results.domain.environment.layers import LayerKind
+from results.domain.matrix import ONE_LOAD, TrialSpec
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from workers.bundle.manifest import Manifest
 
 PRIMARY = "primary"

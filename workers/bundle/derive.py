@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import TypeVar
 
-from results.matrix import TrialSpec
-from results.metrics import Better, Metric
-from results.parsed import Gap, Measurement, Part
+from results.domain.matrix import TrialSpec
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from workers.bundle.costs import costs, total
 from workers.bundle.manifest import Manifest
+
+T = TypeVar("T")
 
 _PER = "Of the measured window, divided by the transactions in it; where several servers had a part, by the node's own."
 METRICS = (
@@ -49,16 +53,20 @@ METRICS = (
 def merged(parts: Sequence[Part]) -> Part:
     """All parts as one; the first failure is the whole's."""
     return Part(
-        measurements=tuple(m for part in parts for m in part.measurements),
-        series=tuple(s for part in parts for s in part.series),
-        latencies=tuple(item for part in parts for item in part.latencies),
-        events=tuple(e for part in parts for e in part.events),
-        layers=tuple(use for part in parts for use in part.layers),
-        gaps=tuple(g for part in parts for g in part.gaps),
-        documents=tuple(d for part in parts for d in part.documents),
-        metrics=tuple(m for part in parts for m in part.metrics),
+        measurements=_joined(part.measurements for part in parts),
+        series=_joined(part.series for part in parts),
+        latencies=_joined(part.latencies for part in parts),
+        events=_joined(part.events for part in parts),
+        layers=_joined(part.layers for part in parts),
+        gaps=_joined(part.gaps for part in parts),
+        documents=_joined(part.documents for part in parts),
+        metrics=_joined(part.metrics for part in parts),
         failure=next((part.failure for part in parts if part.failure), ""),
     )
+
+
+def _joined(groups: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(chain.from_iterable(groups))
 
 
 def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:

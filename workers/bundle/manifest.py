@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from results.environment import Layer, LayerKind
-from results.errors import ParseError
-from results.parsed import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
+from results.domain.dataclass_json import ShapeError, from_json
+from results.domain.errors import ParseError
+from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
 
 FILE = "manifest.json"
 VERSION = 1
+# Without them half a manifest would pass for a whole one: of a trial without files there are no sums to check.
+_ALWAYS_WRITTEN = ("window", "nodes", "collectors", "phases", "commands", "checks", "gaps", "layers", "files")
 
 
 @dataclass(frozen=True)
@@ -65,30 +67,10 @@ class Manifest:
         if not isinstance(value, dict) or value.get("version") != VERSION:
             raise ParseError(f"The manifest is not of version {VERSION}.", file=FILE, text=text[:80])
         try:
-            return cls._read(value)
-        except (KeyError, TypeError, ValueError) as error:
+            if missing := [name for name in _ALWAYS_WRITTEN if name not in value]:
+                raise ShapeError(missing[0], "this field is missing")
+            return from_json(cls, value)
+        except ShapeError as error:
             raise ParseError(
                 "A field of the manifest is missing or of another kind.", file=FILE, text=str(error)
             ) from error
-
-    @classmethod
-    def _read(cls, value: dict[str, Any]) -> Manifest:
-        rows: dict[str, Any] = {name: tuple(kind(**row) for row in value.pop(name)) for name, kind in _ROWS.items()}
-        layers = tuple(_layer_use(use) for use in value.pop("layers"))
-        window = value.pop("window")
-        collectors = tuple((name, node) for name, node in value.pop("collectors"))
-        return cls(**value, **rows, layers=layers, collectors=collectors, window=tuple(window) if window else None)
-
-
-_ROWS: dict[str, Any] = {
-    "nodes": Node,
-    "phases": PhaseTiming,
-    "commands": CommandRun,
-    "checks": Check,
-    "gaps": Gap,
-    "files": RawFile,
-}
-
-
-def _layer_use(value: dict[str, Any]) -> LayerUse:
-    return LayerUse(value["node"], Layer(LayerKind(value["layer"]["kind"]), value["layer"]["content"]))

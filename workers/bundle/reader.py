@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from results.errors import DeadlineError, IngestError, ParseError, TrialError
-from results.matrix import TrialSpec
-from results.metrics import Metric
-from results.parsed import Gap, ParsedTrial, Part
-from results.specs import CollectorSpec, Parse, Reading, WorkloadSpec
+from results.domain.errors import DeadlineError, IngestError, ParseError, TrialError
+from results.domain.kinds.specs import CollectorSpec, Parse, Reading, WorkloadSpec
+from results.domain.matrix import TrialSpec
+from results.domain.measurement.metrics import Metric
+from results.domain.measurement.parsed_trial import Gap, ParsedTrial, Part
 from workers import registry
 from workers.bundle import derive
 from workers.bundle.manifest import FILE, Manifest
@@ -129,19 +129,27 @@ def _with_words(error: dict[str, Any], part: Part) -> dict[str, Any]:
 
 def _declared(spec: TrialSpec, whole: Part) -> tuple[Metric, ...]:
     """What the measured names mean, by the specs of the kinds that ran. Raises IngestError for an undeclared one."""
-    kinds = registry.kinds()
-    specs: list[WorkloadSpec | CollectorSpec] = [kinds.workloads[spec.workload]]
-    specs += [kinds.collectors[name] for name in spec.collectors]
-    known = {metric.name: metric for declared in specs for metric in declared.metrics}
-    known |= {metric.name: metric for metric in derive.METRICS}
-    if taken := sorted({metric.name for metric in whole.metrics} & known.keys()):
+    known = _metrics_of_kinds(spec)
+    printed = {metric.name: metric for metric in whole.metrics}
+    if taken := sorted(printed.keys() & known.keys()):
         raise IngestError(f"The output declares {', '.join(taken)}, which a spec declares already.", where="bundle")
-    known |= {metric.name: metric for metric in whole.metrics}
-    used = sorted({m.metric for m in whole.measurements})
+    known |= printed
+    used = sorted({measurement.metric for measurement in whole.measurements})
     if unknown := [name for name in used if name not in known]:
         what = f"No spec declares {', '.join(unknown)}."
         raise IngestError(what, where="bundle", todo="Declare it in the kind's spec.")
     return tuple(known[name] for name in used)
+
+
+def _metrics_of_kinds(spec: TrialSpec) -> dict[str, Metric]:
+    """What the kinds of a trial declare, and what is derived from all of them."""
+    kinds = registry.kinds()
+    specs: list[WorkloadSpec | CollectorSpec] = [kinds.workloads[spec.workload]]
+    specs += [kinds.collectors[name] for name in spec.collectors]
+    known: dict[str, Metric] = {}
+    for declaring in specs:
+        known |= {metric.name: metric for metric in declaring.metrics}
+    return known | {metric.name: metric for metric in derive.METRICS}
 
 
 def _required(spec: TrialSpec, gaps: list[Gap]) -> dict[str, Any] | None:

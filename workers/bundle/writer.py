@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from results.errors import IngestError
-from results.parsed import Check, Gap, RawFile
+from results.domain.errors import IngestError
+from results.domain.measurement.parsed_trial import Check, Gap, RawFile
 from workers.bundle.manifest import FILE, Manifest
 
 COMPRESSION = 6

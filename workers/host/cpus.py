@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from results.errors import AgentError, TrialError
-from results.host import cpu_count, cpu_set
-from results.parsed import Check
+from results.domain.errors import AgentError, TrialError
+from results.domain.kinds.host_factors import cpu_count, cpu_set
+from results.domain.measurement.parsed_trial import Check
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
 from workers.remote.job import Job

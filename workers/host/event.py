@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from results.host import HostFactor, HostLevel
+from results.domain.kinds.host_factors import HostFactor, HostLevel
 from workers.host import factors
 from workers.host.factors import Noted
 from workers.remote.command import CommandResult

@@ -9,9 +9,9 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from results.errors import AgentError, CommandError, TrialError, VerifyError
-from results.host import Change, HostFactor, HostLevel
-from results.parsed import Check
+from results.domain.errors import AgentError, CommandError, TrialError, VerifyError
+from results.domain.kinds.host_factors import Change, HostFactor, HostLevel
+from results.domain.measurement.parsed_trial import Check
 from workers.host import state
 from workers.postgres import cluster
 from workers.remote.command import CommandResult

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.host import DATA, PLACED, TABLESPACE, WAL
-from results.parsed import Check
+from results.domain.kinds.host_factors import DATA, PLACED, TABLESPACE, WAL
+from results.domain.measurement.parsed_trial import Check
 from workers.postgres.server import Server
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 
-from results.errors import AgentError
-from results.host import Change
+from results.domain.dataclass_json import from_json
+from results.domain.errors import AgentError
+from results.domain.kinds.host_factors import Change
 from workers.remote.connection import Remote
 
 
@@ -14,8 +15,8 @@ async def read(remote: Remote) -> list[Change]:
     """All that is changed, the earliest first. Raises AgentError."""
     lines = (await remote.script(_READ, _folder(remote))).stdout.splitlines()
     try:
-        found = [Change(**json.loads(line)) for line in lines]
-    except (ValueError, TypeError) as error:
+        found = [from_json(Change, json.loads(line)) for line in lines]
+    except ValueError as error:
         raise AgentError(
             "What is changed on the agent cannot be read.",
             where=remote.address.place,

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from results.clusters import placement
-from results.environment import Layer, LayerKind
-from results.errors import TrialError
-from results.host import (
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import TrialError
+from results.domain.kinds.host_factors import (
     BUILT_IN,
     CPUS,
     DATA,
@@ -24,7 +23,8 @@ from results.host import (
     cpus_of,
     roles_of,
 )
-from results.parsed import LayerUse
+from results.domain.matrix.clusters import placement
+from results.domain.measurement.parsed_trial import LayerUse
 from workers.host import cpus, factors, places
 from workers.host.event import Event
 from workers.host.factors import Noted
@@ -130,7 +130,7 @@ class HostUse:
 
     def _roles_of(self, name: str) -> tuple[str, ...]:
         spec = self.stage.spec
-        return roles_of(name, spec.host[name], spec.agents, self.known, poolers=spec.poolers, outside=spec.outside)
+        return roles_of(name, spec.host[name], spec.agents, self.known, poolers=spec.beside, outside=spec.outside)
 
     async def _apply(self, role: str, remote: Remote, name: str) -> None:
         factor, level = self._defined(remote, name, self.stage.spec.host[name])

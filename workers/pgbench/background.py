@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from results.errors import AgentError, VerifyError
-from results.specs import RUN_GRACE_S
+from results.domain.errors import AgentError, VerifyError
+from results.domain.kinds.specs import RUN_GRACE_S
 from workers.interfaces import Stage
 from workers.remote.job import Job
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from results.errors import ParseError
-from results.parameters import Scalar
-from results.parsed import Event, Gap, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Event, Gap, Part
 
 FILE = "background.json"
 _KIND, _NODE = "background", "primary"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric
+from results.domain.measurement.metrics import Better, Metric
 
 METRICS = (
     Metric(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import GRACE_S, Longest, timed_limit_s
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import GRACE_S, Longest, timed_limit_s
 
 from .version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_DETAILED_FAILURES, require
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from results.errors import ParseError
-from results.parsed import Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Measurement, Part
 
 from .background_report import background_part
 from .progress import complaint, never_connected, progress_series, read_progress, was_aborted

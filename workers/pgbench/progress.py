@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from results.errors import ParseError
-from results.series import Series
+from results.domain.errors import ParseError
+from results.domain.measurement.series import Series
 
 _HEAD = re.compile(
     r"progress: (?P<at>[\d.]+) s, (?P<tps>\S+) tps, lat (?P<mean>\S+) ms(?: stddev (?P<sd>\S+?))?(?:,|$)"
@@ -72,12 +72,21 @@ def progress_series(lines: list[ProgressLine], node: str) -> tuple[Series, ...]:
         _series("latency.mean", node, "us", times, [line.latency_us for line in lines]),
         _series("latency.sd", node, "us", times, [line.sd_us for line in lines]),
     ]
-    if all(line.failed is not None for line in lines):
-        lengths = [end - start for start, end in zip((0.0, *times), times, strict=False)]
-        rates = [(line.failed or 0) / length for line, length in zip(lines, lengths, strict=True) if length > 0]
-        if len(rates) == len(lines):
-            series.append(_series("failed", node, "1/s", times, rates))
+    if (failed := _failed_per_second(lines)) is not None:
+        series.append(_series("failed", node, "1/s", times, failed))
     return tuple(series)
+
+
+def _failed_per_second(lines: list[ProgressLine]) -> list[float] | None:
+    """None where a line does not say it, or is of no time."""
+    rates: list[float] = []
+    before_s = 0.0
+    for line in lines:
+        if line.failed is None or line.at_s <= before_s:
+            return None
+        rates.append(line.failed / (line.at_s - before_s))
+        before_s = line.at_s
+    return rates
 
 
 def _series(name: str, node: str, unit: str, times: tuple[float, ...], values: list[float]) -> Series:

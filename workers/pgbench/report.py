@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 
 _NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|-?nan|-?inf)"
 _MS = 1000.0

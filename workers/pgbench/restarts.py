@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from results.errors import ParseError
+from results.domain.dataclass_json import from_json
+from results.domain.errors import ParseError
 
 from .progress import aborted_clients, complaint, was_aborted
 from .report import read_report
@@ -67,12 +68,12 @@ class Acknowledged:
         return sum(count for (run, _), count in self.clients.items() if run == number)
 
 
-def read_runs(files: Mapping[str, str]) -> list[Run]:
+def read_runs(files: Mapping[str, str]) -> tuple[Run, ...]:
     """Raises ParseError."""
     text = files.get(RUNS, "")
     try:
-        return [Run(**run) for run in json.loads(text)]
-    except (ValueError, TypeError) as error:
+        return from_json(tuple[Run, ...], json.loads(text))
+    except ValueError as error:
         raise ParseError("not a list of runs of pgbench", file=RUNS, text=f"{error!r} in {text[:150]}") from None
 
 

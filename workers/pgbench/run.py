@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
-from results.errors import VerifyError
-from results.matrix import Load
-from results.parameters import Scalar
-from results.specs import timed_limit_s
+from results.domain.errors import VerifyError
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import timed_limit_s
+from results.domain.matrix import Load
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
@@ -40,15 +40,22 @@ class ScriptFile:
     weight: int = 1
 
 
+@dataclass(frozen=True)
+class ClientVersion:
+    """The version of pgbench on the first client's agent. number: 160014."""
+
+    number: int
+
+
 async def client_version(stage: Stage) -> int:
     """pgbench's version number on the first client's agent (160014), asked once an attempt. Raises VerifyError when an
     agent does not say its own, or when they are of several major versions."""
-    if "pgbench_version_num" not in stage.facts:
+    if not stage.has_kept(ClientVersion):
         asked = stage.spec.clients
         versions = await asyncio.gather(*(_version_of(stage, client) for client in asked))
         _require_one_major(stage, dict(zip(asked, versions, strict=True)))
-        stage.facts["pgbench_version_num"] = versions[0]
-    return int(stage.facts["pgbench_version_num"])
+        stage.keep(ClientVersion(versions[0]))
+    return stage.kept(ClientVersion).number
 
 
 async def _version_of(stage: Stage, client: str) -> int:
@@ -144,7 +151,7 @@ async def measure(stage: Stage, arguments: Sequence[str], script_names: Sequence
     script_names: labels of the scripts in pgbench's numbering."""
     background.check(stage)
     version = await client_version(stage)
-    stage.facts["scripts"] = tuple(script_names)
+    stage.script_names = tuple(script_names)
     if stage.spec.loads:
         loads = [asdict(load) for load in stage.loads]
         stage.recorder.add(f"workload/{LOADS}", json.dumps(loads, indent=1))
@@ -179,7 +186,7 @@ async def _start(stage: Stage, load: Load, arguments: Sequence[str], version: in
     client = stage.agents[load.client]
     argv = [*_command(stage, load, arguments), "-P", "1"]
     cwd: str | None = None
-    if stage.facts.get("latency_log"):
+    if stage.logs_transactions:
         prefix = PurePosixPath(latency_directory(stage, load)) / "pgbench_log"
         argv.append("-l")
         if version >= FIRST_WITH_LOG_PREFIX:

@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from results.metrics import Better, Metric
-from results.parsed import Event, Gap, Measurement, Part
-from results.series import Series
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Event, Gap, Measurement, Part
+from results.domain.measurement.series import Series
 
 from .restarts import Acknowledged, Run
 
@@ -132,24 +132,26 @@ def failover_part(log: Acknowledged, runs: Sequence[Run], length_s: float, offse
     offset_s: its start by the client's clock."""
     without = outage(log, offset_s, loss)
     if without is None:
-        said = next((run.trouble for run in reversed(runs) if run.trouble), "")
-        when = "before" if not any(first - offset_s < loss.struck_s for first, _ in log.spans.values()) else "after"
-        return Part(failure=f"No transaction was acknowledged {when} the primary was lost. {said}".strip())
+        return Part(failure=_without_service(log, runs, offset_s, loss))
     last_s, again_s = without
     tps = rates(log, length_s)
     before, after = tps[: int(loss.struck_s)], tps[math.ceil(again_s) :]
     usual = statistics.median(before) if before else 0.0
     steady = steady_s(tps, usual, again_s) if usual else None
+    measurements = [
+        Measurement("failover.outage", again_s - last_s),
+        Measurement("failover.promotion", loss.promoted_s - loss.struck_s),
+        Measurement("failover.failed", sum(run.aborted for run in runs)),
+        Measurement("failover.refused", sum(not log.of_run(run.number) for run in runs)),
+    ]
+    if before:
+        measurements.append(Measurement("failover.tps", usual, label="before"))
+    if after:
+        measurements.append(Measurement("failover.tps", statistics.median(after), label="after"))
+    if steady is not None:
+        measurements.append(Measurement("failover.steady", steady - loss.struck_s))
     return Part(
-        measurements=(
-            Measurement("failover.outage", again_s - last_s),
-            Measurement("failover.promotion", loss.promoted_s - loss.struck_s),
-            Measurement("failover.failed", sum(run.aborted for run in runs)),
-            Measurement("failover.refused", sum(not log.of_run(run.number) for run in runs)),
-            *(Measurement("failover.tps", usual, label="before") for _ in before[:1]),
-            *(Measurement("failover.tps", statistics.median(after), label="after") for _ in after[:1]),
-            *(Measurement("failover.steady", steady - loss.struck_s) for steady in [steady] if steady is not None),
-        ),
+        measurements=tuple(measurements),
         events=(
             Event(round(last_s, 3), _NODE, "service", "the last acknowledged transaction; no service, starting here"),
             Event(
@@ -159,6 +161,14 @@ def failover_part(log: Acknowledged, runs: Sequence[Run], length_s: float, offse
         gaps=tuple(Gap(_SOURCE, _NODE, reason) for reason in _gaps(log, steady, len(after))),
         failure=_broken_again(runs),
     )
+
+
+def _without_service(log: Acknowledged, runs: Sequence[Run], offset_s: float, loss: Loss) -> str:
+    """Why nothing can be told: on one side of the loss no transaction was acknowledged."""
+    began_before = any(first_s - offset_s < loss.struck_s for first_s, _ in log.spans.values())
+    trouble = next((run.trouble for run in reversed(runs) if run.trouble), "")
+    when = "after" if began_before else "before"
+    return f"No transaction was acknowledged {when} the primary was lost. {trouble}".strip()
 
 
 def _gaps(log: Acknowledged, steady: int | None, seconds_after: int) -> Iterator[str]:

@@ -6,12 +6,13 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from results.errors import ParseError
-from results.parsed import Gap, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.measurement.series import Series
 
 LOADS = "loads.json"
 TOGETHER_S = 0.1  # several loads begin within this time of each other
@@ -27,21 +28,23 @@ def several_part(reading: Reading, one: Callable[[Reading], Part]) -> Part:
     one: reads the files of one load. Raises ParseError for damaged files."""
     loads = _loads(reading)
     parts = {load["name"]: one(_of(reading, load["name"])) for load in loads}
-    own = [part for load in loads if load["workload"] and (part := parts[load["name"]])]
-    failures = [f"{name}: {part.failure}" for name, part in parts.items() if part.failure]
+    measurements: list[Measurement] = []
+    series: list[Series] = []
+    gaps: list[Gap] = []
+    for name, part in parts.items():
+        measurements += [replace(measurement, node=name) for measurement in part.measurements]
+        series += [replace(line, node=name) for line in part.series]
+        gaps += part.gaps
+    measurements += _together([parts[load["name"]].measurements for load in loads if load["workload"]])
     spread_s = _spread_s(reading, parts)
-    gaps = [gap for part in parts.values() for gap in part.gaps]
     if spread_s > TOGETHER_S:
         reason = f"they began within {1000 * spread_s:.0f} ms of each other, not within {1000 * TOGETHER_S:.0f}"
         gaps.append(Gap("loads", "", reason))
     return Part(
-        measurements=(
-            *(replace(m, node=name) for name, part in parts.items() for m in part.measurements),
-            *_together([part.measurements for part in own]),
-        ),
-        series=tuple(replace(s, node=name) for name, part in parts.items() for s in part.series),
+        measurements=tuple(measurements),
+        series=tuple(series),
         gaps=tuple(gaps),
-        failure="\n".join(failures),
+        failure="\n".join(f"{name}: {part.failure}" for name, part in parts.items() if part.failure),
     )
 
 
@@ -67,24 +70,47 @@ def _spread_s(reading: Reading, parts: Iterable[str]) -> float:
     return max(began) - min(began)
 
 
+@dataclass
+class _OfLoads:
+    """The values of one metric and label, a load each, and the transactions that each rests on."""
+
+    values: list[float] = field(default_factory=list)
+    transactions: list[float] = field(default_factory=list)
+
+
 def _together(loads: list[tuple[Measurement, ...]]) -> Iterator[Measurement]:
-    values: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)  # (value, transactions) of each load
+    known: dict[tuple[str, str], _OfLoads] = defaultdict(_OfLoads)
     for measurements in loads:
         counts = {m.label: m.value for m in measurements if m.metric == "transactions"}
         for m in measurements:
-            values[m.metric, m.label].append((m.value, counts.get(m.label, counts.get("", 0.0))))
-    for (metric, label), found in values.items():
-        numbers, weights = [value for value, _ in found], [count for _, count in found]
-        if metric in _SUMMED or metric in _SUMMED_IN_STATEMENTS:
-            yield Measurement(metric, math.fsum(numbers), label=label)
-        elif metric in _LARGEST:
-            yield Measurement(metric, max(numbers), label=label)
-        elif sum(weights) and metric in _WEIGHTED:
-            yield Measurement(metric, _mean(numbers, weights), label=label)
-        elif sum(weights) and metric == "latency.sd" and len(means := values["latency.mean", label]) == len(found):
-            squares = [sd * sd + mean * mean for sd, (mean, _) in zip(numbers, means, strict=True)]
-            whole = _mean([mean for mean, _ in means], weights)
-            yield Measurement(metric, math.sqrt(max(0.0, _mean(squares, weights) - whole * whole)), label=label)
+            known[m.metric, m.label].values.append(m.value)
+            known[m.metric, m.label].transactions.append(counts.get(m.label, counts.get("", 0.0)))
+    for (metric, label), of_loads in known.items():
+        value = _of_all(metric, of_loads, known.get(("latency.mean", label), _OfLoads()).values)
+        if value is not None:
+            yield Measurement(metric, value, label=label)
+
+
+def _of_all(metric: str, of_loads: _OfLoads, means: list[float]) -> float | None:
+    """The value of all loads together; None where theirs do not add up to one. means: of their latencies."""
+    values, weights = of_loads.values, of_loads.transactions
+    if metric in _SUMMED or metric in _SUMMED_IN_STATEMENTS:
+        return math.fsum(values)
+    if metric in _LARGEST:
+        return max(values)
+    if not sum(weights):
+        return None
+    if metric in _WEIGHTED:
+        return _mean(values, weights)
+    if metric == "latency.sd" and len(means) == len(values):
+        return _pooled_sd(values, means, weights)
+    return None
+
+
+def _pooled_sd(sds: list[float], means: list[float], weights: list[float]) -> float:
+    squares = [sd * sd + mean * mean for sd, mean in zip(sds, means, strict=True)]
+    whole = _mean(means, weights)
+    return math.sqrt(max(0.0, _mean(squares, weights) - whole * whole))
 
 
 def _mean(values: list[float], weights: list[float]) -> float:

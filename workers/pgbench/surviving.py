@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from results.errors import AgentError
+from results.domain.errors import AgentError
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 

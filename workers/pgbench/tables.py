@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from results.parsed import Check
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 
 from . import run

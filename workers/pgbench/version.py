@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from results.errors import VerifyError
+from results.domain.errors import VerifyError
 
 FIRST_WITH_BUILTIN_NAMES = 90600
 FIRST_WITH_LOG_PREFIX = 100000

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from results.errors import AgentError
-from results.looks import Sessions
+from results.domain.errors import AgentError
+from results.domain.measurement.activity import Sessions
 from workers.postgres.server import Server
 
 _ACTIVITY = (Path(__file__).parent / "activity.sql").read_text()

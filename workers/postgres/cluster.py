@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.clusters import digest, folder_name, initdb_options
-from results.errors import AgentError, CommandError, TrialError
-from results.matrix import InstallationRef
+from results.domain.errors import AgentError, CommandError, TrialError
+from results.domain.matrix import InstallationRef
+from results.domain.matrix.clusters import digest, folder_name, initdb_options
 from workers.postgres.configuration import configuration, host_based_access
 from workers.postgres.server import Server, did_not_start, name_of
 from workers.remote.clock import SECONDS

@@ -1,6 +1,6 @@
 """What clusters lie on an agent, and the removal of one that nothing needs any more.
 
-Teiten's are folders of `<data_dir or place>/clusters/` that are called as `results.clusters.folder_name` calls them and
+Teiten's are folders of `<data_dir or place>/clusters/` that are called as `matrix.clusters.folder_name` calls them and
 hold a file that Teiten leaves there. Their parts in other places, `<place>/wal/` and `<place>/tablespaces/`, carry the
 hash of the cluster's directory in their names. No link is followed."""
 
@@ -11,8 +11,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from results.clusters import ClusterState, FoundCluster, is_folder_name
-from results.errors import AgentError, CommandError
+from results.domain.errors import AgentError, CommandError
+from results.domain.matrix.clusters import ClusterState, FoundCluster, is_folder_name
 from workers.postgres.server import name_of
 from workers.remote.command import CommandResult
 from workers.remote.connection import Remote

@@ -6,8 +6,8 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 
-from results.errors import Problem, TrialError
-from results.reserved import OWN_SETTINGS, setting_is_reserved
+from results.domain.errors import Problem, TrialError
+from results.domain.kinds.reserved_names import OWN_SETTINGS, setting_is_reserved
 
 # Makes checkpoints and autovacuum visible as events in every version; a plan may set them otherwise.
 PREFERRED = {"log_checkpoints": "on", "log_autovacuum_min_duration": "0"}

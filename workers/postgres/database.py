@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from results.errors import CommandError, TeitenError, TrialError
+from results.domain.errors import CommandError, TeitenError, TrialError
 from workers.postgres import cluster
 from workers.postgres.server import Server
 

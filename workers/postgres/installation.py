@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from results import server_settings
-from results.environment import Layer, LayerKind
-from results.errors import CommandError, ParseError
-from results.matrix import InstallationRef
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import CommandError, ParseError
+from results.domain.kinds import server_settings
+from results.domain.matrix import InstallationRef
 from workers.remote.connection import Remote
 
 log = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
 _FIND = (_HERE / "installation.sh").read_text()
 _PROBE = (_HERE / "installation_probe.sh").read_text()
+_OF_SERVER = ("initdb", "pg_ctl")
 _AT_ONCE = 2
 _VERSION = re.compile(r"\)\s+(\d+(?:\.\d+)*)((?:devel|alpha|beta|rc)\d*)?")
 
@@ -27,7 +28,7 @@ _VERSION = re.compile(r"\)\s+(\d+(?:\.\d+)*)((?:devel|alpha|beta|rc)\d*)?")
 class Installation:
     """One PostgreSQL build. name: as in plans, unique on its agent. version: as it says itself ('16.9', '12beta1').
     version_num: 160009, 120000. access_methods: table access methods. client_bin: where psql and pgbench are, its own
-    or the newest installation's; '' when the agent has none. settings: lines for `results.server_settings.read`."""
+    or the newest installation's; '' when the agent has none. settings: lines for `kinds.server_settings.read`."""
 
     name: str
     bin_dir: str
@@ -79,18 +80,19 @@ class Found:
     programs: frozenset[str] = field(default_factory=frozenset)
 
 
-async def discover_installations(remote: Remote) -> list[Installation]:
+async def discover_installations(remote: Remote, client_programs: Collection[str]) -> list[Installation]:
     """Every usable installation below the agent's search places and the usual ones, by version then path.
-    Raises AgentError."""
-    return (await discover(remote))[0]
+    client_programs: those of PostgreSQL's that clients need besides psql. Raises AgentError."""
+    return (await discover(remote, client_programs))[0]
 
 
-async def discover(remote: Remote) -> tuple[list[Installation], list[Unusable]]:
+async def discover(remote: Remote, client_programs: Collection[str]) -> tuple[list[Installation], list[Unusable]]:
     """As `discover_installations`, and what was found but cannot be used. Raises AgentError."""
-    listing = await remote.script(_FIND, *remote.address.search, timeout_s=120)
+    of_client = {"psql", *client_programs}
+    listing = await remote.script(_FIND, " ".join([*_OF_SERVER, *of_client]), *remote.address.search, timeout_s=120)
     found = parse_found(listing.stdout)
     unusable = [Unusable(item.bin_dir, reason) for item in found if (reason := _fault(item))]
-    candidates = _named([item for item in found if not _fault(item)])
+    candidates = _named([item for item in found if not _fault(item)], of_client)
     turn = asyncio.Semaphore(_AT_ONCE)
     tried = await asyncio.gather(*(_probe(remote, candidate, turn) for candidate in candidates))
     return (
@@ -106,17 +108,27 @@ def parse_found(text: str) -> list[Found]:
         key, _, rest = line.partition(" ")
         if key == "bin":
             found.append(Found(rest))
-        elif found and key == "version":
-            found[-1] = replace(found[-1], version=rest)
-        elif found and key == "broken":
-            found[-1] = replace(found[-1], broken=rest or "postgres -V fails")
-        elif found and key == "configure":
-            found[-1] = replace(found[-1], configure=rest)
-        elif found and key == "has":
-            found[-1] = replace(found[-1], programs=found[-1].programs | {rest})
-        elif not (found and found[-1].broken):
+            continue
+        known = _with_line(found[-1], key, rest) if found else None
+        if known is None:
             raise ParseError("Not a line about an installation.", file="installation.sh", line=number, text=line)
+        found[-1] = known
     return found
+
+
+def _with_line(known: Found, key: str, rest: str) -> Found | None:
+    """What is known of a bin directory with one more line of it; None where the line is none. What a broken one prints
+    besides is passed over."""
+    match key:
+        case "version":
+            return replace(known, version=rest)
+        case "broken":
+            return replace(known, broken=rest or "postgres -V fails")
+        case "configure":
+            return replace(known, configure=rest)
+        case "has":
+            return replace(known, programs=known.programs | {rest})
+    return known if known.broken else None
 
 
 def parse_version(text: str) -> tuple[str, int]:
@@ -157,19 +169,17 @@ def _parts(path: str) -> list[str]:
 def _fault(found: Found) -> str:
     if found.broken:
         return found.broken
-    missing = sorted({"initdb", "pg_ctl"} - found.programs)
+    missing = sorted({*_OF_SERVER} - found.programs)
     if missing:
         return f"{' and '.join(missing)} missing"
     return "" if _VERSION.search(found.version) else f"unknown version: {found.version}"
 
 
-def _named(found: list[Found]) -> list[Installation]:
+def _named(found: list[Found], of_client: set[str]) -> list[Installation]:
     versions = [parse_version(item.version) for item in found]
     names = distinct_names([(v, item.bin_dir) for (v, _), item in zip(versions, found, strict=True)])
     clients = [
-        (number, item.bin_dir)
-        for (_, number), item in zip(versions, found, strict=True)
-        if {"psql", "pgbench"} <= item.programs
+        (number, item.bin_dir) for (_, number), item in zip(versions, found, strict=True) if of_client <= item.programs
     ]
     newest = max(clients, default=(0, ""))[1]
     own = {path for _, path in clients}

@@ -1,5 +1,8 @@
-# Finds PostgreSQL installations. $@: roots, bin directories or patterns. For each bin directory that holds postgres:
-# "bin DIRECTORY", then "version TEXT" or "broken TEXT", "configure OPTIONS", "has PROGRAM" …
+# Finds PostgreSQL installations. $1: programs to look for in each, with blanks between them; then roots, bin directories
+# or patterns. For each bin directory that holds postgres: "bin DIRECTORY", then "version TEXT" or "broken TEXT",
+# "configure OPTIONS", "has PROGRAM" …
+programs=$1
+shift
 IFS=
 {
     for pattern in "$@"; do
@@ -25,7 +28,7 @@ done | sort -u | while read -r bin; do
         echo "broken $version"
     fi
     [ -x "$bin/pg_config" ] && echo "configure $("$bin/pg_config" --configure 2>/dev/null </dev/null)"
-    for program in initdb pg_ctl psql pgbench; do
+    echo "$programs" | tr ' ' '\n' | while read -r program; do
         [ -x "$bin/$program" ] && echo "has $program"
     done
 done

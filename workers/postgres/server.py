@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from results.errors import CommandError, TrialError
-from results.matrix import InstallationRef
+from results.domain.errors import CommandError, TrialError
+from results.domain.matrix import InstallationRef
 from workers.remote.command import CommandResult
 from workers.remote.connection import Remote
 

@@ -6,7 +6,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from results.errors import AgentError
+from results.domain.errors import AgentError
 from workers.postgres import cluster
 from workers.postgres.server import Server
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from results.environment import Layer, LayerKind
-from results.parsed import Check
-from results.units import parse_bytes, parse_seconds, setting_in_base_units
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.measurement.parsed_trial import Check
+from results.domain.units import parse_bytes, parse_seconds, setting_in_base_units
 from workers.postgres.configuration import PREFERRED
 from workers.postgres.server import Server
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from results.parsed import Check
+from results.domain.measurement.parsed_trial import Check
 from workers.postgres import settings as server_settings
 from workers.postgres.server import Server
 from workers.postgres.settings import Setting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from results.clusters import variant
+from results.domain.matrix.clusters import variant
 
 
 @dataclass(frozen=True)

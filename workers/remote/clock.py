@@ -8,7 +8,7 @@ from pathlib import Path
 
 import asyncssh
 
-from results.errors import AgentError
+from results.domain.errors import AgentError
 from workers.remote.command import quote
 
 SECONDS = (Path(__file__).parent / "seconds.sh").read_text()  # before a script: its function `seconds`

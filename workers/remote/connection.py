@@ -16,8 +16,8 @@ from typing import NoReturn
 import asyncssh
 from asyncssh import DEVNULL, PIPE
 
-from results.errors import AgentError, CommandError
-from results.parsed import CommandRun
+from results.domain.errors import AgentError, CommandError
+from results.domain.measurement.parsed_trial import CommandRun
 from workers.remote.address import Address, Layout
 from workers.remote.clock import clock_offset
 from workers.remote.command import CommandResult, quote

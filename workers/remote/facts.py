@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from results.errors import AgentError
-from results.programs import LOOKED_FOR
+from results.domain.errors import AgentError
+from results.domain.kinds.programs import OWN, Program
 from workers.remote import programs
 from workers.remote.connection import Remote
 from workers.remote.facts_parse import Facts, parse_facts
@@ -14,28 +14,21 @@ from workers.remote.facts_parse import Facts, parse_facts
 __all__ = ["Facts", "discover", "free_bytes"]
 
 _SCRIPT = (Path(__file__).parent / "facts.sh").read_text() + programs.SCRIPT
-_NEEDED = {
-    "awk": "mawk or gawk",
-    "find": "findutils",
-    "flock": "util-linux",
-    "setsid": "util-linux",
-    "tar": "tar",
-    "timeout": "coreutils",
-}
 
 
-async def discover(remote: Remote, data_dir: str) -> Facts:
-    """The agent's facts; storage is that of data_dir, or of what exists above it. Raises AgentError when the account is
-    root, under which PostgreSQL refuses to run, or when a program is missing that Teiten cannot do without."""
-    answer = await remote.script(_SCRIPT, data_dir, *LOOKED_FOR, check=False)
+async def discover(remote: Remote, data_dir: str, looked_for: Sequence[Program] = OWN) -> Facts:
+    """The agent's facts; storage is that of data_dir, or of what exists above it. looked_for: programs, those of OWN
+    among them. Raises AgentError when the account is root, under which PostgreSQL refuses to run, or when a program is
+    missing that Teiten cannot do without."""
+    answer = await remote.script(_SCRIPT, data_dir, *programs.words(looked_for), check=False)
     facts = parse_facts(answer.stdout)
-    missing = [tool for tool in _NEEDED if tool not in facts.tools]
+    missing = [program for program in OWN if program.name not in facts.tools]
     if missing:
         raise AgentError(
-            f"The agent lacks {', '.join(missing)}.",
+            f"The agent lacks {', '.join(program.name for program in missing)}.",
             where=remote.address.place,
             why="Teiten runs and watches its commands with them.",
-            todo=f"Install {', '.join(sorted({_NEEDED[tool] for tool in missing}))} there.",
+            todo=f"Install them there ({', or '.join(dict.fromkeys(p.how_to_get for p in missing))}).",
         )
     if facts.root:
         raise AgentError(

@@ -1,5 +1,5 @@
-# Prints what an agent is, in sections "== NAME". $1 the data directory, then the programs to look for, which programs.sh
-# does, behind this. Needs no privileges; what is not there is left out.
+# Prints what an agent is, in sections "== NAME". $1 the data directory, then what programs.sh, which
+# stands behind this, is to look for. Needs no privileges; what is not there is left out.
 section() { echo "== $1"; }
 
 section lscpu

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from results.environment import Layer, LayerKind
-from results.errors import ParseError
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import ParseError
 
 Section = Mapping[str, str]
 _VIRTUAL_FILESYSTEMS = "tmpfs", "ramfs"

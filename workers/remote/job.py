@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import AgentError, CommandError
+from results.domain.errors import AgentError, CommandError
 from workers.remote.command import quote
 from workers.remote.connection import Remote
 

@@ -5,29 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from results.errors import VerifyError
-from results.programs import PLACES, ProgramNeed, how_to_get
+from results.domain.errors import VerifyError
+from results.domain.kinds.programs import Program
+from results.domain.matrix.program_needs import ProgramNeed
 from workers.remote.connection import Remote
 
 SCRIPT = (Path(__file__).parent / "programs.sh").read_text()
 
 
-async def look(remote: Remote, names: Iterable[str]) -> dict[str, str]:
+def words(programs: Iterable[Program]) -> list[str]:
+    """The arguments of SCRIPT."""
+    return [word for program in programs for word in (program.name, program.version)]
+
+
+async def look(remote: Remote, programs: Iterable[Program]) -> dict[str, str]:
     """Name → 'path version' of those that are there now. Raises AgentError."""
-    said = await remote.script(SCRIPT, *sorted(names))
-    lines = (" ".join(line.split()).partition(" ") for line in said.stdout.splitlines())
-    return {name: place for name, _, place in lines}
+    return await _look(remote, words(programs))
 
 
 async def require(remote: Remote, needs: Sequence[ProgramNeed]) -> dict[str, str]:
-    """As `look`, of the needs of one agent. Raises VerifyError for one that is not there, AgentError."""
-    found = await look(remote, {need.program for need in needs})
+    """Name → 'path version' of what one agent needs. Raises VerifyError for a program that is not there, AgentError."""
+    wanted = {need.word: need.program.version for need in needs}
+    there = await _look(remote, [word for pair in wanted.items() for word in pair])
     for need in needs:
-        if need.program not in found:
+        if need.word not in there:
             raise VerifyError(
-                f"Agent {need.agent} has no program {need.program}, which {need.user} needs.",
+                f"Agent {need.agent} has no program {need.program.name}, which {need.user} needs.",
                 where="prepare",
-                why=f"It was looked for just now, in {PLACES}.",
-                todo=f"Install it there ({how_to_get(need.program)}), or name another agent for the role {need.role}.",
+                why=f"It was looked for just now, in {need.place}.",
+                todo=f"Install it there ({need.program.how_to_get}), or name another agent for the role {need.role}.",
             )
-    return found
+    return {need.program.name: there[need.word] for need in needs}
+
+
+async def _look(remote: Remote, arguments: Sequence[str]) -> dict[str, str]:
+    answer = await remote.script(SCRIPT, *arguments)
+    lines = (" ".join(line.split()).partition(" ") for line in answer.stdout.splitlines())
+    return {word: place for word, _, place in lines}

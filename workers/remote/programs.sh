@@ -1,11 +1,11 @@
-# Prints "NAME PATH VERSION" of each of the programs $@ that the account can run.
+# Prints "NAME PATH VERSION" of each program that the account can run. $@: of each its name or path, and the shell command
+# that prints its version.
 PATH=$PATH:/usr/sbin:/usr/local/sbin
-for tool; do
-    path=$(command -v "$tool") || continue
-    case $tool in
-    sar | sadf) version=$("$tool" -V 2>&1) ;;
-    awk) version="$(readlink -f "$path") $("$tool" -W version 2>&1)" ;;
-    *) version=$("$tool" --version 2>&1) ;;
-    esac </dev/null
-    echo "$tool $path $(echo "$version" | head -n 1)"
+while [ $# -gt 1 ]; do
+    tool=$1
+    if path=$(command -v "$tool"); then
+        version=$(eval "$2" 2>&1 </dev/null)
+        echo "$tool $path $(echo "$version" | head -n 1)"
+    fi
+    shift 2
 done

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import asyncssh
 
-from results.errors import AgentError, HostKeyError
+from results.domain.errors import AgentError, HostKeyError
 from workers.remote.address import Address
 
 _KEY_ALGORITHMS = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from results import models
-from results.matrix import InstallationRef, find_installation
+from results.domain.matrix import InstallationRef, find_installation
 from workers.postgres import cluster
 from workers.postgres.server import Server
 from workers.remote.address import Address

@@ -19,19 +19,19 @@ from django.db import connection
 from django.utils import timezone
 
 from results import agents, models, runs
-from results import plan as plans
 from results.agents import Contact
-from results.matrix import InstallationRef, find_installation
+from results.domain import plan as plans
+from results.domain.matrix import InstallationRef, find_installation
 from tests.live.trials import endpoints
 from tests.live.trials.afterwards import Afterwards
 from workers import attempt, contact, dispatch, registry, tasks
-from workers.arranging import failover
-from workers.arranging.failover_parameters import asked_for
 from workers.interfaces import Stage
 from workers.postgres import cluster
 from workers.postgres.server import Server
 from workers.remote.address import Address
 from workers.remote.connection import connected
+from workers.replication import failover
+from workers.replication.failover_parameters import asked_for
 
 Start = Callable[[], subprocess.Popen[bytes]]
 PATIENCE_S = 240

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from results.matrix import InstallationRef
+from results.domain.matrix import InstallationRef
 from workers.postgres import cluster
 from workers.postgres.server import Server
 from workers.remote.address import Address

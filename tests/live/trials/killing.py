@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from results.matrix import InstallationRef
+from results.domain.matrix import InstallationRef
 from workers.postgres.server import SUPERUSER
 from workers.remote.address import Address
 from workers.remote.connection import connected

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from results import models
-from results.matrix import InstallationRef
+from results.domain.matrix import InstallationRef
 from workers.postgres import cluster
 from workers.remote.address import Address
 from workers.remote.connection import connected

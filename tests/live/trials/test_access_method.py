@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from results import models
-from results.matrix import InstallationRef
+from results.domain.matrix import InstallationRef
 from tests.live.trials.afterwards import Afterwards
 from tests.live.trials.conftest import record_access_method, run_next, start, value
 from tests.live.trials.killing import servers_killed_at

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from results import agents, models
 from results.agents import Contact
-from results.errors import AgentError, HostKeyError, StateError
+from results.domain.errors import AgentError, HostKeyError, StateError
 from results.models.agents import AgentState
 from tests.live.trials.conftest import agent_fields
 from workers import tasks

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from results import agents, models
 from results.agents import Contact
-from results.matrix import InstallationRef
+from results.domain.matrix import InstallationRef
 from tests.live.trials.conftest import value
 from tests.live.trials.endpoints import plan, prepare
 from tests.live.trials.killing import on_agent

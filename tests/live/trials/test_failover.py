@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from results import models
-from results.matrix import InstallationRef
+from results.domain.matrix import InstallationRef
 from tests.live.trials.conftest import value
 from tests.live.trials.losing import events, keys_of, plan
-from workers.arranging import failover
 from workers.pgbench import surviving
 from workers.postgres import cluster
 from workers.remote.address import Address
 from workers.remote.connection import Remote
 from workers.remote.job import Job
+from workers.replication import failover
 
 Measure = Callable[..., models.Attempt]
 FROZEN_POSTMASTER = (

@@ -13,10 +13,10 @@ from django.db import connection
 from django.utils import timezone
 
 from results import models, runs
-from results.errors import AgentError, PlanError, StateError
+from results.domain.errors import AgentError, PlanError, StateError
+from results.domain.measurement.parsed_trial import Gap
+from results.domain.states import AttemptState, RunState, TrialState
 from results.models.agents import AgentState
-from results.parsed import Gap
-from results.states import AttemptState, RunState, TrialState
 from tests.live.trials.conftest import run_next, start, wait_for
 from tests.live.trials.killing import AT_WORK, beside, on_agent, servers_killed_at
 from workers import attempt as attempts

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from results import models
-from results.errors import PlanError
-from results.matrix import InstallationRef, find_installation
+from results.domain.errors import PlanError
+from results.domain.matrix import InstallationRef, find_installation
 from tests.live.trials.conftest import start, value
 from workers.postgres import cluster
 from workers.remote.address import Address

@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 
 from results import models, runs
-from results.looks import Look
-from results.matrix import InstallationRef, find_installation
-from results.states import AttemptState
+from results.domain.matrix import InstallationRef, find_installation
+from results.domain.measurement.activity import Look
+from results.domain.states import AttemptState
 from tests.live.trials.conftest import run_next, start, wait_for
 from tests.live.trials.killing import beside, on_agent, query_left
 from tests.live.trials.test_left_behind import running

@@ -16,11 +16,11 @@ import pytest
 from django.utils import timezone
 
 from results import hostfactors, models, runs
-from results.errors import AgentError, PlanError
-from results.host import Change, factor_of
-from results.matrix import InstallationRef
-from results.parsed import Check
-from results.states import AttemptState, RunState
+from results.domain.errors import AgentError, PlanError
+from results.domain.kinds.host_factors import Change, factor_of
+from results.domain.matrix import InstallationRef
+from results.domain.measurement.parsed_trial import Check
+from results.domain.states import AttemptState, RunState
 from tests.live.trials.conftest import PATIENCE_S, run_next, start, wait_for
 from tests.live.trials.killing import beside
 from workers import contact, dispatch, lease, tasks

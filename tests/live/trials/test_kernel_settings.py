@@ -15,7 +15,7 @@ from django.conf import settings as django_settings
 from django.utils import timezone
 
 from results import hostfactors, models, runs
-from results.host import read
+from results.domain.kinds.host_factors import read
 from tests.live.trials.conftest import PATIENCE_S, Start, start, wait_for
 from workers import dispatch, lease, tasks
 from workers.remote.address import Address

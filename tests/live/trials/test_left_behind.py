@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from results import models
-from results.matrix import InstallationRef, find_installation
+from results.domain.matrix import InstallationRef, find_installation
 from tests.live.trials.conftest import run_next, start
 from tests.live.trials.killing import on_agent, query_left
 from workers.remote.address import Address

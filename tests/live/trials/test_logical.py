@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from results import models
-from results.matrix import InstallationRef, find_installation
+from results.domain.matrix import InstallationRef, find_installation
 from tests.live.trials.conftest import value
 from workers.postgres import cluster
 from workers.remote.address import Address

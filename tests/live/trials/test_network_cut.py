@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from results import agents, hostfactors, models, runs
 from results.agents import Contact
-from results.errors import PlanError
-from results.host import read
-from results.matrix import InstallationRef
-from results.states import AttemptState
+from results.domain.errors import PlanError
+from results.domain.kinds.host_factors import read
+from results.domain.matrix import InstallationRef
+from results.domain.states import AttemptState
 from tests.live.trials.conftest import agent_fields, run_next, start, value, wait_for
 from tests.live.trials.losing import events, keys_of, plan
 from tests.live.trials.networks import Network, made, possible

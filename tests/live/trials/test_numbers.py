@@ -12,9 +12,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from results import ingest, models
-from results.errors import IngestError
-from results.parsed import ParsedTrial
-from results.states import RunState, TrialState
+from results.domain.errors import IngestError
+from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.states import RunState, TrialState
 from tests.live.trials.conftest import run_next, start, value
 from workers import reingest
 from workers.bundle import reader
@@ -98,8 +98,11 @@ def test_every_number_can_be_rebuilt_from_the_bundle_and_a_changed_one_is_found(
     models.Attempt.objects.filter(pk=attempt.pk).update(events=[{"at_s": 0}])
     [found] = reingest.reread(None, replace=True)
     assert {(d.table, d.key[0]) for d in found.differences} == {
-        ("measurement", "tps"), ("series", "tps"), ("histogram", "client"), ("attempt", "events"),
-    }  # fmt: skip
+        ("measurement", "tps"),
+        ("series", "tps"),
+        ("histogram", "client"),
+        ("attempt", "events"),
+    }
     [mended] = reingest.reread(None, replace=False)
     assert mended.differences == ()
 

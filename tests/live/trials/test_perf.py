@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from results import models
-from results.errors import AgentError
-from results.matrix import InstallationRef, TrialSpec
+from results.domain.errors import AgentError
+from results.domain.matrix import InstallationRef, TrialSpec
 from tests.live.trials.conftest import value
 from workers import registry, reingest
 from workers.bundle.reader import open_files

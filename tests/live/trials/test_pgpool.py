@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from results import models
-from results.errors import CommandError
-from results.matrix import InstallationRef, TrialSpec
+from results.domain.errors import CommandError
+from results.domain.kinds.programs import Program
+from results.domain.matrix import InstallationRef, TrialSpec
 from tests.live.trials.conftest import value
 from tests.live.trials.killing import AT_WORK, beside, killed_at, on_agent
 from tests.live.trials.losing import events, keys_of
-from workers.arranging import pool
 from workers.bundle import reader
 from workers.interfaces import Stage
+from workers.pgpool import process
 from workers.postgres import cluster
 from workers.remote.address import Address
 from workers.remote.connection import connected
@@ -190,7 +191,7 @@ def test_a_pgpool_that_dies_while_it_is_measured_fails_the_trial(measure: Measur
 def test_a_pgpool_that_does_not_end_is_killed_and_the_trial_says_so(
     measure: Measure, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "_PATIENCE_S", 1.0)
+    monkeypatch.setattr(process, "_PATIENCE_S", 1.0)
     with killed_at(address, *AT_WORK, f"{address.work_dir}/jobs/*/pgpool/data/pid", signal="STOP"):
         attempt = measure(duration_s=4, **plan())
     assert attempt.error is None, attempt.error
@@ -200,14 +201,14 @@ def test_a_pgpool_that_does_not_end_is_killed_and_the_trial_says_so(
 def test_a_server_that_pgpool_gives_up_fails_the_trial_though_it_turns_clients_away_at_first(
     measure: Measure, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer, refusals = pool.show, iter(["the first time", "the second"])
+    answer, refusals = process.show, iter(["the first time", "the second"])
 
     async def busy(stage: Stage, what: str, node: str = "pooler") -> str:
         if stage.poolers[node].remote.phase == "collect" and (when := next(refusals, "")):
             raise CommandError(f"pgpool-II turned psql away {when}", command="psql", exit_status=2, host="live")
         return await answer(stage, what, node)
 
-    monkeypatch.setattr(pool, "show", busy)
+    monkeypatch.setattr(process, "show", busy)
     with killed_at(address, *AT_WORK, f"{address.data_dir}/clusters/*pgpool-standby1*/data/postmaster.pid"):
         attempt = measure(duration_s=12, **plan())
     assert attempt.error is not None
@@ -262,7 +263,7 @@ def test_after_a_switchover_by_pgpool_the_next_trial_copies_the_promoted_server_
 
 
 def test_without_pgpool_nothing_is_built(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.topologies.pgpool.pooler.PROGRAM", "pgpool-that-is-not-installed")
+    monkeypatch.setattr("workers.topologies.pgpool.pooler.PROGRAM", Program("pgpool-that-is-not-installed"))
     attempt = measure(**plan())
     assert attempt.error is not None
     what = "Agent live has no program pgpool-that-is-not-installed, which the topology pgpool needs."

@@ -10,8 +10,9 @@ import pytest
 from django.test import Client
 
 from results import models, runs
-from results.errors import PlanError
-from results.plan import from_mapping, to_toml
+from results.domain.errors import PlanError
+from results.domain.kinds.programs import Program
+from results.domain.plan import from_mapping, to_toml
 from results.queries.agents import agent_detail
 from tests import factories
 from tests.live.trials.conftest import PLAN, run_next, start
@@ -20,7 +21,7 @@ from workers.registry import kinds
 
 Api = Callable[[str, dict[str, Any]], tuple[int, dict[str, Any]]]
 POOLED = {"topology": "pgpool", "topology_parameters": {"servers": 1}}
-ABSENT = "pgpool-that-is-not-installed"
+ABSENT = Program("pgpool-that-is-not-installed")
 
 
 def forget(agent: models.Agent, *names: str) -> None:
@@ -78,7 +79,6 @@ def test_every_way_to_a_run_looks_again(agent: models.Agent, api: Api) -> None:
 
 def test_a_program_that_is_not_there_is_refused_with_how_to_get_it(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(kinds().topologies["pgpool"].programs, "pooler", (ABSENT,))
-    monkeypatch.setattr("results.requirements.LOOKED_FOR", (ABSENT,))
     status, answer = api("plans/preview/", PLAN | POOLED)
     assert status == 422
     assert "it was looked for again just now" in answer["error"]["what"]
@@ -103,7 +103,7 @@ def test_a_trial_looks_itself_and_fails_before_anything_is_built(
     monkeypatch.setitem(kinds().topologies["single"].programs, "primary", (ABSENT,))
     attempt = run_next()
     assert attempt.error is not None
-    assert attempt.error["what"] == f"Agent live has no program {ABSENT}, which the topology single needs."
+    assert attempt.error["what"] == f"Agent live has no program {ABSENT.name}, which the topology single needs."
     assert attempt.error["why"].startswith("It was looked for just now, in the account's PATH")
     assert attempt.error["todo"].endswith("or name another agent for the role primary.")
     assert (attempt.trial.state, [phase["name"] for phase in attempt.phases]) == ("failed", ["prepare", "clean"])

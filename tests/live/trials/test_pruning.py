@@ -15,13 +15,13 @@ from django.db import connection
 from django.utils import timezone
 
 from results import hostfactors, models, runs
-from results.clusters import ClusterState, folder_names
-from results.errors import AgentError, StateError
-from results.host import factor_of
+from results.domain.errors import AgentError, StateError
+from results.domain.kinds.host_factors import factor_of
+from results.domain.matrix import InstallationRef, TrialSpec, find_installation
+from results.domain.matrix.clusters import ClusterState, folder_names
+from results.domain.states import RunState
 from results.hostfactors import known_hosts
-from results.matrix import InstallationRef, TrialSpec, find_installation
 from results.pruning import REMOVE
-from results.states import RunState
 from tests.live.trials.conftest import run_next, start, wait_for
 from workers import dispatch, pruning, registry, tasks
 from workers.postgres import cluster, cluster_inventory

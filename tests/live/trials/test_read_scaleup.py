@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from results import models
-from results.explain import read_plan
+from results.domain.measurement.query_plans import read_plan
 from results.queries.documents import document
 from tests.live.trials.afterwards import Afterwards
 from tests.live.trials.conftest import value

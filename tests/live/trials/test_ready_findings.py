@@ -13,9 +13,9 @@ import pytest
 from django.conf import settings as django_settings
 
 from results import models, runs
-from results import plan as plans
-from results.ready import Build, Compare, read_all
-from results.states import TrialState
+from results.domain import plan as plans
+from results.domain.plan.recipes import Build, Compare, read_all
+from results.domain.states import TrialState
 from tests.live.trials.conftest import run_next, value
 from tests.live.trials.test_access_method import SMALL as SMALL_PROFILE
 from tests.live.trials.test_background import moments

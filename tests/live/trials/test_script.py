@@ -13,8 +13,8 @@ import pytest
 from django.test import Client
 
 from results import models, runs
-from results import plan as plans
-from results.states import TrialState
+from results.domain import plan as plans
+from results.domain.states import TrialState
 from tests.live.trials.conftest import run_next, value
 from workers import registry, reingest
 from workers.bundle import reader
@@ -88,8 +88,12 @@ INSERT INTO plain VALUES (:scale);
 """
     attempt = measure_own(
         {"installation": "18", "access_method": "heap2", "collectors": ["latency_log"]},
-        form="pgbench", setup=setup, text=text, transactions=400, clients=2,
-    )  # fmt: skip
+        form="pgbench",
+        setup=setup,
+        text=text,
+        transactions=400,
+        clients=2,
+    )
     assert attempt.error is None
     counted = values(attempt, "transactions")
     assert counted[""] == 800
@@ -136,9 +140,12 @@ def test_a_command_prints_its_own_metrics(measure_own: Measure, bundles: Path, i
     assert value(attempt, "own.read") == 2 * 1024 * 1024
     metrics = {m.name: (m.unit, m.better) for m in models.Metric.objects.filter(name__startswith="own.")}
     assert metrics == {
-        "own.rows": ("1", "neither"), "own.took": ("s", "lower"), "own.given": ("1", "neither"),
-        "own.read": ("B", "higher"), "own.rate": ("rows/s", "neither"),
-    }  # fmt: skip
+        "own.rows": ("1", "neither"),
+        "own.took": ("s", "lower"),
+        "own.given": ("1", "neither"),
+        "own.read": ("B", "higher"),
+        "own.rate": ("rows/s", "neither"),
+    }
     assert attempt.trial.run.headline == "own.rate"
     assert value(attempt, "script.seconds") < 60, "the warm-up is not for commands"
     files = reader.open_files(bundles / attempt.bundle)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from results import models, runs
-from results import plan as plans
-from results.matrix import InstallationRef, find_installation
-from results.states import AttemptState, TrialState
+from results.domain import plan as plans
+from results.domain.matrix import InstallationRef, find_installation
+from results.domain.states import AttemptState, TrialState
 from tests.live.trials.conftest import record_access_method, run_next, value, wait_for
 from tests.live.trials.killing import beside, servers_killed_at
 from tests.workers.workloads.ssb_model import Model

@@ -15,11 +15,12 @@ import pytest
 from django.conf import settings as django_settings
 from django.utils import timezone
 
-from results import agents, explain, models, runs
-from results import plan as plans
+from results import agents, models, runs
 from results.agents import Contact
-from results.ready import read_all
-from results.states import TrialState
+from results.domain import plan as plans
+from results.domain.measurement import query_plans
+from results.domain.plan.recipes import read_all
+from results.domain.states import TrialState
 from tests.live.trials.afterwards import Afterwards
 from tests.live.trials.conftest import PATIENCE_S, agent_fields, run_next, value
 from tests.live.trials.killing import beside
@@ -111,7 +112,7 @@ def test_the_server_s_counters_and_explain_agree_on_every_worker(agent: models.A
     assert (attempt.error, attempt.gaps) == (None, [])
     columns = "parallel_workers_to_launch AS planned, parallel_workers_launched AS launched"
     [counted] = afterwards.asked("18", f"SELECT {columns} FROM pg_stat_database WHERE datname = current_database()")
-    alone = [explain.workers(document.content) for document in attempt.documents.filter(kind="plan")]
+    alone = [query_plans.workers(document.content) for document in attempt.documents.filter(kind="plan")]
     for place, name in enumerate(("planned", "launched")):
         in_the_clock = measured(attempt, f"ssb.workers.{name}")[""]
         in_the_pass = measured(attempt, f"ssb.explained.{name}")[""]
@@ -160,7 +161,7 @@ def test_one_client_gets_its_workers_as_its_plans_say(agent: models.Agent) -> No
     started("18", 1, {"queries": "q1.1, q2.1", "passes": 3})
     attempt = run_next()
     assert (attempt.error, attempt.gaps) == (None, [])
-    plan = {document.label: explain.workers(document.content) for document in attempt.documents.filter(kind="plan")}
+    plan = {document.label: query_plans.workers(document.content) for document in attempt.documents.filter(kind="plan")}
     assert {row["query"]: (row["planned"], row["launched"]) for row in explained(attempt)} == plan
     assert "workload/workers/clients/1.stdout" not in {file["path"] for file in attempt.files}
     assert value(attempt, "ssb.workers.launched") == 3 * sum(launched for _, launched in plan.values())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from results import models
-from results.matrix import InstallationRef
+from results.domain.matrix import InstallationRef
 from workers.bundle import reader
 from workers.postgres import cluster
 from workers.remote.address import Address

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from results import agents, models
 from results.agents import Contact, DiscoveredInstallation
-from results.matrix import InstallationRef, find_installation
+from results.domain.matrix import InstallationRef, find_installation
 from tests.live.trials.conftest import value
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from results import models
-from results.states import TrialState
+from results.domain.states import TrialState
 from tests.live.trials.afterwards import Afterwards
 from tests.live.trials.conftest import value
 from tests.live.trials.killing import AT_WORK, servers_killed_at

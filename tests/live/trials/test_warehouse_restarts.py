@@ -19,10 +19,10 @@ from django_celery_beat import schedulers
 from django_celery_beat.models import PeriodicTask
 
 from results import alerts, ingest, models, runs, warehouse
-from results import plan as plans
-from results.errors import HostKeyError
+from results.domain import plan as plans
+from results.domain.errors import HostKeyError
+from results.domain.states import AttemptState, RunState, TrialState
 from results.models.agents import AgentState
-from results.states import AttemptState, RunState, TrialState
 from tests import histories, restarting
 from tests.live.trials.conftest import PLAN, run_next, start, wait_for
 from tests.live.trials.killing import beside

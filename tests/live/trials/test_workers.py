@@ -10,8 +10,8 @@ import pytest
 from django.utils import timezone
 
 from results import models
-from results.errors import StateError
-from results.states import AttemptState, RunState, TrialState
+from results.domain.errors import StateError
+from results.domain.states import AttemptState, RunState, TrialState
 from tests import factories
 from tests.live.trials.conftest import PATIENCE_S, start, wait_for
 from workers import dispatch, lease, tasks

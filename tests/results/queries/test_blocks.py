@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from results import models
+from results.domain.statistics.power import replicates_needed
+from results.domain.statistics.verdict import Kind
 from results.queries.blocks import by_noise
 from results.queries.comparison import Comparison, compare
 from results.queries.selection import Selection
-from results.statistics.power import replicates_needed
-from results.statistics.verdict import Kind
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from results import models
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.queries.comparison import compare
 from results.queries.configurations import configurations
 from results.queries.facets import facets, metrics_of

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from results import models
-from results.errors import TeitenError
-from results.histogram import Histogram
+from results.domain.errors import TeitenError
+from results.domain.measurement.histogram import Histogram
 from results.queries.comparison import compare
 from results.queries.selection import Selection
 from tests import factories

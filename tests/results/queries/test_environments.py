@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from results import models
-from results.confounders import Cause
-from results.environment import Layer, LayerKind
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.environment.rules import Cause
+from results.domain.statistics.verdict import Kind
 from results.queries.comparison import Comparison, compare
 from results.queries.environments import environments_of
 from results.queries.selection import Selection
-from results.statistics.verdict import Kind
 from tests import environments, factories
 
 pytestmark = pytest.mark.django_db

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from results import models, noise, runs
+from results.domain.statistics.power import detectable
 from results.preview import preview
 from results.queries.noise import agent_noise, expected_noise, list_noise
-from results.statistics.power import detectable
 from tests import factories
 from tests.factories import aa_run
 from workers.registry import kinds
@@ -36,8 +36,11 @@ def test_a_finished_aa_run_keeps_the_spread_of_every_metric_of_each_configuratio
     run = aa_run(0.02)
     kept = models.Noise.objects.filter(run=run)
     assert {(n.metric_id, n.node) for n in kept} == {
-        ("tps", ""), ("latency.p99", "client"), ("cpu.user", "primary"), ("cpu.user", "client"),
-    }  # fmt: skip
+        ("tps", ""),
+        ("latency.p99", "client"),
+        ("cpu.user", "primary"),
+        ("cpu.user", "client"),
+    }
     tps = kept.filter(metric="tps").order_by("configuration__index")
     assert [n.spread for n in tps] == pytest.approx([spread_of(run, 1), spread_of(run, 4)])
     assert {n.replicates for n in kept} == {5}

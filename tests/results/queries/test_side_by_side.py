@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from results import models
+from results.domain.statistics.verdict import Kind
 from results.queries.cells import Comparison
 from results.queries.comparison import compare
 from results.queries.configurations import ConfigurationRow
 from results.queries.progress import progress
 from results.queries.side_by_side import VERSION, side_by_side
-from results.statistics.verdict import Kind
 from tests import histories
 from webapp.urlstate import read
 

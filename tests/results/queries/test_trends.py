@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from results import models
-from results.environment import Layer, LayerKind
-from results.errors import TeitenError
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.errors import TeitenError
 from results.queries.families import Family, TrendSelection, choose, families, shortest
 from results.queries.trends import commit_of, followed, trend
 from tests import environments, factories, histories

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from results import models
-from results.histogram import Histogram
+from results.domain.measurement.histogram import Histogram
+from results.domain.statistics.movement import State
 from results.queries.comparison import Comparison, compare
 from results.queries.selection import Selection
 from results.queries.why import Why, why
-from results.statistics.movement import State
 from tests import factories
 from tests.watched import PROCESSORS, SECONDS, measured, watched_run
 

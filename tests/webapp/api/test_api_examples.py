@@ -14,7 +14,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from bootstrap import ports
-from results import models, plan, runs
+from results import models, runs
+from results.domain import plan
 from results.published.catalogue import TABLES
 from results.published.load import load
 from tests import factories

@@ -64,8 +64,11 @@ def test_an_agent_tells_what_is_not_back_and_takes_places(admin: APIClient) -> N
     factories.not_back("db1", error="It is 'performance'.")
     [left] = admin.get("/api/v1/agents/db1/").json()["agent"]["not_back"]
     assert (left["factor"], left["level"], left["own"], left["running"]) == (
-        "cpu_governor", "performance", "powersave", False,
-    )  # fmt: skip
+        "cpu_governor",
+        "performance",
+        "powersave",
+        False,
+    )
     assert left["error"] == "It is 'performance'."
     changed = admin.patch("/api/v1/agents/db1/", {"places": {"ssd": "/mnt/ssd"}}, format="json")
     assert changed.json()["places"] == {"ssd": "/mnt/ssd"}

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from results import models
-from results.ready import read_all
+from results.domain.plan.recipes import read_all
 from tests import factories
 from workers.registry import kinds
 

@@ -11,7 +11,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from results import models, plan
+from results import models
+from results.domain import plan
 from tests import factories
 from workers.registry import kinds
 
@@ -247,8 +248,9 @@ def test_a_tokens_secret_is_shown_once(grace: APIClient) -> None:
     assert client.get(f"{API}/tokens/").status_code == 401
     assert grace.delete(f"{API}/tokens/{made['token']['id']}/").status_code == 404
     assert list(models.AuditEntry.objects.values_list("verb", "actor")) == [
-        ("revoke token", "grace"), ("create token", "grace"),
-    ]  # fmt: skip
+        ("revoke token", "grace"),
+        ("create token", "grace"),
+    ]
 
 
 def test_no_token_gives_more_than_its_maker_has(grace: APIClient) -> None:

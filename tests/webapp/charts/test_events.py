@@ -8,7 +8,7 @@ from typing import Any
 
 from plotly import graph_objects
 
-from results.series import Series
+from results.domain.measurement.series import Series
 from webapp.charts.events import drawn, event_key, marks
 from webapp.charts.trial import timeline
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from plotly import graph_objects
 
-from results.histogram import HeatMap, Histogram
-from results.parsed import Latencies
-from results.series import Series
+from results.domain.measurement.histogram import HeatMap, Histogram
+from results.domain.measurement.parsed_trial import Latencies
+from results.domain.measurement.series import Series
 from webapp.charts.lines import MOST_POINTS, thin
 from webapp.charts.medians import Line, Replicate, Spot, medians_figure
 from webapp.charts.run import x_factor

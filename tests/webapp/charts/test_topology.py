@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from results.series import Series
+from results.domain.kinds.specs import PRIMARY, Role, RoleKind
+from results.domain.measurement.series import Series
 from webapp.charts.topology import HEIGHT, WIDTH, Drawing, draw
+from workers.registry import kinds
 
 
 def spec(*nodes: str, **changes: Any) -> dict[str, Any]:
@@ -27,8 +29,14 @@ def streams(source: str, *targets: str, state: str = "async", actual: str = "str
     ]
 
 
-def drawn(*args: Any, series: tuple[Series, ...] = (), events: Any = (), duration_s: float | None = 4.0) -> Drawing:
-    found = draw(args[0], args[1] if len(args) > 1 else (), series, events, duration_s)
+def drawn(
+    *args: Any,
+    series: tuple[Series, ...] = (),
+    events: Any = (),
+    duration_s: float | None = 4.0,
+    roles: tuple[Role, ...] = (),
+) -> Drawing:
+    found = draw(args[0], args[1] if len(args) > 1 else (), series, events, duration_s, roles)
     assert found is not None
     return found
 
@@ -40,8 +48,9 @@ def series(name: str, node: str, *values: float, label: str = "") -> Series:
 def test_a_single_server_is_a_client_with_an_arrow_to_it() -> None:
     found = drawn(spec("primary"))
     assert [(row.name, row.program, row.agent) for row in found.rows] == [
-        ("client", "", "db1"), ("primary", "PostgreSQL 16.9", "db1"),
-    ]  # fmt: skip
+        ("client", "", "db1"),
+        ("primary", "PostgreSQL 16.9", "db1"),
+    ]
     assert [edge.text for edge in found.rows[1].received] == ["load from client (4 clients)"]
     assert [bool(wire.tip) for wire in found.rows[1].wires] == [False, True]
     assert found.looks == ("load",)
@@ -56,8 +65,13 @@ def test_servers_follow_the_one_they_stream_from_in_the_order_of_their_numbers()
     checks = [*streams("cascade", *standbys), *streams("primary", "cascade")]
     found = drawn(spec("cascade", *standbys, "primary"), checks)
     assert [row.name for row in found.rows] == [
-        "client", "primary", "cascade", "standby1", "standby2", "standby10",
-    ]  # fmt: skip
+        "client",
+        "primary",
+        "cascade",
+        "standby1",
+        "standby2",
+        "standby10",
+    ]
 
 
 def test_a_lane_ends_at_the_last_node_and_is_used_again() -> None:
@@ -106,11 +120,30 @@ def test_shards_are_reached_by_queries_from_the_primary() -> None:
 def test_what_stands_before_the_servers_sends_them_their_queries() -> None:
     checks = [{"name": "queries from pooler", "node": n, "actual": "up", "passed": True} for n in ("primary", "node2")]
     loads = [{"name": "primary", "client": "client", "server": "pooler"}]
-    found = drawn(spec("primary", "node2", "pooler", poolers=["pooler"], loads=loads), checks)
+    roles = kinds().topologies["pgpool"].roles
+    found = drawn(spec("primary", "node2", "pooler", poolers=["pooler"], loads=loads), checks, roles=roles)
     assert [(row.name, row.program) for row in found.rows] == [
-        ("client", ""), ("pooler", "pgpool-II"), ("primary", "PostgreSQL 16.9"), ("node2", "PostgreSQL 16.9"),
-    ]  # fmt: skip
+        ("client", ""),
+        ("pooler", "pgpool-II"),
+        ("primary", "PostgreSQL 16.9"),
+        ("node2", "PostgreSQL 16.9"),
+    ]
     assert [[edge.source for edge in row.received] for row in found.rows] == [[], ["client"], ["pooler"], ["pooler"]]
+
+
+def test_a_node_is_called_by_what_plays_its_role() -> None:
+    roles = (PRIMARY, Role("etcd", RoleKind.SERVICE, "etcd 3"))
+    nodes = spec("primary", "etcd1", services=["etcd1"])
+    checks = [{"name": "lease from etcd1", "node": "primary", "actual": "held", "passed": True}]
+    found = drawn(nodes, checks, roles=roles)
+    assert [(row.name, row.program) for row in found.rows] == [
+        ("client", ""),
+        ("etcd1", "etcd 3"),
+        ("primary", "PostgreSQL 16.9"),
+    ]
+    assert [(edge.look, edge.text) for edge in found.rows[2].received][1:] == [("control", "lease from etcd1: held")]
+    unknown = drawn(nodes, checks)
+    assert {row.name: row.program for row in unknown.rows}["etcd1"] == "etcd", "of a topology that is not here"
 
 
 def test_reads_beside_the_workload_are_called_so() -> None:
@@ -124,17 +157,22 @@ def test_processors_and_disks_are_shown_once_for_a_machine() -> None:
         spec("primary", "standby1", "standby2", agents={"standby2": "db2"}),
         streams("primary", "standby1", "standby2"),
         series=(
-            series("cpu.busy", "primary", 10, 30), series("cpu.busy", "standby2", 50, 70),
+            series("cpu.busy", "primary", 10, 30),
+            series("cpu.busy", "standby2", 50, 70),
             series("disk.utilisation", "primary", 5, 80, label="sda"),
             series("disk.utilisation", "primary", 20, 10, label="sdb"),
         ),
-    )  # fmt: skip
+    )
     assert [(row.name, row.machine) for row in found.rows] == [
-        ("client", "primary"), ("primary", ""), ("standby1", "primary"), ("standby2", ""),
-    ]  # fmt: skip
+        ("client", "primary"),
+        ("primary", ""),
+        ("standby1", "primary"),
+        ("standby2", ""),
+    ]
     assert [(track.title, track.said) for track in found.rows[1].tracks] == [
-        ("CPU busy", "mean 20 %, at most 30 %"), ("busiest of 2 disks", "mean 50 %, at most 80 %"),
-    ]  # fmt: skip
+        ("CPU busy", "mean 20 %, at most 30 %"),
+        ("busiest of 2 disks", "mean 50 %, at most 80 %"),
+    ]
     assert found.shared
 
 
@@ -142,8 +180,10 @@ def test_a_machine_is_shown_at_its_first_server_wherever_its_numbers_are_filed()
     busy = (series("cpu.busy", "standby1", 10, 30), series("cpu.busy", "client", 1, 1))
     found = drawn(spec("primary", "standby1", agents={"client": "load1"}), series=busy)
     assert [(row.name, len(row.tracks), row.machine) for row in found.rows] == [
-        ("client", 1, ""), ("primary", 1, ""), ("standby1", 0, "primary"),
-    ]  # fmt: skip
+        ("client", 1, ""),
+        ("primary", 1, ""),
+        ("standby1", 0, "primary"),
+    ]
 
 
 def test_lag_has_one_scale_and_goes_on_after_the_load() -> None:

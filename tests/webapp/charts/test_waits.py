@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from results.series import Series
+from results.domain.measurement.series import Series
 from tests.webapp.charts.test_figures import validated
 from webapp.charts.trial import timeline
 from webapp.charts.waits import MOST_EVENTS, OTHERS, key, traces

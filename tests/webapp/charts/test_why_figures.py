@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from results.histogram import Histogram
-from results.metrics import Better, Metric
+from results.domain.measurement.histogram import Histogram
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.series import Series
+from results.domain.statistics.movement import Replicate, movements
 from results.queries.comparison import Point
 from results.queries.why import Attempt, Side
-from results.series import Series
-from results.statistics.movement import Replicate, movements
 from tests.webapp.charts.test_figures import validated
 from webapp.charts import why as charts
 from webapp.charts.why import Look
@@ -41,7 +41,7 @@ def a_look(name: str, index: int, trials: int = 3, **values: float) -> Look:
         with_latencies=(0,),
         settings={},
         plans={},
-    )  # fmt: skip
+    )
     return Look(name, index, side)
 
 

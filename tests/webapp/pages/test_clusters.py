@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from results import models
-from results.clusters import ClusterState, folder_names
-from results.matrix import TrialSpec
+from results.domain.matrix import TrialSpec
+from results.domain.matrix.clusters import ClusterState, folder_names
 from results.pruning import record_no_inventory, record_removal
 from tests import factories
 from tests.factories import clusters, lies

@@ -11,10 +11,10 @@ from unittest.mock import patch
 from django.test import Client
 
 from results import models
+from results.domain.statistics.verdict import Kind
 from results.queries.blocks import by_noise
 from results.queries.comparison import compare
 from results.queries.selection import Selection
-from results.statistics.verdict import Kind
 from tests import factories
 from tests.page_text import page_text
 from webapp import urlstate

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from results import models
 from results.agents import record_contact
-from results.environment import LayerKind
+from results.domain.environment.layers import LayerKind
 from tests import environments, factories
 from tests.page_text import page_text
 from tests.results.queries.test_environments import KERNEL

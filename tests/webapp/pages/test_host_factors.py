@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from results import agents, models
-from results.errors import StateError
-from results.host import HostLevel, read
+from results.domain.errors import StateError
+from results.domain.kinds.host_factors import HostLevel, read
 from tests import factories
 from tests.page_text import page_text
 
@@ -119,7 +119,7 @@ def test_a_stranger_sees_what_may_be_set_and_no_button(
         "performance, powersave",
         "host.cpus",
         "host.wal",
-        "/mnt/ssd</span>, 3 GB free",
+        "/mnt/ssd</span> (3 GB free)",
     ):
         assert expected in text
     assert "Define a host factor" not in text
@@ -198,9 +198,14 @@ def test_the_plan_form_holds_host_factors(agent: models.Agent, member: Client) -
 
 def test_the_preview_refuses_what_the_agent_does_not_allow(agent: models.Agent, member: Client) -> None:
     fields = {
-        "name": "x", "workload": "pgbench", "topology": "single", "installation": "16", "agents.primary": "db1",
-        "host-name": ["cpu_governor"], "host-value": ["performance"],
-    }  # fmt: skip
+        "name": "x",
+        "workload": "pgbench",
+        "topology": "single",
+        "installation": "16",
+        "agents.primary": "db1",
+        "host-name": ["cpu_governor"],
+        "host-value": ["performance"],
+    }
     text = page_text(member.post("/plans/preview/", fields))
     assert "Agent db1 has no host factor &#x27;cpu_governor&#x27;." in text
     factories.define_host_factor()

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from results import models
-from results.plan import from_mapping, read, to_toml
+from results.domain.plan import from_mapping, read, to_toml
 from tests import factories
 from tests.page_text import page_text
 from tests.webapp.pages.test_plans import FORM, problems
@@ -212,9 +212,14 @@ def test_when_and_how_late_is_asked_only_of_a_topology_that_loses_its_primary(me
 
 def test_what_means_nothing_after_a_change_is_dropped_and_what_is_common_kept(member: Client) -> None:
     posted = {
-        "workload": "script", "workload-was": "script", "parameters.form": "pgbench", "parameters.passes": "9",
-        "parameters.clients": "8", "parameters.scale": "4", "parameters.text": "SELECT 1;",
-    }  # fmt: skip
+        "workload": "script",
+        "workload-was": "script",
+        "parameters.form": "pgbench",
+        "parameters.passes": "9",
+        "parameters.clients": "8",
+        "parameters.scale": "4",
+        "parameters.text": "SELECT 1;",
+    }
     answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
     text = page_text(answer)
     assert 'name="parameters.passes"' not in text
@@ -225,9 +230,12 @@ def test_what_means_nothing_after_a_change_is_dropped_and_what_is_common_kept(me
 
 def test_the_size_of_one_workloads_data_is_not_taken_for_anothers(member: Client) -> None:
     posted = {
-        "workload": "script", "workload-was": "pgbench", "parameters.scale": "5000", "parameters.clients": "8",
+        "workload": "script",
+        "workload-was": "pgbench",
+        "parameters.scale": "5000",
+        "parameters.clients": "8",
         "parameters.protocol": "prepared",
-    }  # fmt: skip
+    }
     answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
     text = page_text(answer)
     assert "5000" not in text
@@ -263,10 +271,13 @@ def test_only_scripts_of_a_workload_are_uploaded(member: Client) -> None:
 def test_the_form_says_where_the_duration_is_not_used(member: Client) -> None:
     said = "measures until its work is done"
     for posted, told in (
-        ({"workload": "pgbench"}, False), ({"workload": "pgbench", "parameters.transactions": "5"}, True),
-        ({"workload": "pgbench", "parameters.transactions": "many"}, False), ({"workload": "script"}, False),
-        ({"workload": "script", "parameters.form": "queries"}, True), ({"workload": "nothing"}, False),
-    ):  # fmt: skip
+        ({"workload": "pgbench"}, False),
+        ({"workload": "pgbench", "parameters.transactions": "5"}, True),
+        ({"workload": "pgbench", "parameters.transactions": "many"}, False),
+        ({"workload": "script"}, False),
+        ({"workload": "script", "parameters.form": "queries"}, True),
+        ({"workload": "nothing"}, False),
+    ):
         assert (said in fields_after(member, posted)) == told, posted
 
 

@@ -16,10 +16,17 @@ from workers.registry import kinds
 from workers.tasks import start_plan
 
 FORM = {
-    "name": "From the form", "workload": "pgbench", "topology": "single", "agents.primary": "db1", "duration_s": "5",
-    "factor-name": ["installation", "clients", ""], "factor-value": ["16, 18", "1, 4", ""],
-    "setting-name": ["work_mem"], "setting-value": ["8MB"], "collectors": ["latency_log"],
-}  # fmt: skip
+    "name": "From the form",
+    "workload": "pgbench",
+    "topology": "single",
+    "agents.primary": "db1",
+    "duration_s": "5",
+    "factor-name": ["installation", "clients", ""],
+    "factor-value": ["16, 18", "1, 4", ""],
+    "setting-name": ["work_mem"],
+    "setting-value": ["8MB"],
+    "collectors": ["latency_log"],
+}
 
 
 TOML = "name = 'pasted'\ninstallation = '16'\n[agents]\nprimary = 'db1'\n[settings]\n"
@@ -266,9 +273,11 @@ def test_an_archived_plan_offers_no_run_and_no_schedule(member: Client) -> None:
 def test_two_rows_of_one_name_are_a_problem_and_both_stay(member: Client) -> None:
     factories.agent()
     twice = FORM | {
-        "factor-name": ["installation", "clients", "clients"], "factor-value": ["16, 18", "1, 4", "64"],
-        "setting-name": ["work_mem", "work_mem"], "setting-value": ["8MB", "9MB"],
-    }  # fmt: skip
+        "factor-name": ["installation", "clients", "clients"],
+        "factor-value": ["16, 18", "1, 4", "64"],
+        "setting-name": ["work_mem", "work_mem"],
+        "setting-value": ["8MB", "9MB"],
+    }
     fields = {"factors.clients", "settings.work_mem"}
     assert {p["field"] for p in problems(page_text(member.post("/plans/preview/", twice)))} == fields
     answer = member.post("/plans/add/", twice)

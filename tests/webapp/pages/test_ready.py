@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from results import models
 from tests import factories
 from tests.page_text import page_text
-from tests.results.test_ready import SHELF, mapping
+from tests.results.domain.plan.test_ready import SHELF, mapping
 
 FORM = "/plans/ready/reads/form/?"
 
@@ -111,8 +111,10 @@ def test_builds_are_offered_with_every_access_method(db: None, stranger: Client)
     agent = factories.agent("db1", {"16.9": 160009, "18.1": 180001})
     agent.installations.filter(version="18.1").update(access_methods=["heap", "heap2"])
     assert chosen(page(stranger, "/plans/ready/builds/")) == [
-        "postgresql-16.9 heap", "postgresql-18.1 heap", "postgresql-18.1 heap2",
-    ]  # fmt: skip
+        "postgresql-16.9 heap",
+        "postgresql-18.1 heap",
+        "postgresql-18.1 heap2",
+    ]
 
 
 def test_a_plan_of_one_installation_offers_the_newest(db: None, stranger: Client) -> None:

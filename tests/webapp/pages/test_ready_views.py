@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from results import models
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from results.published.catalogue import TABLES
 from results.published.load import load
 from results.published.tables import FOLDER

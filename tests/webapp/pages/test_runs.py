@@ -86,8 +86,11 @@ def test_headings_span_the_rows_that_share_a_level(done: models.Run) -> None:
     found = grid(run_detail(done.pk, timezone.now()))
     assert found.factors == ("installation", "clients")
     assert [[(head.text, head.span) for head in row.heads] for row in found.rows] == [
-        [("16", 2), ("1", 1)], [("4", 1)], [("18", 2), ("1", 1)], [("4", 1)],
-    ]  # fmt: skip
+        [("16", 2), ("1", 1)],
+        [("4", 1)],
+        [("18", 2), ("1", 1)],
+        [("4", 1)],
+    ]
 
 
 def test_one_configuration_has_a_row(db: None, stranger: Client) -> None:

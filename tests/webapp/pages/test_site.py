@@ -31,20 +31,61 @@ def names(patterns: list[Pattern], prefix: str = "") -> list[str]:
 
 
 READING = [
-    "overview", "now", "runs:list", "runs:detail", "runs:live", "runs:toml", "trials:detail", "trials:bundle",
-    "trials:file", "trials:plan", "trials:flame", "comparison", "comparison-cell", "diff", "flame", "plans:list",
-    "plans:detail", "plans:export", "plans:ready", "plans:ready-detail", "capabilities", "agents:list",
-    "agents:detail", "why", "citations:list", "citations:detail", "versions", "access-methods", "topologies",
-    "published:list", "published:detail", "published:file", "trends", "agents:host-toml",
-]  # fmt: skip
+    "overview",
+    "now",
+    "runs:list",
+    "runs:detail",
+    "runs:live",
+    "runs:toml",
+    "trials:detail",
+    "trials:bundle",
+    "trials:file",
+    "trials:plan",
+    "trials:flame",
+    "comparison",
+    "comparison-cell",
+    "diff",
+    "flame",
+    "plans:list",
+    "plans:detail",
+    "plans:export",
+    "plans:ready",
+    "plans:ready-detail",
+    "capabilities",
+    "agents:list",
+    "agents:detail",
+    "why",
+    "citations:list",
+    "citations:detail",
+    "versions",
+    "access-methods",
+    "topologies",
+    "published:list",
+    "published:detail",
+    "published:file",
+    "trends",
+    "agents:host-toml",
+]
 OPEN = ["account:sign-in", "account:sign-out", "health"]
 MEMBERS = ["plans:add", "plans:edit", "plans:import", "plans:ready-form", "account:tokens", "runs:blocks"]
 ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:clusters", "agents:host-add", "agents:host-edit"]
 VERBS = [
-    "runs:cancel", "runs:retry", "runs:repeat", "trials:cancel", "trials:retry", "plans:preview",
-    "plans:run", "plans:schedule", "plans:archive", "citations:cite", "citations:refer", "plans:watch",
-    "plans:unwatch", "annotate", "remove-annotation",
-]  # fmt: skip
+    "runs:cancel",
+    "runs:retry",
+    "runs:repeat",
+    "trials:cancel",
+    "trials:retry",
+    "plans:preview",
+    "plans:run",
+    "plans:schedule",
+    "plans:archive",
+    "citations:cite",
+    "citations:refer",
+    "plans:watch",
+    "plans:unwatch",
+    "annotate",
+    "remove-annotation",
+]
 ADMIN_VERBS = ["agents:contact", "agents:host-import", "agents:host-remove"]
 OWN_VERBS = ["account:revoke"]
 
@@ -62,9 +103,14 @@ def address(db: None, tmp_path: Any) -> Any:
     token = models.ApiToken.objects.get()
     load(TABLES[:1], known_metrics(), "tests")
     arguments: dict[str, list[Any]] = {
-        "runs": [run.pk], "trials": [trial.pk], "plans": [plan.pk], "agents": ["db1"], "account": [token.pk],
-        "citations": [factories.citation(run).pk], "published": ["wg1-2012-table-2.2"],
-    }  # fmt: skip
+        "runs": [run.pk],
+        "trials": [trial.pk],
+        "plans": [plan.pk],
+        "agents": ["db1"],
+        "account": [token.pk],
+        "citations": [factories.citation(run).pk],
+        "published": ["wg1-2012-table-2.2"],
+    }
     more = {"trials:bundle": [trial.pk, 1], "trials:file": [trial.pk, 1, "workload/stdout.txt"]}
     factories.define_host_factor()
     more |= {name: ["db1", "cpu_governor"] for name in ("agents:host-edit", "agents:host-remove")}
@@ -73,10 +119,22 @@ def address(db: None, tmp_path: Any) -> Any:
     watch = models.Watch.objects.create(plan=plan, channel="email", target="ada@example.org")
     more |= {"remove-annotation": [said.pk], "plans:unwatch": [plan.pk, watch.pk]}
     bare = {
-        "runs:list", "plans:list", "plans:add", "plans:preview", "plans:import", "plans:ready", "agents:list",
-        "agents:add", "account:sign-in", "account:sign-out", "account:tokens", "citations:list", "citations:cite",
-        "published:list", "runs:blocks",
-    }  # fmt: skip
+        "runs:list",
+        "plans:list",
+        "plans:add",
+        "plans:preview",
+        "plans:import",
+        "plans:ready",
+        "agents:list",
+        "agents:add",
+        "account:sign-in",
+        "account:sign-out",
+        "account:tokens",
+        "citations:list",
+        "citations:cite",
+        "published:list",
+        "runs:blocks",
+    }
 
     more |= {name: ["own-queries"] for name in ("plans:ready-detail", "plans:ready-form")}
     its = trial.configuration.dimensions

@@ -42,10 +42,18 @@ def test_the_page_shows_all_that_the_bundle_says(
     with django_assert_max_num_queries(10):
         text = text_of(stranger, f"/trials/{trial.pk}/")
     for expected in (
-        "1,235 tps", "1 check before the clock passed", "shared_buffers", "128MB", "checkpoint starting: time",
-        "sar is not installed", "pgbench -c 1 -T 5 &#x27;bench&#x27;", "workload/stdout.txt", "The other replicates",
-        'id="timeline"', "CPU in user mode",
-    ):  # fmt: skip
+        "1,235 tps",
+        "1 check before the clock passed",
+        "shared_buffers",
+        "128MB",
+        "checkpoint starting: time",
+        "sar is not installed",
+        "pgbench -c 1 -T 5 &#x27;bench&#x27;",
+        "workload/stdout.txt",
+        "The other replicates",
+        'id="timeline"',
+        "CPU in user mode",
+    ):
         assert expected in text
 
 
@@ -62,14 +70,27 @@ def test_a_plan_of_a_query_is_one_click_away(
 def test_a_failed_trial_shows_its_error_unchanged(db: None, stranger: Client) -> None:
     found = first(factories.run())
     factories.fail(
-        found, "pgbench was aborted.", why="FATAL:  out of <memory>", kind="command", command="pgbench -c 9",
-        exit_status=2, stderr="client 3 aborted", stdout="scaling factor: 1", host="db1",
-    )  # fmt: skip
+        found,
+        "pgbench was aborted.",
+        why="FATAL:  out of <memory>",
+        kind="command",
+        command="pgbench -c 9",
+        exit_status=2,
+        stderr="client 3 aborted",
+        stdout="scaling factor: 1",
+        host="db1",
+    )
     text = text_of(stranger, f"/trials/{found.pk}/")
     for expected in (
-        "pgbench was aborted.", "FATAL:  out of &lt;memory&gt;", "pgbench -c 9", "client 3 aborted",
-        "scaling factor: 1", "2 on db1", "See the log.", "are in no median",
-    ):  # fmt: skip
+        "pgbench was aborted.",
+        "FATAL:  out of &lt;memory&gt;",
+        "pgbench -c 9",
+        "client 3 aborted",
+        "scaling factor: 1",
+        "2 on db1",
+        "See the log.",
+        "are in no median",
+    ):
         assert expected in text
 
 
@@ -145,9 +166,15 @@ def row(metric: str, node: str = "", label: str = "", value: float = 1.0) -> Mea
 
 def test_numbers_are_grouped_with_the_headline_first_and_nodes_side_by_side() -> None:
     rows = [
-        row("cpu.user", "primary"), row("cpu.user", "client"), row("transactions"), row("tps"), row("tps", label="b"),
-        row("latency.p99", "client"), row("phase.seconds", label="load"), row("something.new"),
-    ]  # fmt: skip
+        row("cpu.user", "primary"),
+        row("cpu.user", "client"),
+        row("transactions"),
+        row("tps"),
+        row("tps", label="b"),
+        row("latency.p99", "client"),
+        row("phase.seconds", label="load"),
+        row("something.new"),
+    ]
     found = {group.title: group for group in groups(rows, "tps")}
     assert [line.row.metric for line in found["Results"].lines] == ["tps", "tps", "something.new", "transactions"]
     assert found["CPU"].nodes == ("client", "primary")
@@ -224,9 +251,13 @@ def test_a_trial_of_several_servers_draws_them_with_as_many_queries(
             text = text_of(stranger, f"/trials/{run.trials.get().pk}/")
         counts.append(text.count("stream from primary: streaming, async"))
         for shown in (
-            "PostgreSQL 16.9 on", "load from client (4 clients)", "the same machine as primary", "CPU busy",
-            "Replication lag in WAL", "mean per node",
-        ):  # fmt: skip
+            "PostgreSQL 16.9 on",
+            "load from client (4 clients)",
+            "the same machine as primary",
+            "CPU busy",
+            "Replication lag in WAL",
+            "mean per node",
+        ):
             assert shown in text
     assert counts == [1, 4]
 
@@ -245,24 +276,32 @@ LOADS = [
 
 def test_several_loads_stand_in_a_table_with_total_and_mean() -> None:
     rows = [
-        row("tps", value=300.0), row("tps", "primary", value=100.0), row("tps", "node2", value=200.0),
-        row("latency.p99", value=9.0), row("latency.p99", "node2", value=8.0), row("cpu.user", "primary"),
+        row("tps", value=300.0),
+        row("tps", "primary", value=100.0),
+        row("tps", "node2", value=200.0),
+        row("latency.p99", value=9.0),
+        row("latency.p99", "node2", value=8.0),
+        row("cpu.user", "primary"),
         row("transactions.committed", "primary"),
         row("tps", "primary", "script 1"),
-    ]  # fmt: skip
+    ]
     found, rest = by_load(rows, LOADS)
     assert found is not None
     assert found.noun == "node"
     assert [column.metric for column in found.columns] == ["tps", "latency.p99"]
     assert [(name, [cell and cell.value for cell in cells]) for name, cells in found.lines] == [
-        ("primary", [100.0, None]), ("node2", [200.0, 8.0]),
-    ]  # fmt: skip
+        ("primary", [100.0, None]),
+        ("node2", [200.0, 8.0]),
+    ]
     assert [total.value for total in found.totals if total] == [300.0, 9.0]
     assert found.means == (150.0, None), "a mean of percentiles says nothing"
     assert [(one.metric, one.node) for one in rest] == [
-        ("tps", ""), ("latency.p99", ""), ("cpu.user", "primary"), ("transactions.committed", "primary"),
+        ("tps", ""),
+        ("latency.p99", ""),
+        ("cpu.user", "primary"),
+        ("transactions.committed", "primary"),
         ("tps", "primary"),
-    ]  # fmt: skip
+    ]
 
 
 def test_what_reads_beside_the_workload_is_in_no_mean() -> None:
@@ -295,6 +334,7 @@ def test_tables_of_further_nodes_are_folded_up() -> None:
     ]
     found, rest = tables(rows)
     assert [(table.title, table.node, table.again) for table in found] == [
-        ("Sizes", "primary", False), ("Sizes", "standby1", True),
-    ]  # fmt: skip
+        ("Sizes", "primary", False),
+        ("Sizes", "standby1", True),
+    ]
     assert {one.metric for one in rest} == {"replication.lag"}, "stages of a lag are no table of their own"

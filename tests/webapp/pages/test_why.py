@@ -13,15 +13,15 @@ import pytest
 from django.test import Client
 
 from results import models
+from results.domain.units import format_quantity
 from results.queries.comparison import compare
 from results.queries.selection import Selection
 from results.queries.why import PlanPair
-from results.units import format_quantity
 from tests import factories
 from tests.page_text import page_text
 from tests.watched import measured, watched_run
 from webapp.explorer.table import place_of
-from webapp.pages.movement import change, plans
+from webapp.pages.movement import percent_change, plans
 
 
 @pytest.fixture
@@ -264,4 +264,4 @@ def test_cells_of_mixed_configurations_are_warned_of(run: models.Run, stranger: 
 
 @pytest.mark.parametrize(("ratio", "text"), [(1.079, "+7.9 %"), (0.5, "−50.0 %"), (2.4, "×2.40"), (1.0, "+0.0 %")])
 def test_a_change_in_words(ratio: float, text: str) -> None:
-    assert change(ratio) == text
+    assert percent_change(ratio) == text

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from results.environment import Layer, LayerKind
-from results.matrix import InstallationRef, Load, TrialSpec
-from results.parsed import Event, LayerUse, Measurement, ParsedTrial, Part
+from results.domain.environment.layers import Layer, LayerKind
+from results.domain.matrix import InstallationRef, Load, TrialSpec
+from results.domain.measurement.parsed_trial import Event, LayerUse, Measurement, ParsedTrial, Part
 from workers.bundle import reader
 from workers.bundle.costs import costs
 from workers.bundle.manifest import FILE, Manifest

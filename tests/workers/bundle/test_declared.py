@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from results.errors import IngestError
-from results.matrix import InstallationRef, TrialSpec
-from results.metrics import Better, Metric
-from results.parsed import Measurement, Part
+from results.domain.errors import IngestError
+from results.domain.matrix import InstallationRef, TrialSpec
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Measurement, Part
 from workers import registry
 from workers.bundle import reader
 from workers.bundle.manifest import Manifest

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError
-from results.histogram import Histogram, bucket_of
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.histogram import Histogram, bucket_of
+from results.domain.measurement.parsed_trial import Part
 from workers.collectors import latency_log
 from workers.collectors.latency_log.parse import parse
 

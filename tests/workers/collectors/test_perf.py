@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
-from results.stacks import cut_share, frames, unnamed_share
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.call_stacks import cut_share, frames, unnamed_share
+from results.domain.measurement.parsed_trial import Part
 from workers.collectors.perf import spec
 from workers.collectors.perf.collect import slices
 from workers.collectors.perf.parse import parse, read_recorded, read_stacks
@@ -109,7 +109,7 @@ def test_a_worker_is_known_by_the_more_telling_of_its_functions(tmp_path: Path) 
         ("ext4_map_blocks ([ext4])", "ext4_map_blocks [kernel]"),
         ("xfs_bmapi_read (/lib/modules/6.1/kernel/fs/xfs/xfs.ko.xz)", "xfs_bmapi_read [kernel]"),
     ],
-)  # fmt: skip
+)
 def test_a_function_is_named_alike_in_every_build(frame: str, name: str, tmp_path: Path) -> None:
     stacks, _ = folded(f"postgres 2 cycles:u: \n\t    55d0c8a1 {frame}\n\n", tmp_path)
     assert stacks == {f"other process;{name}": 1}
@@ -149,9 +149,13 @@ def test_stacks_become_a_document_and_the_functions_with_most_samples_numbers() 
     assert document.content == {"client backend;main;a;b": 3, "checkpointer;main;c": 1}
     values = {(m.metric, m.label): m.value for m in part.measurements}
     assert values == {
-        ("perf.samples", ""): 4, ("perf.lost", ""): 0, ("perf.seconds", ""): 5.5, ("perf.processors", ""): 4 / 5.5 / 99,
-        ("perf.share", "b"): 75, ("perf.share", "c"): 25,
-    }  # fmt: skip
+        ("perf.samples", ""): 4,
+        ("perf.lost", ""): 0,
+        ("perf.seconds", ""): 5.5,
+        ("perf.processors", ""): 4 / 5.5 / 99,
+        ("perf.share", "b"): 75,
+        ("perf.share", "c"): 25,
+    }
     assert part.gaps == ()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.collectors.pg_stat import log
 from workers.collectors.pg_stat.log import events
 from workers.collectors.pg_stat.parse import parse

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
 from workers.collectors.pgpool.parse import parse
 
 RECORDED = Path(__file__).parents[2] / "data" / "pgpool" / "4.3.5"

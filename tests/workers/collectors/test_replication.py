@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.collectors.replication.parse import parse
 
 DATA = Path(__file__).parents[2] / "data" / "replication"

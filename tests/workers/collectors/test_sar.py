@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.collectors.sar.parse import parse
 from workers.collectors.sar.spec import SPEC
 

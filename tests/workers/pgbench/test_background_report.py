@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.pgbench.background_report import background_part
 
 START_S, LENGTH_S, OFFSET_S = 1_000_000.0, 20.0, 0.5

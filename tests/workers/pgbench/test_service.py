@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from results.parsed import Part
+from results.domain.measurement.parsed_trial import Part
 from workers import pgbench
 from workers.pgbench.restarts import FOLDED, Acknowledged, Run, read_acknowledged
 from workers.pgbench.service import Loss, failover_part, outage, rates, steady_s

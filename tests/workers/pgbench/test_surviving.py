@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from workers import pgbench
-from workers.arranging.failover import elsewhere_first
+from workers.replication.failover import elsewhere_first
 
 SCRIPT = (Path(pgbench.__file__).parent / "surviving.sh").read_text()
 ALL = {"PGHOST": "/old,new,next", "PGPORT": "1,2,3"}

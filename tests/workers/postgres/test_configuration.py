@@ -1,6 +1,6 @@
 import pytest
 
-from results.errors import TrialError
+from results.domain.errors import TrialError
 from workers.postgres.configuration import (
     access_line,
     configuration,

@@ -1,6 +1,6 @@
 import pytest
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 from workers.postgres.installation import distinct_names, parse_found, parse_version
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from results.environment import LayerKind
+from results.domain.environment.layers import LayerKind
 from workers.postgres.settings import (
     Setting,
     check_settings,

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from results.environment import LayerKind, flatten
-from results.errors import ParseError
+from results.domain.environment.layers import LayerKind, flatten
+from results.domain.errors import ParseError
 from workers.remote.facts_parse import Facts, parse_facts
 
 RECORDED = (Path(__file__).parents[2] / "data" / "facts" / "debian-12-virtual.txt").read_text()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from results import plan as plans
-from results.errors import PlanError, Problem
-from results.matrix import InstallationRef, Load, TrialSpec, dimensions, expand, resolve
+from results.domain import plan as plans
+from results.domain.errors import PlanError, Problem
+from results.domain.matrix import InstallationRef, Load, TrialSpec, dimensions, expand, resolve
 from workers import registry
 from workers.topologies.pgpool import configuration
 from workers.topologies.pgpool.configuration import Backend, Place

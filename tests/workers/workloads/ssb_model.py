@@ -122,11 +122,24 @@ class Model:
         share = self.parts // 100
         for number, (line, price, revenue) in enumerate(zip(form, prices, revenues, strict=True), 1):
             yield Line(
-                key, customer, datekey(day), PRIORITIES[priority], 0, total, number, line.quantity, line.discount,
-                line.tax, line.mode, price * line.quantity, revenue, price * 6 // 10,
-                1 + line.price_class * share + draws.draw(share), 1 + draws.draw(self.suppliers),
+                key,
+                customer,
+                datekey(day),
+                PRIORITIES[priority],
+                0,
+                total,
+                number,
+                line.quantity,
+                line.discount,
+                line.tax,
+                line.mode,
+                price * line.quantity,
+                revenue,
+                price * 6 // 10,
+                1 + line.price_class * share + draws.draw(share),
+                1 + draws.draw(self.suppliers),
                 datekey(min(day + line.promise, 2555)),
-            )  # fmt: skip
+            )
 
     @cached_property
     def lines(self) -> list[Line]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from results.parameters import Scalar
+from results.domain.kinds.parameters import Scalar
 from workers.workloads import access_method
 from workers.workloads.access_method.outcome import Outcome, by_index, of_psql
 from workers.workloads.access_method.spec import SPEC, disk_bytes, stored_by
@@ -79,7 +79,7 @@ def test_the_twin_s_access_method_is_declared_where_there_is_a_baseline() -> Non
         (0, "psql:x.sql:1: NOTICE:  00000: well", Outcome.DONE),
         (3, "psql:x.sql:1: ERROR:  0A000: only heap AM is supported\nLOCATION:  x", Outcome.REFUSED),
         (3, "psql:x.sql:1: ERROR:  XX000: function not implemented yet", Outcome.REFUSED),
-        (3, "psql:x.sql:1: ERROR:  42809: \"foo\" is not a table", Outcome.REFUSED),
+        (3, 'psql:x.sql:1: ERROR:  42809: "foo" is not a table', Outcome.REFUSED),
         (3, "psql:x.sql:1: ERROR:  58P01: could not open extension control file", Outcome.REFUSED),
         (3, "psql:x.sql:1: ERROR:  53100: could not extend file: No space left on device", Outcome.FAILED),
         (3, "psql:x.sql:1: ERROR:  55P03: canceling statement due to lock timeout", Outcome.FAILED),
@@ -89,7 +89,7 @@ def test_the_twin_s_access_method_is_declared_where_there_is_a_baseline() -> Non
         (1, "rows: No such file or directory", Outcome.FAILED),
         (None, "", Outcome.FAILED),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_is_told_from_what_broke(status: int | None, said: str, outcome: Outcome) -> None:
     verdict = of_psql(status, said)
     assert verdict.outcome is outcome

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError, VerifyError
-from results.matrix import InstallationRef, TrialSpec
-from results.parameters import Scalar
-from results.parsed import Part
-from results.specs import Reading, timed_limit_s
+from results.domain.errors import ParseError, VerifyError
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import Reading, timed_limit_s
+from results.domain.matrix import InstallationRef, TrialSpec
+from results.domain.measurement.parsed_trial import Part
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage
 from workers.workloads import append

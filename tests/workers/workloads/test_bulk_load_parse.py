@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.workloads.bulk_load.data import TABLES, rows_of, shares
 from workers.workloads.bulk_load.parse import parse
 from workers.workloads.bulk_load.spec import SPEC

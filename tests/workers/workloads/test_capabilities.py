@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError, VerifyError
-from results.specs import Reading
+from results.domain.errors import ParseError, VerifyError
+from results.domain.kinds.specs import Reading
 from workers.workloads.capabilities import finding, log
 from workers.workloads.capabilities.checks import indexes
 from workers.workloads.capabilities.contents import difference, items, texts
@@ -77,11 +77,16 @@ def test_sessions_take_their_steps_in_order() -> None:
     statements = {session: [line.split(" \\g")[0] for line in text.splitlines()] for session, text in made.items()}
     assert statements == {
         "a": [
-            "SELECT await_turn(0)", "A1;", "SELECT setval('turn', 1)",
-            "SELECT await_turn(2)", "SELECT await_waiting()", "A2;", "SELECT setval('turn', 3)",
+            "SELECT await_turn(0)",
+            "A1;",
+            "SELECT setval('turn', 1)",
+            "SELECT await_turn(2)",
+            "SELECT await_waiting()",
+            "A2;",
+            "SELECT setval('turn', 3)",
         ],
         "b": ["SELECT await_turn(1)", "SELECT setval('turn', 2)", "B1;"],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -182,13 +187,19 @@ def test_a_bundle_from_before_three_answers_were_told_apart_says_what_it_said() 
     part = parse(reading(paths))
     answers = {document.label: document.content for document in part.documents}
     assert {name: answer["outcome"] for name, answer in answers.items()} == {
-        "vacuum": "yes", "fillfactor": "yes", "toast": "yes", "pgstattuple": "no",
-    }  # fmt: skip
+        "vacuum": "yes",
+        "fillfactor": "yes",
+        "toast": "yes",
+        "pgstattuple": "no",
+    }
     assert answers["pgstattuple"] == json.loads((FIRST_ANSWERS / "checks/pgstattuple.json").read_text())
     counts = {m.metric: m.value for m in part.measurements if m.metric != "check.seconds"}
     assert counts == {
-        "capabilities.yes": 3, "capabilities.partly": 0, "capabilities.no": 1, "capabilities.unknown": 0,
-    }  # fmt: skip
+        "capabilities.yes": 3,
+        "capabilities.partly": 0,
+        "capabilities.no": 1,
+        "capabilities.unknown": 0,
+    }
 
 
 def test_checks_that_were_not_come_to_fail_the_trial_and_the_others_stay() -> None:

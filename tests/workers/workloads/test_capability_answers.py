@@ -36,8 +36,9 @@ def test_a_refusal_is_told_with_its_sqlstate_its_words_and_the_whole_statement()
 def test_a_notice_before_it_and_the_place_in_the_source_are_left_out() -> None:
     raised = said("raised")
     assert (raised.sqlstate, raised.message.splitlines()[:3]) == (
-        "XX000", ["ERROR:  unexpected chunk number", "DETAIL:  why", "HINT:  what"],
-    )  # fmt: skip
+        "XX000",
+        ["ERROR:  unexpected chunk number", "DETAIL:  why", "HINT:  what"],
+    )
     assert raised.statement.startswith("DO $$ BEGIN\nRAISE NOTICE 'first';\n")
 
 
@@ -66,8 +67,11 @@ def test_what_had_to_fail_and_did_with_another_sqlstate_fails_differently() -> N
     refused = said("refused")
     assert not fails_differently(refused, "21000", TWICE), "as it should"
     assert fails_differently(refused, "23505", TWICE)
-    assert fails_differently(refused, "23505", "INSERT INTO items VALUES (1, 1, 'a'), (1, 1, 'b') "
-                             "ON CONFLICT (id) DO UPDATE SET word = excluded.word")  # fmt: skip
+    assert fails_differently(
+        refused,
+        "23505",
+        "INSERT INTO items VALUES (1, 1, 'a'), (1, 1, 'b') ON CONFLICT (id) DO UPDATE SET word = excluded.word",
+    )
     assert not fails_differently(refused, "23505", "COMMIT;"), "a statement before it, which had to succeed"
     assert not fails_differently(read("server closed the connection unexpectedly"), "21000", TWICE)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.pgbench.restarts import Acknowledged
 from workers.workloads.ledger.parse import Balance, balance, parse
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from results.errors import VerifyError
-from results.parameters import Scalar
+from results.domain.errors import VerifyError
+from results.domain.kinds.parameters import Scalar
 from workers.pgbench.version import pgbench_version_num, version_name
 from workers.workloads.pgbench.options import check_version, load_arguments, run_arguments, script_names
 from workers.workloads.pgbench.spec import SPEC

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.workloads.pgbench.parse import parse
 from workers.workloads.pgbench.spec import SPEC
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError, VerifyError
-from results.parameters import Scalar
-from results.specs import Reading
+from results.domain.errors import ParseError, VerifyError
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import Reading
 from workers.workloads import read_scaleup
 from workers.workloads.read_scaleup.parse import parse
 from workers.workloads.read_scaleup.queries import SCRIPTS, check_pages, check_plan, check_range, explain_script

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from results import models
-from results.errors import ParseError
-from results.metrics import Better
-from results.parsed import Measurement
+from results.domain.errors import ParseError
+from results.domain.measurement.metrics import Better
+from results.domain.measurement.parsed_trial import Measurement
 from workers.workloads.script.output import declared, measurements, read_output
 
 
@@ -21,9 +21,11 @@ def test_lines_are_values_with_unit_label_and_direction() -> None:
         Measurement("own.size", 512.0),
     )
     assert [(m.name, m.unit, m.better) for m in declared(printed)] == [
-        ("own.throughput", "rows/s", Better.HIGHER), ("own.wait", "s", Better.LOWER),
-        ("own.errors", "1", Better.NEITHER), ("own.size", "B", Better.NEITHER),
-    ]  # fmt: skip
+        ("own.throughput", "rows/s", Better.HIGHER),
+        ("own.wait", "s", Better.LOWER),
+        ("own.errors", "1", Better.NEITHER),
+        ("own.size", "B", Better.NEITHER),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -37,8 +39,9 @@ def test_lines_are_values_with_unit_label_and_direction() -> None:
 def test_json_is_an_object_or_a_list(text: str) -> None:
     printed = read_output(text)
     assert [(one.metric, one.value, one.unit, one.better) for one in printed] == [
-        ("own.a", 1.0, "1", ""), ("own.b", 0.002, "s", "lower"),
-    ]  # fmt: skip
+        ("own.a", 1.0, "1", ""),
+        ("own.b", 0.002, "s", "lower"),
+    ]
 
 
 def test_labels_tell_values_of_one_metric_apart() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
 from workers.workloads.script.output import read_output
 from workers.workloads.script.parse import parse
 from workers.workloads.script.passes import Execution, complaint, driver, read_client
@@ -43,21 +43,27 @@ WRONG = {
     "empty": ({"text": " \n"}, "text", "The script is empty."),
     "a part without SQL": ({"text": "-- script: a\n-- nothing\n-- script: b\nSELECT 1;"}, "text", "'a' is empty."),
     "SQL before the first heading": (
-        {"text": "SELECT 1;\n-- script: a\nSELECT 2;"}, "text", "There is text before the first heading.",
+        {"text": "SELECT 1;\n-- script: a\nSELECT 2;"},
+        "text",
+        "There is text before the first heading.",
     ),
     "two of one name": (
-        {"text": "-- script: a\nSELECT 1;\n-- query: a\nSELECT 1;"}, "text", "There are two called 'a'.",
+        {"text": "-- script: a\nSELECT 1;\n-- query: a\nSELECT 1;"},
+        "text",
+        "There are two called 'a'.",
     ),
     "a name with a space": ({"text": "-- script: a b\nSELECT 1;"}, "text", "Line 1: 'a b' is no name"),
     "a name that leads elsewhere": ({"text": "-- script: ../a\nSELECT 1;"}, "text", "Line 1: '../a' is no name"),
     "every weight 0": ({"text": "-- script: a @0\nSELECT 1;"}, "text", "Every script has the weight 0."),
     "a query with a weight": (
-        {"form": "queries", "text": "-- query: a @2\nSELECT 1;"}, "text", "A query has no weight.",
+        {"form": "queries", "text": "-- query: a @2\nSELECT 1;"},
+        "text",
+        "A query has no weight.",
     ),
     "too many psql": ({"form": "queries", "clients": 501}, "clients", "501 clients run queries."),
     "too long": ({"text": "x" * 200_001}, "text", "It is longer than 200,000 characters."),
     "a setup that is too long": ({"setup": "x" * 200_001}, "setup", "It is longer than 200,000 characters."),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -101,8 +107,9 @@ def test_the_times_of_a_parts_statements_are_added() -> None:
         *ONE, "teiten begin 1 2", "Time: 0.250 ms", "hello", "Time: 61000.500 ms (01:01.001)", "teiten end 1 2 0"
     )
     assert read_client(text, 3, "x").executions == (
-        Execution(3, 1, 1, pytest.approx(0.00125), 4), Execution(3, 1, 2, pytest.approx(61.00075), 0),
-    )  # fmt: skip
+        Execution(3, 1, 1, pytest.approx(0.00125), 4),
+        Execution(3, 1, 2, pytest.approx(61.00075), 0),
+    )
 
 
 def test_a_query_that_was_cut_off_is_known() -> None:

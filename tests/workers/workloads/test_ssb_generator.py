@@ -114,10 +114,19 @@ def test_the_calendar_is_that_of_the_world(tmp_path: Path) -> None:
         of_week = day.isoweekday() % 7 + 1
         last_of_month = "1" if day.month != (day.fromordinal(day.toordinal() + 1)).month else "0"
         assert row[:12] == [
-            day.strftime("%Y%m%d"), f"{day:%B} {day.day}, {day.year}", f"{day:%A}", f"{day:%B}", str(day.year),
-            f"{day:%Y%m}", f"{day:%b%Y}", str(of_week), str(day.day), str(of_year), str(day.month),
+            day.strftime("%Y%m%d"),
+            f"{day:%B} {day.day}, {day.year}",
+            f"{day:%A}",
+            f"{day:%B}",
+            str(day.year),
+            f"{day:%Y%m}",
+            f"{day:%b%Y}",
+            str(of_week),
+            str(day.day),
+            str(of_year),
+            str(day.month),
             str(1 + (of_year - 1) // 7),
-        ]  # fmt: skip
+        ]
         assert row[13:15] == ["1" if of_week == 7 else "0", last_of_month]
         assert row[16] == ("0" if day.isoweekday() >= 6 else "1")
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from results.errors import ParseError
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.workloads.ssb.messages import read_messages
 from workers.workloads.ssb.parse import parse
 from workers.workloads.ssb.sequence import QUERIES, chosen, sequence
@@ -104,8 +104,13 @@ def test_workers_are_counted_by_query_and_by_execution() -> None:
     assert numbers(part, "ssb.workers.share") == {"1": 50, "2": 50}
     [executions] = [document for document in part.documents if document.kind == "executions"]
     assert executions.content[0] == {
-        "client": 1, "pass": 1, "query": "q1.1", "seconds": 0.1, "rows": 1, "workers_launched": 2,
-    }  # fmt: skip
+        "client": 1,
+        "pass": 1,
+        "query": "q1.1",
+        "seconds": 0.1,
+        "rows": 1,
+        "workers_launched": 2,
+    }
 
 
 @pytest.mark.parametrize(
@@ -309,9 +314,18 @@ def test_queries_are_chosen_once_each_in_the_order_given() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("scale_factor", 0), ("scale_factor", -1), ("seed", -1), ("queries", "q1.4"), ("clients", 0), ("passes", 0),
-     ("order", "random"), ("fact_access_method", "zheap; DROP TABLE x"), ("load_jobs", 0)],
-)  # fmt: skip
+    [
+        ("scale_factor", 0),
+        ("scale_factor", -1),
+        ("seed", -1),
+        ("queries", "q1.4"),
+        ("clients", 0),
+        ("passes", 0),
+        ("order", "random"),
+        ("fact_access_method", "zheap; DROP TABLE x"),
+        ("load_jobs", 0),
+    ],
+)
 def test_values_that_make_no_sense_are_refused(name: str, value: Any) -> None:
     parameter = next(p for p in SPEC.parameters if p.name == name)
     with pytest.raises(ValueError):

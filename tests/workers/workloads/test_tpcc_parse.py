@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ParseError, VerifyError
-from results.parameters import Scalar
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.errors import ParseError, VerifyError
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.workloads import tpcc
 from workers.workloads.tpcc.execute import CONDITIONS_SQL
 from workers.workloads.tpcc.loading import phases
@@ -184,9 +184,19 @@ def test_the_data_key_holds_what_decides_the_data_and_nothing_else() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("warehouses", 0), ("data_seed", -1), ("data_seed", 2**26), ("customers_per_district", 9), ("items", 99),
-     ("items", 100_001), ("load_jobs", 0), ("clients", 0), ("isolation", "read uncommitted"), ("home", "none")],
-)  # fmt: skip
+    [
+        ("warehouses", 0),
+        ("data_seed", -1),
+        ("data_seed", 2**26),
+        ("customers_per_district", 9),
+        ("items", 99),
+        ("items", 100_001),
+        ("load_jobs", 0),
+        ("clients", 0),
+        ("isolation", "read uncommitted"),
+        ("home", "none"),
+    ],
+)
 def test_values_out_of_bounds_are_refused(name: str, value: object) -> None:
     parameter = next(p for p in SPEC.parameters if p.name == name)
     with pytest.raises(ValueError):

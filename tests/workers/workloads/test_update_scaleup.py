@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from results.parameters import Scalar
+from results.domain.kinds.parameters import Scalar
 from workers.workloads import update_scaleup
 from workers.workloads.update_scaleup.spec import SPEC
 

@@ -11,11 +11,12 @@ from django.core.management.base import CommandError
 from rich.console import Console
 from rich.table import Table
 
-from results import agents, host, hostfactors
-from results.errors import HostKeyError, StateError, TeitenError
+from results import agents, hostfactors
+from results.domain.errors import HostKeyError, StateError, TeitenError
+from results.domain.kinds import host_factors
+from results.domain.units import format_quantity
 from results.models import Agent
 from results.queries.agents import list_agents
-from results.units import format_quantity
 from webapp.management.command import WarehouseCommand
 from workers import tasks
 
@@ -93,8 +94,8 @@ class Command(WarehouseCommand):
     def do_host(self, options: dict[str, Any]) -> None:
         agent = self._agent(options["name"])
         if options["file"] is not None:
-            hostfactors.define(agent, host.read(options["file"].read_text()), actor="command agents")
-        self.stdout.write(host.to_toml(hostfactors.known_host(agent).factors.values()))
+            hostfactors.define(agent, host_factors.read(options["file"].read_text()), actor="command agents")
+        self.stdout.write(host_factors.to_toml(hostfactors.known_host(agent).factors.values()))
 
     def _agent(self, name: str) -> Agent:
         agent = Agent.objects.filter(name=name).first()

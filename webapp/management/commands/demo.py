@@ -19,11 +19,11 @@ from django.urls import reverse
 from rich.console import Console
 
 from results import agents, models, runs
-from results.errors import HostKeyError, PlanError, StateError, TeitenError
+from results.domain.errors import HostKeyError, PlanError, StateError, TeitenError
+from results.domain.states import RunState
 from results.models.agents import AgentState
 from results.published.catalogue import TABLES
 from results.published.load import load
-from results.states import RunState
 from webapp.management import terminal
 from webapp.management.commands.run_plan import problem_text, read_plan
 from workers import registry, tasks

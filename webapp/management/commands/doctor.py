@@ -19,19 +19,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from results import warehouse
-from results.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError
+from results.domain.matrix.program_needs import looked_for
+from results.domain.units import format_quantity
 from results.models import Agent
 from results.queries.agents import agent_row
-from results.units import format_quantity
 from workers import tasks
+from workers.registry import kinds
 
 Finding = tuple[bool, str]  # (whether it is well, one line about it)
-TOOLS = {
-    "sar": "install sysstat; without it trials have no CPU, memory, disk and network series",
-    "sadf": "install sysstat",
-    "awk": "install mawk or gawk; without it trials have no latency percentiles",
-    "pgbench": "install PostgreSQL's client programs (Debian: postgresql-contrib or postgresql-client)",
-}
 LEAST_FREE_BYTES = 1024**3
 BEAT_SILENCE = timedelta(minutes=5)
 
@@ -150,8 +146,8 @@ def _agent(agent: Agent) -> Iterator[Finding]:
         f"{agent.name}: PostgreSQL {', '.join(installed) or 'not found: set where to look for it'}",
     )
     programs = agent_row(agent.name).programs
-    for tool, hint in TOOLS.items():
-        if tool not in programs:
-            yield False, f"{agent.name}: no {tool}: {hint}"
+    for program in looked_for(kinds()):
+        if program.without and program.name not in programs:
+            yield False, f"{agent.name}: no {program.name}: {program.how_to_get}; without it {program.without}"
     free = agent.disk.get("free_bytes", 0)
     yield free > LEAST_FREE_BYTES, f"{agent.name}: {format_quantity(free, 'B')} free for data"

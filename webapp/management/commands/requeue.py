@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from workers import tasks
 
 

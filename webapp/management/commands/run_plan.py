@@ -10,10 +10,10 @@ from django.core.management.base import CommandError
 from django.http import Http404
 from rich.console import Console
 
-from results import plan as plans
 from results import runs
-from results.errors import PlanError
-from results.plan import Kinds, Plan
+from results.domain import plan as plans
+from results.domain.errors import PlanError
+from results.domain.plan import Kinds, Plan
 from results.queries.agents import list_agents
 from webapp.forms.levels import typed
 from webapp.forms.ready import completed, found, shelf

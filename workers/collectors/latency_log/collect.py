@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from results.errors import AgentError
-from results.matrix import Load
+from results.domain.errors import AgentError
+from results.domain.matrix import Load
 from workers.interfaces import Stage
 from workers.pgbench.run import folder_of, latency_directory
 
@@ -15,9 +15,9 @@ _FOLD_LIMIT_S = 1800.0
 
 
 class LatencyLog:
-    """The collector of `workers.interfaces.Collector`. `stage.facts`: start sets latency_log, whereupon
-    `workers.pgbench.run` has pgbench log; stop uses window and scripts, which the workload sets. It watches every
-    client of the trial, each load's log for itself."""
+    """The collector of `workers.interfaces.Collector`. start sets `stage.logs_transactions`, whereupon
+    `workers.pgbench.run` has pgbench log; stop uses `window_s` and `script_names`, which the workload sets. It watches
+    every client of the trial, each load's log for itself."""
 
     async def start(self, stage: Stage, node: str) -> None:
         """Makes the directories of the logs. Raises AgentError when there is no awk to fold them."""
@@ -33,7 +33,7 @@ class LatencyLog:
                     why=result.stderr.strip() or "awk is not on the agent's PATH",
                     todo="Install mawk or gawk on the agent.",
                 )
-        stage.facts["latency_log"] = True
+        stage.logs_transactions = True
 
     async def stop(self, stage: Stage, node: str) -> None:
         """Folds all logs into folded.txt, of several loads one each, and removes them. A workload that wrote none costs
@@ -53,7 +53,7 @@ async def _fold(stage: Stage, load: Load, node: str) -> None:
         timeout_s=_FOLD_LIMIT_S,
     )
     if result.exit_status == 0:
-        names = [f"script {number} {name}" for number, name in enumerate(stage.facts.get("scripts", ()))]
+        names = [f"script {number} {name}" for number, name in enumerate(stage.script_names)]
         what = names if load.workload else ["beside select-only"]
         text = "\n".join([f"origin {origin_s:.6f}", *what, result.stdout])
         stage.recorder.add(f"{folder_of(stage, load, f'collectors/latency_log/{node}')}/folded.txt", text)
@@ -66,8 +66,7 @@ async def _fold(stage: Stage, load: Load, node: str) -> None:
 def _origin_s(stage: Stage, load: Load) -> float:
     """The measured window's start on the client's clock; 0 (whole epoch seconds) when the workload sets
     none."""
-    window = stage.facts.get("window")
-    return float(window[0]) + stage.clock_offset_s(load.client) if window else 0.0
+    return stage.window_s[0] + stage.clock_offset_s(load.client) if stage.window_s else 0.0
 
 
 COLLECTOR = LatencyLog()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from results.errors import ParseError
-from results.histogram import HeatMap, Histogram, merge
-from results.metrics import percentile_name
-from results.parsed import Gap, Latencies, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.histogram import HeatMap, Histogram, merge
+from results.domain.measurement.metrics import percentile_name
+from results.domain.measurement.parsed_trial import Gap, Latencies, Measurement, Part
 
 from .spec import PERCENTILES
 
@@ -38,22 +38,31 @@ def parse(reading: Reading) -> Part:
     transactions together; what ran beside the workload has its script's name as label. Transactions that were skipped
     or failed have no latency and are not among them. Raises ParseError."""
     names = sorted(path.removesuffix(f"/{_FILE}") for path in reading.files if path.endswith(f"/{_FILE}"))
-    if not names:
-        found, gaps = _one(reading, _FILE, reading.node)
-        return Part(
-            measurements=tuple(value for one in found for value in _measurements(one)), latencies=found, gaps=gaps
-        )
-    each = {name: _one(reading, f"{name}/{_FILE}", name) for name in names}
-    latencies = tuple(one for found, _ in each.values() for one in found)
+    return _several_loads(reading, names) if names else _one_load(reading)
+
+
+def _one_load(reading: Reading) -> Part:
+    latencies, gaps = _one(reading, _FILE, reading.node)
+    measurements: list[Measurement] = []
+    for one in latencies:
+        measurements += _measurements(one)
+    return Part(measurements=tuple(measurements), latencies=latencies, gaps=gaps)
+
+
+def _several_loads(reading: Reading, names: Sequence[str]) -> Part:
+    latencies: list[Latencies] = []
+    gaps: list[Gap] = []
+    for name in names:
+        of_load, missing = _one(reading, f"{name}/{_FILE}", name)
+        latencies += of_load
+        gaps += missing
+    measurements: list[Measurement] = []
+    for one in latencies:
+        measurements += _measurements(one, one.node)
     whole = merge([one.histogram for one in latencies if not one.label])
-    measurements = [value for one in latencies for value in _measurements(one, one.node)]
     if whole.total:
         measurements += _measurements(Latencies("", "", whole, HeatMap((), (), ())))
-    return Part(
-        measurements=tuple(measurements),
-        latencies=latencies,
-        gaps=tuple(gap for _, gaps in each.values() for gap in gaps),
-    )
+    return Part(measurements=tuple(measurements), latencies=tuple(latencies), gaps=tuple(gaps))
 
 
 def _one(reading: Reading, path: str, node: str) -> tuple[tuple[Latencies, ...], tuple[Gap, ...]]:

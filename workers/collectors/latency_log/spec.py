@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric, percentile_name
-from results.specs import CollectorSpec
+from results.domain.kinds.programs import AWK
+from results.domain.kinds.specs import CollectorSpec
+from results.domain.measurement.metrics import Better, Metric, percentile_name
 
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 
@@ -37,5 +38,5 @@ SPEC = CollectorSpec(
     "histogram and heat map. For workloads that run pgbench.",
     on="client",
     metrics=METRICS,
-    needs=("awk",),
+    programs={"client": (AWK,)},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import AgentError
+from results.domain.errors import AgentError
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.job import Finished, Job
@@ -28,12 +28,13 @@ class Found:
 
 
 class Perf:
-    """The collector of `workers.interfaces.Collector`. `stage.facts["perf.NODE"]`: what the probe found."""
+    """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
         """Finds out what perf can do here, then starts the recording. Raises AgentError with perf's words."""
         server, directory = stage.servers[node], _directory(stage, node)
-        found = stage.facts[f"perf.{node}"] = await _probed(server, directory)
+        found = await _probed(server, directory)
+        stage.keep(found, node)
         await Job.start(
             server.remote,
             directory,
@@ -55,16 +56,21 @@ class Perf:
         job = Job.attach(server.remote, directory)
         await job.signal("TERM")
         finished = await job.finished()
-        found: Found = stage.facts[f"perf.{node}"]
+        found = stage.kept(Found, node)
         stage.recorder.add(f"{_folder(node)}/perf.log", finished.stderr)
         if reason := _broken(finished):
             stage.recorder.gap("perf", node, reason)
         if "began" not in finished.stdout:
             return
         folded = await server.remote.script(
-            (_HERE / "fold.sh").read_text(), directory, (_HERE / "fold.awk").read_text(), found.binary,
-            *found.options, check=False, timeout_s=_FOLD_LIMIT_S,
-        )  # fmt: skip
+            (_HERE / "fold.sh").read_text(),
+            directory,
+            (_HERE / "fold.awk").read_text(),
+            found.binary,
+            *found.options,
+            check=False,
+            timeout_s=_FOLD_LIMIT_S,
+        )
         if folded.exit_status != 0:
             stage.recorder.gap("perf", node, f"the samples could not be read: {folded.stderr.strip()}")
             return
@@ -86,9 +92,15 @@ def slices(measured_s: float | None) -> dict[str, str]:
 
 async def _probed(server: Server, directory: str) -> Found:
     result = await server.remote.script(
-        (_HERE / "probe.sh").read_text(), directory, server.data_dir, server.psql("postgres")[0],
-        (_HERE / "probe.sql").read_text(), "postgres", env=server.environment(local=True), check=False,
-    )  # fmt: skip
+        (_HERE / "probe.sh").read_text(),
+        directory,
+        server.data_dir,
+        server.psql("postgres")[0],
+        (_HERE / "probe.sql").read_text(),
+        "postgres",
+        env=server.environment(local=True),
+        check=False,
+    )
     if result.exit_status == 0:
         binary, event, graph, *options = result.stdout.split()
         return Found(binary, event, graph, tuple(options))

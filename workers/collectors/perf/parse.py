@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from results.errors import ParseError
-from results.parsed import Document, Gap, Measurement, Part
-from results.specs import Reading
-from results.stacks import by_function
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.call_stacks import by_function
+from results.domain.measurement.parsed_trial import Document, Gap, Measurement, Part
 
 from .spec import TOP_FUNCTIONS
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric
-from results.specs import CollectorSpec
+from results.domain.kinds.programs import AWK, EVERY_ROLE, Program
+from results.domain.kinds.specs import CollectorSpec
+from results.domain.measurement.metrics import Better, Metric
 
 TOP_FUNCTIONS = 10
 
@@ -29,6 +30,13 @@ METRICS = (
     ),
 )
 
+PERF = Program(
+    "perf",
+    "Debian: apt-get install linux-perf; Ubuntu: apt-get install linux-tools-generic; "
+    "RHEL, Rocky, Fedora: dnf install perf",
+)
+PS = Program("ps", "Debian, Ubuntu: apt-get install procps; RHEL, Rocky, Fedora: dnf install procps-ng")
+
 SPEC = CollectorSpec(
     name="perf",
     title="perf",
@@ -37,5 +45,5 @@ SPEC = CollectorSpec(
     "configuration. It needs perf on the agent and a kernel that lets the agent's account watch its own processes.",
     on="primary",
     metrics=METRICS,
-    needs=("perf", "ps", "awk"),
+    programs={EVERY_ROLE: (PERF, PS, AWK)},
 )

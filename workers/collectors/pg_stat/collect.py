@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.command import quote
@@ -18,15 +19,23 @@ _HERE = Path(__file__).parent
 _LOG_HEAD_BYTES, _LOG_TAIL_BYTES = 400_000, 600_000  # kept of a flood
 
 
+@dataclass(frozen=True)
+class LogBefore:
+    """How long a server's log was when the clock started."""
+
+    size_bytes: int
+
+
 class PgStat:
     """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
         """The snapshot before, and the sampler. Raises CommandError when the server does not answer."""
         server = stage.servers[node]
-        stage.facts[f"pg_stat.log.{node}"], _, _ = await asyncio.gather(
+        log_bytes, _, _ = await asyncio.gather(
             server.log_size(), _snapshot(stage, node, "before.json"), _start_sampler(stage, node)
         )
+        stage.keep(LogBefore(log_bytes), node)
 
     async def stop(self, stage: Stage, node: str) -> None:
         """The snapshot after, samples, sizes and the log. What a server that died cannot give costs a gap
@@ -87,7 +96,7 @@ async def _log(stage: Stage, node: str) -> None:
     if server.outside:
         stage.recorder.gap("pg_stat", node, "server log: its machine is no agent of Teiten's")
         return
-    limits = (str(stage.facts[f"pg_stat.log.{node}"]), str(_LOG_HEAD_BYTES), str(_LOG_TAIL_BYTES))
+    limits = (str(stage.kept(LogBefore, node).size_bytes), str(_LOG_HEAD_BYTES), str(_LOG_TAIL_BYTES))
     result = await server.remote.script((_HERE / "log.sh").read_text(), server.log_path, *limits)
     stage.recorder.add(_path(node, "server.log"), result.stdout)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from results.parsed import Event
+from results.domain.measurement.parsed_trial import Event
 
 # log_line_prefix '%m [%p] ' and log_timezone UTC, which Teiten sets; a prefix that begins so will do
 _LINE = re.compile(

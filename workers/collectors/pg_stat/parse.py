@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from results.errors import ParseError
-from results.parsed import Gap, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 
 from .log import events, replayed_to
 from .samples import means, read_samples, sample_series

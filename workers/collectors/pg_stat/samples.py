@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from results.errors import ParseError
-from results.parsed import Measurement
-from results.series import Series
+from results.domain.errors import ParseError
+from results.domain.measurement.parsed_trial import Measurement
+from results.domain.measurement.series import Series
 
 _RATES = (
     # (column, series, unit)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from results.errors import ParseError
-from results.parsed import Measurement
+from results.domain.errors import ParseError
+from results.domain.measurement.parsed_trial import Measurement
 
 _Row = Mapping[str, Any]
 _OWN_STATEMENT = re.compile(r"/\* teiten \*/|^SET (teiten\.|application_name = 'teiten)")

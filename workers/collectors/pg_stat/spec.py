@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric
-from results.specs import CollectorSpec
+from results.domain.kinds.specs import CollectorSpec
+from results.domain.measurement.metrics import Better, Metric
 
 _OVER = "Over the measured window, from the server's cumulative statistics."
 

@@ -7,10 +7,11 @@ import json
 import re
 import time
 
-from results.errors import CommandError, TrialError
-from workers.arranging import failover, pool
-from workers.arranging.pool_answers import read_rows
+from results.domain.errors import CommandError, TrialError
 from workers.interfaces import Stage
+from workers.pgpool import process
+from workers.pgpool.answers import read_rows
+from workers.replication import failover
 
 from .parse import ANSWERS, NAMES
 
@@ -31,23 +32,23 @@ class Pgpool:
         ended meanwhile, or has given up a server that nobody took from it."""
         log = await stage.poolers[node].log_tail()
         stage.recorder.add(f"collectors/pgpool/{node}/pgpool.log", log)
-        await pool.require_alive(stage, node)
+        await process.require_alive(stage, node)
         if _TROUBLE.search(log):
             await _decided(stage, node)
         nodes = await _ask(stage, node, "after")
         given_up = {
             stage.spec.servers[int(row["node_id"])]
-            for row in read_rows(nodes, pool.NODES, ("node_id", "status"))
+            for row in read_rows(nodes, process.NODES, ("node_id", "status"))
             if row["status"] != "up"
         }
         if down := sorted(given_up - failover.lost(stage)):
             raise TrialError(
                 f"pgpool-II gave up {', '.join(down)} while it was measured.",
                 where="measure",
-                why=await pool.last_words(stage.poolers[node]),
+                why=await process.last_words(stage.poolers[node]),
                 todo="Look at the logs of pgpool-II and of the server, which are kept with the trial.",
             )
-        await pool.end(stage, node)
+        await process.end(stage, node)
 
 
 async def _decided(stage: Stage, node: str) -> None:
@@ -57,7 +58,7 @@ async def _decided(stage: Stage, node: str) -> None:
     until = time.monotonic() + _PATIENCE_S
     while True:
         try:
-            rows = read_rows(await pool.show(stage, pool.NODES, node), pool.NODES, ("status",))
+            rows = read_rows(await process.show(stage, process.NODES, node), process.NODES, ("status",))
         except CommandError:
             if time.monotonic() > until:
                 raise
@@ -69,7 +70,7 @@ async def _decided(stage: Stage, node: str) -> None:
 
 async def _ask(stage: Stage, node: str, when: str) -> str:
     """Records every answer; that about the nodes is returned."""
-    answers = {file: await pool.show(stage, what, node) for file, what in ANSWERS.items()}
+    answers = {file: await process.show(stage, what, node) for file, what in ANSWERS.items()}
     for file, answer in answers.items():
         stage.recorder.add(f"collectors/pgpool/{node}/{when}/{file}", answer)
     return answers["nodes.txt"]

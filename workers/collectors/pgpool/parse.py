@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from results.errors import ParseError
-from results.parsed import Measurement, Part
-from results.specs import Reading
-from workers.arranging.pool_answers import read_rows
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Measurement, Part
+from workers.pgpool.answers import read_rows
 
 NAMES = "servers.json"
 ANSWERS = {"nodes.txt": "POOL_NODES", "cache.txt": "POOL_CACHE", "statements.txt": "POOL_BACKEND_STATS"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric
-from results.specs import CollectorSpec
+from results.domain.kinds.programs import EVERY_ROLE
+from results.domain.kinds.specs import CollectorSpec
+from results.domain.measurement.metrics import Better, Metric
+from workers.pgpool.program import PROGRAM
 
 _OVER = "Over the measured window, pgbench's own first questions included."
 
@@ -36,5 +38,5 @@ SPEC = CollectorSpec(
     help="How many statements pgpool-II sent to each server, and how many it answered from its query cache.",
     on="pooler",
     metrics=METRICS,
-    needs=("pgpool",),
+    programs={EVERY_ROLE: (PROGRAM,)},
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 from workers.interfaces import Stage
 from workers.remote.command import quote
 from workers.remote.job import Job
@@ -21,6 +22,13 @@ _PATIENCE_S = 12.0  # without any progress
 _LIMIT_S = 600.0
 
 
+@dataclass(frozen=True)
+class SentTo:
+    """The nodes that a server sent its WAL to when the clock started."""
+
+    nodes: tuple[str, ...]
+
+
 class Replication:
     """The collector of `workers.interfaces.Collector`."""
 
@@ -29,7 +37,7 @@ class Replication:
         rows, _ = await asyncio.gather(
             stage.servers[node].query(_SENT_TO, variables={"nodes": _others(stage, node)}), _start_sampler(stage, node)
         )
-        stage.facts[f"replication.sent_to.{node}"] = ",".join(row["node"] for row in rows)
+        stage.keep(SentTo(tuple(row["node"] for row in rows)), node)
 
     async def stop(self, stage: Stage, node: str) -> None:
         """Waits until all that this server sends to have caught up, sampling on; then the samples. What a server that
@@ -50,14 +58,14 @@ async def _start_sampler(stage: Stage, node: str) -> None:
 
 
 async def _catch_up(stage: Stage, node: str) -> None:
-    sent_to = stage.facts[f"replication.sent_to.{node}"]
+    sent_to = stage.kept(SentTo, node).nodes
     if not sent_to:
         return
     # the LSN that counts is the primary's, which knows it itself
     lsn = "" if node == "primary" else (await stage.primary.execute("SELECT pg_current_wal_lsn();")).strip()
     variables = {
         "lsn": lsn,
-        "nodes": sent_to,
+        "nodes": ",".join(sent_to),
         "patience_s": f"{_PATIENCE_S:g}",
         "limit_s": f"{_LIMIT_S:g}",
     }

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from results.errors import ParseError
-from results.parsed import Gap, Measurement, Part
-from results.series import Series
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.measurement.series import Series
 
 from .samples import LAGS, Sample, age_series, lag_series, nodes_behind, read_samples, times
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.errors import ParseError
-from results.series import Series
+from results.domain.errors import ParseError
+from results.domain.measurement.series import Series
 
 # (metric, unit, its label → column); '' is the whole way
 _LAGS: tuple[tuple[str, str, Mapping[str, str]], ...] = (

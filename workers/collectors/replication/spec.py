@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric
-from results.specs import CollectorSpec
+from results.domain.kinds.specs import CollectorSpec
+from results.domain.measurement.metrics import Better, Metric
 
 _SENDER = "By pg_stat_replication of the server that it streams from, sampled each second."
 _MEAN, _MAX = "Mean over the measured window.", "The largest sample of the measured window."

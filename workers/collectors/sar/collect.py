@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from results.errors import AgentError, CommandError
+from results.domain.errors import AgentError, CommandError
 from workers.interfaces import Stage
 from workers.remote.job import Job
 

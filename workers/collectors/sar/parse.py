@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from results.errors import ParseError
-from results.parsed import Gap, Measurement, Part
-from results.series import Series
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.measurement.series import Series
 
 from .read import Sample, read_samples
 from .spec import METRICS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 
 _KIB = 1024.0
 _SECTOR = 512.0

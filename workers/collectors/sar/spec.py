@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from results.metrics import Better, Metric
-from results.specs import CollectorSpec
+from results.domain.kinds.programs import EVERY_ROLE, Program
+from results.domain.kinds.specs import CollectorSpec
+from results.domain.measurement.metrics import Better, Metric
 
 _WINDOW = "From sar: mean of the whole seconds inside the measured window."
 
@@ -40,6 +41,10 @@ METRICS = (
     Metric("load_average", "1", Better.NEITHER, "Load average of the last minute", _WINDOW, 0.1),
 )
 
+_SYSSTAT = "Debian, Ubuntu: apt-get install sysstat; RHEL, Rocky, Fedora: dnf install sysstat"
+_WITHOUT = "trials have no CPU, memory, disk and network series"
+SAR, SADF = (Program(name, _SYSSTAT, version='"$tool" -V', without=_WITHOUT) for name in ("sar", "sadf"))
+
 SPEC = CollectorSpec(
     name="sar",
     title="sar",
@@ -47,5 +52,5 @@ SPEC = CollectorSpec(
     "once a second, by sysstat.",
     on="agents",
     metrics=METRICS,
-    needs=("sar", "sadf"),
+    programs={EVERY_ROLE: (SAR, SADF)},
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from workers.arranging import checks, nodes, replicas
 from workers.interfaces import Stage
+from workers.replication import standby
+from workers.servers import checks, nodes
 
 
 class Cascading:
@@ -11,21 +12,21 @@ class Cascading:
 
     async def build(self, stage: Stage) -> None:
         """Starts or reuses the primary. Raises TrialError with the server's own words when it does not start."""
-        await replicas.start_primary(stage, ("cascade", *_standbys(stage)), connection=_connection(stage))
+        await standby.start_primary(stage, ("cascade", *_standbys(stage)), connection=_connection(stage))
 
     async def arrange(self, stage: Stage) -> None:
         """The cascading standby, then all that follow it, kept or cloned, have caught up. Raises TrialError."""
         standbys, connection = _standbys(stage), _connection(stage)
-        first = await replicas.attach(stage, "cascade", "primary", standbys, connection)
-        await replicas.keep_slots(stage, "cascade", standbys)
-        ways = await nodes.all_of(replicas.attach(stage, node, "cascade", connection=connection) for node in standbys)
+        first = await standby.attach(stage, "cascade", "primary", standbys, connection)
+        await standby.keep_slots(stage, "cascade", standbys)
+        ways = await nodes.all_of(standby.attach(stage, node, "cascade", connection=connection) for node in standbys)
         stage.recorder.note("standbys", {"cascade": first, **dict(zip(standbys, ways, strict=True))})
 
     async def verify(self, stage: Stage) -> None:
         """What must hold of the primary, and of each standby: it streams from where it should, and has replayed all."""
         await checks.record_primary(stage)
         upstreams = {"cascade": "primary"} | dict.fromkeys(_standbys(stage), "cascade")
-        for found in await nodes.all_of(replicas.checks(stage, *pair, "async") for pair in upstreams.items()):
+        for found in await nodes.all_of(standby.checks(stage, *pair, "async") for pair in upstreams.items()):
             for check in found:
                 stage.recorder.check(check)
 
@@ -35,7 +36,7 @@ class Cascading:
 
 
 def _standbys(stage: Stage) -> tuple[str, ...]:
-    return stage.spec.nodes[2:]
+    return stage.spec.servers[2:]
 
 
 def _connection(stage: Stage) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from results.errors import Problem
-from results.parameters import Scalar
-from results.specs import TopologySpec
-from workers.arranging.standby_parameters import CONNECTION, LOAD, READS, STANDBYS, targets, version_problems
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import PRIMARY, Role, TopologySpec
+from workers.replication.standby_parameters import CONNECTION, LOAD, READS, STANDBYS, targets, version_problems
 
 
 def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ SPEC = TopologySpec(
     title="Cascading replication",
     help="A primary, one standby that streams from it, and standbys that stream from that one: however many there are, "
     "the primary sends its WAL once.",
-    roles=("primary", "cascade", "standby"),
+    roles=(PRIMARY, Role("cascade"), Role("standby")),
     parameters=(STANDBYS, LOAD, READS, CONNECTION),
     nodes=nodes,
     targets=targets,

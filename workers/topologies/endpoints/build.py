@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from results.errors import CommandError, VerifyError
-from results.parsed import Check
-from workers.arranging import nodes
+from results.domain.errors import CommandError, VerifyError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.postgres import verify
 from workers.postgres.server import Server
 from workers.remote.job import Job
+from workers.servers import nodes
 
 from .listing import Endpoint, endpoints
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from results.errors import Problem
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import Target, TopologySpec
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import PRIMARY, Role, Target, TopologySpec
 
 from .listing import PATTERN, endpoints
 
@@ -87,7 +87,7 @@ SPEC = TopologySpec(
     title="Endpoints of a cluster",
     help="Load on servers that Teiten did not build: Postgres-XC or Citus coordinators, a managed service, a primary "
     "that Patroni or Pacemaker runs.",
-    roles=("primary", "endpoint"),
+    roles=(PRIMARY, Role("endpoint")),
     parameters=PARAMETERS,
     nodes=nodes,
     targets=targets,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from results.parsed import Check
-from workers.arranging import access, checks, nodes
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.postgres import verify
+from workers.servers import access, checks, nodes
 
 from . import sharing, statements
 from .plans import scans
@@ -21,7 +21,7 @@ class Fdw:
         """Starts or reuses every server; kept data of which a part is lost are dropped, to be loaded anew. Raises
         TrialError with the server's own words when one does not start."""
         connection = str(stage.spec.topology_parameters["connection"])
-        settings: dict[str, dict[str, str]] = {node: {} for node in stage.spec.nodes}
+        settings: dict[str, dict[str, str]] = {node: {} for node in stage.spec.servers}
         listening = await nodes.start(stage, settings, dict.fromkeys(shards_of(stage), ("primary",)), connection)
         for node in listening:
             await access.hand_out(stage, node)

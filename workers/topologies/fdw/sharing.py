@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from results.errors import TrialError, VerifyError
-from results.parsed import Check
-from workers.arranging import nodes, schema
+from results.domain.errors import TrialError, VerifyError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.postgres.database import DROP_DATABASE
 from workers.postgres.server import SUPERUSER, Server
+from workers.servers import nodes, schema
 
 from . import statements
 from .parts import Part, label, parts, whole
@@ -22,7 +22,7 @@ _LONGEST_NAME = 63
 
 
 def shards_of(stage: Stage) -> tuple[str, ...]:
-    return stage.spec.nodes[1:]
+    return stage.spec.servers[1:]
 
 
 async def forget_the_broken(stage: Stage) -> None:

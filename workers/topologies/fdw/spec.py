@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from results.errors import Problem
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import TopologySpec
-from workers.arranging.standby_parameters import CONNECTION
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import PRIMARY, Role, TopologySpec
+from workers.replication.standby_parameters import CONNECTION
 
 FIRST_VERSION = 110000  # from here on rows find their way into foreign partitions
 FIRST_WITH_ASYNC = 140000
@@ -70,7 +70,7 @@ SPEC = TopologySpec(
     name="fdw",
     title="Sharding by postgres_fdw",
     help="The workload's large tables lie on other servers, as foreign partitions of the primary's tables.",
-    roles=("primary", "shard"),
+    roles=(PRIMARY, Role("shard")),
     parameters=(
         SHARDS,
         METHOD,

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from results.errors import VerifyError
-from results.parsed import Check
-from workers.arranging import access, checks, nodes, replicas, schema
+from results.domain.errors import VerifyError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.postgres.database import DROP_DATABASE
 from workers.postgres.server import Server
+from workers.replication import standby
+from workers.servers import access, checks, nodes, schema
 
 from . import statements, subscriptions
 from .spec import wanted_state
@@ -66,7 +67,7 @@ class Logical:
     async def verify(self, stage: Stage) -> None:
         """What must hold of every server, that the workload has made no table since, and of each subscription: every
         table is ready, it streams in the wanted synchronous state, and all that the primary has written is applied."""
-        await nodes.all_of(checks.record_primary(stage, node) for node in stage.spec.nodes)
+        await nodes.all_of(checks.record_primary(stage, node) for node in stage.spec.servers)
         tables = await stage.primary.query(statements.PUBLISHED, database=stage.database)
         others = ", ".join(table["name"] for table in tables if not table["published"]) or "none"
         stage.recorder.check(Check("tables that are not published", "primary", "none", others, others == "none"))
@@ -76,7 +77,7 @@ class Logical:
             [copied] = await stage.servers[node].query(statements.COPIED, database=stage.database)
             unready, ready = copied["unready"], copied["ready"]
             actual = f"{unready} of {ready + unready} not ready" if unready else f"all {ready} ready"
-            state = await replicas.stream_of(stage, node, "primary")
+            state = await standby.stream_of(stage, node, "primary")
             for check in (
                 Check("subscription's tables", node, f"all {ready + unready} ready", actual, ready > 0 == unready),
                 Check(
@@ -96,7 +97,7 @@ class Logical:
 
 
 def _subscribers(stage: Stage) -> tuple[str, ...]:
-    return stage.spec.nodes[1:]
+    return stage.spec.servers[1:]
 
 
 async def _emptied(server: Server) -> None:

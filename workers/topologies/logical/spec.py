@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from results.errors import Problem
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import Target, TopologySpec
-from workers.arranging.standby_parameters import CONNECTION, OFF, targets_among
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import PRIMARY, Role, Target, TopologySpec
+from workers.replication.standby_parameters import CONNECTION, OFF, targets_among
 
 FIRST_VERSION = 100000
 FIRST_WITH_STREAMING = 140000
@@ -91,7 +91,7 @@ SPEC = TopologySpec(
     name="logical",
     title="Logical replication",
     help="A primary that publishes the workload's tables, and subscribers that apply its changes.",
-    roles=("primary", "subscriber"),
+    roles=(PRIMARY, Role("subscriber")),
     parameters=(SUBSCRIBERS, STREAMING, SYNCHRONOUS, SUBSCRIBER_COMMIT, LOAD, READS, CONNECTION),
     nodes=nodes,
     targets=targets,

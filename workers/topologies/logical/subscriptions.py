@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from results.errors import TrialError
-from workers.arranging import nodes, replicas
-from workers.arranging.standby_parameters import OFF
+from results.domain.errors import TrialError
 from workers.interfaces import Stage
 from workers.postgres.server import Server
+from workers.replication import standby
+from workers.replication.standby_parameters import OFF
+from workers.servers import nodes
 
 from . import statements
 from .spec import FIRST_WITH_STREAMING
@@ -29,7 +30,7 @@ async def made(stage: Stage, node: str) -> None:
     streams = server.installation.version_num >= FIRST_WITH_STREAMING
     variables = {
         "name": node,
-        "slot": replicas.slot_of(stage, node),
+        "slot": standby.slot_of(stage, node),
         "conninfo": nodes.conninfo(environment, dbname=stage.database),
         "commit": str(parameters["subscriber_commit"]),
     }
@@ -58,7 +59,7 @@ async def awaited(stage: Stage, subscribers: Sequence[str]) -> None:
 async def caught_up(stage: Stage, node: str) -> None:
     """Waits until the subscriber has applied all that the primary has written by now. Raises TrialError when it makes
     no progress."""
-    lsn = await replicas.written(stage.primary)
+    lsn = await standby.written(stage.primary)
 
     async def ask() -> dict[str, Any]:
         rows = await stage.primary.query(statements.APPLIED, variables={"lsn": lsn, "node": node})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from workers.arranging import checks, contents, nodes, replicas
 from workers.interfaces import Stage
+from workers.replication import standby
+from workers.servers import checks, contents, nodes
 
 from . import pooler, primaries
 from .spec import POOLER, STREAMING
@@ -19,7 +20,7 @@ class Pgpool:
             await pooler.find(stage)
         if _streaming(stage):
             peers = (POOLER,) if _pooled(stage) else ()
-            await replicas.start_primary(stage, _others(stage), connection=_connection(stage), peers=peers)
+            await standby.start_primary(stage, _others(stage), connection=_connection(stage), peers=peers)
         else:
             await primaries.start(stage, _connection(stage))
 
@@ -37,9 +38,7 @@ class Pgpool:
         """What must hold of each server, and of pgpool-II."""
         await checks.record_primary(stage)
         if _streaming(stage):
-            for found in await nodes.all_of(
-                replicas.checks(stage, node, "primary", "async") for node in _others(stage)
-            ):
+            for found in await nodes.all_of(standby.checks(stage, node, "primary", "async") for node in _others(stage)):
                 for check in found:
                     stage.recorder.check(check)
         else:
@@ -57,7 +56,7 @@ class Pgpool:
 async def _attach(stage: Stage) -> None:
     peers = (POOLER,) if _pooled(stage) else ()
     standbys = _others(stage)
-    ways = await nodes.all_of(replicas.attach(stage, node, "primary", peers, _connection(stage)) for node in standbys)
+    ways = await nodes.all_of(standby.attach(stage, node, "primary", peers, _connection(stage)) for node in standbys)
     stage.recorder.note("standbys", dict(zip(standbys, ways, strict=True)))
     contents.record(stage, await contents.of_each(stage, stage.spec.servers, digest=False))
 

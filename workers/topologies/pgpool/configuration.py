@@ -6,9 +6,9 @@ import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from results.parameters import Scalar
-from workers.arranging.failover_parameters import asked_for
+from results.domain.kinds.parameters import Scalar
 from workers.postgres.configuration import quote_value
+from workers.replication.failover_parameters import asked_for
 
 from .spec import HEALTH_CHECKS, OFF, STATEMENT, STREAMING
 

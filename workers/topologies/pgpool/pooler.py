@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from results.errors import CommandError, ParseError, TrialError, VerifyError
-from results.parsed import Check
-from results.programs import ProgramNeed
-from workers.arranging import access, pool, pool_failover
-from workers.arranging.failover_parameters import asked_for
-from workers.arranging.pool_answers import read_rows
+from results.domain.errors import CommandError, ParseError, TrialError, VerifyError
+from results.domain.matrix.program_needs import ProgramNeed
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
+from workers.pgpool import failover, process
+from workers.pgpool.answers import read_rows
+from workers.pgpool.program import PROGRAM
 from workers.postgres import cluster, password
 from workers.postgres.server import SUPERUSER, Server
 from workers.remote import programs
 from workers.remote.job import Job
+from workers.replication.failover import PROMOTE
+from workers.replication.failover_parameters import asked_for
+from workers.servers import access
 
 from . import configuration
 from .configuration import Backend, Place
-from .spec import POOLER, PROGRAM, SPARE_CHILDREN
+from .spec import POOLER, SPARE_CHILDREN
 
 _HERE = Path(__file__).parent
 _START = (_HERE / "start.sh").read_text()
@@ -31,12 +34,19 @@ _POLL_S = 0.1
 _MARGIN = 10  # connections that a server needs besides pgpool-II's
 
 
+@dataclass(frozen=True)
+class ProgramPath:
+    """Which pgpool-II an agent has."""
+
+    path: str
+
+
 async def find(stage: Stage) -> None:
     """Notes which pgpool-II the agent has. Raises VerifyError when it has none."""
     remote = stage.agents[POOLER]
     need = ProgramNeed(POOLER, remote.address.name, PROGRAM, "the topology pgpool")
-    program, _, version = (await programs.require(remote, [need]))[PROGRAM].partition(" ")
-    stage.facts["pgpool"] = program
+    program, _, version = (await programs.require(remote, [need]))[PROGRAM.name].partition(" ")
+    stage.keep(ProgramPath(program))
     stage.recorder.note("pgpool", version.removeprefix("pgpool-II version ").strip())
 
 
@@ -68,7 +78,7 @@ async def start(stage: Stage) -> None:
         host=(remote.address.host if listen == "*" else listen) or place.sockets,
     )
     environment = {
-        "PGPOOL": stage.facts["pgpool"],
+        "PGPOOL": stage.kept(ProgramPath).path,
         "SOCKETS": place.sockets,
         "DIRECTORY": place.directory,
         "LOG": stage.poolers[POOLER].log_path,
@@ -82,7 +92,7 @@ async def start(stage: Stage) -> None:
 async def checks(stage: Stage) -> list[Check]:
     """What must hold of pgpool-II: its mode, its switches, every server up in its role, and a query answered. Raises
     CommandError, TrialError."""
-    await pool.require_alive(stage)
+    await process.require_alive(stage)
     wanted = configuration.wanted(stage.spec.topology_parameters)
     pooler = stage.poolers[POOLER]
     asked = "".join(f"PGPOOL SHOW {name};\n" for name in wanted) + "SELECT current_database();\n"
@@ -101,7 +111,7 @@ async def _ready(stage: Stage) -> None:
     wanted, found = _wanted_states(stage), ["it does not answer"]
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
-        await pool.require_alive(stage)
+        await process.require_alive(stage)
         try:
             found = await _states(stage)
         except CommandError as error:  # not yet
@@ -109,10 +119,11 @@ async def _ready(stage: Stage) -> None:
         if found == wanted:
             return
         await asyncio.sleep(_POLL_S)
+    words = await process.last_words(stage.poolers[POOLER])
     raise TrialError(
         f"pgpool-II does not have every server up on {stage.agents[POOLER].address.name}.",
         where="arrange",
-        why=f"Wanted: {'; '.join(wanted)}. Found: {'; '.join(found)}.\n{await pool.last_words(stage.poolers[POOLER])}",
+        why=f"Wanted: {'; '.join(wanted)}. Found: {'; '.join(found)}.\n{words}",
         todo="Look at its log and the servers' logs, which are kept with the trial.",
     )
 
@@ -120,7 +131,7 @@ async def _ready(stage: Stage) -> None:
 async def _states(stage: Stage) -> list[str]:
     columns = ("node_id", "status", "role")
     try:
-        rows = read_rows(await pool.show(stage, pool.NODES), pool.NODES, columns)
+        rows = read_rows(await process.show(stage, process.NODES), process.NODES, columns)
     except ParseError as error:
         raise TrialError(
             "pgpool-II is too old.", where="arrange", why=str(error), todo="Install 4.2 or later."
@@ -169,9 +180,9 @@ async def _put_failover(stage: Stage, place: Place) -> None:
     """What pgpool-II runs when it gives the primary up, with the servers' password where they ask for one."""
     remote = stage.agents[POOLER]
     psql = f"{stage.spec.client_bin_of(POOLER)}/psql"
-    command = pool_failover.command(place.directory, psql, SUPERUSER)
+    command = failover.command(place.directory, psql, SUPERUSER)
     await remote.put(f"{place.directory}/failover.sh", command, 0o600)
-    await remote.put(f"{place.directory}/promote.sql", pool_failover.PROMOTE, 0o600)
+    await remote.put(f"{place.directory}/promote.sql", PROMOTE, 0o600)
     if any(server.password_file for server in stage.servers.values()):
         line = f"*:*:*:{SUPERUSER}:{await password.password_of(stage.primary)}\n"
         await remote.put(f"{place.directory}/pgpass", line, 0o600, secret=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from results.errors import TrialError
-from workers.arranging import access, contents
-from workers.arranging.nodes import all_of, stop_others
+from results.domain.errors import TrialError
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
+from workers.servers import access, contents
+from workers.servers.nodes import all_of, stop_others
 
 from .spec import POOLER, SPEC
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from results.errors import Problem
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import Target, TopologySpec, cluster_name
-from workers.arranging.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
-from workers.arranging.standby_parameters import CONNECTION, FIRST_VERSION
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import PRIMARY, Role, RoleKind, Target, TopologySpec, cluster_name
+from workers.pgpool.program import PROGRAM
+from workers.replication.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
+from workers.replication.standby_parameters import CONNECTION, FIRST_VERSION
 
 STREAMING, NATIVE = "streaming_replication", "native_replication"
-PROGRAM = "pgpool"
 PGPOOL, DIRECT = "pgpool", "direct"
 ONE, EACH = "one", "per-server"
 SESSION, STATEMENT, OFF = "session", "statement", "off"
@@ -201,7 +201,7 @@ SPEC = TopologySpec(
     title="pgpool-II",
     help="Servers behind pgpool-II, which balances reads, keeps connections and caches results; or the same servers "
     "without it, as the baseline.",
-    roles=("primary", "standby", "node", POOLER),
+    roles=(PRIMARY, Role("standby"), Role("node"), Role(POOLER, RoleKind.POOLER, "pgpool-II")),
     parameters=(
         MODE,
         SERVERS,
@@ -221,7 +221,6 @@ SPEC = TopologySpec(
     problems=problems,
     too_many=too_many,
     collectors_of=collectors,
-    poolers=(POOLER,),
     programs={POOLER: (PROGRAM,)},
     loses_until_s=loses_until_s,
     clusters=clusters,

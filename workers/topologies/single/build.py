@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workers.arranging import access, checks, nodes
 from workers.interfaces import Stage
 from workers.postgres import cluster
+from workers.servers import access, checks, nodes
 
 
 class Single:

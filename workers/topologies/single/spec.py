@@ -1,13 +1,13 @@
 """What the single topology declares. Pure."""
 
-from results.parameters import Kind, Parameter
-from results.specs import TopologySpec
+from results.domain.kinds.parameters import Kind, Parameter
+from results.domain.kinds.specs import PRIMARY, TopologySpec
 
 SPEC = TopologySpec(
     name="single",
     title="Single server",
     help="One PostgreSQL server; the client runs on the same agent or on another.",
-    roles=("primary",),
+    roles=(PRIMARY,),
     parameters=(
         Parameter(
             "connection",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from workers.arranging import checks, nodes, replicas
-from workers.arranging.standby_parameters import OFF
 from workers.interfaces import Stage
+from workers.replication import standby
+from workers.replication.standby_parameters import OFF
+from workers.servers import checks, nodes
 
 from .spec import wanted_state
 
@@ -20,13 +21,13 @@ class Streaming:
 
     async def build(self, stage: Stage) -> None:
         """Starts or reuses the primary. Raises TrialError with the server's own words when it does not start."""
-        await replicas.start_primary(stage, _standbys(stage), connection=_connection(stage))
+        await standby.start_primary(stage, _standbys(stage), connection=_connection(stage))
 
     async def arrange(self, stage: Stage) -> None:
         """Every standby, kept or cloned, has caught up; then commits wait as the plan says. Raises TrialError."""
         standbys = _standbys(stage)
         ways = await nodes.all_of(
-            replicas.attach(stage, node, "primary", connection=_connection(stage)) for node in standbys
+            standby.attach(stage, node, "primary", connection=_connection(stage)) for node in standbys
         )
         stage.recorder.note("standbys", dict(zip(standbys, ways, strict=True)))
         parameters = stage.spec.topology_parameters
@@ -41,7 +42,7 @@ class Streaming:
         replayed all."""
         await checks.record_primary(stage)
         wanted = wanted_state(stage.spec.topology_parameters)
-        for found in await nodes.all_of(replicas.checks(stage, node, "primary", wanted) for node in _standbys(stage)):
+        for found in await nodes.all_of(standby.checks(stage, node, "primary", wanted) for node in _standbys(stage)):
             for check in found:
                 stage.recorder.check(check)
 
@@ -51,7 +52,7 @@ class Streaming:
 
 
 def _standbys(stage: Stage) -> tuple[str, ...]:
-    return stage.spec.nodes[1:]
+    return stage.spec.servers[1:]
 
 
 def _connection(stage: Stage) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from results.errors import Problem
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import TopologySpec
-from workers.arranging.failover_parameters import (
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import PRIMARY, Role, TopologySpec
+from workers.replication.failover_parameters import (
     FAILOVER,
     FAILOVER_AT_S,
     NONE,
@@ -15,7 +15,7 @@ from workers.arranging.failover_parameters import (
     in_mid_run,
     loses_until_s,
 )
-from workers.arranging.standby_parameters import (
+from workers.replication.standby_parameters import (
     CONNECTION,
     LOAD,
     MOST_STANDBYS,
@@ -75,7 +75,7 @@ SPEC = TopologySpec(
     name="streaming",
     title="Streaming replication",
     help="A primary and standbys that stream from it, asynchronously or synchronously.",
-    roles=("primary", "standby"),
+    roles=(PRIMARY, Role("standby")),
     parameters=(STANDBYS, SYNCHRONOUS, QUORUM, LOAD, READS, CONNECTION, FAILOVER, FAILOVER_AT_S, PROMOTE_AFTER_S),
     nodes=nodes,
     targets=targets,

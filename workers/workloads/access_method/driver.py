@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from results.errors import CommandError
+from results.domain.errors import CommandError
 from workers.interfaces import Stage
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS
 from workers.postgres import database

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import CommandError, TrialError
-from results.parsed import Check
+from results.domain.errors import CommandError, TrialError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench.parameters import check_server
 from workers.pgbench.run import client_version
@@ -29,6 +30,13 @@ _POLICIES = {
 }
 
 
+@dataclass(frozen=True)
+class Caches:
+    """How steps that depend on caches will find them. state: cold, restarted, as-found."""
+
+    state: str
+
+
 class AccessMethod:
     """The workload of `workers.interfaces.Workload`."""
 
@@ -46,13 +54,13 @@ class AccessMethod:
         for path in sorted(_SQL.glob("*.sql")):
             await stage.client.put(f"{directory_of(stage)}/{path.name}", path.read_text())
         await _make_rows(stage)
-        stage.facts["caches"] = await _caches(stage)
+        stage.keep(Caches(await _caches(stage)))
 
     async def verify(self, stage: Stage) -> None:
         """Records a Check for empty tables, and for how caches will be found by the steps that depend on them."""
         filled = ", ".join((await stage.primary.query(_BEFORE, database=stage.database))[0]["filled"]) or "none"
         stage.recorder.check(Check("tables with rows", "primary", "none", filled, filled == "none"))
-        policy, found = str(stage.spec.parameters["cold"]), str(stage.facts["caches"])
+        policy, found = str(stage.spec.parameters["cold"]), stage.kept(Caches).state
         passed = policy != "required" or found == "cold"
         stage.recorder.check(
             Check("caches before scans, look-ups and updates", "primary", _POLICIES[policy], found, passed)
@@ -62,7 +70,7 @@ class AccessMethod:
         """All steps. What the server refuses is recorded as refused, and the profile goes on; what breaks off is no
         exception: `parse` says so."""
         rows = await stage.primary.query(_TABLES, database=stage.database)
-        await Driver(stage, tables={row["name"] for row in rows}, caches=stage.facts["caches"]).run()
+        await Driver(stage, tables={row["name"] for row in rows}, caches=stage.kept(Caches).state).run()
 
 
 async def _require(stage: Stage) -> None:

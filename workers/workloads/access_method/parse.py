@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from results.errors import ParseError
-from results.parsed import Document, Event, Gap, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Document, Event, Gap, Measurement, Part
 from workers.pgbench.report import Report, read_report
 
 from .outcome import Outcome
@@ -212,30 +212,51 @@ def _after_all(found: _Found, *, complete: bool) -> None:
         found.add("bulk_insert.seconds", sum(inserted))
     for metric, scans in found.scans.items():
         for column in COLUMNS:
-            of_column = [scan for scan in scans if scan.column == column]
-            if of_column:
-                found.add(f"{metric}.seconds", fmean(scan.seconds for scan in of_column), column)
-                found.add(f"{metric}.blocks", fmean(scan.blocks for scan in of_column), column)
-                found.add(f"{metric}.blocks.read", fmean(scan.read for scan in of_column), column)
-    if complete and found.scans.get("scan") and found.scans.get("scan.heap"):
+            _add_scans(found, metric, column, [scan for scan in scans if scan.column == column])
+    if complete:
+        _add_break_even(found)
+    _add_sizes(found)
+    for table, first, last in _GROWTH:
+        _add_growth(found, table, _sizes_of(found, first, table), _sizes_of(found, last, table))
+    _add_tpcb_growth(found)
+
+
+def _add_scans(found: _Found, metric: str, column: str, scans: Sequence[Scan]) -> None:
+    """The means of the scans of one column, where it was scanned."""
+    if scans:
+        found.add(f"{metric}.seconds", fmean(scan.seconds for scan in scans), column)
+        found.add(f"{metric}.blocks", fmean(scan.blocks for scan in scans), column)
+        found.add(f"{metric}.blocks.read", fmean(scan.read for scan in scans), column)
+
+
+def _add_break_even(found: _Found) -> None:
+    own, of_heap = found.scans.get("scan"), found.scans.get("scan.heap")
+    if own and of_heap:
         try:
-            found.add("scan.break_even", break_even(found.scans["scan"], found.scans["scan.heap"]))
+            found.add("scan.break_even", break_even(own, of_heap))
         except ValueError as error:
             found.gaps.append(Gap(SOURCE, "primary", f"break-even with the heap: {error}"))
-    _add_sizes(found)
 
 
 def _add_sizes(found: _Found) -> None:
-    for table, look in {**{table: first for table, first, _ in _GROWTH}, **_FILLED}.items():
+    first_looks = {table: first for table, first, _ in _GROWTH}
+    for table, look in {**first_looks, **_FILLED}.items():
         for part, size in _sizes_of(found, look, table).items():
             found.add(f"size.{part}", size, table)
-    for table, first, last in _GROWTH:
-        before, after = _sizes_of(found, first, table), _sizes_of(found, last, table)
-        for part in before if after else ():
-            label = table if part == "table" else f"{table}: {part}"
-            found.add("growth.bytes", after[part] - before[part], label)
-            if before[part]:
-                found.add("growth.percent", 100 * (after[part] - before[part]) / before[part], label)
+
+
+def _add_growth(found: _Found, table: str, before: Mapping[str, float], after: Mapping[str, float]) -> None:
+    """before, after: part → bytes; empty where the table was not looked at."""
+    if not after:
+        return
+    for part, size in before.items():
+        label = table if part == "table" else f"{table}: {part}"
+        found.add("growth.bytes", after[part] - size, label)
+        if size:
+            found.add("growth.percent", 100 * (after[part] - size) / size, label)
+
+
+def _add_tpcb_growth(found: _Found) -> None:
     transactions = next((m.value for m in found.measurements if m.metric == "tpcb.transactions"), 0.0)
     before, after = (_sizes_of(found, f"sizes {when} TPC-B", "pgbench_accounts") for when in ("before", "after"))
     if transactions and before and after:

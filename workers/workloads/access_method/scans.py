@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from results.errors import Problem
-from results.metrics import Better, Metric
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import GRACE_S, Longest, WorkloadSpec, timed_limit_s
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec, timed_limit_s
+from results.domain.measurement.metrics import Better, Metric
 from workers.pgbench.parameters import tables_bytes
+from workers.pgbench.program import PGBENCH
 
 from .steps import COLUMNS, Sizes
 
@@ -239,4 +240,5 @@ SPEC = WorkloadSpec(
     longest=longest,
     stored_by=stored_by,
     problems=problems,
+    programs={"client": (PGBENCH,)},
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from results.parameters import Scalar
+from results.domain.kinds.parameters import Scalar
 
 COLUMNS = ("id", "val10", "val20")  # a running number, 32 random digits, the same text in every row
 _ROWS_PER_SCALE = (

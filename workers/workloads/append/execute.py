@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import TeitenError
-from results.parsed import Check
-from results.specs import timed_limit_s
+from results.domain.errors import TeitenError
+from results.domain.kinds.specs import timed_limit_s
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench import detached, run
 from workers.pgbench.parameters import check_server
@@ -26,7 +27,13 @@ _INDEXES = {
     "time": (_HERE / "index_time.sql").read_text(),
     "none": "",
 }
-_BEFORE = "append.rows_before"
+
+
+@dataclass(frozen=True)
+class RowsBefore:
+    """How many rows the table had before the run."""
+
+    count: int
 
 
 class Append:
@@ -48,7 +55,7 @@ class Append:
         stage.recorder.check(
             Check("append.partitions", "primary", f"at least {wanted_s:.0f} s ahead", actual, seconds >= wanted_s)
         )
-        stage.facts[_BEFORE] = int(row["rows"])
+        stage.keep(RowsBefore(int(row["rows"])))
 
     async def warm_up(self, stage: Stage) -> None:
         """Partitions for the time from now to the end of the run; then the load for `warmup_s`, whose rows stay."""
@@ -75,7 +82,7 @@ class Append:
         except TeitenError as error:
             stage.recorder.gap("append", "primary", f"the rows could not be counted: {error}")
             return
-        counted = {"before": stage.facts[_BEFORE], "after": int(said)}
+        counted = {"before": stage.kept(RowsBefore).count, "after": int(said)}
         stage.recorder.add("workload/rows.json", json.dumps(counted))
 
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from results.errors import VerifyError
-from results.parameters import Scalar
-from results.specs import timed_limit_s
+from results.domain.errors import VerifyError
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import timed_limit_s
 
 from .spec import TOGETHER
 

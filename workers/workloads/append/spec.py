@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.metrics import Better, Metric
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import WorkloadSpec, by_pgbench
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import WorkloadSpec, by_pgbench
+from results.domain.measurement.metrics import Better, Metric
 from workers.pgbench import metrics as pgbench
 from workers.pgbench.parameters import BACKGROUND, CLIENTS, PROTOCOL, RATE
+from workers.pgbench.program import PGBENCH
 
 ONE_BY_ONE, TOGETHER = "one-by-one", "together"
 FIRST_WITH_PARTITIONED_INDEXES = 110000
@@ -80,4 +81,5 @@ SPEC = WorkloadSpec(
     several=by_pgbench,
     headline="append.rows_per_second",
     minimum_version=FIRST_WITH_PARTITIONED_INDEXES,
+    programs={"client": (PGBENCH,)},
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import VerifyError
-from results.parsed import Check
+from results.domain.errors import VerifyError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench.parameters import check_server
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS
@@ -20,6 +22,20 @@ _GENERATE, _ROWS = (_HERE / "generate.sh").read_text(), (_HERE / "generate.awk")
 _LOAD = (_HERE / "load.sh").read_text()
 _SCHEMA, _BEFORE = ((_HERE / f"{name}.sql").read_text() for name in ("schema", "before"))
 _SESSION_FILES = ("mark", "timed", "copy", "primary_keys", "foreign_keys", "vacuum", "analyze", "check")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files to load. of_table: table → its `rows` and `bytes`."""
+
+    of_table: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What came of the load. wholly: nothing broke off."""
+
+    wholly: bool
 
 
 class BulkLoad:
@@ -37,13 +53,13 @@ class BulkLoad:
         is nothing to warm: `warmup_s` is of no matter. Errors as of `load`."""
         await _require(stage)
         await _empty_tables(stage, stage.database)
-        stage.facts["files"] = await _files(stage)
+        stage.keep(await _files(stage))
         for name in _SESSION_FILES:
             await stage.client.put(f"{_sql_directory(stage)}/{name}.sql", (_HERE / f"{name}.sql").read_text())
 
     async def verify(self, stage: Stage) -> None:
         """Records a Check for the rows in the files, and that every table is empty."""
-        files = stage.facts["files"]
+        files = stage.kept(Files).of_table
         for table, rows in rows_of(int(stage.spec.parameters["size_mb"])).items():
             found = files[table]["rows"]
             stage.recorder.check(Check(f"rows in the files of {table}", "client", str(rows), str(found), found == rows))
@@ -53,16 +69,16 @@ class BulkLoad:
 
     async def measure(self, stage: Stage) -> None:
         """The load. One that breaks off is no exception: `parse` says so."""
-        files = stage.facts["files"]
+        files = stage.kept(Files).of_table
         stage.recorder.add("workload/files.json", json.dumps(files, indent=1, sort_keys=True))
         loaded = await _session(stage, "load", _load_words(stage))
         stage.measured(loaded.result.started_s, loaded.result.ended_s)
         _record(stage, loaded, "workload")
-        stage.facts["loaded"] = loaded.ok
+        stage.keep(Loaded(loaded.ok))
 
     async def audit(self, stage: Stage) -> None:
         """What the load has left, by the server's own count. Without an answer the trial fails: `parse` says so."""
-        if not stage.facts["loaded"]:
+        if not stage.kept(Loaded).wholly:
             return
         psql = [f"{stage.client_bin}/psql", *stage.primary.psql(stage.database)[1:]]
         checked = await _session(stage, "check", [*psql, "-f", f"{_sql_directory(stage)}/check.sql"])
@@ -70,7 +86,7 @@ class BulkLoad:
 
 
 def _load_words(stage: Stage) -> list[str]:
-    parameters, files = stage.spec.parameters, stage.facts["files"]
+    parameters, files = stage.spec.parameters, stage.kept(Files).of_table
     jobs, skipping = int(parameters["jobs"]), bool(parameters["wal_skipping"])
     bytes_of = {table: int(files[table]["bytes"]) for table in TABLES}
     tables = [" ".join(share) for share in shares(jobs, bytes_of)] if skipping else list(TABLES)
@@ -115,8 +131,8 @@ async def _empty_tables(stage: Stage, database: str) -> None:
     await stage.primary.execute(_SCHEMA, database=database, variables=variables)
 
 
-async def _files(stage: Stage) -> dict[str, dict[str, int]]:
-    """Makes the files where they are not there yet. Table → its rows and bytes."""
+async def _files(stage: Stage) -> Files:
+    """Makes the files where they are not there yet."""
     parameters = stage.spec.parameters
     rows = rows_of(int(parameters["size_mb"]))
     counts = [str(rows[table]) for table in ("customer", "item", "orders")]
@@ -131,7 +147,7 @@ async def _files(stage: Stage) -> dict[str, dict[str, int]]:
         todo="Free space below the client agent's data directory, or lower size_mb.",
     )
     lines = [line.split() for line in finished.stdout.splitlines()]
-    return {table: {"rows": int(count), "bytes": int(size)} for table, count, size in lines}
+    return Files({table: {"rows": int(count), "bytes": int(size)} for table, count, size in lines})
 
 
 def _data_directory(stage: Stage) -> str:

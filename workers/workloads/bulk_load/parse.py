@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from results.errors import ParseError
-from results.parsed import Event, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Event, Measurement, Part
 
 from .data import TABLES, rows_of
 
@@ -102,17 +102,25 @@ def _json(reading: Reading, name: str) -> Any:
 
 
 def _broken_off(reading: Reading, printed: Printed) -> str:
-    for folder, doing in (("", "The load"), ("check/", "The check of what was loaded")):
-        said = reading.files.get(f"{folder}stderr", "").strip()
-        telling = next((line for line in said.splitlines() if _ERROR.search(line)), said[:600])
-        where = "" if folder else printed.reached
-        if reading.files.get(f"{folder}timed_out", "").strip():
-            return f"{doing} was still running at its deadline and was ended{where}. {telling}".strip()
-        status = reading.files.get(f"{folder}exit", "").strip()
-        if status != "0":
-            return f"{doing} ended with exit status {status or 'unknown'}{where}: {telling or 'it gave no reason'}"
-    missing = [step for step in _STEPS if not any(span.step == step for span in printed.spans)]
+    if failure := _ended_badly(reading, "", "The load", printed.reached):
+        return failure
+    if failure := _ended_badly(reading, "check/", "The check of what was loaded", ""):
+        return failure
+    done = {span.step for span in printed.spans}
+    missing = [step for step in _STEPS if step not in done]
     return f"The load ended without {', '.join(missing)}." if missing else ""
+
+
+def _ended_badly(reading: Reading, folder: str, doing: str, where: str) -> str:
+    """How the program whose output lies in this folder broke off; '' where it did not."""
+    stderr = reading.files.get(f"{folder}stderr", "").strip()
+    reason = next((line for line in stderr.splitlines() if _ERROR.search(line)), stderr[:600])
+    if reading.files.get(f"{folder}timed_out", "").strip():
+        return f"{doing} was still running at its deadline and was ended{where}. {reason}".strip()
+    status = reading.files.get(f"{folder}exit", "").strip()
+    if status != "0":
+        return f"{doing} ended with exit status {status or 'unknown'}{where}: {reason or 'it gave no reason'}"
+    return ""
 
 
 def _wrong(check: Mapping[str, Any], printed: Printed, wanted: Mapping[str, int]) -> str:

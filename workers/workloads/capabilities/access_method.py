@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from results.errors import VerifyError
+from results.domain.errors import VerifyError
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.workloads.capabilities.sections import sections

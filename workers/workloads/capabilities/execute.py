@@ -6,10 +6,10 @@ import json
 import time
 from collections.abc import Mapping
 
-from results.parsed import Check
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 
-from .access_method import on_trial
+from .access_method import AccessMethod, on_trial
 from .capability import Capability
 from .finding import chosen
 from .outcome import Outcome, Verdict
@@ -29,7 +29,7 @@ class Capabilities:
         check has."""
         wanted = chosen(str(stage.spec.parameters["checks"]))
         method = await on_trial(stage)
-        stage.facts["access_method"] = method
+        stage.keep(method)
         expected = stage.spec.access_method or method.name
         stage.recorder.check(Check("access method on trial", "primary", expected, method.name, method.name == expected))
         stage.recorder.note("checks", [check.name for check in wanted])
@@ -46,7 +46,7 @@ class Capabilities:
         offset_s = stage.clock_offset_s("client")
         began_s = time.time() + offset_s
         try:
-            async with Scratch(stage, stage.facts["access_method"]) as scratch:
+            async with Scratch(stage, stage.kept(AccessMethod)) as scratch:
                 for order, check in enumerate(checks):
                     since_s = time.monotonic()
                     verdict, said = await verdict_of(
@@ -60,7 +60,7 @@ class Capabilities:
 
 def _record(stage: Stage, check: Capability, verdict: Verdict, said: str, more: Mapping[str, float]) -> None:
     content = {
-        "access_method": stage.facts["access_method"].name,
+        "access_method": stage.kept(AccessMethod).name,
         "title": check.title,
         "group": check.group,
         "outcome": verdict.outcome,

@@ -6,7 +6,7 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 
-from results.errors import TeitenError, VerifyError
+from results.domain.errors import TeitenError, VerifyError
 from workers.workloads.capabilities.capability import Capability, Group
 
 _FOLDER = "workers.workloads.capabilities.checks"

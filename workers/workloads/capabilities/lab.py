@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from results.errors import CommandError
+from results.domain.errors import CommandError
 from workers.postgres.server import Server
 from workers.workloads.capabilities import query_plan, sessions
 from workers.workloads.capabilities.access_method import FIRST_WITH_ACCESS_METHODS, SQL
@@ -152,20 +152,26 @@ class Lab:
         scripts = sessions.scripts(steps)
         at_work = (self.database.run(script) for script in scripts.values())
         done = await asyncio.gather(*at_work, return_exceptions=True)
-        said = dict(zip(scripts, done, strict=True))
+        results = dict(zip(scripts, done, strict=True))
         last = {step.session: last_statement(step.sql) for step in steps}
-        failures = [
-            result
-            for session, result in said.items()
-            if isinstance(result, BaseException) and not self._was_due(session, result, wanted, last[session])
-        ]
-        if failures:
-            raise _cause(failures)
+        printed = {session: result for session, result in results.items() if isinstance(result, str)}
+        self._fail_undue(results, wanted, last)
         for session, state in wanted.items():
-            if isinstance(said[session], str):
+            if session in printed:
                 words = f"It let session {session} pass, which should have been refused with SQLSTATE {state}."
                 raise Differs(words, statement=last[session])
-        return {session: result for session, result in said.items() if isinstance(result, str)}
+        return printed
+
+    def _fail_undue(
+        self, results: Mapping[str, str | BaseException], wanted: Mapping[str, str], last: Mapping[str, str]
+    ) -> None:
+        """Raises the failure of a session that had none to come. last: session → its last statement."""
+        failures: list[BaseException] = []
+        for session, result in results.items():
+            if isinstance(result, BaseException) and not self._was_due(session, result, wanted, last[session]):
+                failures.append(result)
+        if failures:
+            raise _cause(failures)
 
     def _was_due(self, session: str, error: BaseException, wanted: Mapping[str, str], statement: str) -> bool:
         """Whether the session had to be refused, and was, if with another SQLSTATE."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from results.errors import TeitenError
+from results.domain.errors import TeitenError
 
 
 class Outcome(StrEnum):

@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from typing import Any
 
-from results.errors import ParseError
-from results.parsed import Document, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Document, Measurement, Part
 
 ANSWERS = 2
 """Which answers there are: from 2 on cannot, chose-not-to and fails-differently, where there was no before, each with

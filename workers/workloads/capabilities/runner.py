@@ -6,7 +6,7 @@ import asyncio
 import time
 from dataclasses import dataclass, replace
 
-from results.errors import CommandError, TrialError
+from results.domain.errors import CommandError, TrialError
 from workers.postgres.server import Server
 from workers.workloads.capabilities import log
 from workers.workloads.capabilities.capability import Capability

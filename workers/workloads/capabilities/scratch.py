@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
-from results.errors import CommandError
+from results.domain.errors import CommandError
 from workers.interfaces import Stage
 from workers.postgres import cluster
 from workers.postgres.server import Server

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.metrics import Better, Metric
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import GRACE_S, Longest, WorkloadSpec
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
+from results.domain.measurement.metrics import Better, Metric
 
 _BYTES = 600_000_000  # three clusters at once, with their write-ahead log
 _BYTES_PER_ROW = 4_000

@@ -7,15 +7,15 @@ import json
 import time
 from pathlib import Path
 
-from results.errors import TeitenError
-from results.parsed import Check
-from workers.arranging import failover
-from workers.arranging.failover_parameters import asked_for
+from results.domain.errors import TeitenError
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench import run, surviving
 from workers.pgbench.parameters import check_server
 from workers.pgbench.run import ScriptFile
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_LOG_PREFIX, FIRST_WITH_USER_TIMEOUT, require
+from workers.replication import failover
+from workers.replication.failover_parameters import asked_for
 
 _HERE = Path(__file__).parent
 _TABLE, _ENTRY, _PRESENT = ((_HERE / f"{name}.sql").read_text() for name in ("table", "entry", "present"))
@@ -75,7 +75,7 @@ class Ledger:
     async def audit(self, stage: Stage) -> None:
         """Has the server that takes writes now say which rows it has. One that does not answer costs a gap, and so the
         trial."""
-        node = failover.serving(stage)
+        node = stage.serving
         try:
             rows = await stage.servers[node].query(_PRESENT, database=stage.database, timeout_s=None)
         except TeitenError as error:

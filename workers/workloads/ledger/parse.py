@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from results.errors import ParseError
-from results.parsed import Gap, Measurement, Part
-from results.specs import Reading
-from workers.arranging.failover_report import read_failover
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from workers.pgbench import service
 from workers.pgbench.restarts import Acknowledged, Run, read_acknowledged, read_runs
+from workers.replication.failover_report import read_failover
 
 _PRESENT = "present.json"
 _Ranges = Mapping[tuple[int, int], Sequence[tuple[int, int]]]  # (run, client) → first and last number, no hole between
@@ -82,7 +82,7 @@ def _numbers(log: Acknowledged, length_s: float, counted: Balance | None) -> Ite
 def _failures(
     reading: Reading, log: Acknowledged, runs: Sequence[Run], counted: Balance | None, *, failed_over: bool
 ) -> Iterator[str]:
-    """Why the numbers are not those of the trial that was asked for, the plainest reason first."""
+    """Why the numbers are not those of the trial that was asked for, the plainest reason first; '' is none."""
     if reading.files.get("timed_out", "").strip():
         yield "pgbench was still running at its deadline and was ended."
     if not failed_over and (trouble := next((run.trouble for run in runs if run.trouble), "")):
@@ -91,12 +91,17 @@ def _failures(
         yield "No transaction was finished."
     if (reported := sum(run.transactions for run in runs)) != log.total:
         yield f"pgbench counted {reported:,} transactions, its logs hold {log.total:,}."
+    yield _unbalanced(counted, failed_over=failed_over)
+
+
+def _unbalanced(counted: Balance | None, *, failed_over: bool) -> str:
     if counted is None:
-        yield "The rows were not looked at after the run."
-    elif counted.unsent:
-        yield f"{counted.unsent:,} rows are there that no client can have sent."
-    elif counted.lost and not failed_over:
-        yield f"{counted.lost:,} acknowledged transactions have no row, though no server was lost."
+        return "The rows were not looked at after the run."
+    if counted.unsent:
+        return f"{counted.unsent:,} rows are there that no client can have sent."
+    if counted.lost and not failed_over:
+        return f"{counted.lost:,} acknowledged transactions have no row, though no server was lost."
+    return ""
 
 
 def _damaged(log: Acknowledged, node: str) -> tuple[Gap, ...]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.metrics import Better, Metric
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import WorkloadSpec
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.programs import AWK
+from results.domain.kinds.specs import WorkloadSpec
+from results.domain.measurement.metrics import Better, Metric
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import service
 from workers.pgbench.parameters import CLIENTS, PROTOCOL, RATE
+from workers.pgbench.program import PGBENCH
 
 PARAMETERS = (
     CLIENTS,
@@ -78,4 +80,5 @@ SPEC = WorkloadSpec(
     disk_bytes=disk_bytes,
     headline="ledger.tps",
     survives=True,
+    programs={"client": (PGBENCH, AWK)},
 )

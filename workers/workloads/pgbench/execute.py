@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from results.parameters import Scalar
+from results.domain.kinds.parameters import Scalar
 from workers.interfaces import Stage
 from workers.pgbench import run, tables
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from results.errors import VerifyError
-from results.parameters import Scalar
+from results.domain.errors import VerifyError
+from results.domain.kinds.parameters import Scalar
 from workers.pgbench import parameters as shared
 from workers.pgbench.version import FIRST_WITH_BUILTIN_NAMES, require
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from results.parsed import Part
-from results.specs import Reading
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Part
 from workers.pgbench.parse import run_part
 
 from .options import script_names

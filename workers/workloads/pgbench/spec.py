@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import WorkloadSpec, by_pgbench
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import WorkloadSpec, by_pgbench
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parameters import (
     BACKGROUND,
@@ -22,6 +22,7 @@ from workers.pgbench.parameters import (
     longest,
     tables_bytes,
 )
+from workers.pgbench.program import PGBENCH
 
 BUILTINS = ("tpcb-like", "simple-update", "select-only")
 CUSTOM = "custom"
@@ -109,4 +110,5 @@ SPEC = WorkloadSpec(
     disk_bytes=disk_bytes,
     several=by_pgbench,
     longest=longest,
+    programs={"client": (PGBENCH,)},
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from results.errors import ParseError
-from results.parsed import Document, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Document, Part
 from workers.pgbench.parse import run_part
 
 _FILE = "plan.json"

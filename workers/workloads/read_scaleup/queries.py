@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from results.errors import VerifyError
-from results.explain import read_plan
-from results.parameters import Scalar
-from results.parsed import Check
+from results.domain.errors import VerifyError
+from results.domain.kinds.parameters import Scalar
+from results.domain.measurement.parsed_trial import Check
+from results.domain.measurement.query_plans import read_plan
 from workers.pgbench.parameters import ACCOUNTS_PER_SCALE
 
 from .spec import COUNT, INDEX, INDEX_ONLY, SELECT_ONLY

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import WorkloadSpec, by_pgbench
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import WorkloadSpec, by_pgbench
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parameters import BACKGROUND, CLIENTS, PROTOCOL, RATE, SCALE, tables_bytes
+from workers.pgbench.program import PGBENCH
 
 COUNT, SELECT_ONLY, INDEX_ONLY = "count", "select-only", "index-only"
 INDEX = "pgbench_accounts_aid_abalance"
@@ -56,4 +57,5 @@ SPEC = WorkloadSpec(
     metrics=METRICS,
     disk_bytes=disk_bytes,
     several=by_pgbench,
+    programs={"client": (PGBENCH,)},
 )

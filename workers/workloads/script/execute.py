@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from results.errors import VerifyError
-from results.parameters import Scalar
-from results.parsed import Check
+from results.domain.errors import VerifyError
+from results.domain.kinds.parameters import Scalar
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench import run
 from workers.pgbench.parameters import check_version, run_arguments

@@ -20,10 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from results.errors import ParseError
-from results.metrics import Better, Metric
-from results.parsed import Measurement
-from results.units import to_base
+from results.domain.errors import ParseError
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Measurement
+from results.domain.units import to_base
 
 from .spec import own_name
 
@@ -134,28 +134,32 @@ def _named(name: str, value: Any) -> Any:
 
 
 def _entry(entry: Any) -> Printed:
-    if not isinstance(entry, Mapping):
-        raise ValueError("it is no object with metric and value")
-    if strange := sorted(set(entry) - _KEYS):
-        raise ValueError(f"there is no key {strange[0]!r}; keys are {', '.join(sorted(_KEYS))}")
-    name, value = entry.get("metric"), entry.get("value")
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"its value {value!r} is no number")
-    texts = {key: entry.get(key, "") for key in ("label", "unit", "better")}
-    if "metric" not in entry:
-        raise ValueError("there is no name: the key 'metric'")
-    if not isinstance(name, str) or not all(isinstance(text, str) for text in texts.values()):
+    _check_entry(entry)
+    name, texts = entry["metric"], {key: entry.get(key, "") for key in ("label", "unit", "better")}
+    if not all(isinstance(text, str) for text in (name, *texts.values())):
         raise ValueError("metric, label, unit and better are texts")
     words = _NAME_AND_LABEL.fullmatch(name)
     if words is None or (words[2] is not None and texts["label"]):
         raise ValueError(f"{name!r} is no name of a metric")
+    label = words[2] if words[2] is not None else texts["label"] or None
     try:
-        number = float(value)
+        number = float(entry["value"])
     except OverflowError:
         raise ValueError("its value is no finite number") from None
-    return _printed(
-        words[1], words[2] if words[2] is not None else texts["label"] or None, number, texts["unit"], texts["better"]
-    )
+    return _printed(words[1], label, number, texts["unit"], texts["better"])
+
+
+def _check_entry(entry: Any) -> None:
+    """Raises ValueError for what is no object with a metric and a value of it."""
+    if not isinstance(entry, Mapping):
+        raise ValueError("it is no object with metric and value")
+    if strange := sorted(set(entry) - _KEYS):
+        raise ValueError(f"there is no key {strange[0]!r}; keys are {', '.join(sorted(_KEYS))}")
+    value = entry.get("value")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"its value {value!r} is no number")
+    if "metric" not in entry:
+        raise ValueError("there is no name: the key 'metric'")
 
 
 def _printed(name: str, label: str | None, value: float, unit: str, better: str) -> Printed:

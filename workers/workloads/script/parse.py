@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from results.errors import ParseError
-from results.parsed import Gap, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from workers.pgbench.parse import run_part
 
 from .output import declared, measurements, read_output

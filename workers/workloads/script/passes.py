@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 
 _MARK = re.compile(r"teiten (begin|end) (\d+) (\d+)(?: (\S+))?")
 _TIME = re.compile(r"Time: (\d+\.\d+) ms(?: \(.*\))?")
@@ -60,21 +60,20 @@ def read_client(text: str, client: int, file: str) -> Client:
     begun: tuple[int, int] | None = None
     milliseconds: list[float] = []
     for line_number, line in enumerate(text.split("\n")[:-1], 1):
-        damaged = ParseError("not what psql prints here", file=file, line=line_number, text=line)
-        if mark := _MARK.fullmatch(line):
-            place = int(mark[2]), int(mark[3])
-            if (begun is None) != (mark[1] == "begin") or (begun is not None and begun != place):
-                raise damaged
-            if mark[1] == "end":
-                if not milliseconds or not (mark[4] or "").isdigit():
-                    raise ParseError(
-                        "a query without a time or a count of rows", file=file, line=line_number, text=line
-                    )
-                found.append(Execution(client, *place, sum(milliseconds) / 1000, int(mark[4])))
-            begun = place if mark[1] == "begin" else None
-            milliseconds = []
-        elif begun is not None and (time := _TIME.fullmatch(line)):
-            milliseconds.append(float(time[1]))
+        mark, time = _MARK.fullmatch(line), _TIME.fullmatch(line)
+        if mark is None:
+            if begun is not None and time is not None:
+                milliseconds.append(float(time[1]))
+            continue
+        query = int(mark[2]), int(mark[3])
+        if begun != (None if mark[1] == "begin" else query):
+            raise ParseError("not what psql prints here", file=file, line=line_number, text=line)
+        if mark[1] == "end":
+            if not milliseconds or not (mark[4] or "").isdigit():
+                raise ParseError("a query without a time or a count of rows", file=file, line=line_number, text=line)
+            found.append(Execution(client, *query, sum(milliseconds) / 1000, int(mark[4])))
+        begun = query if mark[1] == "begin" else None
+        milliseconds = []
     return Client(tuple(found), begun)
 
 

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from results.errors import Problem
-from results.metrics import Better, Metric
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import Longest, WorkloadSpec, by_duration
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import Longest, WorkloadSpec, by_duration
+from results.domain.measurement.metrics import Better, Metric
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import parameters as shared
+from workers.pgbench import program
 
 from .sections import sections
 
@@ -98,7 +99,7 @@ PARAMETERS = (
             shared.PER_STATEMENT,
         )
     ),
-)  # fmt: skip
+)
 
 METRICS = (
     Metric("script.seconds", "s", Better.LOWER, "Time taken", "From the start of queries or command to the end."),
@@ -132,7 +133,7 @@ METRICS = (
         "All clients together: queries divided by the measured window.",
     ),
     *pgbench.METRICS,
-)  # fmt: skip
+)
 
 
 def problems(parameters: Mapping[str, Scalar]) -> Iterator[Problem]:
@@ -231,4 +232,5 @@ SPEC = WorkloadSpec(
     problems=problems,
     brought=brought,
     commands={"form": (COMMAND,)},
+    programs={"client": (program.PGBENCH,)},
 )

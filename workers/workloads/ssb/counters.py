@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from results.errors import TeitenError, TrialError
+from results.domain.errors import TeitenError, TrialError
 from workers.interfaces import Stage
 
 from .load import SESSIONS, read

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.errors import AgentError, VerifyError
-from results.parameters import Scalar
+from results.domain.errors import AgentError, VerifyError
+from results.domain.kinds.parameters import Scalar
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 

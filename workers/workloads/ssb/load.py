@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from results.errors import VerifyError
-from results.parameters import Scalar
+from results.domain.errors import VerifyError
+from results.domain.kinds.parameters import Scalar
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 

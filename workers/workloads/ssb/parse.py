@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from results.errors import ParseError
-from results.parsed import Document, Gap, Measurement, Part
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement.parsed_trial import Document, Gap, Measurement, Part
 
 from .messages import Messages, read_messages
 from .plans import Plans, jit, plan_documents, read_plans

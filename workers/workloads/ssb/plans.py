@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from results import explain
-from results.errors import ParseError
-from results.parsed import Document, Measurement
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement import query_plans
+from results.domain.measurement.parsed_trial import Document, Measurement
 
 from .messages import read_messages
 from .transcript import read_transcript
@@ -48,7 +48,7 @@ def jit(plans: Plans) -> Iterator[Measurement]:
     """What compiling cost, over all queries. Nothing where nothing was explained; 0 where nothing was compiled."""
     if not plans.content:
         return
-    read = [explain.read_plan(content) for content in plans.content.values()]
+    read = [query_plans.read_plan(content) for content in plans.content.values()]
     steps = {step: sum(plan.jit.get(step, 0.0) for plan in read) / 1000 for step in _JIT_STEPS}
     yield Measurement("ssb.jit.functions", sum(plan.jit_functions for plan in read))
     yield Measurement("ssb.jit.seconds", sum(steps.values()))

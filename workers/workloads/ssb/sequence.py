@@ -5,11 +5,23 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from results.parameters import Scalar
+from results.domain.kinds.parameters import Scalar
 
 QUERIES = (
-    "q1.1", "q1.2", "q1.3", "q2.1", "q2.2", "q2.3", "q3.1", "q3.2", "q3.3", "q3.4", "q4.1", "q4.2", "q4.3",
-)  # fmt: skip
+    "q1.1",
+    "q1.2",
+    "q1.3",
+    "q2.1",
+    "q2.2",
+    "q2.3",
+    "q3.1",
+    "q3.2",
+    "q3.3",
+    "q3.4",
+    "q4.1",
+    "q4.2",
+    "q4.3",
+)
 ALL = "all"
 IN_ORDER, SHUFFLED = "in order", "shuffled"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.metrics import Better, Metric
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import GRACE_S, Longest, WorkloadSpec
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.programs import AWK
+from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
+from results.domain.measurement.metrics import Better, Metric
 
 from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED, chosen
 from .sizes import sizes
@@ -278,4 +279,5 @@ SPEC = WorkloadSpec(
     measured_s=until_done,
     longest=longest,
     stored_by=stored_by,
+    programs={"client": (AWK,)},
 )

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from results import explain
-from results.parsed import Measurement
+from results.domain.measurement import query_plans
+from results.domain.measurement.parsed_trial import Measurement
 
 from .plans import Plans
 from .transcript import Execution
@@ -19,7 +19,7 @@ from .workers import UNKNOWN, Workers, by_query
 def told_workers(plans: Plans, clients: Sequence[tuple[Sequence[Execution], Sequence[int]]]) -> Workers:
     """clients: each one's executions, and the workers of each of its statements as the server told them. A count that
     EXPLAIN does not bear out is not believed: another server may tell its transactions otherwise."""
-    expected = {query: explain.workers(content) for query, content in plans.content.items()}
+    expected = {query: query_plans.workers(content) for query, content in plans.content.items()}
     if reason := _disbelief(expected, plans.counted, clients):
         return Workers(unknown=UNKNOWN + reason)
     pairs = [pair for executions, counts in clients for pair in zip(executions, counts, strict=False)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 
 _BEGINS = re.compile(r"== (\d+) (\S+)$")
 _DONE = "== done"

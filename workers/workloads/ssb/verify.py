@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from results.parameters import Scalar
-from results.parsed import Check
+from results.domain.kinds.parameters import Scalar
+from results.domain.measurement.parsed_trial import Check
 
 from .sizes import LINES_PER_ORDER, sizes
 from .spec import KEYS_AND_FACT_COLUMNS, NO_INDEXES

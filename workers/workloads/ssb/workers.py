@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from results import explain
-from results.errors import ParseError
-from results.parsed import Document, Measurement
-from results.specs import Reading
+from results.domain.errors import ParseError
+from results.domain.kinds.specs import Reading
+from results.domain.measurement import query_plans
+from results.domain.measurement.parsed_trial import Document, Measurement
 
 from .plans import Plans, explained
 from .sequence import counted_apart
@@ -68,11 +68,11 @@ def workers_of(reading: Reading, plans: Plans, executions: Sequence[Execution]) 
 def _explained_pass(reading: Reading, plans: Plans) -> list[Explained]:
     """All clients at once; one client alone got its workers with its plans."""
     if not counted_apart(reading.parameters):
-        return [Explained(1, query, *explain.workers(content)) for query, content in plans.content.items()]
+        return [Explained(1, query, *query_plans.workers(content)) for query, content in plans.content.items()]
     executions = []
     for client in range(1, int(reading.parameters["clients"]) + 1):
         for query, content in explained(reading, f"workers/clients/{client}.stdout", client):
-            executions.append(Explained(client, query, *explain.workers(content)))
+            executions.append(Explained(client, query, *query_plans.workers(content)))
     return executions
 
 

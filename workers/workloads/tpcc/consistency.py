@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from results.errors import ParseError
+from results.domain.errors import ParseError
 
 CONDITIONS = (1, 2, 3, 4)
 _SHOWN = 3

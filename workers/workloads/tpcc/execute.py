@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from results.errors import AgentError
-from results.parameters import Scalar
-from results.parsed import Check
+from results.domain.errors import AgentError
+from results.domain.kinds.parameters import Scalar
+from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.pgbench import parameters as pgbench_parameters
 from workers.pgbench import run

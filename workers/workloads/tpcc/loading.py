@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from results.errors import ParseError
-from results.parameters import Scalar
+from results.domain.errors import ParseError
+from results.domain.kinds.parameters import Scalar
 from workers.interfaces import Stage
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS
 from workers.remote.connection import Remote

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.metrics import Better, Metric
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import WorkloadSpec
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.programs import AWK
+from results.domain.kinds.specs import WorkloadSpec
+from results.domain.measurement.metrics import Better, Metric
 from workers.pgbench import metrics, parameters
+from workers.pgbench.program import PGBENCH
 
 # name → weight: the standard mix; the names are the scripts' file names and the labels on every page
 MIX = {"new-order": 45, "payment": 43, "order-status": 4, "delivery": 4, "stock-level": 4}
@@ -151,4 +153,5 @@ SPEC = WorkloadSpec(
     headline="nopm",
     minimum_version=110000,
     longest=parameters.longest,
+    programs={"client": (PGBENCH, AWK)},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.parameters import Scalar
+from results.domain.kinds.parameters import Scalar
 from workers.pgbench import parameters as pgbench_parameters
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_DETAILED_FAILURES, require
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.parameters import Kind, Parameter, Scalar
-from results.specs import WorkloadSpec, by_pgbench
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import WorkloadSpec, by_pgbench
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parameters import BACKGROUND, CLIENTS, PROTOCOL, RATE, SCALE, tables_bytes
+from workers.pgbench.program import PGBENCH
 
 PARAMETERS = (
     SCALE,
@@ -42,4 +43,5 @@ SPEC = WorkloadSpec(
     metrics=METRICS,
     disk_bytes=disk_bytes,
     several=by_pgbench,
+    programs={"client": (PGBENCH,)},
 )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from results.errors import CommandError
+from results.domain.errors import CommandError
 from workers.postgres.server import Server
 from workers.workloads.capabilities.capability import Capability, Group
 from workers.workloads.capabilities.contents import Item, word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from results.errors import CommandError
+from results.domain.errors import CommandError
 from workers.workloads.capabilities import query_plan
 from workers.workloads.capabilities.capability import Capability, Group
 from workers.workloads.capabilities.contents import items

@@ -1,0 +1,1 @@
+"""Pure values: no database, no network, no clock; randomness takes a seed."""

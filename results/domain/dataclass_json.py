@@ -1,0 +1,101 @@
+"""Frozen dataclasses out of JSON and TOML, by the types of their fields. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from cattrs import Converter, transform_error
+from cattrs.cols import homogenous_tuple_structure_factory, is_mapping, is_sequence, mapping_structure_factory
+from cattrs.errors import BaseValidationError, ForbiddenExtraKeysError
+from cattrs.gen import make_dict_structure_fn
+from cattrs.strategies import configure_union_passthrough
+
+T = TypeVar("T")
+_Scalar = str | int | float | bool
+_Hook = Callable[[Any, Any], Any]
+_SCALARS: Mapping[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+class ShapeError(ValueError):
+    """Data that is not of the type asked for.
+
+    path: where in the data, such as `files[2].sha256`; '' for all of it.
+    what: what is wrong there.
+    """
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(f"{path}: {what}" if path else what)
+        self.path, self.what = path, what
+
+
+def from_json(kind: type[T], data: object) -> T:
+    """Return the data as a value of the type: objects become dataclasses, lists tuples.
+
+    A field with a default may be missing; a field that the type does not have is refused. Numbers are kept as they
+    are: a whole number stays one where the type says float, so that it is written again as it was read.
+    Raises ShapeError for the first thing that is wrong.
+    """
+    try:
+        return _CONVERTER.structure(data, kind)
+    except (BaseValidationError, TypeError, ValueError) as error:
+        what, _, path = transform_error(error, path="", format_exception=_in_words)[0].rpartition(" @ ")
+        raise ShapeError(path.removeprefix("."), what) from error
+
+
+def _in_words(error: BaseException, _: type | None) -> str:
+    match error:
+        case ForbiddenExtraKeysError():
+            return f"there is no field {', '.join(sorted(error.extra_fields))}"
+        case KeyError():
+            return "this field is missing"
+    return str(error)
+
+
+def _structure_scalar(value: Any, kind: Any) -> Any:
+    accepted = (int, float) if kind is float else kind
+    if not isinstance(value, accepted) or isinstance(value, bool) is not (kind is bool):
+        raise TypeError(f"{value!r} is not {_SCALARS[kind]}")
+    return value
+
+
+def _only_from(
+    accepted: type | tuple[type, ...], words: str, factory: Callable[[Any, Converter], _Hook]
+) -> Callable[[Any, Converter], _Hook]:
+    """The factory of a hook, with a check before it: cattrs takes a text for a list of characters."""
+
+    def checked(kind: Any, converter: Converter) -> _Hook:
+        structure = factory(kind, converter)
+
+        def hook(value: Any, kind: Any) -> Any:
+            if not isinstance(value, accepted):
+                raise TypeError(f"{value!r} is not {words}")
+            return structure(value, kind)
+
+        return hook
+
+    return checked
+
+
+def _converter() -> Converter:
+    converter = Converter(forbid_extra_keys=True)
+    for predicate, factory in (
+        (is_dataclass, _only_from(Mapping, "an object with fields", _structure_fields)),
+        (is_mapping, _only_from(Mapping, "an object with fields", mapping_structure_factory)),
+        (is_sequence, _only_from((list, tuple), "a list", homogenous_tuple_structure_factory)),
+    ):
+        converter.register_structure_hook_factory(predicate, factory)
+    for scalar in _SCALARS:
+        converter.register_structure_hook(scalar, _structure_scalar)
+    converter.register_structure_hook(StrEnum, lambda value, kind: kind(value))
+    configure_union_passthrough(_Scalar, converter)
+    return converter
+
+
+def _structure_fields(kind: Any, converter: Converter) -> _Hook:
+    return make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=True)
+
+
+_CONVERTER = _converter()

@@ -1,0 +1,1 @@
+"""What a trial ran in, in layers, and which differences matter."""

@@ -1,0 +1,249 @@
+"""Two environments key by key: what differs as intended, what does no harm, and what stands between them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from results.domain.environment.layers import LayerKind, flatten
+from results.domain.environment.reasons import Difference, Reasoning
+from results.domain.environment.rules import BUILDS, Cause
+
+Place = tuple[str, str]  # (role, kind of layer)
+Environment = Mapping[Place, Mapping[str, Any]]  # → dotted key → value
+_ORDER = {cause: place for place, cause in enumerate(Cause)}
+_BUILD = ("primary", LayerKind.BUILD)
+
+
+@dataclass(frozen=True)
+class KeyJudgement:
+    """One key that is not simply equal. left, right: its values, more than one where a side's trials differ among
+    themselves; None for one that lacks it. warn: a reader must see it. dimension: what it follows from, if intended."""
+
+    node: str
+    kind: str
+    key: str
+    left: tuple[Any, ...]
+    right: tuple[Any, ...]
+    cause: Cause
+    why: str
+    warn: bool = False
+    dimension: str = ""
+
+    @property
+    def varies(self) -> bool:
+        """Within a side."""
+        return len(self.left) > 1 or len(self.right) > 1
+
+    @property
+    def matters(self) -> bool:
+        return self.cause is Cause.CONFOUNDER
+
+
+@dataclass(frozen=True)
+class EnvironmentDifference:
+    """judgements: of every key that is not simply equal, those that matter first; equal ones too where they were asked
+    for. same: how many keys are equal. recorded: of the left and of the right side something is known."""
+
+    judgements: tuple[KeyJudgement, ...]
+    same: int
+    recorded: tuple[bool, bool] = (True, True)
+
+    @cached_property
+    def comparable(self) -> bool:
+        return not any(judgement.matters for judgement in self.judgements)
+
+    def of(self, *causes: Cause) -> list[KeyJudgement]:
+        return [judgement for judgement in self.judgements if judgement.cause in causes]
+
+
+def environment_of(layers: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Environment:
+    """(role, kind, content) of each layer → one environment; layers of one role and kind are put together."""
+    found: dict[Place, dict[str, Any]] = {}
+    for node, kind, content in layers:
+        found.setdefault((node, kind), {}).update(flatten(content))
+    return found
+
+
+Known = dict[Hashable, tuple[list["KeyJudgement"], int]]
+
+
+def judge_environments(
+    left: Sequence[Environment],
+    right: Sequence[Environment],
+    intended: Collection[str] = (),
+    known: Known | None = None,
+    *,
+    equal: bool = False,
+) -> EnvironmentDifference:
+    """All environments of one side against all of the other. intended: dimensions that are meant to differ
+    ('version', 'setting.work_mem', 'agent.primary'). known: one dictionary for many calls over the same layer objects,
+    so that two layers are compared once. equal: judgements of equal keys as well."""
+    recorded = (any(left), any(right))
+    unknown = tuple(_nothing_known(left, right))
+    if not all(recorded):
+        return EnvironmentDifference(unknown, 0, recorded)
+    left, right = ([environment for environment in side if environment] for side in (left, right))
+    found = _Judge(left, right, frozenset(intended), {} if known is None else known, equal).verdict()
+    return replace(found, judgements=(*unknown, *found.judgements)) if unknown else found
+
+
+def merged(differences: Sequence[EnvironmentDifference]) -> EnvironmentDifference:
+    """Several pairs of one comparison as one: of each key all values, and the judgement that matters most."""
+    if len(differences) == 1:
+        return differences[0]
+    found: dict[tuple[str, str, str], KeyJudgement] = {}
+    for difference in differences:
+        for one in difference.judgements:
+            place = (one.node, one.kind, one.key)
+            other = found.get(place, one)
+            worse = min(one, other, key=lambda judgement: _ORDER[judgement.cause])
+            left, right = _distinct((*other.left, *one.left)), _distinct((*other.right, *one.right))
+            found[place] = replace(worse, left=tuple(left), right=tuple(right))
+    return EnvironmentDifference(
+        tuple(sorted(found.values(), key=_rank)),
+        min((difference.same for difference in differences), default=0),
+        (all(d.recorded[0] for d in differences), all(d.recorded[1] for d in differences)),
+    )
+
+
+def _rank(judgement: KeyJudgement) -> tuple[object, ...]:
+    return _ORDER[judgement.cause], not judgement.warn, judgement.kind, judgement.key, judgement.node
+
+
+def _nothing_known(left: Sequence[Environment], right: Sequence[Environment]) -> Iterable[KeyJudgement]:
+    """Of one side, or of single trials beside others."""
+    if not all((*left, *right)) and any((*left, *right)):
+        whole = "one side" if not any(left) or not any(right) else "some trials"
+        why = f"Nothing is recorded of what {whole} ran in, so nobody can tell what else differs."
+        sides = [_known(map(bool, side)) for side in (left, right)]
+        yield KeyJudgement("", "", "", sides[0], sides[1], Cause.CONFOUNDER, why, warn=True)
+
+
+def _known(recorded: Iterable[bool]) -> tuple[str, ...]:
+    """Of a side's trials; of a side without any nothing is recorded."""
+    return tuple("recorded" if one else "not recorded" for one in sorted({*recorded} or {False}, reverse=True))
+
+
+class _Judge:
+    def __init__(
+        self,
+        left: Sequence[Environment],
+        right: Sequence[Environment],
+        intended: frozenset[str],
+        known: Known,
+        keep_equal: bool,
+    ) -> None:
+        self.sides = (left, right)
+        self.known, self.keep_equal = known, keep_equal
+        self.intended = intended | BUILDS if intended & BUILDS else intended
+        self.rules = Reasoning(
+            self.intended,
+            versions=[_values(side, _BUILD, "version_num") for side in self.sides],
+            initdb=[_values(side, _BUILD, "initdb") for side in self.sides],
+        )
+
+    def verdict(self) -> EnvironmentDifference:
+        judgements: list[KeyJudgement] = []
+        same = 0
+        places: set[Place] = set()
+        for environment in (*self.sides[0], *self.sides[1]):
+            places.update(environment)
+        for place in sorted(places):
+            found, equal = self.once(place)
+            judgements += found
+            same += equal
+        judgements.sort(key=_rank)
+        return EnvironmentDifference(tuple(judgements), same)
+
+    def once(self, place: Place) -> tuple[list[KeyJudgement], int]:
+        """A layer is decided by itself, the build, and of settings the defaults: environments that have all of these in
+        common are one."""
+        deciding = (place, _BUILD, (place[0], LayerKind.DEFAULTS))
+        sides: list[dict[tuple[int, ...], Environment]] = []
+        for side in self.sides:
+            sides.append({tuple(id(one.get(layer)) for layer in deciding): one for one in side})
+        # a role that is not there is told by what else is
+        roles = tuple(frozenset(_roles(side)) for side in self.sides)
+        key = (place, *(tuple(side) for side in sides), roles, self.intended, self.keep_equal)
+        if key not in self.known:
+            self.known[key] = self.place(place, [list(side.values()) for side in sides])
+        return self.known[key]
+
+    def place(self, place: Place, sides: Sequence[Sequence[Environment]]) -> tuple[list[KeyJudgement], int]:
+        """One layer of both sides: judgements, and how many keys are equal."""
+        having = [[environment for environment in side if place in environment] for side in sides]
+        complete = all(len(some) == len(side) for some, side in zip(having, sides, strict=True))
+        judgements = [] if complete else [self.missing(place)]
+        if place[1] == LayerKind.DEFAULTS or not all(having):
+            return judgements, 0  # defaults are read together with the settings
+        left, right = _layers_of(place, having)
+        if not self.keep_equal and len(left) == 1 and left == right:
+            return judgements, len(left[0].values)
+        of_keys, equal = self.keys(place, left, right)
+        return judgements + of_keys, equal
+
+    def keys(self, place: Place, left: Sequence[_Layer], right: Sequence[_Layer]) -> tuple[list[KeyJudgement], int]:
+        """The keys of one layer: judgements, and how many are equal."""
+        node, kind = place
+        judgements: list[KeyJudgement] = []
+        equal = 0
+        for key in sorted({key for layer in (*left, *right) for key in layer.values}):
+            one, other = (tuple(_distinct(layer.values.get(key) for layer in side)) for side in (left, right))
+            if len(one) == 1 and one == other:
+                equal += 1
+                if self.keep_equal:
+                    judgements.append(KeyJudgement(node, kind, key, one, other, Cause.SAME, ""))
+                continue
+            chosen = any(key in layer.chosen for layer in (*left, *right))
+            reason = self.rules.reason(Difference(node, kind, key, one, other, chosen))
+            judgements.append(KeyJudgement(node, kind, key, one, other, *reason))
+        return judgements, equal
+
+    def missing(self, place: Place) -> KeyJudgement:
+        """Of a layer that not all trials have."""
+        node, kind = place
+        left, right = (_known(place in environment for environment in side) for side in self.sides)
+        everywhere = all(node in _roles(side) for side in self.sides)
+        on_both = "recorded" in left and "recorded" in right
+        reason = self.rules.missing(node, kind, role_everywhere=everywhere, on_both_sides=on_both)
+        return KeyJudgement(node, kind, "", left, right, *reason)
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """values: as they are in force: settings over the defaults, where those are recorded everywhere. chosen: keys that
+    are not defaults of the build."""
+
+    values: Mapping[str, Any]
+    chosen: Mapping[str, Any]
+
+
+def _layers_of(place: Place, sides: Sequence[Sequence[Environment]]) -> list[list[_Layer]]:
+    """The different layers of each side; of settings with the defaults below them where those are known everywhere."""
+    defaults = (place[0], LayerKind.DEFAULTS)
+    with_defaults = place[1] == LayerKind.SETTINGS and all(defaults in one for side in sides for one in side)
+    found: list[list[_Layer]] = []
+    for side in sides:
+        layers = [_Layer({**one[defaults], **one[place]} if with_defaults else one[place], one[place]) for one in side]
+        found.append(_distinct(layers))
+    return found
+
+
+def _roles(side: Iterable[Environment]) -> set[str]:
+    return {node for environment in side for node, _ in environment}
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """Different ones, in the order in which they come."""
+    found: list[Any] = []
+    for value in values:
+        if value not in found:
+            found.append(value)
+    return found
+
+
+def _values(side: Sequence[Environment], place: Place, key: str) -> list[Any]:
+    return _distinct(environment[place].get(key) for environment in side if place in environment)

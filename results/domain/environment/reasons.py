@@ -1,0 +1,189 @@
+"""Why two values of a key differ, or a layer is missing: the rules in the order in which they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from results.domain.environment.layers import LayerKind
+from results.domain.environment.rules import (
+    BUILDS,
+    CHECKED_BUILD,
+    COMPILED,
+    TOLD_DEFAULTS,
+    Cause,
+    follows_from,
+    rule_of,
+    rule_of_absent,
+)
+from results.domain.environment.values import normal, options
+
+_MEMORY_TOLERANCE = 0.01
+_QUANTITIES = (LayerKind.SETTINGS, LayerKind.DATA, LayerKind.TOPOLOGY)  # elsewhere 6.1 is not 6.10
+_CHECKSUMS = "data_checksums"
+_WHY: Mapping[str, str] = {
+    LayerKind.HARDWARE: "Another machine, or the machine was changed.",
+    LayerKind.KERNEL: "The kernel, or how it is set, differs.",
+    LayerKind.STORAGE: "The disk, its file system, or how it is mounted differs.",
+    LayerKind.HOST: "The plan had something set on the machine on one side, or otherwise on both.",
+    LayerKind.BUILD: "The servers were built otherwise.",
+    LayerKind.SETTINGS: "Set on one side, or otherwise on both.",
+    LayerKind.DATA: "They did not work on the same data.",
+    LayerKind.CLIENT: "The load was made otherwise.",
+    LayerKind.TOOL: "They did not run the same script.",
+    LayerKind.TOPOLOGY: "The servers are arranged otherwise.",
+    LayerKind.ACCESS_METHOD: "Tables are stored otherwise.",
+}
+
+
+class Reason(NamedTuple):
+    """The last four fields of a `KeyJudgement`."""
+
+    cause: Cause
+    why: str
+    warn: bool = False
+    dimension: str = ""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A key that is not simply equal. left, right: as of `KeyJudgement`. chosen: not on both sides a default of the
+    build."""
+
+    node: str
+    kind: str
+    key: str
+    left: tuple[Any, ...]
+    right: tuple[Any, ...]
+    chosen: bool
+
+    @cached_property
+    def forms(self) -> tuple[set[Hashable], set[Hashable]]:
+        """The values of either side, those that mean the same as one."""
+        form = normal if self.kind in _QUANTITIES else repr
+        return {form(value) for value in self.left}, {form(value) for value in self.right}
+
+
+class Reasoning:
+    """What is known of two sides as a whole, and the rules that need it. intended: dimensions that are meant to differ.
+    versions, initdb: of each side's servers."""
+
+    def __init__(
+        self, intended: frozenset[str], *, versions: Sequence[Sequence[Any]], initdb: Sequence[Sequence[Any]]
+    ) -> None:
+        self.intended, self.versions, self.initdb = intended, versions, initdb
+
+    def missing(self, node: str, kind: str, *, role_everywhere: bool, on_both_sides: bool) -> Reason:
+        """Of a layer that not all trials have. role_everywhere: its role is there in some trial of both sides."""
+        made_by = follows_from(node, LayerKind.TOPOLOGY, "name", self.intended)
+        if made_by and not role_everywhere:
+            return Reason(Cause.INTENDED, "The topology has this role.", False, made_by)
+        if kind == LayerKind.HOST:
+            varied = next((name for name in sorted(self.intended) if name.startswith("host.")), "")
+            return Reason(Cause.INTENDED if varied else Cause.CONFOUNDER, _WHY[kind], not varied, varied)
+        whole = "Some trials have" if on_both_sides else "One side has"
+        why = f"{whole} no such layer: the role has no machine of its own there, or it was not recorded."
+        return Reason(Cause.UNRECORDED, why)
+
+    def reason(self, one: Difference) -> Reason:
+        """By the first rule that has something to say."""
+        for rule in (_same_value, self.configured, self.compared, _alike, self.default, _reserved_memory, _by_table):
+            if reason := rule(one):
+                return reason
+        return Reason(Cause.CONFOUNDER, _WHY.get(one.kind, "It may make a difference of its own."), True)
+
+    def configured(self, one: Difference) -> Reason | None:
+        """How a build was configured."""
+        if one.kind != LayerKind.BUILD or one.key != "configure":
+            return None
+        left, right = ({options(value) for value in side} for side in (one.left, one.right))
+        if left == right:
+            return Reason(Cause.HARMLESS, "The options differ in paths only.")
+        if self.same_version:
+            return None
+        debugging = _for_debugging(left) ^ _for_debugging(right)
+        if debugging:
+            words = ", ".join(sorted(debugging))
+            return Reason(Cause.CONFOUNDER, f"Only one side is a build for debugging ({words}).", True)
+        if self.intended & BUILDS:
+            return Reason(Cause.NOTED, "The versions were built with other options: both are compared at once.")
+        return None
+
+    def compared(self, one: Difference) -> Reason | None:
+        """What follows from a dimension that is meant to differ."""
+        dimension = follows_from(one.node, one.kind, one.key, self.intended)
+        if not dimension:
+            return None
+        if (one.kind, one.key) == (LayerKind.CLIENT, "version"):
+            return Reason(Cause.NOTED, "psql and pgbench came with the installation that is compared.")
+        return Reason(Cause.INTENDED, f"Follows from {dimension}.", False, dimension)
+
+    def default(self, one: Difference) -> Reason | None:
+        """What a setting is where nobody set it."""
+        if one.kind != LayerKind.SETTINGS:
+            return None
+        if not one.chosen and self.same_version and self.intended & BUILDS:
+            return Reason(Cause.INTENDED, "Follows from installation.", False, "installation")
+        if one.key in COMPILED:
+            why = "Fixed when the server was compiled, and not a matter of its version."
+            return Reason(Cause.CONFOUNDER, why, True)
+        changed = self.changed_default(one.key)
+        if one.chosen:
+            return Reason(Cause.DEFAULT, changed, True) if changed and self.set_by_initdb(one.key) else None
+        if self.same_version:
+            return Reason(Cause.NOTED, "The build brings another default.")
+        if None in (*one.left, *one.right):
+            return Reason(Cause.DEFAULT, "In one version only, at its default.")
+        return Reason(Cause.DEFAULT, changed or "Nobody set it on either side.", bool(changed))
+
+    @property
+    def same_version(self) -> bool:
+        return self.versions[0] == self.versions[1]
+
+    def set_by_initdb(self, setting: str) -> bool:
+        """initdb writes it into the cluster: no plan set it where both sides were made with the same options."""
+        return setting == _CHECKSUMS and self.initdb[0] == self.initdb[1]
+
+    def changed_default(self, setting: str) -> str:
+        """What a reader must be told of a default that changed between the two sides' versions; '' of any other."""
+        since, words = TOLD_DEFAULTS.get(setting, (0, ""))
+        newest = [max((number for number in side if number), default=0) for side in self.versions]
+        return words if min(newest) < since <= max(newest) else ""
+
+
+def _same_value(one: Difference) -> Reason | None:
+    left, right = one.forms
+    if left == right and len(left) == 1:
+        return Reason(Cause.EQUIVALENT, "The same, written in another way.")
+    return None
+
+
+def _alike(one: Difference) -> Reason | None:
+    left, right = one.forms
+    return Reason(Cause.ALIKE, "Varies on both sides alike.") if left == right else None
+
+
+def _reserved_memory(one: Difference) -> Reason | None:
+    if one.key == "memory.total_bytes" and _near([*one.left, *one.right]):
+        return Reason(Cause.HARMLESS, "Within 1 %: what the kernel keeps for itself.")
+    return None
+
+
+def _by_table(one: Difference) -> Reason | None:
+    rule = rule_of(one.node, one.kind, one.key) or rule_of_absent(one.kind, [*one.left, *one.right])
+    return Reason(rule.cause, rule.why) if rule else None
+
+
+def _for_debugging(builds: Iterable[Collection[str]]) -> set[str]:
+    """Options among those of these builds that make a server for debugging."""
+    found: set[str] = set()
+    for build in builds:
+        found |= {word for word in CHECKED_BUILD if any(word in option for option in build)}
+    return found
+
+
+def _near(values: Sequence[Any]) -> bool:
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return len(numbers) == len(values) and max(numbers) - min(numbers) <= _MEMORY_TOLERANCE * max(numbers)

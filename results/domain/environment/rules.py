@@ -1,0 +1,215 @@
+"""The tables by which differences are judged: what follows from what is compared, what does no harm, what is worth
+knowing. A key that no table names matters. Documented in docs/environment.md."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any
+
+from results.domain.environment.layers import LayerKind
+
+AGENT = "agent"  # beside the layers: which machine played the role
+BUILDS = frozenset({"installation", "version", "major"})
+
+
+class Cause(StrEnum):
+    """Why a key differs, and what follows. Only a confounder withholds the verdict."""
+
+    CONFOUNDER = "confounder"
+    NOTED = "noted"
+    UNRECORDED = "unrecorded"
+    ALIKE = "alike"
+    INTENDED = "intended"
+    DEFAULT = "default"
+    EQUIVALENT = "equivalent"
+    HARMLESS = "harmless"
+    SAME = "same"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """keys: patterns of dotted keys in layers of that kind. node: only of that role; '' for any."""
+
+    kind: str
+    keys: tuple[str, ...]
+    cause: Cause
+    why: str
+    node: str = ""
+
+    def names(self, node: str, kind: str, key: str) -> bool:
+        if self.kind != kind or self.node not in ("", node):
+            return False
+        return any(fnmatchcase(key, pattern) for pattern in self.keys)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+def _harmless(kind: str, keys: str, why: str) -> Rule:
+    return Rule(kind, _words(keys), Cause.HARMLESS, why)
+
+
+def _noted(kind: str, keys: str, why: str, node: str = "") -> Rule:
+    return Rule(kind, _words(keys), Cause.NOTED, why, node)
+
+
+RULES = (
+    _harmless(LayerKind.BUILD, "name", "What the installation is called on its agent."),
+    _harmless(LayerKind.BUILD, "full_version", "The version in more words."),
+    _harmless(LayerKind.CLIENT, "bin", "Where the client programs lie."),
+    _harmless(LayerKind.HOST, "*.device *.mount *.disk", "A name; which place it is stands beside it."),
+    _harmless(LayerKind.STORAGE, "mount device disk", "A path or a name; what the device is stands beside it."),
+    _harmless(
+        LayerKind.KERNEL,
+        "sysctl.kernel.sem sysctl.kernel.shm* sysctl.vm.max_map_count sysctl.fs.aio-max-nr",
+        "A limit that the server either keeps within or does not start.",
+    ),
+    _harmless(LayerKind.KERNEL, "sysctl.kernel.perf_event_paranoid", "Who may profile."),
+    _harmless(LayerKind.TOOL, "awk ps python3 tar find flock setsid timeout", "Used before and after the clock only."),
+    _harmless(
+        LayerKind.TOOL, "pgbench", "Found on the search path; the client program that was used stands under client."
+    ),
+    _harmless(
+        LayerKind.SETTINGS,
+        "port data_directory config_file hba_file ident_file hosts_file external_pid_file unix_socket_* "
+        "listen_addresses cluster_name application_name data_directory_mode krb_server_keyfile dynamic_library_path "
+        "stats_temp_directory ssl_*_file ssl_*_dir server_version* event_source",
+        "Where the server lives, or what it is called.",
+    ),
+    _harmless(
+        LayerKind.SETTINGS,
+        "log_directory log_filename log_file_mode log_rotation_* log_truncate_on_rotation log_timezone log_line_prefix "
+        "syslog_*",
+        "Where its log goes.",
+    ),
+    _harmless(
+        LayerKind.SETTINGS,
+        "TimeZone timezone_abbreviations DateStyle IntervalStyle lc_messages lc_monetary lc_numeric lc_time "
+        "default_text_search_config client_encoding",
+        "How dates, sums and messages are written.",
+    ),
+    _noted(LayerKind.HARDWARE, "memory.swap_bytes", "A server that swaps shows it in its own numbers."),
+    _noted(LayerKind.HARDWARE, "virtualisation.product", "What the host calls itself."),
+    _noted(LayerKind.KERNEL, "distribution", "The system's libraries may differ."),
+    _noted(
+        LayerKind.KERNEL,
+        "sysctl.net.core.somaxconn sysctl.kernel.io_uring_disabled sysctl.vm.min_free_kbytes "
+        "sysctl.vm.overcommit_kbytes",
+        "Seldom felt; the kernel derives some of it from the memory.",
+    ),
+    _noted(LayerKind.STORAGE, "*", "The client's disk: it holds the log of the load only.", node="client"),
+    _noted(LayerKind.STORAGE, "total_bytes", "The size of the file system."),
+    _noted(LayerKind.TOOL, "teiten", "Another Teiten measured."),
+    _noted(LayerKind.TOOL, "sar sadf perf", "Another version of what watches."),
+    _noted(
+        AGENT,
+        "name",
+        "Another machine. What is known of both is compared key by key; machines of one kind may still differ.",
+    ),
+)
+
+# Settings that a topology makes, and those that initdb fixes or probes.
+OF_TOPOLOGY = _words(
+    "wal_level max_wal_senders max_replication_slots hot_standby* synchronous_* primary_* recovery_* wal_keep_* "
+    "max_logical_replication_workers max_worker_processes max_prepared_transactions archive_* restore_command "
+    "shared_preload_libraries track_commit_timestamp"
+)
+OF_INITDB = _words(
+    "data_checksums wal_segment_size block_size wal_block_size segment_size lc_* server_encoding data_directory_mode "
+    "default_text_search_config max_wal_size min_wal_size"
+)
+
+# Defaults that changed between versions, and that a reader must be told of: (setting, first version, words).
+TOLD_DEFAULTS = {
+    "data_checksums": (
+        180000,
+        "initdb turns data checksums on from PostgreSQL 18. Both sides ran on initdb's default, so their cost is "
+        'a part of the version here. initdb = ["--data-checksums"] in the plan turns them on everywhere.',
+    ),
+    "jit": (
+        120000,
+        "JIT compilation is on from PostgreSQL 12, where the build has it. Set jit in the plan to compare without it.",
+    ),
+}
+# Settings that only show how the server was compiled.
+COMPILED = frozenset(
+    {"block_size", "wal_block_size", "segment_size", "debug_assertions", "max_identifier_length", "max_index_keys"}
+)
+CHECKED_BUILD = ("--enable-cassert", "-O0")  # makes a server several times slower
+
+
+def rule_of(node: str, kind: str, key: str) -> Rule | None:
+    """The first rule that names the key."""
+    return next((rule for rule in RULES if rule.names(node, kind, key)), None)
+
+
+def rule_of_absent(kind: str, values: Collection[Any]) -> Rule | None:
+    """The rule for a program that some trials' agents do not have, or that nobody looked for then: a contact looks for
+    what kinds name, and a new kind may name more. values: those of one key."""
+    programs = [value for value in values if value is not None]
+    if kind == LayerKind.TOOL and len(programs) < len(values) and all(str(one).startswith("/") for one in programs):
+        return _ABSENT
+    return None
+
+
+_ABSENT = _noted(LayerKind.TOOL, "*", "On one side it was not there, or not looked for: nothing there used it.")
+
+
+def follows_from(node: str, kind: str, key: str, intended: Collection[str]) -> str:
+    """The dimension, of those that are meant to differ, that makes this key differ; '' where there is none."""
+    return next((name for name in _candidates(node, kind, key) if name in intended), "")
+
+
+_BUILD_DIMENSIONS = tuple(sorted(BUILDS))
+# Keys of a layer that follow from other dimensions than the rest of it.
+_CLIENT_DIMENSIONS = {
+    "threads_rule": ("threads", "clients"),
+    "agents": ("agent.client", "agent.primary", "topology"),
+}
+_DATA_DIMENSIONS = {"policy": ("policy", "data", "workload")}
+
+
+def _candidates(node: str, kind: str, key: str) -> tuple[str, ...]:
+    """Dimensions that may make this key differ."""
+    match kind:
+        case LayerKind.HARDWARE | LayerKind.KERNEL | LayerKind.STORAGE | "agent":
+            return (f"agent.{node}",)
+        case LayerKind.BUILD:
+            return ("initdb",) if key == "initdb" else _BUILD_DIMENSIONS
+        case LayerKind.DEFAULTS:
+            return _BUILD_DIMENSIONS
+        case LayerKind.SETTINGS:
+            return (f"setting.{key}", *_makers(key))
+        case LayerKind.ACCESS_METHOD:
+            return ("access_method",)
+        case LayerKind.TOPOLOGY:
+            return ("topology", f"topology.{key}")
+        case LayerKind.HOST:
+            return (f"host.{key.partition('.')[0]}", f"agent.{node}")
+        case LayerKind.CLIENT:
+            return _CLIENT_DIMENSIONS.get(key, _BUILD_DIMENSIONS)
+        case LayerKind.DATA:
+            return _DATA_DIMENSIONS.get(key, (key, "workload"))
+        case LayerKind.TOOL:
+            return (*_script_dimensions(key), f"agent.{node}")
+    return ()
+
+
+def _script_dimensions(tool: str) -> tuple[str, ...]:
+    """A script's checksum follows from what the plan chose of the workload."""
+    return ("workload", "text", "setup", "script", "form") if tool.endswith("SHA-256") else ()
+
+
+def _makers(setting: str) -> tuple[str, ...]:
+    makers = []
+    if any(fnmatchcase(setting, text) for text in OF_INITDB):
+        makers.append("initdb")
+    if any(fnmatchcase(setting, text) for text in OF_TOPOLOGY):
+        makers.append("topology")
+    if setting == "default_table_access_method":
+        makers.append("access_method")
+    return tuple(makers)

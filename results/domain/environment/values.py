@@ -1,0 +1,48 @@
+"""When two values of a key say the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from results.domain.units import parse_bytes, parse_seconds
+
+_SWITCH = {"on": "on", "true": "on", "yes": "on", "off": "off", "false": "off", "no": "off"}
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
+# what says where a build was put, and nothing of what it is
+_PLACE = re.compile(
+    r"--(prefix|exec-prefix|\w+dir|with-(pgport|system-tzdata|includes|libraries|krb-srvnam)|docdir)=.*"
+)
+
+
+def normal(value: Any) -> Hashable:
+    """A form that is equal for two ways to write one value: '64MB' and '65536kB', '1min' and '60s', 'on' and 'true',
+    '0.90' and 0.9. None stays None. Numbers without a unit are never equal to quantities with one."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int | float):
+        return float(value)
+    if isinstance(value, list | tuple):
+        return tuple(normal(item) for item in value)
+    if isinstance(value, Mapping):
+        return tuple(sorted((key, normal(item)) for key, item in value.items()))
+    return _text(value) if isinstance(value, str) else None
+
+
+def _text(value: str) -> Hashable:
+    text = value.strip()
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    for unit, parse in (("B", parse_bytes), ("s", parse_seconds)):
+        try:
+            return unit, parse(text)
+        except ValueError:
+            continue
+    return _SWITCH.get(text.lower(), text)
+
+
+def options(value: Any) -> frozenset[str]:
+    """Options of `configure` without those that only say where things are put."""
+    found = value if isinstance(value, list | tuple) else ()
+    return frozenset(str(option) for option in found if not _PLACE.fullmatch(str(option)))

@@ -1,0 +1,191 @@
+"""The one family of errors. Each says what went wrong, where, why, and what to do next.
+
+Pages, API and terminal show the same four sentences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+class TeitenError(Exception):
+    """Something a user can act on.
+
+    what: the fact, one sentence.  where: field, phase, agent or file.  why: the cause as far as known
+    (often the tool's own words).  todo: the next step.  retryable: whether the same attempt may succeed later.
+    """
+
+    kind = "error"
+    retryable = False
+
+    def __init__(
+        self, what: str, *, where: str = "", why: str = "", todo: str = "", retryable: bool | None = None
+    ) -> None:
+        super().__init__(what)
+        self.what, self.where, self.why, self.todo = what, where, why, todo
+        if retryable is not None:
+            self.retryable = retryable
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.what}" if self.where else self.what
+        return " ".join(part for part in (head, self.why, self.todo) if part)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The error as JSON-ready fields, the one shape of pages, API and manifest."""
+        return {
+            "kind": self.kind,
+            "what": self.what,
+            "where": self.where,
+            "why": self.why,
+            "todo": self.todo,
+            "retryable": self.retryable,
+        }
+
+
+class PlanError(TeitenError):
+    """A plan that cannot be run. Holds every problem found, not only the first."""
+
+    kind = "plan"
+
+    def __init__(self, problems: list[Problem] | tuple[Problem, ...]) -> None:
+        self.problems = tuple(problems)
+        first = self.problems[0]
+        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+        super().__init__(first.what + more, where=first.field, todo=first.todo)
+
+    def as_dict(self) -> dict[str, Any]:
+        return super().as_dict() | {"problems": [problem.as_dict() for problem in self.problems]}
+
+
+class DefinitionError(PlanError):
+    """A host factor that cannot be defined so. Holds every problem found."""
+
+    kind = "definition"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with a plan: the field (dotted, as in the TOML), what is wrong, what to do."""
+
+    field: str
+    what: str
+    todo: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        return {"field": self.field, "what": self.what, "todo": self.todo}
+
+
+class AgentError(TeitenError):
+    """An agent that cannot be reached or used."""
+
+    kind = "agent"
+
+
+class UnreachableError(AgentError):
+    """Found out before anything ran: no connection to an agent. agent: its name. cause: why, unchanged."""
+
+    kind = "unreachable"
+
+    def __init__(self, agent: str, cause: AgentError) -> None:
+        super().__init__(cause.what, where=cause.where, why=cause.why, todo=cause.todo, retryable=cause.retryable)
+        self.agent, self.cause = agent, cause
+
+    def as_dict(self) -> dict[str, Any]:
+        return self.cause.as_dict() | {"agent": self.agent, "unreachable": True}
+
+
+class HostKeyError(AgentError):
+    """The agent's host key is unknown or has changed. Never retried: a person must look."""
+
+    kind = "host-key"
+
+    def __init__(self, what: str, *, fingerprint: str = "", **rest: Any) -> None:
+        super().__init__(what, **rest)
+        self.fingerprint = fingerprint
+
+    def as_dict(self) -> dict[str, Any]:
+        return super().as_dict() | {"fingerprint": self.fingerprint}
+
+
+class DeadlineError(TeitenError):
+    """A phase of a trial that did not end by its deadline."""
+
+    kind = "deadline"
+
+
+class CommandError(AgentError):
+    """A command on an agent that failed: carries command, exit status and output unchanged."""
+
+    kind = "command"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        command: str,
+        exit_status: int | None,
+        stdout: str = "",
+        stderr: str = "",
+        host: str = "",
+        **rest: Any,
+    ) -> None:
+        super().__init__(what, where=rest.pop("where", host), why=rest.pop("why", _tail(stderr or stdout)), **rest)
+        self.command, self.exit_status = command, exit_status
+        self.stdout, self.stderr, self.host = stdout, stderr, host
+
+    def as_dict(self) -> dict[str, Any]:
+        return super().as_dict() | {
+            "command": self.command,
+            "exit_status": self.exit_status,
+            "stdout": _tail(self.stdout, 4000),
+            "stderr": _tail(self.stderr, 4000),
+            "host": self.host,
+        }
+
+
+class TrialError(TeitenError):
+    """A trial that failed in a known phase. `where` is the phase."""
+
+    kind = "trial"
+
+
+class VerifyError(TrialError):
+    """Something did not hold before the clock started (docs/adr/0009)."""
+
+    kind = "verify"
+
+
+class ParseError(TeitenError):
+    """A raw file that does not say what it should: file, line number and the offending text."""
+
+    kind = "parse"
+
+    def __init__(self, what: str, *, file: str = "", line: int = 0, text: str = "") -> None:
+        where = f"{file}:{line}" if line else file
+        super().__init__(what, where=where, why=repr(text[:200]) if text else "")
+        self.file, self.line, self.text = file, line, text
+
+
+class IngestError(TeitenError):
+    """A bundle that cannot be stored."""
+
+    kind = "ingest"
+
+
+class StateError(TeitenError):
+    """A verb that the present state of a run or trial does not allow."""
+
+    kind = "state"
+
+
+class AwayError(TeitenError):
+    """A part of Teiten itself, such as the warehouse, does not answer. What was asked for may be asked for again."""
+
+    kind = "away"
+    retryable = True
+
+
+def _tail(text: str, limit: int = 600) -> str:
+    text = text.strip()
+    return text if len(text) <= limit else "…" + text[-limit:]

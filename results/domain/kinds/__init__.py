@@ -1,0 +1,1 @@
+"""What workloads, topologies and collectors declare, and what plans may set."""

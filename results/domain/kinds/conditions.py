@@ -1,0 +1,72 @@
+"""What every plan says besides its workload's and topology's parameters. Pure."""
+
+from __future__ import annotations
+
+from results.domain.kinds.parameters import Kind, Parameter
+
+NAME = r"[^\x00-\x1f\"'`$\\<>;|&]{1,120}"
+
+TEXTS = (
+    Parameter(
+        "name",
+        Kind.TEXT,
+        "",
+        "What the plan is called on every page: up to 120 characters, none of them \" ' ` $ \\ < > ; | &.",
+        pattern=NAME,
+    ),
+    Parameter("description", Kind.SCRIPT, "", "What the plan is to find out."),
+    Parameter("workload", Kind.TEXT, "pgbench", "What is run."),
+    Parameter("replicates", Kind.INTEGER, 3, "Blocks: how often every configuration is measured.", 1, 1000),
+    Parameter("seed", Kind.INTEGER, 1, "Decides the random order within each block.", 0, 2**31 - 1),
+    Parameter(
+        "patience",
+        Kind.NUMBER,
+        1,
+        "Factor of every phase's deadline, which Teiten estimates generously: more where honest work takes longer "
+        "still, less to give up sooner.",
+        minimum=0.01,
+        maximum=1000,
+    ),
+)
+CONDITIONS = (
+    Parameter("topology", Kind.TEXT, "single", "How the servers are arranged."),
+    Parameter(
+        "installation",
+        Kind.TEXT,
+        "",
+        "Which PostgreSQL: a version ('16', '16.9') or the name of an installation.",
+        pattern=r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,80}",
+    ),
+    Parameter(
+        "access_method",
+        Kind.TEXT,
+        "",
+        "Table access method; empty is the server's default.",
+        pattern=r"([a-z_][a-z0-9_]*)?",
+    ),
+    Parameter("duration_s", Kind.NUMBER, 60, "Length of the measured window.", 1, 7 * 86400, unit="s"),
+    Parameter("warmup_s", Kind.NUMBER, 0, "The load runs this long before the clock starts.", 0, 86400, unit="s"),
+    Parameter(
+        "threads",
+        Kind.TEXT,
+        "clients/2",
+        "pgbench threads: 'clients', 'clients/2' (at least 1) or a number.",
+        pattern=r"clients(/[1-9][0-9]*)?|[1-9][0-9]*",
+    ),
+    Parameter(
+        "data",
+        Kind.CHOICE,
+        "reuse",
+        "fresh: loaded for every trial; template: copied from a loaded database; "
+        "reuse: loaded once and used by all trials with the same data.",
+        choices=("fresh", "template", "reuse"),
+    ),
+    Parameter(
+        "cache",
+        Kind.CHOICE,
+        "prewarm",
+        "prewarm: tables read into shared buffers; cold: server restarted and the system's caches dropped; "
+        "as-found: nothing is done.",
+        choices=("prewarm", "cold", "as-found"),
+    ),
+)

@@ -1,0 +1,150 @@
+"""What the settings of a PostgreSQL build are, and whether a value can be one of them. Pure.
+
+A build says it itself, in pg_settings, a line a setting: 'NAME|TYPE|UNIT|CONTEXT|LEAST|MOST|VALUES', the values of an
+enum with commas (`workers/postgres/installation_probe.sh`). Values are read as PostgreSQL's guc.c does, by 12's
+rules in 11 as well, which takes no fractions of whole numbers. What a setting's own hook refuses is let through, and so
+is every text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from results.domain.errors import ParseError
+from results.domain.units import setting_in_base_units, to_base
+
+_NUMBER = re.compile(r"\s*([-+]?(?:0x[0-9a-f]+|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?))\s*([A-Za-z]*)\s*", re.IGNORECASE)
+_UNIT = re.compile(r"(\d*)(\w+)")
+_MEMORY, _TIME = ("B", "kB", "MB", "GB", "TB"), ("us", "ms", "s", "min", "h", "d")
+_SWITCH = ("on", "off", "true", "false", "yes", "no", "1", "0")
+_NOT_IN_A_FILE = ("transaction_deferrable", "transaction_isolation", "transaction_read_only")
+_NEAR = 0.8  # of difflib's ratio
+
+
+@dataclass(frozen=True)
+class SettingType:
+    """One setting of a build. kind: bool, integer, real, string or enum. unit: what a plain number counts ('8kB',
+    'ms'), '' without one. least, most: None without a limit. values: of an enum, those that the build shows."""
+
+    name: str
+    kind: str
+    unit: str = ""
+    context: str = ""
+    least: float | None = None
+    most: float | None = None
+    values: tuple[str, ...] = ()
+
+
+def read(lines: Iterable[str]) -> dict[str, SettingType]:
+    """Lines of a build → its settings by name in lower case, as which PostgreSQL takes them. Raises ParseError."""
+    found = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            name, kind, unit, context, least, most, values = line.split("|")
+            limits = (float(least) if least else None, float(most) if most else None)
+        except ValueError as error:
+            raise ParseError("This is no line of pg_settings.", file="settings", line=number, text=line) from error
+        texts = tuple(values.split(",")) if values else ()
+        found[name.lower()] = SettingType(name, kind, unit, context, *limits, texts)
+    return found
+
+
+def nearest(name: str, known: Mapping[str, SettingType]) -> str:
+    """The setting whose name is most like this one; '' where none is."""
+    close = difflib.get_close_matches(name.lower(), list(known), 1, _NEAR)
+    return known[close[0]].name if close else ""
+
+
+def fault(setting: SettingType, value: str) -> str:
+    """Why a plan cannot set this, or not to this value, as the end of a sentence; '' where it can."""
+    if setting.context == "internal":
+        return "cannot be set: it is fixed when PostgreSQL is built, or its cluster made"
+    if setting.name in _NOT_IN_A_FILE:
+        return "is set by each transaction for itself"
+    match setting.kind:
+        case "bool":
+            return "" if _is_switch(value) else f"is on or off, not {value!r}"
+        case "enum":
+            return (
+                "" if value.lower() in _accepted(setting) else f"is one of {', '.join(setting.values)}, not {value!r}"
+            )
+        case "integer" | "real":
+            return _number_fault(setting, value)
+    return ""
+
+
+def _is_switch(text: str) -> bool:
+    """As parse_bool: the first letters of a word do, where they are of that word alone."""
+    word = text.lower()
+    return word in ("1", "0", "on", "of", "off") or any(
+        word and full.startswith(word) for full in ("true", "false", "yes", "no")
+    )
+
+
+def _accepted(setting: SettingType) -> set[str]:
+    """With what pg_settings does not show: other words for on and off, and the names that two values had before."""
+    shown = {value.lower() for value in setting.values}
+    if {"on", "off"} <= shown:
+        shown |= set(_SWITCH)
+    if "debug1" in shown:
+        shown.add("debug")
+    if setting.name == "wal_level" and "replica" in shown:
+        shown |= {"archive", "hot_standby"}
+    return shown
+
+
+def _number_fault(setting: SettingType, value: str) -> str:
+    match, units = _NUMBER.fullmatch(value), _units_beside(setting.unit)
+    if match is None or (match[2] and match[2] not in units):
+        with_unit = f" with or without a unit of {', '.join(units)}" if units else ""
+        return f"is a number{with_unit}, not {value!r}"
+    amount = _converted(_amount(match[1]), match[2], setting.unit)
+    if setting.kind == "integer" and math.isfinite(amount):
+        amount = round(amount)
+    typed = value.strip() if match[2] else _quantity(amount, setting.unit)
+    return _beyond_limits(setting, amount, typed)
+
+
+def _units_beside(unit: str) -> tuple[str, ...]:
+    """The units in which a setting of this unit may be written; none for a plain number."""
+    base = _UNIT.fullmatch(unit)
+    if base is None:
+        return ()
+    return _MEMORY if base[2] in _MEMORY else _TIME
+
+
+def _converted(amount: float, given: str, unit: str) -> float:
+    """(1, 'MB', '8kB') → 128; an amount without a unit is one of the setting's own."""
+    base = _UNIT.fullmatch(unit)
+    if not given or base is None:
+        return amount
+    return amount * (to_base(1, given)[0] / (float(base[1] or 1) * to_base(1, base[2])[0]))
+
+
+def _beyond_limits(setting: SettingType, amount: float, typed: str) -> str:
+    if setting.least is not None and amount < setting.least:
+        return f"is at least {_quantity(setting.least, setting.unit)}, not {typed}"
+    if setting.most is not None and amount > setting.most:
+        return f"is at most {_quantity(setting.most, setting.unit)}, not {typed}"
+    return ""
+
+
+def _amount(text: str) -> float:
+    """As strtol with base 0, else strtod: hexadecimal after 0x, octal after 0."""
+    plain = text.lower().lstrip("+-")
+    sign = -1.0 if text.startswith("-") else 1.0
+    base = 16 if plain.startswith("0x") else 8 if re.fullmatch(r"0[0-7]+", plain) else 0
+    try:
+        return sign * (int(plain, base) if base else float(plain))
+    except OverflowError:
+        return sign * math.inf
+
+
+def _quantity(amount: float, unit: str) -> str:
+    """(16, '8kB') → '128kB'."""
+    whole = math.isfinite(amount) and float(amount).is_integer() and abs(amount) < 1e15
+    return setting_in_base_units(f"{amount:.0f}" if whole else f"{amount:g}", unit)

@@ -1,0 +1,72 @@
+"""A plan's configurations, and the order in which their replicates run."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from results.domain.kinds.parameters import Scalar
+from results.domain.plan import Kinds, Plan
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One level of each factor. levels: factor → level label. values: target → value, the plan's fixed values
+    overlaid by the levels' (targets as in `results.domain.plan`)."""
+
+    levels: Mapping[str, str]
+    values: Mapping[str, Scalar]
+
+    @property
+    def name(self) -> str:
+        """Short and unique within its plan: '16 · select-only · 4 clients' is for pages; this is 'a=1, b=2'."""
+        return ", ".join(f"{factor}={label}" for factor, label in self.levels.items()) or "the only configuration"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One trial's place: position in the run's order (from 0), block (from 1), index of its configuration."""
+
+    position: int
+    block: int
+    configuration: int
+
+
+def expand(plan: Plan) -> tuple[Configuration, ...]:
+    """Every combination of the factors' levels that is not excluded, in the factors' own order."""
+    base = plan.base_values()
+    found: list[Configuration] = []
+    for combination in itertools.product(*(factor.levels for factor in plan.factors)):
+        levels = {f.name: level.label for f, level in zip(plan.factors, combination, strict=True)}
+        if any(all(levels.get(k) == v for k, v in excluded.items()) for excluded in plan.exclude):
+            continue
+        values = dict(base)
+        for level in combination:
+            values.update(level.values)
+        found.append(Configuration(levels, values))
+    return tuple(found)
+
+
+def runs_commands(plan: Plan, kinds: Kinds) -> bool:
+    """Whether a trial of the plan may run a shell command of the plan's own on an agent (`WorkloadSpec.commands`)."""
+    for name, values in kinds.workloads[plan.workload].commands.items():
+        levels = [level.values for factor in plan.factors for level in factor.levels]
+        if any(chosen.get(name) in values for chosen in (plan.parameters, *levels)):
+            return True
+    named = [f"topology.{name}" for spec in kinds.topologies.values() for name in spec.commands]
+    chosen_anywhere = [plan.base_values(), *(level.values for factor in plan.factors for level in factor.levels)]
+    return any(str(chosen.get(name, "")).strip() for name in named for chosen in chosen_anywhere)
+
+
+def order(configurations: int, blocks: Sequence[int], seed: int, first_position: int = 0) -> tuple[Slot, ...]:
+    """Slots of the given blocks: each block holds every configuration once, in an order drawn from (seed, block),
+    so that blocks added later leave the earlier ones as they were."""
+    slots: list[Slot] = []
+    for block in blocks:
+        indices = list(range(configurations))
+        random.Random(f"{seed}/{block}").shuffle(indices)
+        start = first_position + len(slots)
+        slots.extend(Slot(start + place, block, index) for place, index in enumerate(indices))
+    return tuple(slots)

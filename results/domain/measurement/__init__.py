@@ -1,0 +1,1 @@
+"""What a trial measured: metrics, series, histograms, plans of queries, call stacks."""

@@ -1,0 +1,91 @@
+"""What the sessions of a trial's servers do and wait for, at one moment, and whether anything moved since the look
+before. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from results.domain.dataclass_json import from_json
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Sessions that are alike. state: as in pg_stat_activity. wait: 'Lock: relation', '' = for nothing: they are at
+    work. since_s: when the first of them came into this state, epoch. query: of that one, its beginning."""
+
+    count: int
+    state: str
+    wait: str
+    since_s: float
+    query: str
+
+    def __str__(self) -> str:
+        some = f"{self.count} session{'' if self.count == 1 else 's'}"
+        does = f"waiting for {self.wait}" if self.wait else "waiting for nothing"
+        query = f": {self.query}" if self.query else ""
+        return f"{some} {self.state or 'in no state'}, {does}, since {_clock(self.since_s)}{query}"
+
+
+@dataclass(frozen=True)
+class NodeLook:
+    """trouble: why the server could not be asked. still_since_s: since when nothing moves, epoch; None: something does,
+    or nobody knows yet."""
+
+    node: str
+    sessions: tuple[Sessions, ...] = ()
+    trouble: str = ""
+    still_since_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """at_s: when it was taken, epoch seconds of the worker."""
+
+    phase: str
+    at_s: float
+    nodes: tuple[NodeLook, ...]
+
+    @property
+    def still_since_s(self) -> float | None:
+        """Since when no server makes progress that has sessions at all."""
+        busy = [node.still_since_s for node in self.nodes if node.sessions or node.trouble]
+        known = [since_s for since_s in busy if since_s is not None]
+        return max(known) if known and len(known) == len(busy) else None
+
+    @property
+    def headline(self) -> str:
+        """Since when there is no progress, in one sentence."""
+        since_s = self.still_since_s
+        return f"Last look at {_clock(self.at_s)}." if since_s is None else f"No progress since {_clock(since_s)}."
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What there is to say of each server."""
+        found = []
+        for node in self.nodes:
+            found += [f"{node.node}: {node.trouble}"] if node.trouble else []
+            found += [f"{node.node}: {sessions}" for sessions in node.sessions]
+        return tuple(found)
+
+    def __str__(self) -> str:
+        return " ".join((self.headline, *(f"{line}." for line in self.lines)))
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Look:
+        """Raises ShapeError."""
+        return from_json(cls, value)
+
+
+def look_in(notes: Mapping[str, Any]) -> Look | None:
+    """The look that an attempt's notes hold: the latest while it runs, the last one where it failed."""
+    return Look.from_json(notes["look"]) if notes.get("look") else None
+
+
+def _clock(moment_s: float) -> str:
+    return f"{datetime.fromtimestamp(moment_s, UTC):%H:%M:%S} UTC"

@@ -1,0 +1,33 @@
+"""Metric: a named quantity with unit and better direction. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Better(StrEnum):
+    """Which direction is an improvement."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NEITHER = "neither"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """name: dotted, stable, as in the API (`latency.p99`). unit: a base unit of `results.domain.units`.
+    label: for headings. help: one sentence with the source of the number.
+    minimum_effect: the smallest relative change worth a verdict (0.02 = 2 %)."""
+
+    name: str
+    unit: str
+    better: Better
+    label: str
+    help: str = ""
+    minimum_effect: float = 0.02
+
+
+def percentile_name(percent: float) -> str:
+    """99.9 → 'latency.p99.9'."""
+    return f"latency.p{percent:g}"

@@ -1,0 +1,62 @@
+"""What is wrong with a plan as a whole, though each of its parts is right."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator
+
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.specs import WorkloadSpec
+from results.domain.plan.values import Level, Plan
+
+MAXIMUM_TRIALS = 100_000
+_MOST_COMBINATIONS = 1000
+
+
+def too_many_trials(plan: Plan) -> Iterator[Problem]:
+    trials = plan.replicates
+    for factor in plan.factors:
+        trials *= len(factor.levels)
+    if trials > MAXIMUM_TRIALS:
+        what = f"The plan has {trials:,} trials; at most {MAXIMUM_TRIALS:,} are taken."
+        yield Problem("factors", what, "Fewer levels.")
+
+
+def required_but_not_collected(plan: Plan) -> Iterator[Problem]:
+    missing = set(plan.required_collectors) - set(plan.collectors)
+    if missing:
+        what = f"{', '.join(sorted(missing))} is required but not collected."
+        yield Problem("required_collectors", what, "Add it to collectors.")
+
+
+def cold_cache_warmed(plan: Plan) -> Iterator[Problem]:
+    """Only where both are the same in every trial: what a factor varies is for each trial to see to."""
+    warmup_s = float(plan.conditions["warmup_s"])
+    varied = {target for factor in plan.factors for target in factor.targets}
+    if plan.conditions["cache"] == "cold" and warmup_s > 0 and not varied & {"cache", "warmup_s"}:
+        what = f"A warm-up of {warmup_s:g} s fills the caches that are to be cold."
+        yield Problem("cache", what, "Set warmup_s to 0, or cache to prewarm or as-found.")
+
+
+def parameters_at_odds(plan: Plan, workload: WorkloadSpec) -> list[Problem]:
+    """What the workload finds wrong with its parameters together, in the first combinations of the factors."""
+    names = {parameter.name for parameter in workload.parameters}
+    owner = {target: factor.name for factor in plan.factors for target in factor.targets}
+    touching = [factor.levels for factor in plan.factors if names & factor.targets]
+    found: dict[tuple[str, str], Problem] = {}
+    for levels in itertools.islice(itertools.product(*touching), _MOST_COMBINATIONS):
+        varied = _values_of(levels, names)
+        for problem in workload.problems(workload.complete({**plan.parameters, **varied})):
+            field = problem.field
+            where = f"factors.{owner[field]}" if field in owner else f"parameters.{field}"
+            found[where, problem.what] = Problem(where, problem.what, problem.todo)
+    return list(found.values())
+
+
+def _values_of(levels: Iterable[Level], names: Collection[str]) -> dict[str, Scalar]:
+    """What a combination of levels sets of these parameters."""
+    values: dict[str, Scalar] = {}
+    for level in levels:
+        values |= {name: value for name, value in level.values.items() if name in names}
+    return values

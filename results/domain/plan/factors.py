@@ -1,0 +1,113 @@
+"""The factors of a plan as written: their levels, what each sets, and the combinations that are left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from results.domain.kinds.conditions import CONDITIONS, NAME
+from results.domain.kinds.parameters import Parameter, Scalar
+from results.domain.kinds.specs import WorkloadSpec
+from results.domain.plan.fields import Fields, flat
+from results.domain.plan.values import Factor, Level, label_of, targets
+
+_TOPOLOGY = next(parameter.default for parameter in CONDITIONS if parameter.name == "topology")
+
+
+def read_factors(fields: Fields, workload: WorkloadSpec) -> tuple[Factor, ...]:
+    reader = _FactorReader(fields, workload)
+    factors: list[Factor] = []
+    for name, levels in fields.mapping_at("factors").items():
+        if not re.fullmatch(NAME, name):
+            fields.problem("factors", f"{name!r} is no name for a factor.", "Letters, digits and spaces.")
+        elif not isinstance(levels, list) or not levels:
+            fields.problem(f"factors.{name}", "A factor needs a list of levels.", "Write it as [ …, … ].")
+        else:
+            factors.append(reader.factor(name, levels))
+    _each_target_once(fields, factors)
+    return tuple(factors)
+
+
+def read_excluded(fields: Fields, factors: Sequence[Factor]) -> tuple[Mapping[str, str], ...]:
+    """Combinations of levels that are not run: factor → level label."""
+    labels = {factor.name: {level.label for level in factor.levels} for factor in factors}
+    found: list[Mapping[str, str]] = []
+    for index, entry in enumerate(fields.list_at("exclude")):
+        where = f"exclude[{index}]"
+        if not isinstance(entry, Mapping) or not entry:
+            fields.problem(where, f"{entry!r} is not a combination.", "Write factor = level.")
+            continue
+        excluded = {factor: label_of(level) for factor, level in flat(entry)}
+        for factor, label in excluded.items():
+            if factor not in labels:
+                fields.problem(where, f"There is no factor {factor!r}.", f"There are {', '.join(labels) or 'none'}.")
+            elif label not in labels[factor]:
+                known = ", ".join(sorted(labels[factor]))
+                fields.problem(where, f"Factor {factor!r} has no level {label!r}.", f"It has {known}.")
+        found.append(excluded)
+    return tuple(found)
+
+
+def _each_target_once(fields: Fields, factors: Sequence[Factor]) -> None:
+    owner: dict[str, str] = {}
+    for factor in factors:
+        for target in sorted(factor.targets):
+            if target in owner:
+                what = f"{target!r} is also set by factor {owner[target]!r}."
+                fields.problem(f"factors.{factor.name}", what, "Vary it once.")
+            owner[target] = factor.name
+
+
+class _FactorReader:
+    """Reads factors against what a workload and the topologies let vary."""
+
+    def __init__(self, fields: Fields, workload: WorkloadSpec) -> None:
+        self.fields, self.workload = fields, workload
+        self.known = self.targets_with(str(fields.mapping.get("topology", _TOPOLOGY)))
+
+    def targets_with(self, topology: str) -> dict[str, Parameter]:
+        """What may be varied; where topologies share the name of a parameter, it is this one's."""
+        topologies = self.fields.kinds.topologies.values()
+        return targets(self.workload, sorted(topologies, key=lambda spec: spec.name == topology))
+
+    def factor(self, name: str, written: Sequence[object]) -> Factor:
+        levels: list[Level] = []
+        for entry in written:
+            level = self.composite(name, entry) if isinstance(entry, Mapping) else self.single(name, entry)
+            if level is not None:
+                levels.append(level)
+        if len({level.label for level in levels}) < len(levels):
+            self.fields.problem(f"factors.{name}", "Two levels are the same.", "Each level once.")
+        return Factor(name, tuple(levels))
+
+    def single(self, factor: str, value: object) -> Level:
+        """A level that is a value of the target that the factor is called after."""
+        before = len(self.fields.problems)
+        checked = self.target(f"factors.{factor}", factor, value, self.known)
+        wrong = len(self.fields.problems) > before  # then the value is a stand-in, the same for every wrong level
+        return Level(label_of(value if wrong else checked), {factor: checked})
+
+    def composite(self, factor: str, level: Mapping[str, Any]) -> Level | None:
+        """A level that has a label and sets several targets at once."""
+        where, label, values = f"factors.{factor}", level.get("label"), level.get("values")
+        if not isinstance(label, str) or not re.fullmatch(NAME, label) or not isinstance(values, Mapping):
+            todo = "Write { label = '…', values = { target = … } }."
+            self.fields.problem(where, f"{dict(level)!r} is not a level.", todo)
+            return None
+        known = self.targets_with(str(values["topology"])) if "topology" in values else self.known
+        return Level(label, {target: self.target(where, target, value, known) for target, value in flat(values)})
+
+    def target(self, where: str, target: str, value: object, known: Mapping[str, Parameter]) -> Scalar:
+        if target.startswith("setting."):
+            return self.fields.setting(where, target.removeprefix("setting."), value)
+        if target.startswith("host."):
+            return self.fields.host_level(where, target.removeprefix("host."), value)
+        if target not in known:
+            todo = f"{', '.join(known)}, setting.<name> or host.<name>."
+            self.fields.problem(where, f"{target!r} is nothing that can be varied.", todo)
+            return ""
+        checked = self.fields.checked(where, known[target], value)
+        if target == "topology":
+            self.fields.kind("topology", str(checked), self.fields.kinds.topologies)
+        return checked

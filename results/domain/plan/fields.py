@@ -1,0 +1,86 @@
+"""The parts of a plan as written: looked up, checked, and what is wrong with them collected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from results.domain.errors import Problem
+from results.domain.kinds.host_factors import level_text
+from results.domain.kinds.parameters import Parameter, Scalar
+from results.domain.kinds.reserved_names import setting_is_reserved
+from results.domain.plan.values import Kinds, setting_text
+
+SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?")
+
+
+class Fields:
+    """One mapping and the kinds that it is checked against. A wrong part becomes a problem and a stand-in, so that
+    reading goes on."""
+
+    def __init__(self, mapping: Mapping[str, Any], kinds: Kinds) -> None:
+        self.mapping, self.kinds = mapping, kinds
+        self.problems: list[Problem] = []
+
+    def problem(self, field_name: str, what: str, todo: str = "") -> None:
+        self.problems.append(Problem(field_name, what, todo))
+
+    def value(self, name: str, parameter: Parameter) -> Scalar:
+        if name not in self.mapping:
+            if name == "name":
+                self.problem(name, "The plan has no name.", "Give it one.")
+            return parameter.default
+        return self.checked(name, parameter, self.mapping[name])
+
+    def checked(self, where: str, parameter: Parameter, value: object) -> Scalar:
+        try:
+            return parameter.check(value)
+        except ValueError as error:
+            self.problem(where, f"{error}.", parameter.help)
+            return parameter.default
+
+    def kind(self, where: str, name: str, known: Mapping[str, Any]) -> Any:
+        if name not in known:
+            self.problem(where, f"There is no {where} {name!r}.", f"There are {', '.join(sorted(known))}.")
+            return None
+        return known[name]
+
+    def mapping_at(self, name: str) -> Mapping[str, Any]:
+        value = self.mapping.get(name, {})
+        if not isinstance(value, Mapping):
+            self.problem(name, f"{value!r} is not a table.", f"Write it as [{name}].")
+            return {}
+        return value
+
+    def list_at(self, name: str, default: Iterable[Any] = ()) -> list[Any]:
+        value = self.mapping.get(name, list(default))
+        if not isinstance(value, list):
+            self.problem(name, f"{value!r} is not a list.", "Write it as [ …, … ].")
+            return []
+        return value
+
+    def setting(self, where: str, name: str, value: object) -> str:
+        if not SETTING.fullmatch(name):
+            self.problem(where, f"{name!r} is not the name of a setting.", "As in postgresql.conf.")
+        elif setting_is_reserved(name):
+            self.problem(where, f"{name} is set by Teiten itself.", "Leave it out.")
+        try:
+            return setting_text(value)
+        except ValueError as error:
+            self.problem(where, f"{error}.", "As in postgresql.conf.")
+            return ""
+
+    def host_level(self, where: str, name: str, value: object) -> str:
+        label, wrong = level_text(name, value)
+        if wrong:
+            self.problem(where, wrong, "The agents' pages name host factors and their levels.")
+        return label
+
+
+def flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """TOML reads a bare `setting.work_mem = …` as nested tables; targets are dotted names."""
+    found: list[tuple[str, Any]] = []
+    for key, value in values.items():
+        found += flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else [(f"{prefix}{key}", value)]
+    return found

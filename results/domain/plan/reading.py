@@ -1,0 +1,155 @@
+"""A plan's TOML or form → Plan, checked against the kinds; every problem is found, not only the first."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from results.domain.errors import PlanError, Problem
+from results.domain.kinds.conditions import CONDITIONS, TEXTS
+from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.reserved_names import initdb_problem
+from results.domain.kinds.specs import TopologySpec, WorkloadSpec
+from results.domain.plan.checks import (
+    cold_cache_warmed,
+    parameters_at_odds,
+    required_but_not_collected,
+    too_many_trials,
+)
+from results.domain.plan.factors import read_excluded, read_factors
+from results.domain.plan.fields import Fields
+from results.domain.plan.values import DEFAULT_COLLECTORS, Factor, Kinds, Plan
+
+AGENT = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
+
+_FIELDS = {parameter.name: parameter for parameter in (*TEXTS, *CONDITIONS)}
+_TABLES = ("agents", "parameters", "topology_parameters", "settings", "host", "factors")
+_LISTS = ("initdb", "collectors", "required_collectors", "exclude")
+_KEYS = (*_FIELDS, *_TABLES, *_LISTS)
+
+
+def read(text: str, kinds: Kinds) -> Plan:
+    """TOML → Plan. Raises PlanError with every problem found."""
+    try:
+        mapping = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Mend that line.")]) from error
+    return from_mapping(mapping, kinds)
+
+
+def from_mapping(mapping: Mapping[str, Any], kinds: Kinds) -> Plan:
+    """A plan in the structure of its TOML → Plan, checked against the kinds. Raises PlanError with all problems."""
+    reader = _PlanReader(mapping, kinds)
+    plan = reader.plan()
+    if reader.problems:
+        raise PlanError(list(dict.fromkeys(reader.problems)))
+    return plan
+
+
+class _PlanReader(Fields):
+    """Reads one mapping; collects problems instead of stopping at the first."""
+
+    def plan(self) -> Plan:
+        self.only_known_keys()
+        values = {name: self.value(name, parameter) for name, parameter in _FIELDS.items()}
+        workload: WorkloadSpec | None = self.kind("workload", str(values["workload"]), self.kinds.workloads)
+        factors = read_factors(self, workload) if workload is not None else ()
+        self.some_installation(values, factors)
+        topology: TopologySpec | None = self.kind("topology", str(values["topology"]), self.kinds.topologies)
+        plan = Plan(
+            name=str(values["name"]),
+            description=str(values["description"]),
+            workload=str(values["workload"]),
+            replicates=int(values["replicates"]),
+            seed=int(values["seed"]),
+            conditions={parameter.name: values[parameter.name] for parameter in CONDITIONS},
+            agents=self.agents(),
+            parameters=self.table("parameters", workload),
+            topology_parameters=self.table("topology_parameters", topology),
+            settings=self.settings(),
+            host=self.host(),
+            initdb=self.initdb(),
+            collectors=self.collectors("collectors", DEFAULT_COLLECTORS),
+            required_collectors=self.collectors("required_collectors", ()),
+            factors=factors,
+            exclude=read_excluded(self, factors),
+            patience=float(values["patience"]),
+        )
+        self.problems += [*too_many_trials(plan), *required_but_not_collected(plan), *cold_cache_warmed(plan)]
+        if workload is not None and not self.problems:
+            self.problems += parameters_at_odds(plan, workload)
+        return plan
+
+    def only_known_keys(self) -> None:
+        for key in self.mapping:
+            if key not in _KEYS:
+                self.problem(key, f"There is no key {key!r} in a plan.", f"Keys are {', '.join(_KEYS)}.")
+
+    def some_installation(self, values: Mapping[str, Scalar], factors: Iterable[Factor]) -> None:
+        if not values["installation"] and not any("installation" in factor.targets for factor in factors):
+            self.problem("installation", "No PostgreSQL is named.", "Name a version or make `installation` a factor.")
+
+    def agents(self) -> dict[str, str]:
+        roles = {"client"}.union(*(topology.role_names for topology in self.kinds.topologies.values()))
+        found: dict[str, str] = {}
+        for role, agent in self.mapping_at("agents").items():
+            before = len(self.problems)
+            self.agent(role, agent, roles)
+            if len(self.problems) == before:
+                found[role] = agent
+        if not found and not any(problem.field.split(".")[0] == "agents" for problem in self.problems):
+            self.problem("agents", "No agent is named.", 'Write [agents] with primary = "…", and client = "…".')
+        return found
+
+    def agent(self, role: str, agent: object, roles: set[str]) -> None:
+        where, known = f"agents.{role}", sorted(roles)
+        if role not in roles and not re.fullmatch(rf"({'|'.join(known)})[1-9][0-9]?", role):
+            todo = f"Roles are {', '.join(known)}; with a number, one of several (client2)."
+            self.problem(where, f"There is no role {role!r}.", todo)
+        elif role == "client1":
+            what = "The first client is called client, the others client2, client3 and so on."
+            self.problem(where, what, "Write client instead of client1.")
+        elif not isinstance(agent, str) or not re.fullmatch(AGENT, agent):
+            self.problem(where, f"{agent!r} is not the name of an agent.", "Letters, digits, '.', '_', '-'.")
+
+    def table(self, name: str, spec: WorkloadSpec | TopologySpec | None) -> dict[str, Scalar]:
+        """The parameters that a kind declares, as far as the plan gives them."""
+        known = {parameter.name: parameter for parameter in spec.parameters} if spec is not None else {}
+        found: dict[str, Scalar] = {}
+        for key, value in self.mapping_at(name).items():
+            if key not in known:
+                self.problem(f"{name}.{key}", f"There is no parameter {key!r}.", f"There are {', '.join(known)}.")
+            else:
+                found[key] = self.checked(f"{name}.{key}", known[key], value)
+        return found
+
+    def settings(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name, value in self.mapping_at("settings").items():
+            if isinstance(value, Mapping):  # TOML reads `a.b = 1` as a table
+                for part, inner in value.items():
+                    found[f"{name}.{part}"] = self.setting(f"settings.{name}.{part}", f"{name}.{part}", inner)
+            else:
+                found[name] = self.setting(f"settings.{name}", name, value)
+        return found
+
+    def host(self) -> dict[str, str]:
+        return {name: self.host_level(f"host.{name}", name, level) for name, level in self.mapping_at("host").items()}
+
+    def initdb(self) -> tuple[str, ...]:
+        options = self.list_at("initdb")
+        for option in options:
+            what, todo = initdb_problem(option)
+            if what:
+                self.problem("initdb", what, todo)
+        return tuple(str(option) for option in options)
+
+    def collectors(self, name: str, default: Iterable[str]) -> tuple[str, ...]:
+        known = self.kinds.collectors
+        chosen = self.list_at(name, default)
+        for collector in chosen:
+            if collector not in known:
+                self.problem(name, f"There is no collector {collector!r}.", f"There are {', '.join(sorted(known))}.")
+        return tuple(str(collector) for collector in chosen)

@@ -1,0 +1,325 @@
+"""Ready plans: published experiments, one chosen size and one agent away from running. Pure but for reading the files.
+
+A ready plan is a plan's TOML without agents and without the PostgreSQL to measure, and a table of its own:
+
+    [ready]
+    source = "PGECons WG1 2012 §2.2"     where it was published
+    did = "…"   found = "…"              what was done there, and what came out, with the figures
+    size = "scale"                       the parameter that scales it, from laptop = 10 to report = 1000
+    compare = "installations"            what of the agent is compared: installations, builds, one
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from results.domain.errors import PlanError, Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import WorkloadSpec
+from results.domain.plan import Kinds, from_mapping
+
+TABLE = "ready"
+_TEXTS = ("source", "did", "found")
+_KEYS = (*_TEXTS, "size", "laptop", "report", "compare")
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
+_EXAMPLES = ("16", "18")  # any two: a ready plan must be whole whatever is compared
+
+
+class Compare(StrEnum):
+    """What the chosen agent's PostgreSQL are to the plan."""
+
+    INSTALLATIONS = "installations"  # levels of the factor `installation`
+    BUILDS = "builds"  # installation and access method together: levels of the factor `build`
+    ONE = "one"  # a single installation
+
+
+class Build(NamedTuple):
+    """An installation and one of its table access methods."""
+
+    installation: str
+    access_method: str
+
+    @property
+    def label(self) -> str:
+        return f"{self.installation} {self.access_method}"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """slug: the file's name without .toml. mapping: the plan's own keys. roles: whom an agent can play, the server that
+    takes the load first. minimum_version: of PostgreSQL, as its server_version_num. size: the parameter that scales it;
+    laptop, report: its two ends."""
+
+    slug: str
+    name: str
+    description: str
+    workload: str
+    minimum_version: int
+    roles: tuple[str, ...]
+    mapping: Mapping[str, Any]
+    source: str
+    did: str
+    found: str
+    size: Parameter
+    laptop: Scalar
+    report: Scalar
+    compare: Compare
+
+    def plan(
+        self,
+        *,
+        size: object = None,
+        agents: Mapping[str, str],
+        installations: Sequence[str] = (),
+        builds: Sequence[Build] = (),
+        name: str = "",
+    ) -> dict[str, Any]:
+        """The plan in the structure of its TOML, for `plan.from_mapping`. size: None for a laptop's.
+        installations or builds: what is compared. Raises PlanError with all that is wrong with the choice, by the
+        fields `size`, `agents.<role>`, `installations`, `builds`."""
+        problems: list[Problem] = []
+        chosen = self._checked_size(self.laptop if size is None else size, problems)
+        problems += self._agent_problems(agents)
+        compared = self._compared(installations, builds, problems)
+        if problems:
+            raise PlanError(problems)
+        parameters = dict(self.mapping.get("parameters", {})) | {self.size.name: chosen}
+        mapping = dict(self.mapping) | {"agents": dict(agents), "parameters": parameters}
+        if name:
+            mapping["name"] = name
+        mapping["description"] = f"{self.description}\n\nAfter {self.source}."
+        if self.compare is Compare.ONE:
+            return mapping | compared
+        return mapping | {"factors": compared | dict(self.mapping.get("factors", {}))}
+
+    def _checked_size(self, size: object, problems: list[Problem]) -> Scalar:
+        try:
+            return self.size.check(size)
+        except ValueError as error:
+            problems.append(Problem("size", f"{error}.", self.size.help))
+            return self.laptop
+
+    def _agent_problems(self, agents: Mapping[str, str]) -> Iterator[Problem]:
+        if not agents.get(self.roles[0]):
+            yield Problem(f"agents.{self.roles[0]}", "No agent is chosen.", "Choose the machine to measure.")
+        for role in agents:
+            if role not in self.roles:
+                yield Problem(f"agents.{role}", f"There is no role {role!r}.", f"Roles are {', '.join(self.roles)}.")
+
+    def _compared(
+        self, installations: Sequence[str], builds: Sequence[Build], problems: list[Problem]
+    ) -> dict[str, Any]:
+        if self.compare is Compare.BUILDS:
+            if not builds or installations:
+                what = "This plan compares builds: installations with an access method each."
+                problems.append(Problem("builds", what, "Choose at least one."))
+            return {"build": [_level(build) for build in dict.fromkeys(builds)]}
+        if builds:
+            problems.append(Problem("builds", "This plan compares no builds.", "Choose installations instead."))
+        names = list(dict.fromkeys(installations))
+        if not names:
+            problems.append(Problem("installations", "No PostgreSQL is chosen.", "Choose at least one."))
+        if self.compare is Compare.INSTALLATIONS:
+            return {"installation": names}
+        if len(names) > 1:
+            problems.append(Problem("installations", f"{len(names)} are chosen.", "This plan measures one."))
+        return {"installation": names[0]} if names else {}
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A file that is meant to be a ready plan and is none."""
+
+    slug: str
+    error: PlanError
+
+
+class Shelf(NamedTuple):
+    """All ready plans of a folder by file name, and the files that are none though they say so."""
+
+    plans: tuple[Ready, ...]
+    broken: tuple[Broken, ...]
+
+    def find(self, slug: str) -> Ready | None:
+        return next((plan for plan in self.plans if plan.slug == slug), None)
+
+
+def read_all(folder: Path, kinds: Kinds) -> Shelf:
+    """The ready plans of a folder's `*.toml`. Those without a table [ready] are plans as any other: passed over."""
+    plans: list[Ready] = []
+    broken: list[Broken] = []
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            mapping = tomllib.loads(path.read_text(encoding="utf-8"))
+            if TABLE in mapping:
+                plans.append(from_toml(path.stem, mapping, kinds))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            problem = Problem("TOML", f"The file is not TOML: {error}.", "Mend that line.")
+            broken.append(Broken(path.stem, PlanError([problem])))
+        except PlanError as error:
+            broken.append(Broken(path.stem, error))
+    return Shelf(tuple(plans), tuple(broken))
+
+
+def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
+    """The ready plan that a TOML file's structure holds. Raises PlanError with every problem found, in the table
+    [ready] and in the plan at both its sizes."""
+    own = {key: value for key, value in mapping.items() if key != TABLE}
+    table = mapping.get(TABLE)
+    if not isinstance(table, Mapping):
+        raise PlanError([Problem(TABLE, f"{table!r} is not a table.", f"Write it as [{TABLE}].")])
+    workload, topology = kinds.workloads.get(str(own.get("workload"))), kinds.topologies.get(_topology(own))
+    problems = [*_slug_problems(slug), *_key_problems(table), *_left_open(own, table), *_kind_problems(own, kinds)]
+    size = None
+    if workload is not None:
+        size = next((parameter for parameter in workload.parameters if parameter.name == table.get("size")), None)
+        problems += _unknown_size(workload, table) if size is None else _size_problems(size, table, own)
+    if problems or workload is None or topology is None or size is None:
+        raise PlanError(problems)
+    found = Ready(
+        slug=slug,
+        name=str(own.get("name", "")),
+        description=_prose(str(own.get("description", ""))),
+        workload=workload.name,
+        minimum_version=workload.minimum_version,
+        roles=tuple(dict.fromkeys([*topology.role_names, "client"])),
+        mapping=own,
+        source=_prose(table["source"]).rstrip("."),
+        did=_prose(table["did"]),
+        found=_prose(table["found"]),
+        size=size,
+        laptop=table["laptop"],
+        report=table["report"],
+        compare=Compare(table["compare"]),
+    )
+    _try(found, kinds)
+    return found
+
+
+def example(ready: Ready, size: Scalar) -> dict[str, Any]:
+    """The plan at a size for two PostgreSQL that stand for any."""
+    count = 1 if ready.compare is Compare.ONE else len(_EXAMPLES)
+    agents = dict.fromkeys(ready.roles, "agent")
+    if ready.compare is Compare.BUILDS:
+        return ready.plan(size=size, agents=agents, builds=[Build(name, "heap") for name in _EXAMPLES])
+    return ready.plan(size=size, agents=agents, installations=_EXAMPLES[:count])
+
+
+def _try(ready: Ready, kinds: Kinds) -> None:
+    found: dict[tuple[str, str], Problem] = {}
+    for size in (ready.laptop, ready.report):
+        try:
+            from_mapping(example(ready, size), kinds)
+        except PlanError as error:
+            found |= {(problem.field, problem.what): problem for problem in error.problems}
+    if found:
+        raise PlanError(list(found.values()))
+
+
+def _prose(text: str) -> str:
+    """Paragraphs, each in one line: a file's line ends mean nothing, but that an indented line stands by itself."""
+    return "\n\n".join(_paragraph(part) for part in re.split(r"\n[ \t]*\n", text.strip("\n").rstrip()))
+
+
+def _paragraph(text: str) -> str:
+    lines: list[str] = []
+    for line in text.split("\n"):
+        indented = line.startswith(("  ", "\t"))
+        if lines and not indented and not lines[-1].startswith(" "):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(f"    {line.strip()}" if indented else line.strip())
+    return "\n".join(re.sub(r"(?<=\S)\s+", " ", line) for line in lines)
+
+
+def _topology(own: Mapping[str, Any]) -> str:
+    return str(own.get("topology", "single"))
+
+
+def _known(names: Mapping[str, Any]) -> str:
+    return f"There are {', '.join(sorted(names))}."
+
+
+def _slug_problems(slug: str) -> Iterator[Problem]:
+    if not _SLUG.fullmatch(slug):
+        yield Problem("TOML", f"{slug!r} is no name for a ready plan.", "Small letters, digits and '-'.")
+
+
+def _key_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
+    for key in table:
+        if key not in _KEYS:
+            yield Problem(f"ready.{key}", f"There is no key {key!r} in [ready].", f"Keys are {', '.join(_KEYS)}.")
+    for key in _KEYS:
+        if key not in table:
+            yield Problem(f"ready.{key}", "It is missing.", "Every key of [ready] is needed.")
+    for key in _TEXTS:
+        if key in table and (not isinstance(table[key], str) or not table[key].strip()):
+            yield Problem(f"ready.{key}", f"{table[key]!r} says nothing.", "Write a sentence.")
+    if "compare" in table and table["compare"] not in list(Compare):
+        yield Problem("ready.compare", f"{table['compare']!r} is nothing to compare.", f"One of {', '.join(Compare)}.")
+
+
+def _left_open(own: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Problem]:
+    """What the one who runs it chooses stands in no ready plan."""
+    if not str(own.get("description", "")).strip():
+        yield Problem("description", "It is empty.", "Say what the plan finds out.")
+    open_targets = {"installation"} | ({"access_method"} if table.get("compare") == Compare.BUILDS else set())
+    for key in sorted({"agents", *open_targets} & set(own)):
+        yield Problem(key, "A ready plan leaves this to whoever runs it.", "Leave it out.")
+    for target in sorted((open_targets | {"build", str(table.get("size"))}) & _varied(own)):
+        yield Problem(f"factors.{target}", "A ready plan leaves this to whoever runs it.", "Leave it out.")
+
+
+def _kind_problems(own: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem]:
+    if str(own.get("workload")) not in kinds.workloads:
+        yield Problem("workload", f"There is no workload {own.get('workload')!r}.", _known(kinds.workloads))
+    if _topology(own) not in kinds.topologies:
+        yield Problem("topology", f"There is no topology {_topology(own)!r}.", _known(kinds.topologies))
+
+
+def _varied(own: Mapping[str, Any]) -> set[str]:
+    """Names and targets of the factors, as far as they are well-formed."""
+    factors = own.get("factors")
+    found: set[str] = set()
+    for name, levels in factors.items() if isinstance(factors, Mapping) else ():
+        found.add(name)
+        for level in levels if isinstance(levels, list) else ():
+            if isinstance(level, Mapping) and isinstance(level.get("values"), Mapping):
+                found |= set(level["values"])
+    return found
+
+
+def _unknown_size(workload: WorkloadSpec, table: Mapping[str, Any]) -> Iterator[Problem]:
+    if "size" in table:
+        names = ", ".join(parameter.name for parameter in workload.parameters)
+        yield Problem("ready.size", f"The workload has no parameter {table['size']!r}.", f"It has {names}.")
+
+
+def _size_problems(size: Parameter, table: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[Problem]:
+    if size.kind not in (Kind.INTEGER, Kind.NUMBER):
+        yield Problem("ready.size", f"{size.name} is no number.", "Name a parameter that scales the experiment.")
+        return
+    if not isinstance(own.get("parameters", {}), Mapping):
+        yield Problem("parameters", f"{own['parameters']!r} is not a table.", "Write it as [parameters].")
+    ends = [table[key] for key in ("laptop", "report") if key in table]
+    for key in ("laptop", "report"):
+        try:
+            size.check(table.get(key, size.default))
+        except ValueError as error:
+            yield Problem(f"ready.{key}", f"{error}.", size.help)
+            return
+    if len(ends) == 2 and ends[0] > ends[1]:
+        yield Problem("ready.laptop", f"{ends[0]} is more than the report's {ends[1]}.", "The laptop's comes first.")
+
+
+def _level(build: Build) -> dict[str, Any]:
+    return {
+        "label": build.label,
+        "values": {"installation": build.installation, "access_method": build.access_method},
+    }

@@ -1,0 +1,205 @@
+"""Ready plans: what is read, what is refused, what a choice makes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+from results.domain.errors import PlanError
+from results.domain.plan import from_mapping, read, to_toml
+from results.domain.plan.recipes import Build, Compare, Ready, example, from_toml, read_all
+from results.domain.units import parse_seconds
+from workers.registry import kinds
+
+PLANS = Path(__file__).parents[4] / "plans"
+SHELF = read_all(PLANS, kinds())
+
+
+def mapping(**changes: Any) -> dict[str, Any]:
+    ready = {
+        "source": "A report 2012,\n 2.2.",
+        "did": "Much\nwas done.",
+        "found": "Little.",
+        "size": "scale",
+        "laptop": 10,
+        "report": 1000,
+        "compare": "installations",
+    }
+    plan = {
+        "name": "Reads",
+        "description": "What it\nfinds out.\n\nAnd more.",
+        "workload": "pgbench",
+        "parameters": {"script": "select-only", "scale": 3},
+        "factors": {"clients": [1, 4]},
+    }
+    own = {key: value for key, value in changes.items() if key in ready}
+    return plan | {"ready": ready | own} | {key: value for key, value in changes.items() if key not in ready}
+
+
+def made(**changes: Any) -> Ready:
+    return from_toml("reads", mapping(**changes), kinds())
+
+
+def problems(**changes: Any) -> dict[str, str]:
+    with pytest.raises(PlanError) as refused:
+        made(**changes)
+    return {problem.field: problem.what for problem in refused.value.problems}
+
+
+def test_every_file_that_is_meant_as_a_ready_plan_is_one() -> None:
+    assert [(broken.slug, broken.error.problems) for broken in SHELF.broken] == []
+    assert len(SHELF.plans) >= 1
+    assert {"demo", "ci"}.isdisjoint(plan.slug for plan in SHELF.plans)
+
+
+@pytest.mark.parametrize("ready", SHELF.plans, ids=lambda ready: ready.slug)
+def test_every_ready_plan_is_whole_on_a_laptop_and_on_the_reports_machine(ready: Ready) -> None:
+    for size in (ready.laptop, ready.report):
+        plan = from_mapping(example(ready, size), kinds())
+        assert plan.parameters[ready.size.name] == size
+        assert plan.name == ready.name
+        assert ready.source in plan.description
+        assert read(to_toml(plan), kinds()).hash == plan.hash
+
+
+COMPARED = [ready for ready in SHELF.plans if ready.compare is Compare.INSTALLATIONS]
+WITH_CHECKPOINT = {"flash-append", "flash-oltp"}  # what reaches the storage is what they measure
+TIMED = [ready for ready in SHELF.plans if "checkpoint_timeout" in ready.mapping.get("settings", {})]
+
+
+@pytest.mark.parametrize("ready", COMPARED, ids=lambda ready: ready.slug)
+def test_versions_are_compared_with_checksums_or_without_and_never_by_default(ready: Ready) -> None:
+    assert {"--data-checksums", "--no-data-checksums"} & set(ready.mapping["initdb"])
+
+
+@pytest.mark.parametrize("ready", TIMED, ids=lambda ready: ready.slug)
+def test_a_timed_checkpoint_falls_into_the_window_only_where_it_belongs(ready: Ready) -> None:
+    """The clock of checkpoint_timeout begins with the checkpoint before the window."""
+    plan = from_mapping(example(ready, ready.laptop), kinds())
+    timeout_s = parse_seconds(plan.settings["checkpoint_timeout"])
+    assert (timeout_s < plan.conditions["duration_s"]) == (ready.slug in WITH_CHECKPOINT)
+
+
+def test_line_ends_of_the_file_mean_nothing() -> None:
+    ready = made()
+    assert ready.description == "What it finds out.\n\nAnd more."
+    assert (ready.source, ready.did) == ("A report 2012, 2.2", "Much was done.")
+
+
+def test_an_indented_line_stands_by_itself() -> None:
+    text = "Run each\nof these:\n    zfs set a   b\n\tzfs set c\nand then\nthe plan.\n"
+    assert (
+        made(description=text).description == "Run each of these:\n    zfs set a b\n    zfs set c\nand then the plan."
+    )
+
+
+def test_a_choice_makes_the_plan() -> None:
+    plan = from_mapping(made().plan(size=20, agents={"primary": "db1"}, installations=["16", "18", "16"]), kinds())
+    assert (plan.name, plan.agents, plan.parameters) == (
+        "Reads",
+        {"primary": "db1"},
+        {"script": "select-only", "scale": 20},
+    )
+    assert [(f.name, [level.label for level in f.levels]) for f in plan.factors] == [
+        ("installation", ["16", "18"]),
+        ("clients", ["1", "4"]),
+    ]
+    assert plan.description == "What it finds out.\n\nAnd more.\n\nAfter A report 2012, 2.2."
+
+
+def test_builds_become_one_factor_of_installation_and_access_method() -> None:
+    builds = [Build("16", "heap"), Build("zheap 12beta1", "zheap")]
+    plan = from_mapping(made(compare="builds").plan(agents={"primary": "db1"}, builds=builds, name="Mine"), kinds())
+    assert plan.name == "Mine"
+    assert plan.parameters["scale"] == 10, "a laptop's where nothing is said"
+    assert [(level.label, level.values) for level in plan.factors[0].levels] == [
+        ("16 heap", {"installation": "16", "access_method": "heap"}),
+        ("zheap 12beta1 zheap", {"installation": "zheap 12beta1", "access_method": "zheap"}),
+    ]
+
+
+def test_a_plan_of_one_installation_has_it_as_a_condition() -> None:
+    plan = from_mapping(made(compare="one").plan(agents={"primary": "db1"}, installations=["18"]), kinds())
+    assert plan.conditions["installation"] == "18"
+    assert [factor.name for factor in plan.factors] == ["clients"]
+
+
+@pytest.mark.parametrize(
+    ("compare", "choice", "fields"),
+    [
+        ("installations", {"size": 0, "agents": {}}, ["agents.primary", "installations", "size"]),
+        ("installations", {"size": "many", "agents": {"primary": "a"}, "installations": ["16"]}, ["size"]),
+        ("installations", {"agents": {"primary": "a", "pooler": "b"}, "installations": ["16"]}, ["agents.pooler"]),
+        ("installations", {"agents": {"primary": "a"}, "builds": [Build("16", "heap")]}, ["builds", "installations"]),
+        ("builds", {"agents": {"primary": "a"}, "installations": ["16"]}, ["builds"]),
+        ("one", {"agents": {"primary": "a"}, "installations": ["16", "18"]}, ["installations"]),
+        ("one", {"agents": {"primary": "a"}}, ["installations"]),
+    ],
+)
+def test_every_problem_of_a_choice_is_told_by_its_field(
+    compare: str, choice: dict[str, Any], fields: list[str]
+) -> None:
+    with pytest.raises(PlanError) as refused:
+        made(compare=compare).plan(**choice)
+    assert sorted(problem.field for problem in refused.value.problems) == fields
+
+
+def test_what_the_one_who_runs_it_chooses_stands_in_no_ready_plan() -> None:
+    found = problems(
+        agents={"primary": "db1"}, installation="16", factors={"installation": ["16"], "scale": [1, 2], "clients": [1]}
+    )
+    assert set(found) == {"agents", "installation", "factors.installation", "factors.scale"}
+    composite = [{"label": "a", "values": {"access_method": "heap", "scale": 3}}]
+    assert set(problems(compare="builds", factors={"x": composite})) == {"factors.access_method", "factors.scale"}
+    assert made(factors={"access_method": ["heap", "heap2"]}).compare == "installations"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "what"),
+    [
+        ({"size": "length"}, "ready.size", "The workload has no parameter 'length'."),
+        ({"size": "script"}, "ready.size", "script is no number."),
+        ({"laptop": 0}, "ready.laptop", "0 is below the minimum of 1."),
+        ({"report": "much"}, "ready.report", "'much' is not a whole number."),
+        ({"laptop": 2000}, "ready.laptop", "2000 is more than the report's 1000."),
+        ({"compare": "all"}, "ready.compare", "'all' is nothing to compare."),
+        ({"did": " "}, "ready.did", "' ' says nothing."),
+        ({"found": 7}, "ready.found", "7 says nothing."),
+        ({"description": ""}, "description", "It is empty."),
+        ({"workload": "nothing"}, "workload", "There is no workload 'nothing'."),
+        ({"topology": "nothing"}, "topology", "There is no topology 'nothing'."),
+        ({"ready": 5}, "ready", "5 is not a table."),
+        ({"parameters": 5}, "parameters", "5 is not a table."),
+        ({"colour": "red"}, "colour", "There is no key 'colour' in a plan."),
+        ({"duration_s": "long"}, "duration_s", "'long' is not a number."),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(changes: dict[str, Any], field: str, what: str) -> None:
+    assert problems(**changes)[field] == what
+
+
+def test_every_key_is_needed_and_no_other_is_known() -> None:
+    whole = mapping()
+    whole["ready"] = {"colour": "red"}
+    with pytest.raises(PlanError) as refused:
+        from_toml("reads", whole, kinds())
+    fields = {problem.field for problem in refused.value.problems}
+    assert fields == {
+        f"ready.{key}" for key in ("colour", "source", "did", "found", "size", "laptop", "report", "compare")
+    }
+
+
+def test_a_folder_holds_ready_plans_plain_ones_and_broken_ones(tmp_path: Path) -> None:
+    (tmp_path / "good.toml").write_text(tomli_w.dumps(mapping()))
+    (tmp_path / "plain.toml").write_text(tomli_w.dumps({"name": "x"}))
+    (tmp_path / "Bad_Name.toml").write_text(tomli_w.dumps(mapping()))
+    (tmp_path / "no-toml.toml").write_text("[ready")
+    (tmp_path / "not-utf8.toml").write_bytes(b"name = '\xff'")
+    shelf = read_all(tmp_path, kinds())
+    assert [plan.slug for plan in shelf.plans] == ["good"]
+    assert [broken.slug for broken in shelf.broken] == ["Bad_Name", "no-toml", "not-utf8"]
+    assert shelf.find("good") is shelf.plans[0]
+    assert shelf.find("plain") is None

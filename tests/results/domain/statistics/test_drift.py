@@ -1,0 +1,122 @@
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from results.domain.statistics import drift as model
+
+CONFIGURATIONS = 6
+
+
+class Observation(NamedTuple):
+    configuration: object
+    block: int
+    position: int
+    value: float
+
+
+def drift(observations):
+    names, blocks, positions, values = map(
+        np.array, zip(*((repr(seen[0]), *seen[1:]) for seen in observations), strict=True)
+    )
+    return model.drift(np.unique(names, return_inverse=True)[1], blocks, positions, values)
+
+
+def run(seed, *, blocks=5, drift_share=0.0, order_share=0.0, noise=0.01, configurations=CONFIGURATIONS):
+    random = np.random.default_rng(seed)
+    last = blocks * configurations - 1
+    observations = []
+    for block in range(blocks):
+        for place, configuration in enumerate(random.permutation(configurations)):
+            position = block * configurations + place
+            log = (
+                configuration
+                + math.log1p(drift_share) * position / last
+                + math.log1p(order_share) * place / (configurations - 1)
+                + random.normal(0, noise)
+            )
+            observations.append(Observation(f"c{configuration}", block, position, math.exp(log)))
+    return observations
+
+
+def test_a_drift_without_noise_is_found_exactly():
+    found = drift(run(1, drift_share=0.03, noise=1e-9))
+    assert found.change == pytest.approx(0.03, abs=1e-6)
+    assert found.order_change == pytest.approx(0, abs=1e-6)
+    assert found.drifts and not found.order_matters
+    assert found.trials == 30
+
+
+def test_an_order_effect_without_noise_is_found_exactly():
+    found = drift(run(2, order_share=-0.05, noise=1e-9))
+    assert found.order_change == pytest.approx(-0.05, abs=1e-6)
+    assert found.order_matters and not found.drifts
+
+
+def test_one_configuration_is_plain_regression():
+    observations = run(3, blocks=9, configurations=1 + 1, drift_share=0.04)
+    own = [seen for seen in observations if seen.configuration == "c0"]
+    alone = [Observation("c0", seen.block, seen.block, seen.value) for seen in own]
+    found = drift(alone)
+    expected = stats.linregress(range(9), np.log([seen.value for seen in alone]))
+    assert found.change == pytest.approx(math.expm1(8 * expected.slope))
+    assert found.p == pytest.approx(expected.pvalue)
+    assert found.order_change is None
+
+
+def test_units_change_nothing():
+    observations = run(4, drift_share=0.02)
+    scaled = [Observation(s.configuration, s.block, s.position, 1000 * s.value) for s in observations]
+    assert drift(scaled).p == pytest.approx(drift(observations).p)
+
+
+def test_a_significant_but_tiny_drift_is_no_warning():
+    found = drift(run(5, drift_share=0.002, noise=1e-6))
+    assert found.p < 1e-6 and not found.drifts and not found.order_matters
+
+
+def test_one_block_says_nothing():
+    found = drift(run(6, blocks=1))
+    assert (found.change, found.p, found.order_change) == (None, None, None)
+    assert not found.drifts and not found.order_matters
+
+
+def test_a_configuration_with_zeros_is_left_out():
+    observations = [*run(7, drift_share=0.03, noise=1e-9), Observation("counts", 0, 30, 0.0)]
+    assert drift(observations).trials == 30
+    assert drift([Observation("counts", 0, 0, 0.0)]).trials == 0
+
+
+def test_steady_runs_are_warned_about_once_in_a_hundred_for_each_of_both_tests():
+    found = [drift(run(seed, noise=0.03)) for seed in range(1500)]
+    for p in ([each.p for each in found], [each.order_p for each in found]):
+        assert 0.003 < np.mean(np.array(p) <= 0.01) < 0.018  # four standard errors
+
+
+def test_a_drift_of_5_percent_in_noise_of_1_percent_is_warned_about():
+    assert np.mean([drift(run(seed, drift_share=0.05)).drifts for seed in range(200)]) > 0.99
+
+
+def labelled(observations, labels):
+    """Every trial with as many values, that share its noise."""
+    return [
+        Observation((s.configuration, label), s.block, s.position, (label + 1) * s.value)
+        for s in observations
+        for label in range(labels)
+    ]
+
+
+def test_many_values_of_a_trial_say_no_more_than_one():
+    observations = run(8, drift_share=0.01, order_share=0.01)
+    one, many = drift(observations), drift(labelled(observations, 13))
+    assert (many.change, many.p, many.order_change, many.order_p) == pytest.approx(
+        (one.change, one.p, one.order_change, one.order_p)
+    )
+    assert many.trials == one.trials == 30
+
+
+def test_steady_runs_of_labelled_values_are_warned_about_as_seldom():
+    found = [drift(labelled(run(seed, noise=0.03), 13)) for seed in range(300)]
+    assert np.mean([each.drifts or each.order_matters for each in found]) < 0.06

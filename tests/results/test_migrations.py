@@ -1,0 +1,124 @@
+"""The squashed migration: the same tables as those before 1.0, and a warehouse that has these goes on."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+from django.db import connections
+from django.db.migrations.recorder import MigrationRecorder
+
+from bootstrap import agent, places
+from results import migrations
+from tests.conftest import surrounding
+
+FOLDER = Path(migrations.__path__[0])
+SQUASHED = "0001_squashed_0009_clusters"
+BEFORE = [name for _, name in import_module(f"results.migrations.{SQUASHED}").Migration.replaces]
+
+
+@pytest.fixture
+def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A package with the older migrations alone: those of the code before."""
+    package = f"migrations_before_{uuid4().hex[:12]}"
+    (tmp_path / package).mkdir()
+    for name in ("__init__", *BEFORE):
+        shutil.copy(FOLDER / f"{name}.py", tmp_path / package)
+    monkeypatch.syspath_prepend(tmp_path)
+    return package
+
+
+@pytest.fixture
+def alias(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
+    """An empty database beside the tests' own."""
+    with django_db_blocker.unblock(), empty_database() as name:
+        yield name
+
+
+@pytest.fixture(scope="module")
+def squashed(django_db_setup: None, django_db_blocker: Any) -> list[str]:
+    """What the squashed migration makes of an empty database."""
+    with django_db_blocker.unblock(), empty_database() as name:
+        migrate(name, SQUASHED)
+        return schema(name)
+
+
+@contextmanager
+def empty_database() -> Iterator[str]:
+    """Its alias, which is its name as well. It is dropped at the end."""
+    name = f"migrations_{uuid4().hex[:12]}"
+    on_server(f'CREATE DATABASE "{name}" TEMPLATE template0')
+    connections.settings[name] = connections.settings["default"] | {"NAME": name}
+    try:
+        yield name
+    finally:
+        connections[name].close()
+        del connections[name], connections.settings[name]
+        on_server(f'DROP DATABASE "{name}"')
+
+
+def on_server(statement: str) -> None:
+    with connections["default"].cursor() as cursor:
+        cursor.execute(statement)
+
+
+def migrate(alias: str, last: str) -> None:
+    """Brings it to this migration of results; later ones are not the question here."""
+    call_command("migrate", "results", last, database=alias, verbosity=0)
+
+
+def schema(alias: str) -> list[str]:
+    """Tables with their columns in order, indexes, constraints, sequences, functions, triggers: pg_dump's lines."""
+    server = connections.settings[alias]
+    around = places.known(Path(surrounding("TEITEN_STATE")))
+    assert around is not None
+    address = ["-h", server["HOST"], "-p", str(server["PORT"]), "-U", server["USER"], alias]
+    done = subprocess.run(
+        [str(agent.server_bin(around) / "pg_dump"), "--schema-only", "--no-owner", *address],
+        env={"PGPASSWORD": server["PASSWORD"], "LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    # Each dump is guarded by a word of its own, drawn at random.
+    return re.sub(r"^\\(un)?restrict .*$", "", done.stdout, flags=re.M).splitlines()
+
+
+def applied(alias: str) -> list[str]:
+    """The migrations of results that this database knows as applied."""
+    return sorted(name for app, name in MigrationRecorder(connections[alias]).applied_migrations() if app == "results")
+
+
+def test_a_warehouse_of_the_older_migrations_has_the_same_tables_and_only_notes_the_squashed_one(
+    alias: str, older: str, squashed: list[str], settings: Any
+) -> None:
+    settings.MIGRATION_MODULES = {"results": older}
+    migrate(alias, BEFORE[-1])
+    assert applied(alias) == BEFORE
+    assert "CREATE TABLE public.results_measurement (" in squashed
+    assert schema(alias) == squashed
+    settings.MIGRATION_MODULES = {}
+    migrate(alias, SQUASHED)
+    assert applied(alias) == sorted([*BEFORE, SQUASHED])
+    assert schema(alias) == squashed
+
+
+def test_a_warehouse_that_stopped_among_the_older_migrations_goes_on_with_them(
+    alias: str, older: str, squashed: list[str], settings: Any
+) -> None:
+    settings.MIGRATION_MODULES = {"results": older}
+    migrate(alias, BEFORE[4])
+    assert applied(alias) == BEFORE[:5]
+    settings.MIGRATION_MODULES = {}
+    migrate(alias, BEFORE[-1])
+    assert applied(alias) == sorted([*BEFORE, SQUASHED])
+    assert schema(alias) == squashed

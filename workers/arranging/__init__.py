@@ -1,1 +1,0 @@
-"""What topologies share: reaching servers, replicas of them, waiting until they agree."""

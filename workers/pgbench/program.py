@@ -1,0 +1,10 @@
+"""pgbench as a program that workloads need. Pure."""
+
+from results.domain.kinds.programs import Program
+
+PGBENCH = Program(
+    "pgbench",
+    "Debian, Ubuntu: apt-get install postgresql-contrib; RHEL, Rocky, Fedora: dnf install postgresql-contrib",
+    without="most workloads cannot run",
+    with_postgresql=True,
+)

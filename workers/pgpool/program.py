@@ -1,0 +1,9 @@
+"""pgpool-II as a program that a topology and its collector need. Pure."""
+
+from results.domain.kinds.programs import Program
+
+PROGRAM = Program(
+    "pgpool",
+    "Debian, Ubuntu: apt-get install pgpool2; Fedora: dnf install postgresql-pgpool-II; "
+    "RHEL, Rocky: dnf install pgpool-II-pg16, of the repository of pgpool-II, by PostgreSQL's major version",
+)

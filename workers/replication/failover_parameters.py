@@ -1,0 +1,72 @@
+"""A primary lost in mid-run and a standby promoted: what a plan may ask for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from results.domain.kinds.host_factors import MidRun
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+
+NONE, STOP, KILL, HANG, CUT = "none", "stop", "kill", "hang", "cut"
+NETWORK = "network"  # the host factor whose level `cut` an operator defines
+_ASKED = {"failover": (STOP, KILL, HANG, CUT)}
+
+FAILOVER = Parameter(
+    "failover",
+    Kind.CHOICE,
+    NONE,
+    "How the primary is lost in mid-run. stop: a fast shutdown, as for maintenance; kill: kill -9 of all its "
+    "processes; hang: it is frozen (SIGSTOP), keeps its connections without a word, and is killed before a standby is "
+    "promoted; cut: its network is cut by the host factor `network` of its agent, and it lives on behind the cut.",
+    choices=(NONE, STOP, KILL, HANG, CUT),
+)
+FAILOVER_AT_S = Parameter(
+    "failover_at_s",
+    Kind.NUMBER,
+    10,
+    "The second of the measured window at which the primary is lost.",
+    minimum=2,
+    unit="s",
+    only_with=_ASKED,
+)
+PROMOTE_AFTER_S = Parameter(
+    "promote_after_s",
+    Kind.NUMBER,
+    0,
+    "How long after the primary is gone (after it froze, for hang) a standby is promoted: what a cluster manager takes "
+    "to be sure. 0: at once.",
+    minimum=0,
+    unit="s",
+    only_with=_ASKED,
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """kind: stop, kill, hang, cut. at_s: seconds since the start of the measured window. promote_after_s: from then; 0
+    where a pooler decides."""
+
+    kind: str
+    at_s: float
+    promote_after_s: float
+
+
+def asked_for(parameters: Mapping[str, Scalar]) -> Asked | None:
+    """What a topology's parameters ask for; None for nothing, or for a topology that has no such parameters."""
+    kind = str(parameters.get("failover", NONE))
+    if kind == NONE:
+        return None
+    return Asked(kind, float(parameters["failover_at_s"]), float(parameters.get("promote_after_s", 0)))
+
+
+def loses_until_s(parameters: Mapping[str, Scalar]) -> float | None:
+    """As of `TopologySpec`: the second at which a standby is to be promoted."""
+    asked = asked_for(parameters)
+    return asked.at_s + asked.promote_after_s if asked else None
+
+
+def in_mid_run(parameters: Mapping[str, Scalar]) -> MidRun | None:
+    """As of `TopologySpec`: the cut of the primary's network."""
+    asked = asked_for(parameters)
+    return MidRun("primary", NETWORK, CUT, "failover") if asked and asked.kind == CUT else None

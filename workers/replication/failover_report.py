@@ -1,0 +1,68 @@
+"""What a failover left behind → its moments and events. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from results.domain.dataclass_json import from_json
+from results.domain.errors import ParseError
+from results.domain.measurement.parsed_trial import Event, Gap
+
+FILE = "failover.json"
+_LATE_S = 1.0  # how long after its moment it may come before that is told
+_WORDS = {
+    "stop": "the primary is shut down (fast)",
+    "kill": "the primary is killed (kill -9)",
+    "hang": "the primary is frozen (SIGSTOP)",
+    "cut": "the primary's network is cut",
+}
+
+
+@dataclass(frozen=True)
+class Failover:
+    """kind: as in the plan. asked_s: the second of the window that the plan names. Moments in epoch seconds of the
+    worker's clock: when the primary was struck, when its last process was gone (cut: when the cut was complete), when
+    promotion was asked for, when the server left recovery. promoted: which node. received: standby → bytes of WAL that
+    it had when one was chosen."""
+
+    kind: str
+    asked_s: float
+    struck_s: float
+    gone_s: float
+    promotion_s: float
+    promoted_s: float
+    promoted: str
+    received: Mapping[str, int]
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, sort_keys=True)
+
+    def events(self, start_s: float) -> tuple[Event, ...]:
+        """On the time axis of a window that began at start_s."""
+        what = "which took" if self.kind == "cut" else "its last process was gone after"
+        gone = f"; {what} {self.gone_s - self.struck_s:.3f} s"
+        took = f"{self.promoted} is the primary, {self.promoted_s - self.promotion_s:.3f} s after it was told to be"
+        return (
+            Event(round(self.struck_s - start_s, 3), "primary", "failover", _WORDS[self.kind] + gone),
+            Event(round(self.promoted_s - start_s, 3), self.promoted, "promoted", took),
+        )
+
+    def gaps(self, start_s: float) -> tuple[Gap, ...]:
+        """Whether it came at another moment than asked for."""
+        at_s = self.struck_s - start_s
+        if abs(at_s - self.asked_s) <= _LATE_S:
+            return ()
+        return (Gap("failover", "primary", f"the primary was struck at second {at_s:.1f}, not {self.asked_s:g}"),)
+
+
+def read_failover(files: Mapping[str, str]) -> Failover | None:
+    """None where no failover was asked for. Raises ParseError for a damaged file."""
+    text = files.get(FILE)
+    if text is None:
+        return None
+    try:
+        return from_json(Failover, json.loads(text))
+    except ValueError as error:
+        raise ParseError("not what a failover left", file=FILE, text=f"{error!r} in {text[:150]}") from None

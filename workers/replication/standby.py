@@ -1,0 +1,189 @@
+"""Physical standbys: cloned once from the primary, kept between trials, attached by streaming, awaited.
+
+A standby's cluster lies beside those of other servers (`workers.postgres.cluster`), with `copy-of`: the primary's
+system identifier. Its upstream keeps WAL for it in a slot while the arrangement stands, and `wal_keep_size` for the
+time between trials; what has fallen behind that is cloned anew."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from results.domain.errors import TrialError
+from results.domain.matrix.clusters import digest
+from results.domain.measurement.parsed_trial import Check
+from workers.interfaces import Stage
+from workers.postgres import cluster, verify
+from workers.postgres.server import Server
+from workers.servers import access, nodes
+
+_FIRST_WITH_KEEP_SIZE = 130000
+_HERE = Path(__file__).parent
+_CLONE = cluster.NO_REMOVAL + (_HERE / "clone.sh").read_text()
+_STATE = (_HERE / "replication.sql").read_text()
+_RELEASE = (_HERE / "release.sql").read_text()
+_SLOTS = (_HERE / "slots.sql").read_text()
+_SLOT = "SELECT pg_create_physical_replication_slot(:'slot', true) WHERE NOT EXISTS ({}) \\g /dev/null".format(
+    "SELECT FROM pg_replication_slots WHERE slot_name = :'slot'"
+)
+_PATIENCE_S = 12.0  # without any progress; a standby that was refused asks again after 5 s
+
+
+def settings(stage: Stage, node: str) -> dict[str, str]:
+    """What every server of such an arrangement has set, under the plan's own settings."""
+    keep = {"wal_keep_size": "1GB"}
+    if stage.installation(node).version_num < _FIRST_WITH_KEEP_SIZE:
+        keep = {"wal_keep_segments": "64"}
+    own = {"wal_level": "replica", "max_wal_senders": "32", "max_replication_slots": "32", "hot_standby": "on"}
+    return own | keep | dict(stage.spec.settings)
+
+
+async def start_primary(
+    stage: Stage, standbys: Collection[str], *, connection: str = "auto", peers: Collection[str] = ()
+) -> None:
+    """A primary that standbys can follow; its synchronous ones, and slots of others than these, are forgotten. Every
+    other server of Teiten on the agents is stopped, but for standbys that an earlier trial left. peers: other nodes
+    that connect to it. Raises TrialError with the server's own words."""
+    remote, node = stage.agents["primary"], "primary"
+    listen, lines = access.listening(stage, node, (*standbys, *peers), connection)
+    server = await cluster.ensure(
+        remote,
+        stage.installation(node),
+        initdb=stage.spec.initdb,
+        settings=settings(stage, node),
+        listen=listen,
+        hba=lines,
+        name=nodes.cluster_name(stage, node),
+    )
+    stage.servers[node] = server
+    kept = [(stage.agents[standby], f"{nodes.directory_of(stage, standby)}/data") for standby in standbys]
+    await nodes.stop_others(stage, [(remote, server.data_dir), *kept])
+    await server.execute(_RELEASE)
+    await keep_slots(stage, node, standbys)
+    if listen:
+        await access.hand_out(stage, node)
+
+
+async def keep_slots(stage: Stage, upstream: str, standbys: Collection[str]) -> None:
+    """A server keeps WAL for these standbys alone: Teiten's other slots are dropped, and who still streams by one of
+    them is ended for good. Raises CommandError."""
+    kept = ",".join(slot_of(stage, standby) for standby in standbys)
+    await stage.servers[upstream].execute(_SLOTS, variables={"kept": kept})
+
+
+async def attach(stage: Stage, node: str, upstream: str, below: Collection[str] = (), connection: str = "auto") -> str:
+    """The standby of this node, streaming from the server of another and caught up with the primary: 'kept' or
+    'cloned'. below: nodes that will follow it in turn. Raises TrialError with the server's own words."""
+    remote, source = stage.agents[node], stage.servers[upstream]
+    directory = nodes.directory_of(stage, node)
+    listen, lines = access.listening(stage, node, below, connection)
+    environment = await nodes.reach(stage, node, upstream, source="primary")
+    await source.execute(_SLOT, variables={"slot": slot_of(stage, node)})
+    own = settings(stage, node) | {
+        "primary_conninfo": nodes.conninfo(environment, application_name=node),
+        "primary_slot_name": slot_of(stage, node),
+    }
+    how = await _clone(stage, node, directory, environment)
+    while True:
+        try:
+            server = await cluster.ensure(
+                remote,
+                stage.installation(node),
+                initdb=stage.spec.initdb,
+                settings=own,
+                listen=listen,
+                hba=lines,
+                name=nodes.cluster_name(stage, node),
+            )
+            stage.servers[node] = server
+            await follows(stage, node, upstream)
+        except TrialError:
+            if how == "cloned":
+                raise
+            how = await _clone(stage, node, directory, environment, again=True)
+            continue
+        break
+    if listen:
+        await access.hand_out(stage, node, source="primary")
+    return how
+
+
+async def follows(stage: Stage, node: str, upstream: str) -> None:
+    """Waits until the standby streams and has replayed all that the primary has written by now. Raises TrialError when
+    it makes no progress."""
+    lsn = await written(stage.primary)
+
+    async def ask() -> tuple[dict[str, Any], bool]:
+        state = await stream_of(stage, node, upstream)
+        return state, state["state"] == "streaming" and await replayed(stage.servers[node], lsn)
+
+    there, (state, _) = await nodes.patiently(ask, lambda answer: answer[1], _PATIENCE_S)
+    if not there:
+        said = (await stage.servers[node].log_tail()).splitlines()[-6:]
+        raise TrialError(
+            f"{node} does not follow {upstream}.",
+            where="arrange",
+            why="\n".join([f"State of its stream: {state['state'] or 'none'}.", *said]),
+            todo="Look at both servers' logs, which are kept with the trial.",
+        )
+
+
+async def written(server: Server) -> str:
+    """How far the primary's WAL has been written, as an LSN."""
+    return (await server.execute("SELECT pg_current_wal_lsn();")).strip()
+
+
+async def replayed(server: Server, lsn: str) -> bool:
+    """Whether a standby has replayed the WAL up to there."""
+    question = "SELECT coalesce(pg_last_wal_replay_lsn() >= :'lsn'::pg_lsn, false);"
+    return (await server.execute(question, variables={"lsn": lsn})).strip() == "t"
+
+
+async def stream_of(stage: Stage, node: str, upstream: str) -> dict[str, Any]:
+    """What the upstream says of one standby; empty words where it is not connected."""
+    rows = await stage.servers[upstream].query(_STATE, variables={"node": node})
+    return rows[0] if rows else {"state": "", "sync_state": "", "replay_lsn": ""}
+
+
+async def checks(stage: Stage, node: str, upstream: str, sync_state: str) -> list[Check]:
+    """What must hold of one standby: that of every server, that it streams, is in this state, and has replayed all that
+    the primary has written by now. Raises CommandError, TrialError."""
+    await follows(stage, node, upstream)
+    found = await verify.server_checks(
+        stage.servers[node],
+        stage.database,
+        role=node,
+        settings=stage.spec.settings,
+        access_method=stage.spec.access_method,
+        stored_by=stage.stored_by,
+        standby=True,
+    )
+    state = await stream_of(stage, node, upstream)
+    return [
+        *found,
+        Check(f"stream from {upstream}", node, "streaming", state["state"] or "none", state["state"] == "streaming"),
+        Check("synchronous state", node, sync_state, state["sync_state"] or "none", state["sync_state"] == sync_state),
+    ]
+
+
+def slot_of(stage: Stage, node: str) -> str:
+    """The slot by which this very cluster streams: one of the same node on another agent has another."""
+    return f"teiten_{node}_{digest(stage.agents[node].address.name, nodes.directory_of(stage, node), length=8)}"
+
+
+async def _clone(stage: Stage, node: str, directory: str, environment: dict[str, str], *, again: bool = False) -> str:
+    remote, installation = stage.agents[node], stage.installation(node)
+    system = (await stage.primary.execute("SELECT system_identifier FROM pg_control_system();")).strip()
+    wal = cluster.wal_dir(remote, directory)
+    words = (installation.bin_dir, installation.client_bin, directory, system, "again" if again else "", wal)
+    result = await remote.script(_CLONE, *words, env=environment, check=False, timeout_s=None)
+    if result.exit_status == 0:
+        return result.stdout.split()[-1]
+    raise TrialError(
+        f"{node} could not be copied from {posixpath.basename(environment['PGHOST'])}.",
+        where="arrange",
+        why=result.stderr.strip()[-1200:],
+        todo="Look at the space left, and whether the agents reach each other's servers.",
+    )

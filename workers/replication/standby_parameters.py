@@ -1,0 +1,60 @@
+"""Parameters that topologies with standbys share, and what follows from them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from results.domain.errors import Problem
+from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.specs import Target
+
+FIRST_VERSION = 120000  # from here on a standby's settings are settings
+MOST_STANDBYS = 16
+OFF = "off"
+
+CONNECTION = Parameter(
+    "connection",
+    Kind.CHOICE,
+    "auto",
+    "How the client connects. auto: by Unix socket on one machine, by TCP between two.",
+    choices=("auto", "tcp"),
+)
+STANDBYS = Parameter("standbys", Kind.INTEGER, 1, "How many standbys.", 1, MOST_STANDBYS)
+LOAD = Parameter(
+    "load",
+    Kind.CHOICE,
+    "primary",
+    "Which servers take load: the primary, the standbys (each from clients of its own, so a workload that only reads), "
+    "or both.",
+    choices=("primary", "standbys", "both"),
+)
+READS = Parameter(
+    "reads",
+    Kind.CHOICE,
+    "select-only",
+    "What the standbys run where both take load: pgbench's select-only, whose numbers stay each standby's own, or the "
+    "workload itself, which then must only read.",
+    choices=("select-only", "workload"),
+)
+
+
+def targets(parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
+    """Which servers take load, by `load` and `reads`."""
+    return targets_among([f"standby{number}" for number in range(1, int(parameters["standbys"]) + 1)], parameters)
+
+
+def targets_among(others: Sequence[str], parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
+    """Which of the primary and the other servers take load, by `load` (primary, both, or else the others) and
+    `reads`."""
+    if parameters["load"] == "primary":
+        return (Target("primary"),)
+    if parameters["load"] == "both":
+        return (Target("primary"), *(Target(node, parameters["reads"] == "workload") for node in others))
+    return tuple(Target(node) for node in others)
+
+
+def version_problems(version_num: int) -> Iterator[Problem]:
+    """Standbys are arranged from version 12 on."""
+    if version_num < FIRST_VERSION:
+        what = "Before PostgreSQL 12 a standby is configured in another way, which Teiten does not know."
+        yield Problem("standbys", what, "Choose PostgreSQL 12 or later.")

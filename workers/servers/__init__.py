@@ -1,0 +1,1 @@
+"""What topologies share: starting, reaching and stopping servers, and whether they agree."""
