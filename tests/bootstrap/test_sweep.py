@@ -83,7 +83,13 @@ def test_what_a_killed_server_of_the_warehouse_has_left_is_ended_and_a_shell_the
     program = shutil.copy("/bin/sleep", tmp_path / "postgres")
     here = Places(tmp_path, tmp_path)
     here.run.mkdir()
-    with subprocess.Popen([program, "60"], cwd=data) as backend, subprocess.Popen(["sleep", "60"], cwd=data) as shell:
+    with (
+        # A shell without job control starts what it puts into the background, these tests perhaps, deaf to SIGQUIT.
+        subprocess.Popen(
+            [program, "60"], cwd=data, preexec_fn=lambda: signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+        ) as backend,
+        subprocess.Popen(["sleep", "60"], cwd=data) as shell,
+    ):
         sweep.earlier_start(here)
         assert backend.wait() == -signal.SIGQUIT
         assert shell.poll() is None
