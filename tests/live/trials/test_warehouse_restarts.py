@@ -121,7 +121,7 @@ def test_when_a_step_begins(
     stored_once()
 
 
-STORED = [(attempts, "_begun"), *STEPS[1:]]
+STORED = [(attempts, "_begin"), *STEPS[1:]]
 
 
 @pytest.mark.parametrize(("module", "step"), STORED, ids=[name for _, name in STORED])
@@ -192,7 +192,7 @@ def test_a_contact_ends_and_leaves_its_agent_free(
     with pytest.raises(HostKeyError):
         tasks.contact_now(agent.pk)
     models.Agent.objects.update(host_key_fingerprint=models.Agent.objects.get().offered_fingerprint)
-    before(monkeypatch, contact, "discovered", lambda: server.restart(0))
+    before(monkeypatch, contact, "discover_agent", lambda: server.restart(0))
     tasks.contact_now(agent.pk)
     assert models.Agent.objects.get().state == AgentState.READY
     assert models.Lease.objects.count() == 0
