@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from bootstrap import account as accounts
-from bootstrap import checks, clean, oldpg, places, sweep, system, venv, watch
+from bootstrap import checks, clean, demo, oldpg, places, sweep, system, venv
 from bootstrap.errors import BootstrapError, say
 
 
@@ -44,7 +44,6 @@ def _parser() -> argparse.ArgumentParser:
     add("oldpg", _oldpg, "fetch older PostgreSQL servers for tests").add_argument("majors", nargs="*")
     add("leftover", _leftover, "list processes that still belong to the state folder; exit code 1 if any")
     add("clean", _clean, "stop what runs and remove the state folder")
-    add("watch", _watch, "end when one of NAME:PID:STARTED ends").add_argument("watched", nargs="+")
     return parser
 
 
@@ -57,9 +56,7 @@ def _system(options: argparse.Namespace) -> None:
 
 
 def _demo(_: argparse.Namespace) -> int:
-    from bootstrap.demo import demo  # honcho is there in the virtual environment only
-
-    return demo()
+    return demo.demo()
 
 
 def _services(options: argparse.Namespace) -> int:
@@ -86,7 +83,3 @@ def _leftover(_: argparse.Namespace) -> int:
 
 def _clean(_: argparse.Namespace) -> None:
     clean.clean(places.state_folder())
-
-
-def _watch(options: argparse.Namespace) -> int:
-    return watch.watch(options.watched)
