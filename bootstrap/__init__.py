@@ -1,7 +1,8 @@
 """Brings Teiten up from nothing on one machine: `make demo` and `make test`.
 
-The standard library only (honcho from the virtual environment for the demo), and no import of results, workers or
-webapp: what they need to know they read from environment variables, what is asked of them goes through manage.py.
+The standard library only, and no import of results, workers or webapp: what they need to know they read from
+environment variables, what is asked of them goes through manage.py.
 
-    places → account, ports, processes → servers (warehouse, queue, sshd) → services → demo, tests, clean
+    places → account, ports, processes → servers (warehouse, queue, sshd) → services → tests, clean
+                                                                                     → supervisor → demo
 """

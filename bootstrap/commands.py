@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from bootstrap import account as accounts
-from bootstrap import checks, clean, demo_check, oldpg, places, sweep, system, venv, watch
+from bootstrap import checks, clean, demo, demo_check, oldpg, places, sweep, system, venv, watch
 from bootstrap.errors import BootstrapError, say
 
 
@@ -45,7 +45,6 @@ def _parser() -> argparse.ArgumentParser:
     add("oldpg", _oldpg, "fetch older PostgreSQL servers for tests").add_argument("majors", nargs="*")
     add("leftover", _leftover, "list processes that still belong to the state folder; exit code 1 if any")
     add("clean", _clean, "stop what runs and remove the state folder")
-    add("watch", _watch, "end when one of NAME:PID:STARTED ends").add_argument("watched", nargs="+")
     return parser
 
 
@@ -58,9 +57,7 @@ def _system(options: argparse.Namespace) -> None:
 
 
 def _demo(_: argparse.Namespace) -> int:
-    from bootstrap.demo import demo  # honcho is there in the virtual environment only
-
-    return demo()
+    return demo.demo()
 
 
 def _demo_check(_: argparse.Namespace) -> None:
@@ -91,7 +88,3 @@ def _leftover(_: argparse.Namespace) -> int:
 
 def _clean(_: argparse.Namespace) -> None:
     clean.clean(places.state_folder())
-
-
-def _watch(options: argparse.Namespace) -> int:
-    return watch.watch(options.watched)

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import shlex
 import shutil
 import signal
 import subprocess
@@ -16,12 +15,10 @@ from pathlib import Path
 
 from bootstrap import places, ports, services, sweep, system
 from bootstrap.errors import BootstrapError, last_lines, say
-from bootstrap.honcho_manager import DemoManager, Output
 from bootstrap.places import CHECKOUT
 from bootstrap.processes import find
 from bootstrap.services import Running
-
-_KEPT = frozenset({"worker", "beat", "web"})  # started again when one ends
+from bootstrap.supervisor import Output, Part, Supervisor
 
 
 def demo() -> int:
@@ -107,42 +104,30 @@ def _hash(patterns: tuple[str, ...]) -> str:
 
 
 def _keep(session: Running, port: int) -> int:
-    """Runs everything under honcho until it is stopped, or something ends that cannot be started again."""
+    """Runs everything until it is stopped, or something ends that cannot be started again."""
     output = Output(session.places.logs, shown=frozenset({"demo"}))
-    manager = DemoManager(output, _KEPT)
-    for name, words in _commands(session, port).items():
-        environment = session.environment | (_terminal() if name == "demo" else {})
-        manager.add_process(name, f"exec {shlex.join(words)}", env=environment, cwd=str(CHECKOUT))
-    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
-    manager.loop()
-    # honcho's handlers would answer a second Ctrl-C with the end of this process in the midst of stopping.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)
-    if not manager.ended_first:
+    end = Supervisor(_parts(session, port), output, session.ended).run()
+    if end is None:
         say("\nStopping …")
         return 0
-    _explain(session, output, manager.ended_first)
+    _explain(session, output, end.name)
     return 1
 
 
-def _commands(session: Running, port: int) -> dict[str, list[str]]:
-    python = sys.executable
-    programs = Path(python).parent
-    celery = [str(programs / "celery"), "--app", "workers.app"]
-    scheduler = "workers.beat:Scheduler"
-    watched = [
-        f"{name}:{child.pid}:{process.started}"
-        for name, (child, _) in session.started.items()
-        if (process := find(child.pid))
+def _parts(session: Running, port: int) -> list[Part]:
+    programs = Path(sys.executable).parent
+    celery = (str(programs / "celery"), "--app", "workers.app")
+    scheduler = ("--scheduler", "workers.beat:Scheduler", "--pidfile=")
+    gunicorn = (str(programs / "gunicorn"), "webapp.wsgi:application", "--bind", f"{ports.HOST}:{port}")
+    threads = ("--workers", "1", "--threads", "8", "--graceful-timeout", "2", "--no-control-socket")
+    pool = ("--pool", "threads", "--concurrency", "8")
+    environment = session.environment
+    return [
+        Part("worker", (*celery, "worker", *pool, "--loglevel", "INFO"), environment, restarted=True),
+        Part("beat", (*celery, "beat", *scheduler, "--loglevel", "INFO"), environment, restarted=True),
+        Part("web", (*gunicorn, *threads), environment, restarted=True),
+        Part("demo", (sys.executable, "manage.py", "demo"), environment | _terminal()),
     ]
-    gunicorn = [str(programs / "gunicorn"), "webapp.wsgi:application", "--bind", f"{ports.HOST}:{port}"]
-    return {
-        "services": [python, "-m", "bootstrap", "watch", *watched],
-        "worker": [*celery, "worker", "--pool", "threads", "--concurrency", "8", "--loglevel", "INFO"],
-        "beat": [*celery, "beat", "--scheduler", scheduler, "--pidfile=", "--loglevel", "INFO"],
-        "web": [*gunicorn, "--workers", "1", "--threads", "8", "--graceful-timeout", "2", "--no-control-socket"],
-        "demo": [python, "manage.py", "demo"],
-    }
 
 
 def _terminal() -> dict[str, str]:
@@ -152,8 +137,8 @@ def _terminal() -> dict[str, str]:
 
 
 def _explain(session: Running, output: Output, name: str) -> None:
-    # Whoever needs a server that is gone may end before the watcher has seen it.
+    # Whoever needs a server that is gone may end before the server was seen to have ended.
     gone = session.ended()
     name = gone[0] if gone else name
-    lines = last_lines(session.log(name)) if gone else "\n".join(f"    {line}" for line in output.last.get(name, ()))
+    lines = last_lines(session.log(name)) if gone else "\n".join(f"    {line}" for line in output.last_lines(name))
     say(f"\n{name} has ended unexpectedly. Its last lines:\n{lines}\nAll logs are in {session.places.logs}.")

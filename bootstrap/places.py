@@ -93,8 +93,8 @@ def prepare(state: Path, account: Account) -> Places:
         ground = state if inside else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
         written(state / _MARKER, "" if inside else f"{ground}\n")
         places = Places(state, ground)
-    for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), (places.logs, 0o700), (places.run, 0o700),
-                         (places.secrets, 0o700), (places.redis, 0o700), (places.bundles, 0o700)):  # fmt: skip
+    ours = (places.logs, places.run, places.secrets, places.redis, places.bundles)
+    for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), *((folder, 0o700) for folder in ours)):
         folder.mkdir(exist_ok=True)
         folder.chmod(mode)
     for folder, mode in ((places.agent, 0o755), (places.warehouse, 0o700)):

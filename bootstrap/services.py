@@ -87,7 +87,7 @@ def _locked(here: Places) -> Iterator[None]:
     """One start a state folder. The lock file names its holder. Raises BootstrapError."""
     with (here.state / "lock").open("a+", encoding="utf-8") as lock:
         try:
-            # Not flock: honcho's forks would inherit that, and outlive a killed parent as its holders.
+            # Not flock: a fork would inherit that, and outlive a killed parent as its holder.
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)

@@ -20,7 +20,7 @@ from results.runs import audit
 
 @dataclass(frozen=True)
 class Loaded:
-    """done: loaded, replaced or unchanged."""
+    """What was done with one table. done: loaded, replaced or unchanged."""
 
     slug: str
     place: str

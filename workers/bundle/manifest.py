@@ -22,7 +22,11 @@ _ALWAYS_WRITTEN = ("window", "nodes", "collectors", "phases", "commands", "check
 
 @dataclass(frozen=True)
 class Node:
-    """role: `client`, `primary`, …; clock_offset_s: the agent's clock minus the worker's, ± clock_error_s."""
+    """A role of the trial and the agent that played it.
+
+    role: `client`, `primary`, …
+    clock_offset_s: the agent's clock minus the worker's, ± clock_error_s.
+    """
 
     role: str
     agent: str
@@ -32,8 +36,13 @@ class Node:
 
 @dataclass(frozen=True)
 class Manifest:
-    """window: start and end of the measured time, None when it was never reached. spec: `TrialSpec.to_json()`.
-    collectors: (name, node) of each that ran. error: `TeitenError.as_dict()`, None when every phase succeeded."""
+    """What ran in one attempt, and how it ended.
+
+    spec: `TrialSpec.to_json()`.
+    window: start and end of the measured time, None when it was never reached.
+    error: `TeitenError.as_dict()`, None when every phase succeeded.
+    collectors: (name, node) of each that ran.
+    """
 
     trial_key: str
     attempt: int

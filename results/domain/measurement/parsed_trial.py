@@ -1,4 +1,4 @@
-"""All that a bundle says, as plain values: what crosses from workers into the warehouse. Pure.
+"""What a bundle says, as plain values that cross from workers into the warehouse. Pure.
 
 Times of series, events and heat maps are seconds relative to the start of the measured window.
 """
@@ -18,8 +18,12 @@ from results.domain.measurement.series import Series
 
 @dataclass(frozen=True)
 class Measurement:
-    """One value of a metric in one trial, in the metric's unit. node: role (`primary`, `client`), '' for the trial
-    as a whole. label: which of several (script, statement, table, phase), '' for the total."""
+    """One value of a metric in one trial.
+
+    value: in the metric's unit.
+    node: role (`primary`, `client`), '' for the trial as a whole.
+    label: which of several (script, statement, table, phase), '' for the total.
+    """
 
     metric: str
     value: float
@@ -29,7 +33,12 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Latencies:
-    """Every transaction's latency of one script on one client node. label: script name, '' for all scripts."""
+    """Every transaction's latency of one script on one client node.
+
+    label: script name, '' for all scripts.
+    histogram: of the whole window.
+    heat: second by second.
+    """
 
     node: str
     label: str
@@ -39,7 +48,11 @@ class Latencies:
 
 @dataclass(frozen=True)
 class Event:
-    """Something at a moment: kind is short and stable (`checkpoint`, `autovacuum`, `error`)."""
+    """Something that happened at a moment.
+
+    at_s: seconds since the start of the measured window.
+    kind: short and stable (`checkpoint`, `autovacuum`, `error`).
+    """
 
     at_s: float
     node: str
@@ -49,7 +62,10 @@ class Event:
 
 @dataclass(frozen=True)
 class Gap:
-    """What could not be gathered, and why: costs a series, never the trial (unless the plan requires it)."""
+    """What could not be gathered, and why. It costs a series, and the trial only where the plan requires its source.
+
+    source: the workload or collector that lacks it.
+    """
 
     source: str
     node: str
@@ -58,8 +74,12 @@ class Gap:
 
 @dataclass(frozen=True)
 class Document:
-    """Something structured that is no number: a query's plan, an answer to a check, sampled stacks. kind is short and
-    stable (`plan`, `capability`, `stacks`), label says which (`q1.1`), content is JSON."""
+    """Something structured that is no number: a query's plan, an answer to a check, sampled stacks.
+
+    kind: short and stable (`plan`, `capability`, `stacks`).
+    label: which of them (`q1.1`).
+    content: JSON-ready.
+    """
 
     kind: str
     label: str
@@ -77,11 +97,12 @@ class LayerUse:
 
 @dataclass(frozen=True)
 class Part:
-    """What one workload or collector read from its own files; its spec declares the metrics, but those that only the
-    output can name (metrics).
+    """What one workload or collector read from its own files.
 
+    metrics: those that only the output can name; the spec declares all others.
     failure: set when the files themselves say that the trial failed (an aborted pgbench): the numbers are kept,
-    shown, and stay out of every aggregate."""
+        shown, and stay out of every aggregate.
+    """
 
     measurements: tuple[Measurement, ...] = ()
     series: tuple[Series, ...] = ()
@@ -107,7 +128,11 @@ class Check:
 
 @dataclass(frozen=True)
 class PhaseTiming:
-    """One phase of an attempt. offset_s: since the attempt's start."""
+    """One phase of an attempt.
+
+    offset_s: its begin, since the attempt's start.
+    seconds: how long it took.
+    """
 
     name: str
     offset_s: float
@@ -117,7 +142,11 @@ class PhaseTiming:
 
 @dataclass(frozen=True)
 class CommandRun:
-    """A command exactly as run on an agent."""
+    """A command exactly as run on an agent.
+
+    exit_status: None where a signal or a lost connection ended it.
+    seconds: how long it took.
+    """
 
     node: str
     phase: str
@@ -137,8 +166,13 @@ class RawFile:
 
 @dataclass(frozen=True)
 class ParsedTrial:
-    """One attempt, whole. trial_key: '<run>/<trial>' as in the manifest. error: as TeitenError.as_dict(), or None.
-    succeeded is the only thing that lets an attempt into an aggregate."""
+    """All that a bundle says of one attempt.
+
+    trial_key: '<run>/<trial>' as in the manifest.
+    measured_from, measured_to: None where the measured window was never reached.
+    succeeded: the only thing that lets an attempt into an aggregate.
+    error: as TeitenError.as_dict(), None where it succeeded.
+    """
 
     trial_key: str
     attempt: int
