@@ -12,7 +12,7 @@ from results.confounders import AGENT, Environment, EnvironmentDifference, envir
 from results.environment import LayerKind
 from results.errors import TeitenError
 from results.queries import NotFound, known_id
-from results.queries.environments import Ran, environments_of, planned
+from results.queries.environments import TrialEnvironment, environments_of, planned
 
 _FACTS = (LayerKind.HARDWARE, LayerKind.KERNEL, LayerKind.STORAGE, LayerKind.TOOL)
 _ROLE = "agent."
@@ -132,7 +132,7 @@ def _publisher(run: models.Run) -> str:
     return run.publication.title if run.publication else ""
 
 
-def _environments(side: _Side, against: _Side, ran: Sequence[Ran]) -> list[Environment]:
+def _environments(side: _Side, against: _Side, ran: Sequence[TrialEnvironment]) -> list[Environment]:
     """A machine is held against a machine: of a trial that meets an agent, only what its server's machine is."""
     role = _MACHINE if side.subject.kind == against.subject.kind == "agent" else "primary"
     if side.subject.kind == "agent":
@@ -148,7 +148,7 @@ def _environments(side: _Side, against: _Side, ran: Sequence[Ran]) -> list[Envir
     ]
 
 
-def _machines(side: _Side, ran: Ran) -> Environment:
+def _machines(side: _Side, ran: TrialEnvironment) -> Environment:
     """The agents of a trial. A run's trials may be on several that look the same: no one of them is named."""
     if side.subject.kind != "trial":
         return {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from results import models, sql
 from results.errors import TeitenError
-from results.queries.ordering import DEFAULT, in_order
+from results.queries.ordering import DEFAULT, sorted_levels
 from results.queries.selection import JOINT, dimensions
 
 DATE, VERSION, COMMIT = "date", "version", "commit"
@@ -161,7 +161,7 @@ def _held(fitting: Sequence[Family], told_apart: Sequence[str], names: Sequence[
             lines.setdefault(tuple(map(family.level, told_apart)), set()).add(family.level(name))
         if all(len(values) == 1 for values in lines.values()):
             continue
-        texts = in_order([family.level(name) for family in rest], name)
+        texts = sorted_levels([family.level(name) for family in rest], name)
         trials = {text: sum(family.trials for family in rest if family.level(name) == text) for text in texts}
         held[name] = max(texts, key=lambda text: trials[text])
         rest = [family for family in rest if family.level(name) == held[name]]
@@ -174,7 +174,7 @@ def _lines(shown: Sequence[Family], told_apart: Sequence[str]) -> dict[str, tupl
         levels = tuple(map(family.level, told_apart))
         lines[levels] = (*lines.get(levels, ()), *family.configurations)
     for place in reversed(range(len(told_apart))):
-        order = in_order([levels[place] for levels in lines], told_apart[place])
+        order = sorted_levels([levels[place] for levels in lines], told_apart[place])
         lines = dict(sorted(lines.items(), key=lambda item: order.index(item[0][place])))
     return {JOINT.join(levels): configurations for levels, configurations in lines.items()}
 
@@ -188,7 +188,7 @@ def _facet(
     for family in known:
         if family.fits(others):
             trials[family.level(name)] += family.trials
-    values = tuple((text, trials[text]) for text in in_order(trials, name))
+    values = tuple((text, trials[text]) for text in sorted_levels(trials, name))
     now = chosen.filters.get(name) or ((held[name],) if name in held else ())
     return FamilyFacet(name, values, tuple(now), name in several)
 

@@ -13,7 +13,7 @@ from results import models, sql
 from results.metrics import Better
 from results.queries import NotFound
 from results.queries.configurations import configurations
-from results.queries.environments import Judged, Side
+from results.queries.environments import EnvironmentComparison, Side
 from results.queries.facets import MetricChoice, metrics_of
 from results.queries.families import Family, families
 from results.queries.metrics import MetricRow
@@ -224,9 +224,9 @@ def _judged(pairs: Pairs, metric: MetricRow) -> list[CellProgress]:
     """An environment that differs in what matters withholds the verdict; another build does not: it is what a plan
     follows."""
     attempts = [value.attempt_id for pair in pairs.values() for point in pair for value in point.values]
-    judged = Judged(attempts)
+    environments = EnvironmentComparison(attempts)
     differences = {
-        name: judged.difference(_side(before, "before"), _side(after, "after"))
+        name: environments.difference(_side(before, "before"), _side(after, "after"))
         for name, (before, after) in pairs.items()
     }
     questions = [

@@ -25,7 +25,7 @@ from results.queries.families import (
     families,
 )
 from results.queries.metrics import MetricRow, unknown
-from results.queries.ordering import in_order
+from results.queries.ordering import sorted_levels
 from results.queries.selection import JOINT, unknown_choice
 from results.queries.trend_environments import EnvironmentChange, Step, environment_changes
 from results.statistics.changepoint import FEWEST, LEVEL, METHOD, MINIMUM_SEGMENT, change_points
@@ -232,7 +232,7 @@ def _by_line(choice: Choice, rows: Sequence[_Replicate], x: str) -> dict[str, li
             choice.installations.get(row.configuration, "")
         )
     apart = {name for (name, _), installations in there.items() if len(installations) > 1}
-    order = in_order(choice.installations.values(), INSTALLATION)
+    order = sorted_levels(choice.installations.values(), INSTALLATION)
     found: dict[tuple[str, str], list[_Replicate]] = {}
     for row in rows:
         name = of[row.configuration]
@@ -245,7 +245,7 @@ def _by_line(choice: Choice, rows: Sequence[_Replicate], x: str) -> dict[str, li
 def _levels(x: str, rows: Iterable[_Replicate]) -> tuple[str, ...]:
     """Versions in their own order, runs and commits in the order in which they were first measured."""
     levels = tuple(dict.fromkeys(row.level(x) for row in rows))
-    return in_order(levels, VERSION) if x == VERSION else levels
+    return sorted_levels(levels, VERSION) if x == VERSION else levels
 
 
 def _line(name: str, rows: Sequence[_Replicate], levels: Sequence[str], x: str, metric: MetricRow) -> TrendLine:
@@ -259,7 +259,7 @@ def _point(level: str, rows: Sequence[_Replicate]) -> TrendPoint:
     return TrendPoint(
         level=level,
         at=min(row.at for row in rows),
-        versions=in_order([row.version for row in rows], VERSION),
+        versions=sorted_levels([row.version for row in rows], VERSION),
         runs=tuple(dict.fromkeys(row.run_id for row in rows)),
         median=median(row.value for row in rows),
         values=tuple(row.shown() for row in rows),

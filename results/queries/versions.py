@@ -12,7 +12,7 @@ from results.queries.comparison import Comparison, Point, compare
 from results.queries.configurations import configurations
 from results.queries.facets import facets, metrics_of
 from results.queries.metrics import MetricRow
-from results.queries.ordering import in_order
+from results.queries.ordering import sorted_levels
 from results.queries.presets import Source, level_name, matched_by, sources, speed, trial_ids
 from results.queries.selection import JOINT, LABEL, Selection
 from results.statistics.verdict import Kind
@@ -77,7 +77,7 @@ def versions(workload: str = "", baseline: str = "", only: Collection[str] = ())
     '' for the one that most cells of a row can be compared with. only: versions shown. Queries: one, and for each pair
     of workload and metric with two versions or more two beside those of `compare`."""
     found = [source for source in sources() if source.workload != "capabilities"]
-    known = in_order(sorted({version for source in found for version in source.versions}), MAJOR)
+    known = sorted_levels(sorted({version for source in found for version in source.versions}), MAJOR)
     shown = tuple(version for version in known if not only or version in only)
     groups = _groups([source for source in found if not workload or source.workload == workload])
     compared = {version for group in groups if len(of := _versions_of(group)) > 1 for version in of}
@@ -219,8 +219,7 @@ class _Base:
 def _base(group: Sequence[Source], shown: Sequence[str], wanted: str) -> _Base | None:
     """The version that has most others beside it, the oldest of several, or the one that is wanted; None where no
     configuration has that beside another."""
-    rows = configurations([source.run_id for source in group])
-    rows = rows.take(rows.trials["done"] > 0)
+    rows = [row for row in configurations([source.run_id for source in group]) if row.done]
     by = matched_by(facets(rows, {}))
     beside: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for row in rows:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from results.metrics import percentile_name
 from results.queries.baselines import CELL, REFERENCE
 from results.queries.comparison import Comparison
-from results.queries.ordering import in_order
+from results.queries.ordering import sorted_levels
 from results.queries.selection import JOINT, LABEL, NODE, PER, STATISTICS, dimensions
 from webapp.charts.style import PALETTE
 from webapp.urlstate import FILTER, NO_SERIES
@@ -92,7 +92,7 @@ def _own_chips(found: Comparison) -> Iterable[Chips]:
     metric = next((choice for choice in found.metrics if choice.name == found.metric.name), None)
     for name, texts in ((NODE, metric.nodes), (LABEL, metric.labels)) if metric else ():
         if len(texts) > 1 and name in (*chosen.axes, *chosen.filters):
-            yield _chips(name, [(text, None) for text in in_order([text for text in texts if text], name)], found)
+            yield _chips(name, [(text, None) for text in sorted_levels([text for text in texts if text], name)], found)
 
 
 def _chips(name: str, values: Sequence[tuple[str, int | None]], found: Comparison) -> Chips:

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from results.confounders import Cause, KeyJudgement
 from results.environment import LayerKind
-from results.queries.environments import SeriesEnvironment, Told
+from results.queries.environments import SeriesEnvironment, NotableDifference
 from results.units import format_quantity
 from webapp.templatetags.teiten import shown
 
@@ -37,7 +37,7 @@ def cause_name(cause: str) -> str:
 
 
 @register.filter
-def told_name(row: Told) -> str:
+def told_name(row: NotableDifference) -> str:
     """What differs, on a line that has no column for the layer: 'kernel', 'shared_buffers', 'data scale'."""
     if (row.kind, row.key) == (LayerKind.KERNEL, "release"):
         return "kernel"
@@ -46,7 +46,7 @@ def told_name(row: Told) -> str:
 
 
 @register.filter
-def one_side(judgement: KeyJudgement | Told, side: str) -> str:
+def one_side(judgement: KeyJudgement | NotableDifference, side: str) -> str:
     """The values of 'left' or 'right' on one line; of a list only what the other side lacks."""
     own, other = (judgement.left, judgement.right) if side == "left" else (judgement.right, judgement.left)
     texts = list(dict.fromkeys(_value(judgement.key, value, other) for value in own))
@@ -74,7 +74,7 @@ class Head:
 
     intended: tuple[tuple[str, str, tuple[str, ...]], ...]
     same: int
-    told: tuple[tuple[str, Told], ...]
+    told: tuple[tuple[str, NotableDifference], ...]
     more: int
     withheld: int
     cells: int
@@ -84,7 +84,7 @@ class Head:
 @register.simple_tag
 def environment_head(environment: Sequence[SeriesEnvironment]) -> Head:
     levels: dict[tuple[str, str], list[str]] = {}
-    told: dict[tuple[str, str, str], tuple[str, Told]] = {}
+    told: dict[tuple[str, str, str], tuple[str, NotableDifference]] = {}
     for one in environment:
         for name, left, right in one.intended:
             levels.setdefault((name, left), []).append(right)
