@@ -17,18 +17,18 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 @transaction.atomic
-def cite(query: str, found: Comparison, *, user: User | None, actor: str) -> models.Snapshot:
-    """The comparison, kept for good; the one that is there where it was cited before. query: what `found` answers,
+def cite(query: str, comparison: Comparison, *, user: User | None, actor: str) -> models.Snapshot:
+    """The comparison, kept for good; the one that is there where it was cited before. query: what `comparison` answers,
     complete. Raises TeitenError where it has no cell."""
-    if not found.points:
+    if not comparison.points:
         raise TeitenError("There is nothing to cite.", where="compare", todo="Choose runs with finished trials.")
     snapshot, made = models.Snapshot.objects.get_or_create(
-        hash=hash_of(query, found),
+        hash=hash_of(query, comparison),
         defaults={
             "query": query,
-            "attempts": attempts_of(found),
-            "rule": found.rule,
-            "content": content_of(found),
+            "attempts": attempts_of(comparison),
+            "rule": comparison.rule,
+            "content": content_of(comparison),
             "created_by": user,
         },
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from results.errors import TeitenError
 from results.models import Run
 from results.queries.comparison import Comparison, compare
-from results.queries.snapshots import Cited, SnapshotRow, Standing, standing
+from results.queries.snapshots import Citation, SnapshotRow, Standing, standing
 from webapp import urlstate
 from webapp.explorer import words
 from webapp.explorer.controls import title as dimension_title
@@ -21,26 +21,26 @@ def asked(query: str) -> tuple[str, Comparison]:
     return urlstate.write(found.selection), found
 
 
-def standing_of(found: Cited) -> Standing:
+def standing_of(citation: Citation) -> Standing:
     """Whether the same question has the same answer today."""
     try:
-        today = compare(urlstate.read(found.row.query))
+        today = compare(urlstate.read(citation.row.query))
     except TeitenError as error:
         return Standing(why=str(error))
     if not today.points:
-        return replace(standing(found.comparison, today), why="None of its trials is in the warehouse any more.")
-    return standing(found.comparison, today)
+        return replace(standing(citation.comparison, today), why="None of its trials is in the warehouse any more.")
+    return standing(citation.comparison, today)
 
 
-def title(found: Comparison) -> str:
+def title(comparison: Comparison) -> str:
     """'Transactions per second per client by clients, for each installation, only scale 10, against 16.9'."""
-    chosen = found.selection
+    chosen = comparison.selection
     per = f" per {chosen.per}" if chosen.per else ""
     lines = f", for each {dimension_title(chosen.series)}" if chosen.series else ""
     panels = f", a panel a {dimension_title(chosen.panel)}" if chosen.panel else ""
     only = "".join(f", only {dimension_title(name)} {' or '.join(texts)}" for name, texts in chosen.filters.items())
-    base = f", against {chosen.baseline}" if any(point.verdict for point in found.points) else ""
-    return f"{found.metric.label}{per} by {dimension_title(chosen.x)}{lines}{panels}{only}{base}"
+    base = f", against {chosen.baseline}" if any(point.verdict for point in comparison.points) else ""
+    return f"{comparison.metric.label}{per} by {dimension_title(chosen.x)}{lines}{panels}{only}{base}"
 
 
 def published_in(row: SnapshotRow) -> list[str]:
@@ -49,39 +49,39 @@ def published_in(row: SnapshotRow) -> list[str]:
     return list(runs.order_by("pk").values_list("publication__title", flat=True))
 
 
-def remarks(found: Comparison, published: Sequence[str]) -> list[str]:
+def remarks(comparison: Comparison, published: Sequence[str]) -> list[str]:
     """What a reader of the numbers must know besides, a sentence each. published: tables that figures are from."""
     said = [f"Published figures, not measured here: {title}." for title in published]
-    if found.mixed:
-        said.append(f"Cells mix different {words.listed([dimension_title(name) for name in found.mixed])}.")
+    if comparison.mixed:
+        said.append(f"Cells mix different {words.listed([dimension_title(name) for name in comparison.mixed])}.")
     said += [
         f"No verdict in {one.withheld} of {one.cells} cells of {one.series} against {one.base}: "
         "something else that matters differs."
-        for one in found.environment
+        for one in comparison.environment
         if one.withheld
     ]
-    said += [f"Values of run {run} {text}." for run, text in words.warnings(found)]
-    return said + [f"{text}." for text in words.unmatched(found)]
+    said += [f"Values of run {run} {text}." for run, text in words.warnings(comparison)]
+    return said + [f"{text}." for text in words.unmatched(comparison)]
 
 
-def plain_text(found: Cited, url: str, published: Sequence[str]) -> str:
-    row = found.row
+def plain_text(citation: Citation, url: str, published: Sequence[str]) -> str:
+    row = citation.row
     runs = f"run{'' if len(row.runs) == 1 else 's'} {', '.join(row.runs)}"
-    said = f"{title(found.comparison)}. Teiten, {runs}, {row.trials} trials, verdict rule {row.rule}"
-    return " ".join([f"{said}, {row.created_at:%d %B %Y}.", *remarks(found.comparison, published), url])
+    said = f"{title(citation.comparison)}. Teiten, {runs}, {row.trials} trials, verdict rule {row.rule}"
+    return " ".join([f"{said}, {row.created_at:%d %B %Y}.", *remarks(citation.comparison, published), url])
 
 
-def bibtex(found: Cited, url: str, published: Sequence[str]) -> str:
-    row = found.row
+def bibtex(citation: Citation, url: str, published: Sequence[str]) -> str:
+    row = citation.row
     note = f"Teiten citation {row.hash}, {row.trials} trials, verdict rule {row.rule}."
     return "\n".join(
         (
             f"@misc{{teiten-{row.hash},",
-            f"  title = {{{_tex(title(found.comparison))}}},",
+            f"  title = {{{_tex(title(citation.comparison))}}},",
             f"  howpublished = {{\\url{{{url}}}}},",
             f"  year = {{{row.created_at:%Y}}},",
             f"  month = {{{row.created_at:%m}}},",
-            f"  note = {{{_tex(' '.join([note, *remarks(found.comparison, published)]))}}}",
+            f"  note = {{{_tex(' '.join([note, *remarks(citation.comparison, published)]))}}}",
             "}",
         )
     )

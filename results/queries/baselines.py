@@ -62,13 +62,17 @@ def _one_series(wanted: str, chosen: Selection, series: Sequence[str]) -> dict[s
     if wanted in series:
         return dict.fromkeys(series, wanted)
     count = len(dimensions(chosen.series or ""))
-    parts = [text.split(JOINT) for text in series if not text.startswith(REFERENCE)]
-    levels = [part for part in parts if len(part) == count]
-    at = next((index for index in range(count) if any(part[index] == wanted for part in levels)), None)
+    levels = [text.split(JOINT) for text in series if not text.startswith(REFERENCE)]
+    levels = [parts for parts in levels if len(parts) == count]
+    columns = list(zip(*levels, strict=True))
+    at = next((index for index, texts in enumerate(columns) if wanted in texts), None)
     if at is None:
-        if CELL in wanted or wanted.startswith(CELL.lstrip()):
-            raise TeitenError(
-                f"No cell is called {wanted!r}.", where="baseline", todo="Write the series, ' at ', and its value of x."
-            )
-        raise unknown_choice("baseline", "series", wanted, series)
-    return {JOINT.join(part): JOINT.join([*part[:at], wanted, *part[at + 1 :]]) for part in levels}
+        raise _no_baseline(wanted, series)
+    return {JOINT.join(parts): JOINT.join([*parts[:at], wanted, *parts[at + 1 :]]) for parts in levels}
+
+
+def _no_baseline(wanted: str, series: Sequence[str]) -> TeitenError:
+    if CELL in wanted or wanted.startswith(CELL.lstrip()):
+        todo = "Write the series, ' at ', and its value of x."
+        return TeitenError(f"No cell is called {wanted!r}.", where="baseline", todo=todo)
+    return unknown_choice("baseline", "series", wanted, series)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 from results.confounders.rules import BUILDS
 from results.metrics import Better
@@ -19,7 +18,6 @@ from results.queries.cells import (
     RunWarning,
     Summary,
     Unmatched,
-    fields_of,
 )
 from results.queries.configurations import STATES, ConfigurationRow, configurations
 from results.queries.environments import EnvironmentComparison, Pair, Side, series_environments
@@ -29,9 +27,9 @@ from results.queries.metrics import MetricRow, unknown
 from results.queries.references import ReferenceRow, reference
 from results.queries.replicates import OWN, Cells, cells_of
 from results.queries.selection import JOINT, PUBLISHED, Selection, complete, dimensions, first_choice
+from results.queries.summaries import summaries
 from results.statistics.drift import drift
 from results.statistics.outliers import outliers
-from results.statistics.summary import Source, geometric_mean, mean_ratio
 from results.statistics.verdict import Question, Sample, Verdict, judge
 
 __all__ = ["Comparison", "Point", "Replicate", "RunWarning", "Summary", "Unmatched", "compare"]
@@ -48,44 +46,47 @@ def compare(selection: Selection, known: Freshness | None = None) -> Comparison:
     metrics, computed = _metrics(selection)
     first = first_choice(selection.runs, varied, metrics)
     chosen = complete(selection, first, varied, metrics)
+    metric = next((choice.row() for choice in metrics if choice.name == chosen.metric), unknown(chosen.metric))
     chosen_rows = passing(rows, filters)
     cells = cells_of(chosen, chosen_rows, computed)
     line = _reference(chosen, known)
     if line:
         cells = cells.joined(_reference_cells(chosen, line, computed))
-    metric = next((choice.row() for choice in metrics if choice.name == chosen.metric), unknown(chosen.metric))
-    panels, xs, series = (
-        cells.levels(axis, names) for axis, names in enumerate((chosen.panel, chosen.x, chosen.series or ""))
-    )
+    panels, xs, series = cells.axes(chosen)
     cells = cells.ordered(panels, xs, series)
-    chosen = replace(chosen, baseline=chosen.baseline or next(iter(series), ""))
+    chosen = replace(chosen, baseline=chosen.baseline or _first(series))
     wanted = wanted_bases(cells.replicates, chosen, series)
     bases = matched(wanted)
-    fields = {key: fields_of(replicates) for key, replicates in cells.replicates.items()}
-    pairs, sides = _environments(cells, fields, bases, chosen)
-    samples = {
-        key: Sample(each.value, tuple(zip(each.run_id, each.block, strict=True))) for key, each in fields.items()
-    }
-    points = _points(cells, samples, bases, _verdicts(samples, pairs, metric), chosen.statistic)
+    pairs, sides = _environments(cells, bases, chosen)
+    points = _points(cells, bases, _verdicts(cells.samples, pairs, metric), chosen.statistic)
     return Comparison(
         selection=chosen,
-        first=replace(first, baseline=next((name for name in series if not name.startswith(REFERENCE)), "")),
+        first=replace(first, baseline=_first([name for name in series if not name.startswith(REFERENCE)])),
         metric=metric,
         xs=xs,
         series=series,
         panels=panels,
         points=points,
-        summaries=tuple(_summaries(points, samples, chosen, xs)),
+        summaries=tuple(summaries(points, cells.samples, [x for x in xs if x not in chosen.without])),
         mixed=cells.mixed,
         excluded=_excluded(chosen_rows, cells),
         facets=varied,
         metrics=metrics,
         unmatched=unmatched(wanted, series),
-        warnings=tuple(_warnings(cells, {row.run_id for row in rows if PUBLISHED in row.texts})),
+        warnings=tuple(_warnings(cells, _published(rows))),
         references=known.references,
         environment=series_environments(pairs, sides),
         lost=line.lost if line else (),
     )
+
+
+def _first(series: Sequence[str]) -> str:
+    return next(iter(series), "")
+
+
+def _published(rows: Sequence[ConfigurationRow]) -> set[int]:
+    """Return the runs that are publications."""
+    return {row.run_id for row in rows if PUBLISHED in row.texts}
 
 
 def _of_configurations(filters: Filters) -> dict[str, tuple[str, ...]]:
@@ -122,28 +123,21 @@ def _reference_cells(chosen: Selection, line: ReferenceRow, computed: bool) -> C
     return cells_of(own, rows, computed, line.attempts).renamed(chosen.baseline)
 
 
-def _environments(
-    cells: Cells, fields: Mapping[Key, Any], bases: Mapping[Key, Key], chosen: Selection
-) -> tuple[list[Pair], Mapping[Key, Side]]:
+def _environments(cells: Cells, bases: Mapping[Key, Key], chosen: Selection) -> tuple[list[Pair], Mapping[Key, Side]]:
     """Return of each cell that is compared with another what else differs between the two, and both their sides."""
     compared = {key: base for key, base in bases.items() if base != key}
+    names = (chosen.panel, chosen.x, chosen.series or "")
     parts = [
-        {text: _parts(axis, text) for text in cells.levels(number, axis)}
-        for number, axis in enumerate((chosen.panel, chosen.x, chosen.series or ""))
+        {text: _parts(name, text) for text in texts} for name, texts in zip(names, cells.axes(chosen), strict=True)
     ]
     sides = {}
     for key in dict.fromkeys((*compared, *compared.values())):
         panel, x, series = (levels[text] for levels, text in zip(parts, key, strict=True))
-        sides[key] = Side(fields[key].attempt_id, fields[key].trial_id, levels=x | series | panel)
+        fields = cells.fields[key]
+        sides[key] = Side(fields.attempt_id, fields.trial_id, levels=x | series | panel)
     environments = EnvironmentComparison(chain.from_iterable(side.attempts for side in sides.values()))
     pairs = [Pair(key, base, environments.difference(sides[base], sides[key])) for key, base in compared.items()]
     return pairs, sides
-
-
-def _side(key: Key, replicates: Sequence[Replicate], chosen: Selection) -> Side:
-    panel, x, series = key
-    levels = _parts(chosen.x, x) | _parts(chosen.series or "", series) | _parts(chosen.panel, panel)
-    return Side(tuple(r.attempt_id for r in replicates), tuple(r.trial_id for r in replicates), levels)
 
 
 def _parts(axis: str, text: str) -> dict[str, str]:
@@ -167,16 +161,12 @@ def _verdicts(samples: Mapping[Key, Sample], pairs: Sequence[Pair], metric: Metr
 
 
 def _points(
-    cells: Cells,
-    samples: Mapping[Key, Sample],
-    bases: Mapping[Key, Key],
-    verdicts: Mapping[Key, Verdict],
-    statistic: str,
+    cells: Cells, bases: Mapping[Key, Key], verdicts: Mapping[Key, Verdict], statistic: str
 ) -> tuple[Point, ...]:
-    apart = dict(zip(samples, outliers([sample.values for sample in samples.values()]), strict=True))
-    numbers = {key: _statistics(sample.values) for key, sample in samples.items()}
+    apart = outliers([sample.values for sample in cells.samples.values()])
+    numbers = {key: _statistics(sample.values) for key, sample in cells.samples.items()}
     points = []
-    for key, replicates in cells.replicates.items():
+    for (key, replicates), indexes in zip(cells.replicates.items(), apart, strict=True):
         panel, x, series = key
         base, own = bases.get(key), numbers[key]
         divisor = numbers[base][statistic] if base else 0.0
@@ -195,7 +185,7 @@ def _points(
                 base=base,
                 ratio=own[statistic] / divisor if divisor else None,
                 verdict=verdicts.get(key),
-                outliers=tuple(replicates[index].trial_id for index in apart[key]),
+                outliers=tuple(replicates[index].trial_id for index in indexes),
             )
         )
     return tuple(points)
@@ -210,55 +200,6 @@ def _statistics(values: Sequence[float]) -> dict[str, float]:
         "min": ordered[0],
         "max": ordered[-1],
     }
-
-
-def _summaries(
-    points: Sequence[Point], samples: Mapping[Key, Sample], chosen: Selection, xs: Sequence[str]
-) -> list[Summary]:
-    """Return a summary of each series in each panel that has a cell to be counted, in the order of the points."""
-    by_key = {point.key: point for point in points}
-    shown = [x for x in xs if x not in chosen.without]
-    lines: dict[tuple[str, str], list[Point]] = {}
-    for point in points:
-        if point.ratio is not None and point.ratio > 0 and point.x not in chosen.without:
-            lines.setdefault((point.panel, point.series), []).append(point)
-    summaries = [_summary(line, by_key, samples, shown) for line in lines.values()]
-    return [summary for summary in summaries if summary is not None]
-
-
-def _summary(
-    line: Sequence[Point], by_key: Mapping[Key, Point], samples: Mapping[Key, Sample], shown: Sequence[str]
-) -> Summary | None:
-    """Return the summary of one series in one panel. shown: levels of x."""
-    panel, series = line[0].panel, line[0].series
-    compared = [(by_key[point.base], point) for point in line if point.base and point.base != point.key]
-    if not compared:
-        return Summary(series, panel, 1.0, len(line), _missing(shown, line))
-    pairs = [(base, point) for base, point in compared if point.minimum > 0 and base.minimum > 0]
-    if not pairs:
-        return None
-    mean = geometric_mean([(samples[base.key], samples[point.key]) for base, point in pairs])
-    shared = len({base.key for base, _ in pairs}) < len(pairs)
-    if shared and mean.source is not Source.BLOCKS:
-        # cells that share a base are not independent
-        mean = replace(mean, low=None, high=None, source=Source.NOTHING)
-    own_bases = [point for point in line if point.base == point.key]
-    return Summary(
-        series=series,
-        panel=panel,
-        ratio=mean_ratio([point.ratio for _, point in pairs if point.ratio]),
-        cells=len(pairs),
-        missing=_missing(shown, [*own_bases, *(point for _, point in pairs)]),
-        low=mean.low,
-        high=mean.high,
-        source=mean.source.value,
-        estimate=mean.ratio,
-    )
-
-
-def _missing(shown: Sequence[str], counted: Sequence[Point]) -> tuple[str, ...]:
-    there = {point.x for point in counted}
-    return tuple(x for x in shown if x not in there)
 
 
 def _warnings(cells: Cells, published: Set[int]) -> list[RunWarning]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from results import sql
 from results.errors import TeitenError
-from results.queries.cells import Key, Replicate
+from results.queries.cells import Key, Replicate, fields_of
 from results.queries.configurations import ConfigurationRow
 from results.queries.facets import percentile_of
 from results.queries.ordering import sorted_levels
 from results.queries.selection import JOINT, LABEL, NODE, Selection, dimensions
+from results.statistics.difference import Sample
 
 OWN = (LABEL, NODE)
 _WHEN = attrgetter("run_id", "position")  # of a replicate
@@ -47,9 +49,10 @@ class Cells:
             tuple(sorted({*self.mixed, *other.mixed})),
         )
 
-    def levels(self, axis: int, names: str) -> tuple[str, ...]:
-        """Return the levels along one part of the keys, in reading order. names: the dimensions it is made of."""
-        return sorted_levels([key[axis] for key in self.replicates], names)
+    def axes(self, chosen: Selection) -> tuple[tuple[str, ...], ...]:
+        """Return the levels of panel, x and series, in reading order."""
+        names = (chosen.panel, chosen.x, chosen.series or "")
+        return tuple(sorted_levels([key[part] for key in self.replicates], name) for part, name in enumerate(names))
 
     def ordered(self, panels: Sequence[str], xs: Sequence[str], series: Sequence[str]) -> Cells:
         """Return the cells by panel, series and x, each in the order given."""
@@ -58,6 +61,18 @@ class Cells:
         )
         keys = sorted(self.replicates, key=lambda key: (panel_of[key[0]], series_of[key[2]], x_of[key[1]]))
         return Cells({key: self.replicates[key] for key in keys}, self.configurations, self.mixed)
+
+    @cached_property
+    def fields(self) -> Mapping[Key, Any]:
+        """Of each cell the fields of its replicates, see `fields_of`."""
+        return {key: fields_of(own) for key, own in self.replicates.items()}
+
+    @cached_property
+    def samples(self) -> Mapping[Key, Sample]:
+        return {
+            key: Sample(each.value, tuple(zip(each.run_id, each.block, strict=True)))
+            for key, each in self.fields.items()
+        }
 
 
 class MeasuredConfiguration(NamedTuple):

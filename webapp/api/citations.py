@@ -12,13 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, snapshots
-from results.queries.snapshots import SnapshotRow, Standing, cited, list_snapshots
+from results.queries.snapshots import ChangedValue, ChangedVerdict, SnapshotRow, Standing, cited, list_snapshots
 from webapp import citations
 from webapp.access import actor, person
 from webapp.api.columns import MORE, USUAL, as_csv
 from webapp.api.common import AnyAccept, Endpoint, Links, Whole
 from webapp.api.comparison import ComparisonSerializer, shown
-from webapp.api.values import ValueSerializer, serializer_of
+from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 
 
@@ -29,12 +29,32 @@ class CitationSerializer(ValueSerializer):
     links = Links(self=("api:citation", "hash"), csv=("api:citation-csv", "hash"), page=("citations:detail", "hash"))
 
 
+class RereadSerializer(ValueSerializer):
+    """A trial's value in one cell as cited, and as read again since."""
+
+    value = ChangedValue
+
+
+class TurnedSerializer(ValueSerializer):
+    """A cell with another verdict today."""
+
+    value = ChangedVerdict
+
+
+class StandingSerializer(ValueSerializer):
+    """What the warehouse would say otherwise today."""
+
+    value = Standing
+    changed = RereadSerializer(many=True, read_only=True)
+    turned = TurnedSerializer(many=True, read_only=True)
+
+
 class CitationDetailSerializer(serializers.Serializer[Any]):
     """The comparison as it was cited, with all columns. `standing`: what the warehouse would say otherwise today."""
 
     citation = CitationSerializer(read_only=True)
     comparison = ComparisonSerializer(read_only=True)
-    standing = serializer_of(Standing)(read_only=True)
+    standing = StandingSerializer(read_only=True)
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
@@ -74,7 +94,7 @@ class Citation(Endpoint):
             {
                 "citation": CitationSerializer(found.row, context=context).data,
                 "comparison": shown(request, found.comparison, USUAL + MORE, found.comparison.selection),
-                "standing": serializer_of(Standing)(citations.standing_of(found)).data,
+                "standing": StandingSerializer(citations.standing_of(found)).data,
             }
         )
 

@@ -55,25 +55,22 @@ def chosen_columns(text: str) -> tuple[str, ...]:
 def columns(comparison: Comparison, names: tuple[str, ...]) -> dict[str, Any]:
     """Return {"points": column → one entry a cell, "replicates": patterns that points refer to by their index, …}."""
     points = comparison.points
-    digits = 0 if set(MORE) <= set(names) else MEASURED_DIGITS
     fields = [fields_of(point.values) for point in points]
+    digits = 0 if set(MORE) <= set(names) else MEASURED_DIGITS
     configurations = [sorted(set(each.configuration_id)) for each in fields]
-    patterns: dict[Pattern, int] = {}
+    replicates, patterns = _patterns(fields, configurations)
     shown: dict[str, list[Any]] = {
         "panel": _indexes([point.panel for point in points], comparison.panels),
         "x": _indexes([point.x for point in points], comparison.xs),
         "series": _indexes([point.series for point in points], comparison.series),
         "values": [[short(value, digits) for value in each.value] for each in fields],
         "configurations": configurations,
-        "replicates": [
-            patterns.setdefault(_pattern(each, own), len(patterns))
-            for each, own in zip(fields, configurations, strict=True)
-        ],
+        "replicates": replicates,
     }
     shown |= {name: list(map(_COLUMNS[name], points)) for name in names if name in _COLUMNS}
     if "base" in names:
         shown["base"] = _bases(points)
-    return {"points": shown, "replicates": list(patterns), "verdicts": VERDICTS}
+    return {"points": shown, "replicates": patterns, "verdicts": VERDICTS}
 
 
 def _indexes(texts: Sequence[str], among: Sequence[str]) -> list[int]:
@@ -86,10 +83,16 @@ def _bases(points: Sequence[Point]) -> list[int | None]:
     return [index[point.base] if point.base else None for point in points]
 
 
-def _pattern(fields: Any, configurations: Sequence[int]) -> Pattern:
-    """Return of each value the index of its configuration among the cell's, and its block."""
-    index = {id_: number for number, id_ in enumerate(configurations)}
-    return tuple(zip(map(index.__getitem__, fields.configuration_id), fields.block, strict=True))
+def _patterns(fields: Sequence[Any], configurations: Sequence[Sequence[int]]) -> tuple[list[int], list[Pattern]]:
+    """Return of each cell the number of its pattern, and the patterns: of each value the index of its configuration
+    among the cell's, and its block."""
+    numbers: dict[Pattern, int] = {}
+    of_cells = []
+    for each, own in zip(fields, configurations, strict=True):
+        index = {id_: number for number, id_ in enumerate(own)}
+        pattern = tuple(zip(map(index.__getitem__, each.configuration_id), each.block, strict=True))
+        of_cells.append(numbers.setdefault(pattern, len(numbers)))
+    return of_cells, list(numbers)
 
 
 def short(value: float | None, digits: int = DIGITS) -> Number:

@@ -16,12 +16,13 @@ from results import models
 from results.queries.comparison import Comparison, RunWarning, Summary, compare
 from results.queries.facets import Facet
 from results.queries.freshness import freshness
+from results.queries.frozen import to_json
 from results.queries.selection import Selection
 from webapp import urlstate
 from webapp.api.columns import as_csv, chosen_columns, columns, short
 from webapp.api.common import AnyAccept, Endpoint, Numbers, address
 from webapp.api.diff import SeriesEnvironmentSerializer
-from webapp.api.values import Gapless, ValueSerializer, plain
+from webapp.api.values import Gapless, ValueSerializer
 from webapp.conditional import answer
 from webapp.explorer.state import shortest
 
@@ -56,8 +57,8 @@ class SummarySerializer(ValueSerializer):
 
 
 class WarnedSerializer(ValueSerializer):
-    """A run whose values changed while it was measured: `drift` from its first trial to its last, `order` from the first
-    trial of a block to its last. `change`: as a share; `p`: two-sided."""
+    """A run whose values changed while it was measured: `drift` from its first trial to its last, `order` from the
+    first trial of a block to its last. `change`: as a share; `p`: two-sided."""
 
     value = RunWarning
 
@@ -172,13 +173,13 @@ def around(request: Request, comparison: Comparison) -> dict[str, Any]:
         "environment": environment,
     }
     rest = {field.name: getattr(comparison, field.name) for field in fields(comparison) if field.name not in _APART}
-    return {name: own[name] if name in own else plain(value) for name, value in rest.items()} | {
+    return {name: own[name] if name in own else to_json(value) for name, value in rest.items()} | {
         "outliers": list(comparison.outliers)
     }
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
-    return {name: short(value) if isinstance(value, float) else plain(value) for name, value in vars(summary).items()}
+    return {name: short(value) if isinstance(value, float) else to_json(value) for name, value in vars(summary).items()}
 
 
 def _counts(facet: Facet) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from results.confounders import Cause, KeyJudgement
 from results.environment import LayerKind
-from results.queries.environments import SeriesEnvironment, NotableDifference
+from results.queries.environments import NotableDifference, SeriesEnvironment
 from results.units import format_quantity
 from webapp.templatetags.teiten import shown
 
