@@ -7,7 +7,7 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 application = get_wsgi_application()
-# What is loaded now stays. A comparison makes some 60,000 objects, none of them in a cycle: by Python's own threshold
-# the collector would look through them dozens of times (docs/measured.md).
+# What is loaded now stays. A comparison makes some 60,000 objects, none of them in a cycle. By Python's own threshold
+# the collector takes 72 ms of an answer, 11 without what is loaded, and 3 so (docs/measured.md).
 gc.freeze()
 gc.set_threshold(100_000)

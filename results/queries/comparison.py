@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, compress
 
 from results.confounders.rules import BUILDS
 from results.metrics import Better
@@ -230,5 +230,7 @@ def _excluded(rows: Sequence[ConfigurationRow], cells: Cells) -> dict[str, int]:
     """Return how many trials are in no cell, by state; `without`: done, but without the metric."""
     counts = {state: sum(getattr(row, state) for row in rows) for state in STATES}
     ids = {row.id for row in rows}
-    measured = {r.trial_id for own in cells.replicates.values() for r in own if r.configuration_id in ids}
+    measured: set[int] = set()
+    for fields in cells.fields.values():
+        measured.update(compress(fields.trial_id, map(ids.__contains__, fields.configuration_id)))
     return {state: counts[state] for state in STATES[1:]} | {"without": counts["done"] - len(measured)}

@@ -1,5 +1,5 @@
--- The values of `measured` that are numbers, of trials that count: a row a configuration, node and label, its trials in the
--- order in which they were measured. Values are divided by what `per` names; a trial of which that is not known has none.
+-- The values of `measured` that are numbers, of trials that count: a row a configuration, node and label, its trials in no
+-- order. Values are divided by what `per` names; a trial of which that is not known has none.
 , divided AS (
     SELECT
         trial.id AS trial_id, trial.attempt_id, trial.run_id, trial.block,
@@ -45,10 +45,6 @@ SELECT
     configuration_id, run_id, node, label,
     array_agg(trial_id) AS trials, array_agg(attempt_id) AS attempts, array_agg(block) AS blocks,
     array_agg(position) AS positions, array_agg(value) AS values
-FROM (
-    SELECT * FROM divided
-    WHERE value > '-infinity' AND value < 'infinity'  -- which NaN is not
-    ORDER BY position
-) AS numbers
+FROM divided
+WHERE value > '-infinity' AND value < 'infinity'  -- which NaN is not
 GROUP BY configuration_id, run_id, node, label
-ORDER BY run_id, configuration_id, node, label

@@ -14,7 +14,7 @@ from results.errors import TeitenError
 from results.queries.cells import Key, Replicate, fields_of
 from results.queries.configurations import ConfigurationRow
 from results.queries.facets import percentile_of
-from results.queries.ordering import sorted_levels
+from results.queries.ordering import DEFAULT, sorted_levels
 from results.queries.selection import JOINT, LABEL, NODE, Selection, dimensions
 from results.statistics.difference import Sample
 
@@ -76,8 +76,8 @@ class Cells:
 
 
 class MeasuredConfiguration(NamedTuple):
-    """The values of one configuration, node and label; of each the trial and where it stood, in the order in which they
-    were measured. Divided by cores or transactions where that was asked for."""
+    """The values of one configuration, node and label, in no order, and of each the trial and where it stood. Divided
+    by cores or transactions where that was asked for."""
 
     configuration_id: int
     run_id: int
@@ -153,8 +153,9 @@ def _filtered(chosen: Selection, name: str, one: str) -> list[str] | None:
 def _key(row: ConfigurationRow, measured: MeasuredConfiguration, axes: Sequence[Sequence[str]]) -> Key:
     """Return panel, x and series of values: levels of their configuration, or, of node and label, their own where they
     have one."""
-    own = {NODE: measured.node, LABEL: measured.label}
-    panel, x, series = (JOINT.join([own.get(name) or row.level(name) for name in names]) for names in axes)
+    own = {name: text for name, text in ((NODE, measured.node), (LABEL, measured.label)) if text}
+    levels = {**row.texts, **own} if own else row.texts
+    panel, x, series = [JOINT.join([levels.get(name, DEFAULT) for name in names]) for names in axes]
     return panel, x, series
 
 

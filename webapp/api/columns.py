@@ -100,9 +100,9 @@ def short(value: float | None, digits: int = DIGITS) -> Number:
     None for what is no number."""
     if value is None or not math.isfinite(value):
         return None
-    if digits and not value.is_integer():
+    if digits and value % 1:
         value = float(f"{value:.{digits}g}")
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    return value if value % 1 or abs(value) >= 2**53 else int(value)
 
 
 def _of_verdict(name: str) -> Callable[[Point], Any]:
