@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from bootstrap import account as accounts
-from bootstrap import checks, clean, demo, demo_check, oldpg, places, sweep, system, venv, watch
+from bootstrap import checks, clean, demo, demo_check, oldpg, places, sweep, system, venv
 from bootstrap.errors import BootstrapError, say
 
 

@@ -1,23 +1,18 @@
-"""Raw SQL, nowhere else used: queries into dataclasses or arrays, and rows in by COPY."""
+"""Raw SQL, nowhere else used: queries into dataclasses or named tuples, and rows in by COPY."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-import psycopg
 from django.db import connection
-from numpy.typing import NDArray
 from psycopg import sql as compose
 
 T = TypeVar("T")
-# oid of bigint, integer, double precision → dtype of an item in PostgreSQL's binary format
-_ITEM_TYPES = {20: ">i8", 23: ">i4", 701: ">f8"}
+N = TypeVar("N", bound="NamedTuple")
 
 
 @cache
@@ -39,20 +34,20 @@ def rows(cls: type[T], text: str, params: Mapping[str, Any] | None = None) -> li
         return [cls(**dict(zip(names, map(_list_as_tuple, row), strict=True))) for row in cursor.fetchall()]
 
 
-def columns(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a query of one row and return its columns by name, the results of `array_send` as numpy arrays.
-
-    Thousands of values take a fraction of the time that they take as text. The server binds the parameters, and must be
-    able to infer their types. An array must have no nulls.
-    """
+def tuples(cls: type[N], text: str, params: Mapping[str, Any]) -> list[N]:
+    """Run one query of many rows; its columns are the fields of the NamedTuple, in their order. Takes a third of the
+    time of `rows`."""
     with connection.cursor() as cursor:
-        # Django's own cursor receives text, in which bytes are twice as long.
-        cursor.cursor = psycopg.Cursor(connection.connection)
-        cursor.cursor.format = psycopg.pq.Format.BINARY
         cursor.execute(text, params)
-        names = [column.name for column in cursor.description]
-        (row,) = cursor.fetchall()
-    return {name: array(value) if isinstance(value, bytes) else value for name, value in zip(names, row, strict=True)}
+        names = tuple(column.name for column in cursor.description)
+        if names != cls._fields:
+            raise TypeError(f"{cls.__name__} has the fields {', '.join(cls._fields)}, not {', '.join(names)}")
+        return list(map(cls._make, cursor.fetchall()))
+
+
+def array(numbers: Iterable[int]) -> str:
+    """Return the text of an array, to be cast in SQL: psycopg takes a list item by item, 10 ms for 6,000 of them."""
+    return f"{{{','.join(map(str, numbers))}}}"
 
 
 def execute(text: str, params: Mapping[str, Any] | None = None) -> int:
@@ -73,20 +68,6 @@ def copy(table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -
             target.write_row([list(value) if isinstance(value, tuple) else value for value in record])
             count += 1
     return count
-
-
-def array(data: bytes) -> NDArray[Any]:
-    """Return what PostgreSQL's array_send() encoded.
-
-    Its format: number of dimensions, whether there are nulls, oid; length and first index; then each item after its
-    size.
-    """
-    dimensions, nulls, oid = struct.unpack_from(">iiI", data)
-    if dimensions > 1 or nulls or oid not in _ITEM_TYPES:
-        raise TypeError(f"This is no list of numbers: {dimensions} dimensions, nulls {nulls}, oid {oid}.")
-    sized_item = np.dtype([("size", ">i4"), ("item", _ITEM_TYPES[oid])])
-    items = np.frombuffer(data, sized_item, offset=20)["item"] if dimensions else np.zeros(0, _ITEM_TYPES[oid])
-    return items.astype(items.dtype.newbyteorder("="))
 
 
 def _list_as_tuple(value: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from results.domain.errors import TeitenError
 from results.models import Run
 from results.queries.comparison import Comparison, compare
-from results.queries.snapshots import Cited, SnapshotRow, Standing, standing
+from results.queries.snapshots import Citation, SnapshotRow, Standing, standing
 from webapp import urlstate
 from webapp.explorer import words
 from webapp.explorer.controls import title as dimension_title
@@ -23,7 +23,7 @@ def compare_query(query: str) -> tuple[str, Comparison]:
     return urlstate.write(comparison.selection), comparison
 
 
-def compare_with_today(citation: Cited) -> Standing:
+def compare_with_today(citation: Citation) -> Standing:
     """Return what the cited query would show otherwise today."""
     try:
         today = compare(urlstate.read(citation.row.query))
@@ -74,14 +74,14 @@ def remarks(comparison: Comparison, published: Sequence[str]) -> list[str]:
     return sentences + [f"{text}." for text in words.unmatched(comparison)]
 
 
-def plain_text(citation: Cited, url: str, published: Sequence[str]) -> str:
+def plain_text(citation: Citation, url: str, published: Sequence[str]) -> str:
     row = citation.row
     runs = f"run{'' if len(row.runs) == 1 else 's'} {', '.join(row.runs)}"
     source = f"Teiten, {runs}, {row.trials} trials, verdict rule {row.rule}, {row.created_at:%d %B %Y}."
     return " ".join([f"{title(citation.comparison)}. {source}", *remarks(citation.comparison, published), url])
 
 
-def bibtex(citation: Cited, url: str, published: Sequence[str]) -> str:
+def bibtex(citation: Citation, url: str, published: Sequence[str]) -> str:
     row = citation.row
     note = f"Teiten citation {row.hash}, {row.trials} trials, verdict rule {row.rule}."
     sentences = " ".join([note, *remarks(citation.comparison, published)])

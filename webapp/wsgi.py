@@ -1,11 +1,13 @@
 """The WSGI application, which gunicorn serves."""
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
 
-from webapp import garbage
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 application = get_wsgi_application()
-garbage.settle()
+# What is loaded now stays. A comparison makes some 60,000 objects, none of them in a cycle. By Python's own threshold
+# the collector takes 72 ms of an answer, 11 without what is loaded, and 3 so (docs/measured.md).
+gc.freeze()
+gc.set_threshold(100_000)

@@ -68,35 +68,36 @@ class _Stored:
 
 
 def access_methods() -> AccessMethods:
-    """Queries: four, and those of `compare` for each metric of GROUPS that the runs have."""
-    found = sources([WORKLOAD])
-    measured = [source.run_id for source in found if not source.published][:MOST_RUNS]
-    runs = (*measured, *(source.run_id for source in found if source.published))
+    """Return a table a metric of GROUPS that the runs have. Queries: four, and those of `compare` for each table."""
+    known = sources([WORKLOAD])
+    measured = [source.run_id for source in known if not source.published][:MOST_RUNS]
+    runs = (*measured, *(source.run_id for source in known if source.published))
     if not runs:
         return AccessMethods((), ())
     choices = {choice.name: choice for choice in metrics_of(runs)}
     heaps = set(sql.rows(_Stored, _OF_HEAPS, {"runs": list(runs)}))
     by = (LABEL, *matched_by(facets_of(runs), *_BY, "published", "updates_before"))
-    tables = [
-        _table(group, choice, _found(choice, runs, by, heaps), by)
-        for group, names in GROUPS
-        for choice in (choices[name] for name in names if name in choices)
-    ]
+    tables = []
+    for group, names in GROUPS:
+        for choice in (choices[name] for name in names if name in choices):
+            tables.append(_table(group, choice, _compared(choice, runs, by, heaps), by))
     return AccessMethods(runs, tuple(tables))
 
 
-def _table(group: str, choice: MetricChoice, found: Comparison, by: Sequence[str]) -> AccessMethodTable:
-    columns = [(method, rest) for method, _, rest in (series.partition(JOINT) for series in found.series)]
+def _table(group: str, choice: MetricChoice, comparison: Comparison, by: Sequence[str]) -> AccessMethodTable:
+    columns = [(method, rest) for method, _, rest in (series.partition(JOINT) for series in comparison.series)]
     ordered = sorted(columns, key=lambda column: (column[1], column[0] != _HEAP, column[0]))
-    points = {(point.x, point.series): point for point in found.points}
-    lines = tuple(
-        (level_name(by, x), tuple(_cell(points.get((x, JOINT.join(column)))) for column in ordered)) for x in found.xs
-    )
-    return AccessMethodTable(group, choice.row(), tuple(ordered), lines, found.mixed, found.selection)
+    points = {(point.x, point.series): point for point in comparison.points}
+    lines = []
+    for x in comparison.xs:
+        cells = tuple(_cell(points.get((x, JOINT.join(column)))) for column in ordered)
+        lines.append((level_name(by, x), cells))
+    return AccessMethodTable(group, choice.row(), tuple(ordered), tuple(lines), comparison.mixed, comparison.selection)
 
 
-def _found(choice: MetricChoice, runs: tuple[int, ...], by: Sequence[str], heaps: Set[_Stored]) -> Comparison:
-    """Where no build has a heap with this metric there is nothing to refer to: ratios are left out."""
+def _compared(choice: MetricChoice, runs: tuple[int, ...], by: Sequence[str], heaps: Set[_Stored]) -> Comparison:
+    """Return the comparison of one metric. Where no build has a heap with it there is nothing to refer to: ratios are
+    left out."""
     selection = Selection(runs, x=",".join(by), series=",".join(_BY), metric=choice.name)
     if _Stored(choice.name, choice.nodes[0]) in heaps:
         return compare(replace(selection, baseline=_HEAP))

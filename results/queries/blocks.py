@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from results import sql
@@ -30,53 +30,52 @@ def kept_noise(run_ids: Sequence[int], metric: str) -> list[KeptNoise]:
     return sql.rows(KeptNoise, sql.load(__file__), {"runs": list(run_ids), "metric": metric})
 
 
-def by_noise(found: Comparison) -> tuple[Comparison, tuple[KeptNoise, ...]]:
-    """The comparison with `more` of the cells with too few replicates as the noise of A/A runs asks for, and that
-    noise. A cell of which none is known, or that spreads more than it, keeps what its own replicates say. One query
-    where there is such a cell, none otherwise."""
-    points = {point.key: point for point in found.points}
-    undecided = [(point, points[point.base]) for point in found.points if point.base in points and _too_few(point)]
-    runs: set[int] = set()
-    for point, base in undecided:
-        runs |= _runs(point) | _runs(base)
-    if not runs or found.selection.per == "transaction":  # a spread of other values than these
-        return found, ()
-    kept = {(one.run_id, one.node, one.label): one for one in kept_noise(sorted(runs), found.metric.name)}
+def by_noise(comparison: Comparison) -> tuple[Comparison, tuple[KeptNoise, ...]]:
+    """Return the comparison with `more` of the cells with too few replicates as the noise of A/A runs asks for, and
+    that noise. A cell of which none is known, or that spreads more than it, keeps what its own replicates say. One
+    query where there is such a cell, none otherwise."""
+    points = {point.key: point for point in comparison.points}
+    undecided = _undecided(comparison)
+    runs = sorted({value.run_id for pair in undecided for point in pair for value in point.values})
+    if not runs or comparison.selection.per == "transaction":  # a spread of other values than these
+        return comparison, ()
+    kept = {(one.run_id, one.node, one.label): one for one in kept_noise(runs, comparison.metric.name)}
     used: dict[KeptNoise, None] = {}
-    for point, base in undecided:
-        noise = _widest((point, base), kept, found.selection)
-        if noise and (verdict := _asking(point.verdict, noise.spread, found.metric.minimum_effect)):
+    for pair in undecided:
+        point, _ = pair
+        noise = _widest(pair, comparison.selection, kept)
+        if noise and (verdict := _asking(point.verdict, noise.spread, comparison.metric.minimum_effect)):
             points[point.key] = replace(point, verdict=verdict)
             used[noise] = None
-    return replace(found, points=tuple(points.values())), tuple(used)
+    return replace(comparison, points=tuple(points.values())), tuple(used)
 
 
-def _too_few(point: Point) -> bool:
-    return point.verdict is not None and point.verdict.kind is Kind.TOO_FEW
-
-
-def _runs(point: Point) -> set[int]:
-    return {value.run_id for value in point.values}
+def _undecided(comparison: Comparison) -> list[tuple[Point, Point]]:
+    """Return each cell with too few replicates, and its base."""
+    by_key = {point.key: point for point in comparison.points}
+    return [
+        (point, by_key[point.base])
+        for point in comparison.points
+        if point.base in by_key and point.verdict and point.verdict.kind is Kind.TOO_FEW
+    ]
 
 
 def _widest(
-    points: Iterable[Point], kept: Mapping[tuple[int, str, str], KeptNoise], chosen: Selection
+    pair: tuple[Point, Point], chosen: Selection, kept: Mapping[tuple[int, str, str], KeptNoise]
 ) -> KeptNoise | None:
-    """The widest noise of the runs that two cells are of; None where that of one is not known."""
-    known: list[KeptNoise] = []
-    for point in points:
-        node, label = own_level(point, chosen, NODE), own_level(point, chosen, LABEL)
-        for run_id in _runs(point):
-            noise = kept.get((run_id, node, label))
-            if noise is None:
-                return None
-            known.append(noise)
-    return max(known, key=lambda noise: noise.spread)
+    """Return the noise of both sides that is wider; None where that of any of their runs is not known."""
+    noises = []
+    for side in pair:
+        node, label = own_level(side, chosen, NODE), own_level(side, chosen, LABEL)
+        noises += [kept.get((run_id, node, label)) for run_id in {value.run_id for value in side.values}]
+    known = [noise for noise in noises if noise is not None]
+    return max(known, key=lambda noise: noise.spread) if len(known) == len(noises) else None
 
 
 def _asking(verdict: Verdict | None, spread: float, effect: float) -> Verdict | None:
-    """None where the noise asks for no more replicates than there are. Noise that asks for more than a plan can have
-    leaves no number, whatever a few replicates that happen to agree say."""
+    """Return the verdict with as many more replicates as the noise asks for; None where it asks for no more than there
+    are. Noise that asks for more than a plan can have leaves no number, whatever a few replicates that happen to agree
+    say."""
     if verdict is None or effect <= 0:
         return None
     needed = replicates_needed(spread, effect, paired=verdict.pairs > 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from results import sql
-from results.queries.ordering import in_order
+from results.queries.ordering import sorted_levels
 
 OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "no", "unknown")
 """no: of trials from before cannot, chose-not-to and fails-differently were told apart."""
@@ -109,7 +109,7 @@ def capability_matrix(chosen: Mapping[str, Sequence[str]] | None = None) -> Capa
     """The answers as a table; chosen as of `newest_answers`. One query."""
     rows = newest_answers()
     shown = _chosen(rows, chosen)
-    choices = {name: in_order([getattr(row, name) for row in rows], name) for name in FILTERS}
+    choices = {name: sorted_levels([getattr(row, name) for row in rows], name) for name in FILTERS}
     builds = _builds(shown, choices)
     return CapabilityMatrix(builds, tuple(_groups(shown, builds)), choices)
 

@@ -1,11 +1,9 @@
--- Every value of the runs' trials that count, as arrays: `value` of `measured`, node and label where they are asked for;
--- then the trials that count, by their `attempt`; then all attempts, with a number that is the same for those that ran in
--- the same environment. Whoever asks puts them together: that takes a fraction of the time that a join takes here, where
--- nobody knows how many there will be. Values are divided by what `per` names; a trial of which that is not known has none.
+-- The values of `measured` that are numbers, of trials that count: a row a configuration, node and label, its trials in no
+-- order. Values are divided by what `per` names; a trial of which that is not known has none.
 , divided AS (
     SELECT
-        attempt_id, node, label,
-        value / CASE %(per)s
+        trial.id AS trial_id, trial.attempt_id, trial.run_id, trial.block,
+        measured.value / CASE %(per)s
             WHEN 'core' THEN coalesce((
                 SELECT cardinality(string_to_array(
                     coalesce(layer.content #>> '{cpus,list}', layer.content #>> '{cpus,lists,primary}'), ','))
@@ -35,36 +33,18 @@
                     AND counted.metric_id = 'transactions' AND counted.label = ''
             )
             ELSE 1
-        END AS value
+        END AS value,
+        trial.configuration_id, trial.position, measured.node, measured.label
     FROM measured
-    WHERE %(configurations)s::bigint[] IS NULL OR attempt_id IN (
-        SELECT attempt_id FROM results_trial
-        WHERE run_id = ANY(%(runs)s) AND configuration_id = ANY(%(configurations)s) AND attempt_id IS NOT NULL
-    )
-), measured_values AS (
-    SELECT
-        array_send(array_agg(attempt_id)) AS measured,
-        array_send(array_agg(value)) AS value,
-        CASE WHEN 'node' = ANY(%(own)s) THEN array_agg(node) END AS node,
-        CASE WHEN 'label' = ANY(%(own)s) THEN array_agg(label) END AS label
-    FROM divided
-    WHERE value IS NOT NULL
-), trials AS (
-    SELECT
-        array_send(array_agg(configuration_id)) AS configuration,
-        array_send(array_agg(id)) AS trial,
-        array_send(array_agg(attempt_id)) AS attempt,
-        array_send(array_agg(block)) AS block,
-        array_send(array_agg(position)) AS position
-    FROM results_trial
-    WHERE run_id = ANY(%(runs)s) AND state = 'done' AND attempt_id IS NOT NULL
-        AND (%(configurations)s::bigint[] IS NULL OR configuration_id = ANY(%(configurations)s))
-        AND (%(attempts)s::bigint[] IS NULL OR attempt_id = ANY(%(attempts)s))
-), ran AS (
-    SELECT
-        array_send(array_agg(id)) AS ran,
-        array_send(array_agg(hashtextextended(environment, 0))) AS environment
-    FROM results_attempt
-    WHERE run_id = ANY(%(runs)s)
+    JOIN results_trial AS trial ON trial.attempt_id = measured.attempt_id
+    WHERE trial.run_id = ANY(%(runs)s) AND trial.state = 'done'
+        AND trial.configuration_id = ANY(%(configurations)s::bigint[])
+        AND (%(attempts)s::bigint[] IS NULL OR trial.attempt_id = ANY(%(attempts)s))
 )
-SELECT * FROM measured_values CROSS JOIN trials CROSS JOIN ran
+SELECT
+    configuration_id, run_id, node, label,
+    array_agg(trial_id) AS trials, array_agg(attempt_id) AS attempts, array_agg(block) AS blocks,
+    array_agg(position) AS positions, array_agg(value) AS values
+FROM divided
+WHERE value > '-infinity' AND value < 'infinity'  -- which NaN is not
+GROUP BY configuration_id, run_id, node, label

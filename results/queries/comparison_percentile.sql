@@ -6,7 +6,7 @@ WITH seen AS (
     JOIN results_histogram AS histogram ON histogram.attempt_id = trial.attempt_id
     CROSS JOIN LATERAL unnest(histogram.latencies_us, histogram.counts) AS bar (latency_us, count)
     WHERE trial.run_id = ANY(%(runs)s) AND trial.state = 'done'
-        AND (%(configurations)s::bigint[] IS NULL OR trial.configuration_id = ANY(%(configurations)s))
+        AND trial.configuration_id = ANY(%(configurations)s::bigint[])
         AND (%(nodes)s::text[] IS NULL OR '' = ANY(%(nodes)s))
         AND (%(labels)s::text[] IS NULL OR histogram.label = ANY(%(labels)s))
     GROUP BY histogram.attempt_id, histogram.label, bar.latency_us

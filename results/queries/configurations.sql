@@ -1,31 +1,21 @@
--- The configurations of each run: a version of them, that is another one as soon as a row is (a row that is written anew
--- lies elsewhere or was made by another transaction); what each is told apart by, as one JSON array of all, unless this
--- version is known; and how many of its trials are in which of the states.
-WITH versioned AS (
-    SELECT run_id, md5(string_agg(concat_ws(' ', id, xmin, ctid), ',' ORDER BY index)) AS version
-    FROM results_configuration
-    WHERE run_id = ANY(%(runs)s)
-    GROUP BY run_id
-)
+-- The configurations of the runs, and how many trials of each are in which state.
 SELECT
-    versioned.run_id AS run, versioned.version,
-    CASE WHEN version <> ALL(%(known)s) THEN (
-        SELECT '[' || string_agg('[' || id || ',' || levels::text || ',' || dimensions::text || ']', ',' ORDER BY index) || ']'
-        FROM results_configuration AS configuration
-        WHERE configuration.run_id = versioned.run_id
-    ) END AS contents,
-    counted.*
-FROM versioned
-CROSS JOIN LATERAL (
+    configuration.id, configuration.run_id,
+    configuration.levels::text AS levels, configuration.dimensions::text AS dimensions,
+    coalesce(trials.done, 0) AS done, coalesce(trials.failed, 0) AS failed, coalesce(trials.cancelled, 0) AS cancelled,
+    coalesce(trials.waiting, 0) AS waiting, coalesce(trials.running, 0) AS running
+FROM results_configuration AS configuration
+LEFT JOIN (
     SELECT
-        array_send(array_agg(configuration_id)) AS configuration,
-        array_send(array_agg(array_position(%(states)s::text[], state::text))) AS state,
-        array_send(array_agg(trials)) AS trials
-    FROM (
-        SELECT configuration_id, state, count(*) AS trials
-        FROM results_trial
-        WHERE results_trial.run_id = versioned.run_id
-        GROUP BY configuration_id, state
-    ) AS each
-) AS counted
-ORDER BY versioned.run_id
+        configuration_id,
+        count(*) FILTER (WHERE state = 'done') AS done,
+        count(*) FILTER (WHERE state = 'failed') AS failed,
+        count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
+        count(*) FILTER (WHERE state = 'waiting') AS waiting,
+        count(*) FILTER (WHERE state = 'running') AS running
+    FROM results_trial
+    WHERE run_id = ANY(%(runs)s)
+    GROUP BY configuration_id
+) AS trials ON trials.configuration_id = configuration.id
+WHERE configuration.run_id = ANY(%(runs)s)
+ORDER BY configuration.run_id, configuration.index

@@ -13,7 +13,7 @@ from results.domain.environment.layers import LayerKind
 from results.domain.environment.rules import AGENT
 from results.domain.errors import TeitenError
 from results.queries import NotFound, known_id
-from results.queries.environments import Ran, environments_of, planned
+from results.queries.environments import TrialEnvironment, environments_of, planned
 
 _FACTS = (LayerKind.HARDWARE, LayerKind.KERNEL, LayerKind.STORAGE, LayerKind.TOOL)
 _ROLE = "agent."
@@ -140,7 +140,7 @@ def _publisher(run: models.Run) -> str:
     return run.publication.title if run.publication else ""
 
 
-def _environments(side: _Side, against: _Side, ran: Sequence[Ran]) -> list[Environment]:
+def _environments(side: _Side, against: _Side, ran: Sequence[TrialEnvironment]) -> list[Environment]:
     """A machine is held against a machine: of a trial that meets an agent, only what its server's machine is."""
     role = _MACHINE if side.subject.kind == against.subject.kind == "agent" else "primary"
     if side.subject.kind == "agent":
@@ -158,7 +158,7 @@ def _machine(environment: Environment, role: str) -> Environment:
     return {(node, kind): content for (node, kind), content in environment.items() if node == role and kind in kinds}
 
 
-def _machines(side: _Side, ran: Ran) -> Environment:
+def _machines(side: _Side, ran: TrialEnvironment) -> Environment:
     """The agents of a trial. A run's trials may be on several that look the same: no one of them is named."""
     if side.subject.kind != "trial":
         return {}

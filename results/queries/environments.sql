@@ -3,7 +3,7 @@
 WITH ran AS (
     SELECT environment, min(id) AS example, array_agg(id) AS attempts
     FROM results_attempt
-    WHERE id = ANY(%(attempts)s)
+    WHERE id = ANY(%(attempts)s::bigint[])
     GROUP BY environment
 ), used AS (
     SELECT attempt_id, node, layer_id

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-import numpy as np
-
 from results import sql
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import percentile_name
-from results.queries.configurations import Bools, ConfigurationRow, Configurations, configurations
+from results.queries.configurations import ConfigurationRow, configurations
 from results.queries.metrics import MetricRow
-from results.queries.ordering import all_numbers, in_order
+from results.queries.ordering import DEFAULT, all_numbers, sorted_levels
 
 Filters = Mapping[str, Sequence[str]]
 _PERCENTILE = re.compile(rf"{re.escape(percentile_name(0)[:-1])}(\d{{1,3}}(?:\.\d{{1,6}})?)")  # latency.p99.5
@@ -22,14 +20,14 @@ _PERCENTILE = re.compile(rf"{re.escape(percentile_name(0)[:-1])}(\d{{1,3}}(?:\.\
 
 @dataclass(frozen=True)
 class Facet:
-    """One dimension. values: (text, number of counted trials that have it and pass the filters of all other dimensions)
-    in reading order, also where no trial is counted; `default` stands for nothing set. varies: more than one value.
-    factor: a factor of one of the runs."""
+    """One dimension of configurations."""
 
     name: str
+    # in reading order: (text, number of counted trials that have it and pass the filters of all other dimensions), also
+    # where no trial is counted; `default` stands for nothing set
     values: tuple[tuple[str, int], ...]
-    varies: bool
-    factor: bool
+    varies: bool  # more than one value
+    factor: bool  # a factor of one of the runs
 
     @property
     def numeric(self) -> bool:
@@ -42,7 +40,9 @@ class Facet:
 
 @dataclass(frozen=True)
 class MetricChoice:
-    """A metric that the runs' counted trials have. headlines: how many of the runs show it first."""
+    """A metric that the runs' counted trials have.
+
+    headlines: how many of the runs show it first."""
 
     name: str
     unit: str
@@ -59,49 +59,44 @@ class MetricChoice:
 
 
 def passing(rows: Sequence[ConfigurationRow], filters: Filters) -> list[ConfigurationRow]:
-    """Those that every filter lets through."""
-    return [row for row in rows if all(row.level(name) in texts for name, texts in filters.items())]
+    """Return the configurations that every filter lets through."""
+    return [row for row in rows if not _failed(row, filters)]
 
 
-def let_through(rows: Configurations, filters: Filters) -> Configurations:
-    """Those that every filter lets through."""
-    refused = _refused(rows, filters)
-    return rows.take(~np.logical_or.reduce(list(refused.values()))) if refused else rows
-
-
-def facets(rows: Configurations, filters: Filters) -> list[Facet]:
-    """Every dimension of the configurations: those that vary first, factors before the rest. Pure."""
-    refused = _refused(rows, filters)
-    times = np.sum(list(refused.values()), axis=0) if refused else np.zeros(len(rows), dtype=np.int64)
-    done = rows.trials["done"]
-    found = []
-    for name in rows.names:
-        column = rows.column(name)
-        passing = times == refused[name] if name in refused else times == 0
-        counts = np.bincount(column.places, done * passing, len(column.texts)).astype(int).tolist()
-        there = np.bincount(column.places, minlength=len(column.texts)).tolist()
-        trials = {text: count for text, count, any_ in zip(column.texts, counts, there, strict=True) if any_}
-        found.append(_facet(name, trials, name in rows.factors))
-    return sorted(found, key=lambda facet: (not facet.varies, not facet.factor, facet.name))
+def facets(rows: Sequence[ConfigurationRow], filters: Filters) -> list[Facet]:
+    """Return every dimension of the configurations: those that vary first, factors before the rest. Pure."""
+    texts = [row.texts for row in rows]
+    names = set[str]().union(*texts)
+    factors = set[str]().union(*(row.levels for row in rows))
+    failed = [_failed(row, filters) for row in rows]
+    of_all = [0 if fails else row.done for row, fails in zip(rows, failed, strict=True)]
+    dimensions = []
+    for name in names:
+        done = of_all
+        if name in filters:
+            done = [row.done if fails <= {name} else 0 for row, fails in zip(rows, failed, strict=True)]
+        levels = [row.get(name, DEFAULT) for row in texts]
+        dimensions.append(_facet(name, levels, done, name in factors))
+    return sorted(dimensions, key=lambda facet: (not facet.varies, not facet.factor, facet.name))
 
 
 def facets_of(run_ids: Sequence[int]) -> list[Facet]:
-    """Of all configurations of the runs. One query."""
+    """Return every dimension of all configurations of the runs. One query."""
     return facets(configurations(run_ids), {})
 
 
 def metrics_of(run_ids: Sequence[int]) -> list[MetricChoice]:
-    """Metrics with a value in a counted trial of the runs; the runs' headline first, then by name. One query."""
+    """Return the metrics with a value in a counted trial of the runs; their headline first, then by name. One query."""
     if not run_ids:
         return []
     return sql.rows(MetricChoice, sql.load(__file__, "metrics_of"), {"runs": list(run_ids)})
 
 
 def percentile_of(name: str) -> Decimal | None:
-    """'latency.p99.5' → 99.5. None for what is no name of a percentile. Raises TeitenError for one that there cannot
-    be."""
-    found = _PERCENTILE.fullmatch(name)
-    percent = Decimal(found[1]) if found else None
+    """Read the name of a percentile: 'latency.p99.5' → 99.5; None for what is none. Raises TeitenError for one that
+    there cannot be."""
+    match = _PERCENTILE.fullmatch(name)
+    percent = Decimal(match[1]) if match else None
     if percent is not None and not 0 < percent < 100:
         raise TeitenError(
             f"There is no percentile {percent}.", where="metric", todo="Choose one above 0 and below 100."
@@ -110,7 +105,7 @@ def percentile_of(name: str) -> Decimal | None:
 
 
 def percentile_choice(name: str, choices: Sequence[MetricChoice]) -> MetricChoice | None:
-    """A percentile that is not stored, to be computed of the exact latencies. None where the name is none of a
+    """Return a percentile that is not stored, to be computed of the exact latencies. None where the name is none of a
     percentile, or it is stored. Raises TeitenError where the runs logged no latencies."""
     percent = percentile_of(name)
     if percent is None or any(choice.name == name for choice in choices):
@@ -129,14 +124,15 @@ def percentile_choice(name: str, choices: Sequence[MetricChoice]) -> MetricChoic
     return replace(stored[near], name=name, label=label, help=help_, nodes=("",), headlines=0)
 
 
-def _refused(rows: Configurations, filters: Filters) -> dict[str, Bools]:
-    """Filter → which of the configurations it does not let through."""
-    found = {}
-    for name, texts in filters.items():
-        column = rows.column(name)
-        found[name] = np.array([text not in texts for text in column.texts], dtype=bool)[column.places]
-    return found
+def _failed(row: ConfigurationRow, filters: Filters) -> set[str]:
+    """Return the filters that do not let a configuration through."""
+    return {name for name, texts in filters.items() if row.level(name) not in texts}
 
 
-def _facet(name: str, counts: Mapping[str, int], factor: bool) -> Facet:
-    return Facet(name, tuple((text, counts[text]) for text in in_order(counts, name)), len(counts) > 1, factor)
+def _facet(name: str, levels: Sequence[str], done: Sequence[int], factor: bool) -> Facet:
+    """levels: of each configuration. done: of each how many trials count."""
+    trials = dict.fromkeys(levels, 0)
+    for level, count in zip(levels, done, strict=True):
+        trials[level] += count
+    values = tuple((level, trials[level]) for level in sorted_levels(trials, name))
+    return Facet(name, values, len(values) > 1, factor)

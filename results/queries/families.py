@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from results import models, sql
 from results.domain.errors import TeitenError
-from results.queries.ordering import DEFAULT, in_order
+from results.queries.ordering import DEFAULT, sorted_levels
 from results.queries.selection import JOINT, dimensions
 
 DATE, VERSION, COMMIT = "date", "version", "commit"
@@ -20,10 +20,13 @@ _MOST_NAMES = 20
 
 @dataclass(frozen=True)
 class TrendSelection:
-    """What to follow: all runs of a plan, or all of a workload. x: date, version or commit; '' for date.
+    """What to follow: all runs of a plan, or all of a workload.
+
+    filters: dimension → values let through. Whatever else varies is held at one value: its most measured one.
+    x: date, version or commit; '' for date.
     series: dimensions with commas between them, a line for each of their levels; None for the default choice, '' for
-    one line. filters: dimension → values let through. Whatever else varies is held at one value: its most measured
-    one. metric, node, label: '' for the first."""
+        one line.
+    metric, node, label: '' for the first."""
 
     plan: str = ""
     workload: str = ""
@@ -65,18 +68,18 @@ class FamilyFacet:
 
 @dataclass(frozen=True)
 class Choice:
-    """selection: complete. held: dimension → the one value that it is held at by default. lines: name → its families'
-    configurations. left_out: lines beyond the most that are drawn. installations: configuration → its installation,
-    where a line goes on from one to the next."""
+    """The families that a selection follows."""
 
-    selection: TrendSelection
-    held: Mapping[str, str]
-    lines: Mapping[str, tuple[int, ...]]
+    selection: TrendSelection  # complete
+    held: Mapping[str, str]  # dimension → the one value that it is held at by default
+    lines: Mapping[str, tuple[int, ...]]  # name → its families' configurations
     newest_run: int | None
     facets: tuple[FamilyFacet, ...]
-    first_series: str
-    left_out: int
-    installations: Mapping[int, str] = field(default_factory=dict)
+    first_series: str  # what the series are by default
+    left_out: int  # lines beyond the most that are drawn
+    installations: Mapping[int, str] = field(
+        default_factory=dict
+    )  # of configurations, where a line goes on with another
 
 
 def families(plan: str = "", workload: str = "", runs: Sequence[int] | None = None) -> list[Family]:
@@ -92,39 +95,82 @@ def families(plan: str = "", workload: str = "", runs: Sequence[int] | None = No
 
 
 def choose(selection: TrendSelection, known: Sequence[Family]) -> Choice:
-    """The families that the selection follows. Over versions and commits they are followed from one installation to
-    the next, unless the series are installations. Raises TeitenError for a dimension or axis that there is not."""
-    names = {name for family in known for name in family.dimensions}
-    varying = [name for name in _ordered(known, names) if len({family.level(name) for family in known}) > 1]
-    x = selection.x or DATE
-    if x not in AXES:
-        raise _unknown("x", "axis", x, AXES)
-    first = next((name for name in _FIRST_SERIES if name in varying and (x == DATE or name != INSTALLATION)), "")
-    chosen = replace(selection, x=x, series=first if selection.series is None else selection.series)
-    series = dimensions(chosen.series or "")
-    follows = {INSTALLATION} if x != DATE and INSTALLATION not in series else set()
-    for where, name in [*(("series", name) for name in series), *((f"filter.{n}", n) for n in chosen.filters)]:
-        if known and name not in names:
-            raise _unknown(where, "dimension", name, sorted(names))
-    several = [name for name, values in chosen.filters.items() if len(values) > 1]
-    told_apart = [*series, *(name for name in several if name not in {*series, *follows})]
+    """Return the families that the selection follows. Over versions and commits they are followed from one installation
+    to the next, unless the series are installations. Raises TeitenError for a dimension or axis that there is not."""
+    varying = _varying(known)
+    first = _first_series(varying, selection.x or DATE)
+    chosen = _complete(selection, first, known)
+    follows = _follows(chosen)
+    apart = _apart(chosen, follows)
     fitting = [family for family in known if family.fits(chosen.filters)]
-    free = {*told_apart, *follows, *chosen.filters}
-    held = _held(fitting, told_apart, [name for name in varying if name not in free])
+    held = _held(fitting, apart, varying, {*apart, *follows, *chosen.filters})
     shown = [family for family in fitting if family.fits({name: [value] for name, value in held.items()})]
-    lines = _lines(shown, told_apart)
+    lines = _lines(shown, apart)
     return Choice(
         selection=chosen,
         held=held,
         lines=dict(list(lines.items())[:MOST_LINES]),
-        newest_run=max((family.newest_run or 0 for family in shown), default=0) or None,
-        facets=tuple(_facet(name, chosen, held, {*told_apart, *follows}, known) for name in varying),
+        newest_run=_newest_run(shown),
+        facets=tuple(_facet(name, chosen, held, {*apart, *follows}, known) for name in varying),
         first_series=first,
         left_out=max(len(lines) - MOST_LINES, 0),
-        installations={one: family.level(INSTALLATION) for family in shown for one in family.configurations}
-        if follows
-        else {},
+        installations=_installations(shown) if follows else {},
     )
+
+
+def _varying(known: Sequence[Family]) -> list[str]:
+    """Return the dimensions in which families differ. Factors of the runs first: the others often follow from them."""
+    names = {name for family in known for name in family.dimensions}
+    factors: set[str] = set()
+    for family in known:
+        factors.update(*((text or "").split("\n") for text in family.factors))
+    ordered = sorted(names, key=lambda name: (name not in factors, name))
+    return [name for name in ordered if len({family.level(name) for family in known}) > 1]
+
+
+def _first_series(varying: Sequence[str], x: str) -> str:
+    possible = [name for name in _FIRST_SERIES if x == DATE or name != INSTALLATION]
+    return next((name for name in possible if name in varying), "")
+
+
+def _complete(selection: TrendSelection, first: str, known: Sequence[Family]) -> TrendSelection:
+    """Fill in the default axes. first: the default series. Raises TeitenError for an axis or dimension that there is
+    not."""
+    x = selection.x or DATE
+    if x not in AXES:
+        raise _unknown("x", "axis", x, AXES)
+    chosen = replace(selection, x=x, series=first if selection.series is None else selection.series)
+    names = {name for family in known for name in family.dimensions}
+    for where, name in _dimensions(chosen):
+        if known and name not in names:
+            raise _unknown(where, "dimension", name, sorted(names))
+    return chosen
+
+
+def _dimensions(chosen: TrendSelection) -> Iterator[tuple[str, str]]:
+    """Give each dimension that is named, and where it is."""
+    yield from (("series", name) for name in dimensions(chosen.series or ""))
+    yield from ((f"filter.{name}", name) for name in chosen.filters)
+
+
+def _follows(chosen: TrendSelection) -> set[str]:
+    """Return the dimensions from one level of which to the next a line goes on."""
+    return {INSTALLATION} if chosen.x != DATE and INSTALLATION not in dimensions(chosen.series or "") else set()
+
+
+def _apart(chosen: TrendSelection, follows: Collection[str]) -> list[str]:
+    """Return the dimensions that tell lines apart: the series, and what filters let several values through of."""
+    series = dimensions(chosen.series or "")
+    several = [name for name, values in chosen.filters.items() if len(values) > 1]
+    return [*series, *(name for name in several if name not in {*series, *follows})]
+
+
+def _installations(shown: Sequence[Family]) -> dict[int, str]:
+    """Return configuration → its installation."""
+    installations: dict[int, str] = {}
+    for family in shown:
+        installations |= dict.fromkeys(family.configurations, family.level(INSTALLATION))
+    return installations
 
 
 def shortest(selection: TrendSelection, known: Sequence[Family]) -> TrendSelection:
@@ -146,50 +192,61 @@ def released(selection: TrendSelection, known: Sequence[Family], held: Collectio
     return replace(selection, filters=kept)
 
 
-def _ordered(known: Sequence[Family], names: set[str]) -> list[str]:
-    """Factors of the runs first: the other dimensions often follow from them."""
-    factors = {name for family in known for text in family.factors for name in (text or "").split("\n")}
-    return sorted(names, key=lambda name: (name not in factors, name))
+def _newest_run(shown: Sequence[Family]) -> int | None:
+    return max((family.newest_run for family in shown if family.newest_run), default=None)
 
 
-def _held(fitting: Sequence[Family], told_apart: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+def _held(
+    fitting: Sequence[Family], apart: Sequence[str], names: Sequence[str], free: Collection[str]
+) -> dict[str, str]:
+    """Return the value that each of these dimensions is held at, where lines would mix several. apart: the dimensions
+    that tell lines apart. free: those that are not held."""
     held: dict[str, str] = {}
     rest = list(fitting)
     for name in names:
-        lines: dict[tuple[str, ...], set[str]] = {}
-        for family in rest:
-            lines.setdefault(tuple(map(family.level, told_apart)), set()).add(family.level(name))
-        if all(len(values) == 1 for values in lines.values()):
-            continue
-        texts = in_order([family.level(name) for family in rest], name)
-        trials = {text: sum(family.trials for family in rest if family.level(name) == text) for text in texts}
-        held[name] = max(texts, key=lambda text: trials[text])
-        rest = [family for family in rest if family.level(name) == held[name]]
+        if name not in free and _is_mixed(name, rest, apart):
+            held[name] = _most_measured(name, rest)
+            rest = [family for family in rest if family.level(name) == held[name]]
     return held
 
 
-def _lines(shown: Sequence[Family], told_apart: Sequence[str]) -> dict[str, tuple[int, ...]]:
+def _is_mixed(name: str, families: Sequence[Family], apart: Sequence[str]) -> bool:
+    """Return whether a line holds several values of a dimension."""
+    lines: dict[tuple[str, ...], set[str]] = {}
+    for family in families:
+        lines.setdefault(tuple(map(family.level, apart)), set()).add(family.level(name))
+    return any(len(values) > 1 for values in lines.values())
+
+
+def _most_measured(name: str, families: Sequence[Family]) -> str:
+    trials: dict[str, int] = {}
+    for family in families:
+        trials[family.level(name)] = trials.get(family.level(name), 0) + family.trials
+    return max(sorted_levels(trials, name), key=lambda text: trials[text])
+
+
+def _lines(shown: Sequence[Family], apart: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Return name of a line → its families' configurations. apart: the dimensions that tell lines apart."""
     lines: dict[tuple[str, ...], tuple[int, ...]] = {}
     for family in shown:
-        levels = tuple(map(family.level, told_apart))
+        levels = tuple(map(family.level, apart))
         lines[levels] = (*lines.get(levels, ()), *family.configurations)
-    for place in reversed(range(len(told_apart))):
-        order = in_order([levels[place] for levels in lines], told_apart[place])
-        lines = dict(sorted(lines.items(), key=lambda item: order.index(item[0][place])))
-    return {JOINT.join(levels): configurations for levels, configurations in lines.items()}
+    orders = [sorted_levels([levels[index] for levels in lines], name) for index, name in enumerate(apart)]
+    ordered = sorted(lines, key=lambda levels: [order.index(text) for order, text in zip(orders, levels, strict=True)])
+    return {JOINT.join(levels): lines[levels] for levels in ordered}
 
 
 def _facet(
     name: str, chosen: TrendSelection, held: Mapping[str, str], several: Collection[str], known: Sequence[Family]
 ) -> FamilyFacet:
-    others = {other: values for other, values in chosen.filters.items() if other != name}
-    others |= {other: (value,) for other, value in held.items() if other != name}
+    """several: dimensions of which several values can be chosen."""
+    filters = {**chosen.filters, **{other: (value,) for other, value in held.items()}}
+    now = filters.pop(name, ())
     trials: dict[str, int] = {family.level(name): 0 for family in known}
     for family in known:
-        if family.fits(others):
+        if family.fits(filters):
             trials[family.level(name)] += family.trials
-    values = tuple((text, trials[text]) for text in in_order(trials, name))
-    now = chosen.filters.get(name) or ((held[name],) if name in held else ())
+    values = tuple((text, trials[text]) for text in sorted_levels(trials, name))
     return FamilyFacet(name, values, tuple(now), name in several)
 
 

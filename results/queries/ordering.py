@@ -20,14 +20,14 @@ def all_numbers(texts: Collection[str], dimension: str = "") -> bool:
     return numbers and dimension not in VERSIONS
 
 
-def in_order(texts: Collection[str], dimension: str = "") -> tuple[str, ...]:
-    """By size where all are numbers or quantities ('64MB', '1GB'), else, and for versions, in their order: '9.6',
-    '16beta1', '16', '16.9', '16.10'. What is not set comes first."""
-    found = [text for text in dict.fromkeys(texts) if text != DEFAULT]
-    ordered = sorted(found, key=_natural)
+def sorted_levels(texts: Collection[str], dimension: str = "") -> tuple[str, ...]:
+    """Sort the levels of a dimension, each once: by size where all are numbers or quantities ('64MB', '1GB'), else, and
+    for versions, in their order: '9.6', '16beta1', '16', '16.9', '16.10'. What is not set comes first."""
+    levels = [text for text in dict.fromkeys(texts) if text != DEFAULT]
+    ordered = sorted(levels, key=_natural)
     for size in () if dimension in VERSIONS else (float, parse_bytes, parse_seconds):
         with suppress(ValueError):
-            ordered = sorted(found, key=size)
+            ordered = sorted(levels, key=size)
             break
     return (DEFAULT, *ordered) if DEFAULT in texts else tuple(ordered)
 

@@ -46,12 +46,12 @@ def level_name(names: Sequence[str], text: str) -> str:
     parts = text.split(JOINT)
     if len(parts) != len(names):
         return text
-    said = [
+    words = [
         part if name in ("label", "access_method") else f"{name.removeprefix('setting.')} {part}"
         for name, part in zip(names, parts, strict=True)
         if part not in (DEFAULT, "") and name != "published"
     ]
-    return JOINT.join(said) or "the only configuration"
+    return JOINT.join(words) or "the only configuration"
 
 
 def speed(ratio: float | None, better: str) -> float | None:

@@ -16,7 +16,7 @@ from results.domain.states import RunState, TrialState
 from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
 from results.queries import NotFound
 from results.queries.configurations import ConfigurationRow, configurations
-from results.queries.environments import Judged, Side
+from results.queries.environments import EnvironmentComparison, Side
 from results.queries.facets import MetricChoice, metrics_of
 from results.queries.families import Family, families
 from results.queries.metrics import MetricRow
@@ -269,7 +269,7 @@ def _judged(pairs: Pairs, metric: MetricRow) -> list[CellProgress]:
     attempts: list[int] = []
     for before, after in pairs.values():
         attempts += [value.attempt_id for value in (*before.values, *after.values)]
-    judged = Judged(attempts)
+    judged = EnvironmentComparison(attempts)
     differences: list[EnvironmentDifference] = []
     questions: list[Question] = []
     better, effect = Better(metric.better), metric.minimum_effect

@@ -21,16 +21,18 @@ _FIRST_SERIES = ("installation", "version", "access_method", "topology")
 
 @dataclass(frozen=True)
 class Selection:
-    """What to compare. filters: dimension → the values let through, as text.
+    """What to compare.
 
-    x, series, panel: a dimension, or several with commas between them, whose levels are then read together; `label`
-    and `node` are the measurement's own. x, metric, statistic: '' for the default choice. series: None for the default
-    choice, '' for a single line. panel: '' for one figure. node, label: which of the metric's, '' for its first; they
-    say nothing where x, series or panel is that dimension.
+    filters: dimension → the values let through, as text.
+    x, series, panel: a dimension, or several with commas between them, whose levels are then read together; `label` and
+        `node` are the measurement's own. x: '' for the default choice; series: None for the default choice, '' for a
+        single line; panel: '' for one figure.
+    metric, statistic: '' for the default choice.
+    node, label: which of the metric's, '' for its first; they say nothing where x, series or panel is that dimension.
     per: divide by the number of clients, cores or transactions of each trial; '' for the value as it is.
     baseline: what ratios refer to: a series; a level of one of the series' dimensions (each series then refers to the
-    one that differs from it by this level only: zheap of a build to heap of the same build); `SERIES at X` for one
-    cell; `@name` for a stored reference; '' for the first series.
+        one that differs from it by this level only: zheap of a build to heap of the same build); `SERIES at X` for one
+        cell; `@name` for a stored reference; '' for the first series.
     without: levels of x that summaries leave out."""
 
     runs: tuple[int, ...]
@@ -58,36 +60,53 @@ def dimensions(text: str) -> list[str]:
 
 
 def first_choice(runs: tuple[int, ...], known: Sequence[Facet], choices: Sequence[MetricChoice]) -> Selection:
-    """x: the factor with the most numbers; series: the installation, or else a factor that is not x."""
+    """Return the default choices. x: the factor with the most numbers; series: the installation, or else a factor that
+    is not x."""
     varying = [facet for facet in known if facet.varies and facet.name not in _DERIVED]
     factors = [facet for facet in varying if facet.factor] or varying
-    by_name = {facet.name: facet for facet in varying}
-    numeric = sorted((f for f in factors if f.numeric), key=lambda facet: (-len(facet.values), facet.name))
-    preferred = [by_name[name] for name in _FIRST_SERIES if name in by_name]
-    series = next(iter([*preferred, *(f for f in factors if not numeric or f != numeric[0])]), None)
-    rest = [facet for facet in factors if facet != series]
-    x = next(iter([*numeric, *rest, *([series] if series else [])]), None)
-    if x == series:
-        series = None
-    if x is None and known:
-        x = next((facet for facet in known if facet.name == "installation"), known[0])
+    numeric = _by_numbers(factors)
+    series = _first_series(varying, factors, numeric[:1])
+    x = _first_x(numeric, factors, series) or _unvaried(known)
     return Selection(
         runs=runs,
-        x=x.name if x else "",
-        series=series.name if series else "",
-        metric=choices[0].name if choices else "",
+        x=_name(x),
+        series=_name(series) if series != x else "",
+        metric=next((choice.name for choice in choices), ""),
         statistic=STATISTICS[0],
     )
+
+
+def _by_numbers(factors: Sequence[Facet]) -> list[Facet]:
+    """Return the factors whose levels are numbers, those with the most first."""
+    return sorted((f for f in factors if f.numeric), key=lambda facet: (-len(facet.values), facet.name))
+
+
+def _first_x(numeric: Sequence[Facet], factors: Sequence[Facet], series: Facet | None) -> Facet | None:
+    return next(iter((*numeric, *(facet for facet in factors if facet != series))), series)
+
+
+def _name(facet: Facet | None) -> str:
+    return facet.name if facet else ""
+
+
+def _first_series(varying: Sequence[Facet], factors: Sequence[Facet], x: Sequence[Facet]) -> Facet | None:
+    """Return a preferred dimension, or else a factor that x is not."""
+    by_name = {facet.name: facet for facet in varying}
+    preferred = [by_name[name] for name in _FIRST_SERIES if name in by_name]
+    return next(iter((*preferred, *(facet for facet in factors if facet not in x))), None)
+
+
+def _unvaried(known: Sequence[Facet]) -> Facet | None:
+    """Return what x is where nothing varies."""
+    installation = [facet for facet in known if facet.name == "installation"]
+    return next(iter((*installation, *known)), None)
 
 
 def complete(
     selection: Selection, first: Selection, known: Sequence[Facet], choices: Sequence[MetricChoice]
 ) -> Selection:
-    """With the default choices filled in. Raises TeitenError for what the runs do not have."""
-    names = {facet.name for facet in known}
-    for where, text in _texts(selection):
-        if "\x00" in text:
-            raise TeitenError("A NUL byte is nothing that can be chosen.", where=where, todo="Leave it out.")
+    """Fill in the default choices. Raises TeitenError for what the runs do not have."""
+    _require_no_nul(selection)
     chosen = replace(
         selection,
         x=selection.x or first.x,
@@ -95,21 +114,29 @@ def complete(
         metric=selection.metric or first.metric,
         statistic=selection.statistic or STATISTICS[0],
     )
-    for where, name, possible in (("statistic", chosen.statistic, STATISTICS), ("per", chosen.per, PER)):
-        if name and name not in possible:
-            raise unknown_choice(where, where, name, possible)
-    if not names:
+    _require("statistic", "statistic", chosen.statistic, STATISTICS)
+    _require("per", "per", chosen.per, PER)
+    if not known:
         return chosen
-    for where, name in (
-        *((axis, name) for axis in ("x", "series", "panel") for name in dimensions(getattr(chosen, axis) or "")),
-        *((f"filter.{name}", name) for name in chosen.filters),
-    ):
-        if name not in names | {LABEL, NODE}:
-            raise unknown_choice(where, "dimension", name, sorted(names))
+    names = sorted(facet.name for facet in known)
+    for where, name in _dimensions(chosen):
+        if name not in (LABEL, NODE):
+            _require(where, "dimension", name, names)
     metrics = {choice.name: choice for choice in choices}
-    if chosen.metric and metrics and chosen.metric not in metrics:
-        raise unknown_choice("metric", "metric", chosen.metric, sorted(metrics))
-    return _which(chosen, metrics.get(chosen.metric))
+    if metrics:
+        _require("metric", "metric", chosen.metric, sorted(metrics))
+    return _of_metric(chosen, metrics.get(chosen.metric))
+
+
+def _require_no_nul(selection: Selection) -> None:
+    for where, text in _texts(selection):
+        if "\x00" in text:
+            raise TeitenError("A NUL byte is nothing that can be chosen.", where=where, todo="Leave it out.")
+
+
+def _require(where: str, kind: str, name: str, known: Sequence[str]) -> None:
+    if name and name not in known:
+        raise unknown_choice(where, kind, name, known)
 
 
 def unknown_choice(where: str, kind: str, name: str, known: Sequence[str]) -> TeitenError:
@@ -121,11 +148,19 @@ def unknown_choice(where: str, kind: str, name: str, known: Sequence[str]) -> Te
 def _texts(selection: Selection) -> Iterator[tuple[str, str]]:
     yield from (("node", selection.node), ("label", selection.label))
     yield from (("without", text) for text in selection.without)
-    yield from ((f"filter.{name}", text) for name, texts in selection.filters.items() for text in texts)
+    for name, texts in selection.filters.items():
+        yield from ((f"filter.{name}", text) for text in texts)
 
 
-def _which(chosen: Selection, metric: MetricChoice | None) -> Selection:
-    """Node and label that the metric has, where the selection leaves them open."""
+def _dimensions(chosen: Selection) -> Iterator[tuple[str, str]]:
+    """Give each dimension that is named, and where it is."""
+    for axis in ("x", "series", "panel"):
+        yield from ((axis, name) for name in dimensions(getattr(chosen, axis) or ""))
+    yield from ((f"filter.{name}", name) for name in chosen.filters)
+
+
+def _of_metric(chosen: Selection, metric: MetricChoice | None) -> Selection:
+    """Fill in node and label that the metric has, where the selection leaves them open."""
     if metric is None:
         return chosen
     return replace(

@@ -23,46 +23,67 @@ def side_by_side(
     own: Collection[str] = (),
     texts: Mapping[str, str] | None = None,
 ) -> str:
-    """The query string of /compare/. rows: configurations of the runs. by: the dimension that is compared, first in
-    the series; base: its level that is the baseline. Everything else that varies is an axis, so that no cell holds two
-    configurations. own: of label and node those that tell values apart. texts: metric, node, label."""
+    """Return the query string of /compare/, with everything else that varies as an axis, so that no cell holds two
+    configurations.
+
+    rows: configurations of the runs.
+    by: the dimension that is compared, first in the series; base: its level that is the baseline.
+    own: of label and node those that tell values apart.
+    texts: metric, node, label."""
     filters = filters or {}
-    found = passing(rows, filters)
-    axes = [*_telling_apart(found, by), *own]
-    numbers = [name for name in axes if all_numbers([row.level(name) for row in found if name in row.texts], name)]
-    numbers = [name for name in numbers if name not in own]
-    x = next(iter([*sorted(numbers, key=lambda name: -len(_levels(found, name))), *axes]), "workload")
-    series = [by, *(name for name in axes if name != x)]
+    shown = passing(rows, filters)
+    axes = [*_telling_apart(shown, by), *own]
+    x = _x(shown, axes, own)
     parts = {
         "run": ",".join(dict.fromkeys(str(row.run_id) for row in rows)),
         "x": quote_plus(x),
-        "series": ",".join(map(quote_plus, series)),
+        "series": ",".join(map(quote_plus, [by, *(name for name in axes if name != x)])),
         "baseline": quote_plus(base),
         **{name: quote_plus(text) for name, text in (texts or {}).items() if text},
-        **{quote_plus(f"filter.{name}"): ",".join(map(quote_plus, values)) for name, values in sorted(filters.items())},
+        **_filters(filters),
     }
     return "&".join(f"{name}={text}" for name, text in parts.items())
 
 
+def _x(rows: Sequence[ConfigurationRow], axes: Sequence[str], own: Collection[str]) -> str:
+    """Return the axis with the most numbers, or the first."""
+    numeric = [name for name in axes if name not in own and _is_numeric(rows, name)]
+    return next(iter([*sorted(numeric, key=lambda name: -len(_levels(rows, name))), *axes]), "workload")
+
+
+def _is_numeric(rows: Sequence[ConfigurationRow], name: str) -> bool:
+    return all_numbers([row.level(name) for row in rows if name in row.texts], name)
+
+
+def _filters(filters: Filters) -> dict[str, str]:
+    return {quote_plus(f"filter.{name}"): ",".join(map(quote_plus, values)) for name, values in sorted(filters.items())}
+
+
 def _telling_apart(rows: Sequence[ConfigurationRow], by: str) -> list[str]:
-    """Factors first; what follows from those before it is left out."""
+    """Return the dimensions that tell configurations apart, factors first; what follows from those before it is left
+    out."""
     factors = {name for row in rows for name in row.levels}
     follow = {*_FOLLOW, *_BUILD} if by == VERSION else {*_FOLLOW}
     build = [_installation(rows)] if by == RUN else []
-    names = sorted({name for row in rows for name in row.texts} - follow, key=lambda name: (name not in factors, name))
+    names = {name for row in rows for name in row.texts} - follow
     chosen: list[str] = []
-    for name in [*filter(None, build), *names]:
-        cells: dict[tuple[str, ...], set[str]] = {}
-        for row in rows:
-            cells.setdefault(tuple(map(row.level, chosen)), set()).add(row.level(name))
-        if any(len(levels) > 1 for levels in cells.values()):
+    for name in [*filter(None, build), *sorted(names, key=lambda name: (name not in factors, name))]:
+        if _varies_within(name, chosen, rows):
             chosen.append(name)
     return chosen
 
 
+def _varies_within(name: str, chosen: Sequence[str], rows: Sequence[ConfigurationRow]) -> bool:
+    """Return whether configurations that are alike in the chosen dimensions differ in this one."""
+    cells: dict[tuple[str, ...], set[str]] = {}
+    for row in rows:
+        cells.setdefault(tuple(map(row.level, chosen)), set()).add(row.level(name))
+    return any(len(levels) > 1 for levels in cells.values())
+
+
 def _installation(rows: Sequence[ConfigurationRow]) -> str:
-    """What tells the installations of one run apart and is the same in the others: the name, or the major version where
-    a newer minor version has another name. '' where each run has but one."""
+    """Return what tells the installations of one run apart and is the same in the others: the name, or the major
+    version where a newer minor version has another name. '' where each run has but one."""
     runs: dict[int, list[ConfigurationRow]] = {}
     for row in rows:
         runs.setdefault(row.run_id, []).append(row)

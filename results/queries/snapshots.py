@@ -34,13 +34,13 @@ class SnapshotRow:
 
 
 @dataclass(frozen=True)
-class Cited:
+class Citation:
     row: SnapshotRow
     comparison: Comparison
 
 
 @dataclass(frozen=True)
-class Reread:
+class ChangedValue:
     """A trial's value in one cell as cited, and as read again since."""
 
     trial_id: int
@@ -52,7 +52,7 @@ class Reread:
 
 
 @dataclass(frozen=True)
-class Turned:
+class ChangedVerdict:
     """A cell with another verdict today."""
 
     panel: str
@@ -70,9 +70,9 @@ class Standing:
     why: where the question cannot be asked any more."""
 
     gone: tuple[int, ...] = ()
-    changed: tuple[Reread, ...] = ()
+    changed: tuple[ChangedValue, ...] = ()
     added: tuple[int, ...] = ()
-    turned: tuple[Turned, ...] = ()
+    turned: tuple[ChangedVerdict, ...] = ()
     rule: int = 0
     why: str = ""
     cells: tuple[Key, ...] = ()
@@ -87,30 +87,35 @@ def list_snapshots(*, before: datetime | None = None, hash_: str = "", limit: in
     return sql.rows(SnapshotRow, sql.load(__file__), {"before": before, "hash": hash_, "limit": limit})
 
 
-def cited(hash_: str) -> Cited:
+def cited(hash_: str) -> Citation:
     """Two queries. Raises NotFound."""
     rows = list_snapshots(hash_=hash_, limit=1)
     if not rows:
         raise NotFound(f"There is no citation {hash_}.")
     text = "SELECT content::json AS content FROM results_snapshot WHERE hash = %(hash)s"
     (stored,) = sql.rows(_Content, text, {"hash": hash_})
-    return Cited(rows[0], from_json(Comparison, stored.content))
+    return Citation(rows[0], from_json(Comparison, stored.content))
 
 
-def content_of(found: Comparison) -> dict[str, Any]:
+def content_of(comparison: Comparison) -> dict[str, Any]:
     """What is kept of a comparison: all but what could be chosen besides."""
-    bare = replace(found, first=found.selection, facets=(), metrics=(), references=())
+    bare = replace(comparison, first=comparison.selection, facets=(), metrics=(), references=())
     content: dict[str, Any] = to_json(bare)
     return content
 
 
-def attempts_of(found: Comparison) -> list[int]:
-    return sorted({replicate.attempt_id for point in found.points for replicate in point.values})
+def attempts_of(comparison: Comparison) -> list[int]:
+    return sorted({replicate.attempt_id for point in comparison.points for replicate in point.values})
 
 
-def hash_of(query: str, found: Comparison) -> str:
+def hash_of(query: str, comparison: Comparison) -> str:
     """The same question, attempts, rule and answer have the same hash."""
-    parts = {"query": query, "attempts": attempts_of(found), "rule": found.rule, "content": content_of(found)}
+    parts = {
+        "query": query,
+        "attempts": attempts_of(comparison),
+        "rule": comparison.rule,
+        "content": content_of(comparison),
+    }
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
 
@@ -122,7 +127,7 @@ def standing(then: Comparison, today: Comparison) -> Standing:
     return Standing(
         gone=tuple(dict.fromkeys(trial for cell, trial in old if (cell, trial) not in new)),
         changed=tuple(
-            Reread(trial, value, new[cell, trial], *cell)
+            ChangedValue(trial, value, new[cell, trial], *cell)
             for (cell, trial), value in old.items()
             if new.get((cell, trial), value) != value
         ),
@@ -133,22 +138,22 @@ def standing(then: Comparison, today: Comparison) -> Standing:
     )
 
 
-def _values(found: Comparison) -> dict[tuple[Key, int], float]:
+def _values(comparison: Comparison) -> dict[tuple[Key, int], float]:
     """(cell, trial) → its value: a trial has one for each label or node that cells are told apart by."""
-    return {(point.key, r.trial_id): r.value for point in found.points for r in point.values}
+    return {(point.key, r.trial_id): r.value for point in comparison.points for r in point.values}
 
 
-def _turned(then: Comparison, today: Comparison) -> list[Turned]:
+def _turned(then: Comparison, today: Comparison) -> list[ChangedVerdict]:
     verdicts = _verdicts(today)
     return [
-        Turned(*key, kind, verdicts[key])
+        ChangedVerdict(*key, kind, verdicts[key])
         for key, kind in _verdicts(then).items()
         if key in verdicts and verdicts[key] != kind
     ]
 
 
-def _verdicts(found: Comparison) -> dict[Key, Kind]:
-    return {point.key: point.verdict.kind for point in found.points if point.verdict}
+def _verdicts(comparison: Comparison) -> dict[Key, Kind]:
+    return {point.key: point.verdict.kind for point in comparison.points if point.verdict}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from statistics import median
 
 from results import sql
@@ -71,20 +70,26 @@ class Topologies:
 
 
 def topologies(metric: str = "tps") -> Topologies:
-    """A table a run that has more than single servers and this metric. Queries: four, and those of `compare` once."""
-    found = [source for source in sources() if set(source.topologies) - {SINGLE}]
-    measured = [source for source in found if not source.published]
-    shown = measured[:MOST_RUNS] + sorted((s for s in found if s.published), key=lambda s: s.run_id)
+    """Return a table a run that has more than single servers and this metric. Queries: four, and those of `compare`
+    once."""
+    runs = [source for source in sources() if set(source.topologies) - {SINGLE}]
+    measured = [source for source in runs if not source.published]
+    published = sorted((source for source in runs if source.published), key=lambda source: source.run_id)
+    shown = measured[:MOST_RUNS] + published
+    left_out = len(measured[MOST_RUNS:])
+    tables = _tables(shown, metric)
+    return Topologies(tables, left_out, len(shown) - len(tables))
+
+
+def _tables(shown: Sequence[Source], metric: str) -> tuple[TopologyTable, ...]:
+    """Return a table of each run that has the metric."""
     runs = tuple(source.run_id for source in shown)
-    if not runs:
-        return Topologies((), 0)
     if all(choice.name != metric for choice in metrics_of(runs)):
-        return Topologies((), len(measured[MOST_RUNS:]), len(shown))
-    known = facets_of(runs)
-    compared = compare(_selection(runs, {facet.name for facet in known}, metric))
+        return ()
+    compared = compare(_selection(runs, {facet.name for facet in facets_of(runs)}, metric))
     lags = _lags(trial_ids(compared.points))
-    tables = tuple(table for table in (_table(source, compared, lags) for source in shown) if table.lines)
-    return Topologies(tables, len(measured[MOST_RUNS:]), len(shown) - len(tables))
+    tables = (_table(source, compared, lags) for source in shown)
+    return tuple(table for table in tables if table.lines)
 
 
 def _selection(runs: tuple[int, ...], names: Collection[str], metric: str) -> Selection:
@@ -103,35 +108,46 @@ class _Worst:
 
 
 def _lags(trials: tuple[int, ...]) -> dict[tuple[str, int], float]:
-    """(metric, trial) → the worst standby's value. One query."""
+    """Return (metric, trial) → the worst standby's value. One query."""
     metrics = [LAG_BYTES, LAG, CATCH_UP]
-    found = sql.rows(_Worst, _WORST, {"trials": list(trials), "metrics": metrics})
-    return {(one.metric, one.trial_id): one.value for one in found}
+    rows = sql.rows(_Worst, _WORST, {"trials": list(trials), "metrics": metrics})
+    return {(row.metric, row.trial_id): row.value for row in rows}
 
 
 def _table(source: Source, compared: Comparison, lags: Mapping[tuple[str, int], float]) -> TopologyTable:
     points = [point for point in compared.points if point.panel == str(source.run_id)]
-    kinds = [(kind, list(several)) for kind, several in groupby(points, lambda point: point.series)]
-    alone = _alone(points)
-    ones = {kind: _one(several) or alone for kind, several in kinds}
-    kinds.sort(key=lambda one: _kind(one[0]) != SINGLE)
-    lines = [_line(kind, point, ones[kind], lags) for kind, several in kinds for point in several]
-    mixed = tuple(compared.mixed) if any(point.configurations > 1 for point in points) else ()
-    selection = _selection((source.run_id,), _names(points), compared.metric.name)
+    kinds = _kinds(points)
+    alone = next((point for point in points if _kind(point.series) == SINGLE), None)
+    ones = {kind: _one(own) or alone for kind, own in kinds.items()}
+    lines = []
+    for kind in sorted(kinds, key=lambda kind: _kind(kind) != SINGLE):
+        lines += [_line(kind, point, ones[kind], lags) for point in kinds[kind]]
     return TopologyTable(
-        source.run_id, source.workload, source.published, compared.metric, _said(ones), tuple(lines), mixed, selection
+        run_id=source.run_id,
+        workload=source.workload,
+        published=source.published,
+        metric=compared.metric,
+        one=_ones_in_words(ones),
+        lines=tuple(lines),
+        mixed=tuple(compared.mixed) if any(point.configurations > 1 for point in points) else (),
+        selection=_selection((source.run_id,), _names(points), compared.metric.name),
     )
 
 
+def _kinds(points: Sequence[Point]) -> dict[str, list[Point]]:
+    kinds: dict[str, list[Point]] = {}
+    for point in points:
+        kinds.setdefault(point.series, []).append(point)
+    return kinds
+
+
 def _names(points: Sequence[Point]) -> set[str]:
-    """Of the dimensions asked for, those that this run has."""
-    own = [point.series.split(JOINT)[1:] for point in points]
-    beside = {name for parts in own for name, part in zip(_BESIDE, parts, strict=False) if part != DEFAULT}
-    return beside | ({NODES} if any(point.x.isdigit() for point in points) else set())
-
-
-def _alone(points: Sequence[Point]) -> Point | None:
-    return next((point for point in points if _kind(point.series) == SINGLE), None)
+    """Return those of the dimensions asked for that this run has."""
+    names = {NODES} if any(point.x.isdigit() for point in points) else set()
+    for point in points:
+        parts = point.series.split(JOINT)[1:]
+        names |= {name for name, part in zip(_BESIDE, parts, strict=False) if part != DEFAULT}
+    return names
 
 
 def _one(points: Sequence[Point]) -> Point | None:
@@ -155,12 +171,7 @@ def _name(series: str) -> str:
 
 
 def _line(kind: str, point: Point, one: Point | None, lags: Mapping[tuple[str, int], float]) -> TopologyLine:
-    nodes, trials = _nodes(point), trial_ids([point])
-
-    def lag(metric: str) -> float | None:
-        values = [lags[metric, trial] for trial in trials if (metric, trial) in lags]
-        return median(values) if values else None
-
+    nodes = _nodes(point)
     against = point.value / one.value if one is not None and one.value else None
     return TopologyLine(
         kind=_name(kind),
@@ -170,14 +181,19 @@ def _line(kind: str, point: Point, one: Point | None, lags: Mapping[tuple[str, i
         against_one=against,
         efficiency=against / nodes if against is not None and nodes else None,
         n=point.n,
-        trial_ids=trials,
-        lag_bytes=lag(LAG_BYTES),
-        lag_s=lag(LAG),
-        catch_up_s=lag(CATCH_UP),
+        trial_ids=trial_ids([point]),
+        lag_bytes=_lag(LAG_BYTES, point, lags),
+        lag_s=_lag(LAG, point, lags),
+        catch_up_s=_lag(CATCH_UP, point, lags),
     )
 
 
-def _said(ones: Mapping[str, Point | None]) -> str:
+def _lag(metric: str, point: Point, lags: Mapping[tuple[str, int], float]) -> float | None:
+    values = [lags[metric, trial] for trial in trial_ids([point]) if (metric, trial) in lags]
+    return median(values) if values else None
+
+
+def _ones_in_words(ones: Mapping[str, Point | None]) -> str:
     return "; ".join(
         f"{_name(kind)} to {'its own one node' if one.series == kind else _name(one.series)}"
         for kind, one in ones.items()

@@ -15,7 +15,7 @@ from results.domain.environment.rules import COMPILED, TOLD_DEFAULTS, Cause, rul
 MOST_STEPS = 100  # the newest
 # what is told first, then every other kind; builds only where the version is not what is followed
 _FIRST = (LayerKind.BUILD, LayerKind.KERNEL, LayerKind.HARDWARE, LayerKind.STORAGE, LayerKind.HOST)
-_PLACE = {kind: place for place, kind in enumerate(dict.fromkeys((*_FIRST, *LayerKind)))}
+_ORDER = {kind: number for number, kind in enumerate(dict.fromkeys((*_FIRST, *LayerKind)))}
 _LONGEST = 60
 
 _Use = tuple[str, str]  # role, kind of layer
@@ -63,23 +63,22 @@ class EnvironmentChange:
 
 
 def environment_changes(steps: Sequence[Step], *, builds: bool) -> list[EnvironmentChange]:
-    """In the order of time; lines with the same change between the same levels are told together. builds: tell other
-    builds as well. One query, none where nothing differs."""
+    """Return what changed, in the order of time; lines with the same change between the same levels are told together.
+    builds: tell other builds as well. One query, none where nothing differs."""
     newest = sorted(steps, key=lambda step: step.at)[-MOST_STEPS:]
     attempts = sorted({attempt for step in newest for attempt in step.attempts})
     layers = _layers(attempts) if attempts else {}
-    told: dict[tuple[str, str, tuple[ChangedKey, ...]], EnvironmentChange] = {}
+    changes: dict[tuple[str, str, tuple[ChangedKey, ...]], EnvironmentChange] = {}
     known: dict[tuple[str, str], tuple[ChangedKey, ...]] = {}
     for step in newest:
         if step.environments not in known:
             left, right = (layers[attempt] for attempt in step.attempts)
             known[step.environments] = _changed(left, right, builds)
-        if not (keys := known[step.environments]):
-            continue
-        place = (step.left, step.right, keys)
-        first = told.get(place) or EnvironmentChange(step.left, step.right, step.at, *step.trials, (), keys)
-        told[place] = replace(first, lines=(*first.lines, step.line))
-    return list(told.values())
+        if keys := known[step.environments]:
+            change = (step.left, step.right, keys)
+            first = changes.get(change) or EnvironmentChange(step.left, step.right, step.at, *step.trials, (), keys)
+            changes[change] = replace(first, lines=(*first.lines, step.line))
+    return list(changes.values())
 
 
 @dataclass(frozen=True)
@@ -91,18 +90,18 @@ class _Layer:
 
 
 def _layers(attempts: Sequence[int]) -> dict[int, list[_Layer]]:
-    found: dict[int, list[_Layer]] = {attempt: [] for attempt in attempts}
+    layers: dict[int, list[_Layer]] = {attempt: [] for attempt in attempts}
     parameters = {"attempts": list(attempts), "count": len(attempts)}
     for layer in sql.rows(_Layer, sql.load(__file__), parameters):
-        found[layer.attempt].append(layer)
-    return found
+        layers[layer.attempt].append(layer)
+    return layers
 
 
 def _changed(left: Sequence[_Layer], right: Sequence[_Layer], builds: bool) -> tuple[ChangedKey, ...]:
     """Each changed key once, though several roles share it; none that does no harm."""
     a, b = _by_use(left), _by_use(right)
     keys: dict[ChangedKey, None] = {}
-    for node, kind in sorted(a.keys() | b.keys(), key=lambda use: (_PLACE[LayerKind(use[1])], use[0])):
+    for node, kind in sorted(a.keys() | b.keys(), key=lambda use: (_ORDER[LayerKind(use[1])], use[0])):
         if kind == LayerKind.BUILD and not builds:
             continue
         for one in _differing((node, kind), a, b):
@@ -112,8 +111,8 @@ def _changed(left: Sequence[_Layer], right: Sequence[_Layer], builds: bool) -> t
 
 def _differing(use: _Use, left: _Contents, right: _Contents) -> Iterator[KeyDifference]:
     of_server = use[1] in (LayerKind.SETTINGS, LayerKind.DEFAULTS)
-    found = _in_force(use, left, right) if of_server else difference(left.get(use, {}), right.get(use, {}))
-    for one in found:
+    differing = _in_force(use, left, right) if of_server else difference(left.get(use, {}), right.get(use, {}))
+    for one in differing:
         rule = rule_of(use[0], LayerKind.SETTINGS if of_server else use[1], one.key)
         if rule is not None and rule.cause is Cause.HARMLESS:
             continue
@@ -123,28 +122,35 @@ def _differing(use: _Use, left: _Contents, right: _Contents) -> Iterator[KeyDiff
 
 
 def _in_force(use: _Use, left: _Contents, right: _Contents) -> Iterator[KeyDifference]:
-    """Of the settings those that were set on a side, of the defaults the others: as they were in force, so that what is
-    set to the default of another version is no change. Another version brings other defaults: of these only what a
-    comparison warns of as well. Defaults that a side has not recorded are no change."""
+    """Give of the settings those that were set on a side, of the defaults the others: as they were in force, so that
+    what is set to the default of another version is no change. Another version brings other defaults: of these only
+    what a comparison warns of as well. Defaults that a side has not recorded are no change."""
     node, kind = use
-    settings, defaults, build = ((node, k) for k in (LayerKind.SETTINGS, LayerKind.DEFAULTS, LayerKind.BUILD))
-    sides, recorded = (left, right), defaults in left and defaults in right
-    chosen = {key for side in sides for key in flatten(side.get(settings, {}))}
-    versions = {side.get(build, {}).get("version_num") for side in sides}
-    below = [flatten(side[defaults]) if recorded else {} for side in sides]
-    values = [under | flatten(side.get(settings, {})) for side, under in zip(sides, below, strict=True)]
-    for one in difference(*values):
-        told = len(versions) == 1 or one.key in TOLD_DEFAULTS or one.key in COMPILED
+    recorded = all((node, LayerKind.DEFAULTS) in side for side in (left, right))
+    base, other = (_Settings(node, side, recorded) for side in (left, right))
+    chosen = base.chosen.keys() | other.chosen.keys()
+    same_version = base.version == other.version
+    for one in difference(base.in_force, other.in_force):
+        told = same_version or one.key in TOLD_DEFAULTS or one.key in COMPILED
         if one.key in chosen if kind == LayerKind.SETTINGS else one.key not in chosen and told:
             yield one
 
 
+class _Settings:
+    """The settings of one server. defaults: whether to read its defaults as well."""
+
+    def __init__(self, node: str, contents: _Contents, defaults: bool) -> None:
+        self.chosen = flatten(contents.get((node, LayerKind.SETTINGS), {}))
+        self.version = contents.get((node, LayerKind.BUILD), {}).get("version_num")
+        self.in_force = (flatten(contents[node, LayerKind.DEFAULTS]) if defaults else {}) | self.chosen
+
+
 def _by_use(layers: Sequence[_Layer]) -> _Contents:
     """A role may have several layers of a kind, such as tools."""
-    found: _Contents = {}
+    contents: _Contents = {}
     for layer in layers:
-        found.setdefault((layer.node, layer.kind), {}).update(json.loads(layer.content or "{}"))
-    return found
+        contents.setdefault((layer.node, layer.kind), {}).update(json.loads(layer.content or "{}"))
+    return contents
 
 
 def _compiled(full_version: Any) -> str:

@@ -13,7 +13,7 @@ from results import sql
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.changepoint import FEWEST, LEVEL, METHOD, MINIMUM_SEGMENT, change_points
-from results.domain.statistics.verdict import Kind
+from results.domain.statistics.verdict import Kind, direction
 from results.queries.facets import MetricChoice, metrics_of
 from results.queries.families import (
     COMMIT,
@@ -27,7 +27,7 @@ from results.queries.families import (
     families,
 )
 from results.queries.metrics import MetricRow, unknown
-from results.queries.ordering import in_order
+from results.queries.ordering import sorted_levels
 from results.queries.selection import JOINT, unknown_choice
 from results.queries.trend_environments import EnvironmentChange, Step, environment_changes
 
@@ -166,11 +166,12 @@ def commit_of(build: str | None) -> str:
     """'PostgreSQL 19devel-g1a2b3c4d on x86_64…' → '1a2b3c4d'; '' where the build does not name its commit, which takes
     `--with-extra-version=-g$(git rev-parse --short HEAD)` when it is configured."""
     words = (build or "").split()
-    found = _COMMIT.search(words[1]) if len(words) > 1 else None
-    return found[1] if found else ""
+    match = _COMMIT.search(words[1]) if len(words) > 1 else None
+    return match[1] if match else ""
 
 
 def _with_metric(chosen: TrendSelection, metrics: Sequence[MetricChoice]) -> tuple[TrendSelection, MetricRow]:
+    """Fill in metric, node and label. Raises TeitenError for what the newest run does not have."""
     if not metrics:
         return chosen, unknown(chosen.metric)
     by_name = {choice.name: choice for choice in metrics}
@@ -178,16 +179,20 @@ def _with_metric(chosen: TrendSelection, metrics: Sequence[MetricChoice]) -> tup
     if name not in by_name:
         raise unknown_choice("metric", "metric", name, sorted(by_name))
     metric = by_name[name]
-    for which, text, there in (("node", chosen.node, metric.nodes), ("label", chosen.label, metric.labels)):
-        if text and text not in there:
-            known = ", ".join(one for one in there if one)
-            raise TeitenError(
-                f"{name} has no {which} {text!r} in the newest run.",
-                where=which,
-                todo=f"There are {known}." if known else "Leave it out.",
-            )
+    _require(name, "node", chosen.node, metric.nodes)
+    _require(name, "label", chosen.label, metric.labels)
     node, label = chosen.node or metric.nodes[0], chosen.label or metric.labels[0]
     return replace(chosen, metric=name, node=node, label=label), metric.row()
+
+
+def _require(metric: str, which: str, text: str, there: Sequence[str]) -> None:
+    if text and text not in there:
+        known = ", ".join(one for one in there if one)
+        raise TeitenError(
+            f"{metric} has no {which} {text!r} in the newest run.",
+            where=which,
+            todo=f"There are {known}." if known else "Leave it out.",
+        )
 
 
 @dataclass(frozen=True)
@@ -223,34 +228,43 @@ def _replicates(chosen: TrendSelection, choice: Choice) -> list[_Replicate]:
 
 
 def _by_line(choice: Choice, rows: Sequence[_Replicate], x: str) -> dict[str, list[_Replicate]]:
-    """Lines that have a replicate. Where two installations measured the same level, they are no successors of each
-    other: then each is a line of its own."""
-    of = {configuration: name for name, several in choice.lines.items() for configuration in several}
+    """Return the lines that have a replicate. Where two installations measured the same level, they are no successors
+    of each other: then each is a line of its own."""
+    line_of: dict[int, str] = {}
+    for name, configurations in choice.lines.items():
+        line_of |= dict.fromkeys(configurations, name)
+    apart = _measured_twice(line_of, choice.installations, rows, x)
+    lines: dict[tuple[str, str], list[_Replicate]] = {}
+    for row in rows:
+        name = line_of[row.configuration]
+        installation = choice.installations[row.configuration] if name in apart else ""
+        lines.setdefault((name, installation), []).append(row)
+    names = list(choice.lines)
+    installations = ["", *sorted_levels(choice.installations.values(), INSTALLATION)]
+    ordered = sorted(lines, key=lambda key: (names.index(key[0]), installations.index(key[1])))
+    return {JOINT.join(text for text in key if text): lines[key] for key in ordered}
+
+
+def _measured_twice(
+    line_of: Mapping[int, str], installations: Mapping[int, str], rows: Sequence[_Replicate], x: str
+) -> set[str]:
+    """Return the lines on which several installations measured the same level."""
     there: dict[tuple[str, str], set[str]] = {}
     for row in rows:
-        there.setdefault((of[row.configuration], row.level(x)), set()).add(
-            choice.installations.get(row.configuration, "")
-        )
-    apart = {name for (name, _), installations in there.items() if len(installations) > 1}
-    order = in_order(choice.installations.values(), INSTALLATION)
-    found: dict[tuple[str, str], list[_Replicate]] = {}
-    for row in rows:
-        name = of[row.configuration]
-        found.setdefault((name, choice.installations[row.configuration] if name in apart else ""), []).append(row)
-    names = list(choice.lines)
-    ordered = sorted(found, key=lambda key: (names.index(key[0]), order.index(key[1]) if key[1] else 0))
-    return {JOINT.join(text for text in key if text): found[key] for key in ordered}
+        level = (line_of[row.configuration], row.level(x))
+        there.setdefault(level, set()).add(installations.get(row.configuration, ""))
+    return {name for (name, _), several in there.items() if len(several) > 1}
 
 
 def _levels(x: str, rows: Iterable[_Replicate]) -> tuple[str, ...]:
     """Versions in their own order, runs and commits in the order in which they were first measured."""
     levels = tuple(dict.fromkeys(row.level(x) for row in rows))
-    return in_order(levels, VERSION) if x == VERSION else levels
+    return sorted_levels(levels, VERSION) if x == VERSION else levels
 
 
 def _line(name: str, rows: Sequence[_Replicate], levels: Sequence[str], x: str, metric: MetricRow) -> TrendLine:
-    place = {level: index for index, level in enumerate(levels)}
-    ordered = sorted(rows, key=lambda row: place[row.level(x)])
+    index = {level: number for number, level in enumerate(levels)}
+    ordered = sorted(rows, key=lambda row: index[row.level(x)])
     points = tuple(_point(level, list(several)) for level, several in groupby(ordered, lambda row: row.level(x)))
     return TrendLine(name, points, shifts(name, points, metric))
 
@@ -259,7 +273,7 @@ def _point(level: str, rows: Sequence[_Replicate]) -> TrendPoint:
     return TrendPoint(
         level=level,
         at=min(row.at for row in rows),
-        versions=in_order([row.version for row in rows], VERSION),
+        versions=sorted_levels([row.version for row in rows], VERSION),
         runs=tuple(dict.fromkeys(row.run_id for row in rows)),
         median=median(row.value for row in rows),
         values=tuple(row.shown() for row in rows),
@@ -267,30 +281,24 @@ def _point(level: str, rows: Sequence[_Replicate]) -> TrendPoint:
 
 
 def shifts(name: str, points: Sequence[TrendPoint], metric: MetricRow) -> tuple[Shift, ...]:
-    """Changes of level in a line's points, by their medians."""
-    found = change_points([point.median for point in points], minimum_effect=metric.minimum_effect)
-    edges = [0, *(one.index for one in found), len(points)]
+    """Return the changes of level in a line's points, by their medians."""
+    changes = change_points([point.median for point in points], minimum_effect=metric.minimum_effect)
+    edges = [0, *(change.index for change in changes), len(points)]
     return tuple(
         Shift(
             line=name,
-            last=one.index - 1,
-            first=one.index,
-            before=one.before,
-            after=one.after,
-            points_before=edges[place + 1] - edges[place],
-            points_after=edges[place + 2] - edges[place + 1],
-            ratio=one.ratio,
-            p=one.p,
-            kind=_kind(one.after > one.before, Better(metric.better)),
+            last=change.index - 1,
+            first=change.index,
+            before=change.before,
+            after=change.after,
+            points_before=edges[number + 1] - edges[number],
+            points_after=edges[number + 2] - edges[number + 1],
+            ratio=change.ratio,
+            p=change.p,
+            kind=direction(change.after > change.before, Better(metric.better)),
         )
-        for place, one in enumerate(found)
+        for number, change in enumerate(changes)
     )
-
-
-def _kind(higher: bool, better: Better) -> Kind:
-    if better is Better.NEITHER:
-        return Kind.HIGHER if higher else Kind.LOWER
-    return Kind.BETTER if higher == (better is Better.HIGHER) else Kind.WORSE
 
 
 def _steps(lines: Sequence[TrendLine], rows: Sequence[_Replicate]) -> list[Step]:

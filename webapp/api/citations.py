@@ -12,13 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, snapshots
-from results.queries.snapshots import SnapshotRow, Standing, cited, list_snapshots
+from results.queries.snapshots import ChangedValue, ChangedVerdict, SnapshotRow, Standing, cited, list_snapshots
 from webapp import citations
 from webapp.access import actor, person
 from webapp.api.columns import MORE, USUAL, as_csv
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, SinglePage
 from webapp.api.comparison import ComparisonSerializer, shown
-from webapp.api.values import ValueSerializer, serializer_of
+from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 
 
@@ -32,6 +32,29 @@ class CitationSerializer(ValueSerializer):
     links = Links(self=("api:citation", "hash"), csv=("api:citation-csv", "hash"), page=("citations:detail", "hash"))
 
 
+class RereadSerializer(ValueSerializer):
+    """A trial's value in one cell as cited, and as read again since."""
+
+    value = ChangedValue
+
+
+class TurnedSerializer(ValueSerializer):
+    """A cell with another verdict today."""
+
+    value = ChangedVerdict
+
+
+class StandingSerializer(ValueSerializer):
+    """What the warehouse would say otherwise today. `gone`: cited trials that are deleted, or of which a cited value
+    does not count any more; `changed`: values that were read again as others; `added`: trials that the same question
+    finds besides, or of which it finds another value; `cells`: cited ones (panel, x, series) that are not there;
+    `rule`: today's; `why`: where the question cannot be asked any more."""
+
+    value = Standing
+    changed = RereadSerializer(many=True, read_only=True)
+    turned = TurnedSerializer(many=True, read_only=True)
+
+
 class CitationDetailSerializer(serializers.Serializer[Any]):
     """A comparison as it was cited, with all columns.
 
@@ -40,7 +63,7 @@ class CitationDetailSerializer(serializers.Serializer[Any]):
 
     citation = CitationSerializer(read_only=True)
     comparison = ComparisonSerializer(read_only=True)
-    standing = serializer_of(Standing)(read_only=True)
+    standing = StandingSerializer(read_only=True)
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
@@ -83,7 +106,7 @@ class Citation(Endpoint):
             {
                 "citation": CitationSerializer(citation.row, context=context).data,
                 "comparison": shown(request, comparison, USUAL + MORE, comparison.selection),
-                "standing": serializer_of(Standing)(citations.compare_with_today(citation)).data,
+                "standing": StandingSerializer(citations.compare_with_today(citation)).data,
             }
         )
 

@@ -13,16 +13,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.comparison import Comparison, Summary, compare
+from results.queries.comparison import Comparison, RunWarning, Summary, compare
 from results.queries.facets import Facet
 from results.queries.freshness import freshness
-from results.queries.points import Points
+from results.queries.frozen import to_json
 from results.queries.selection import Selection
 from webapp import urlstate
 from webapp.api.columns import as_csv, chosen_columns, columns, short
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, OrjsonRenderer, address
 from webapp.api.diff import SeriesEnvironmentSerializer
-from webapp.api.values import FiniteFloatField, ValueSerializer, plain
+from webapp.api.values import FiniteFloatField, ValueSerializer
 from webapp.conditional import conditional_response
 from webapp.explorer.state import shortest
 
@@ -53,7 +53,14 @@ class SummarySerializer(ValueSerializer):
     value = Summary
 
     def to_representation(self, summary: Summary) -> dict[str, Any]:
-        return {name: short(value) for name, value in super().to_representation(summary).items()}
+        return _summary(summary)
+
+
+class WarnedSerializer(ValueSerializer):
+    """A run whose values changed while it was measured: `drift` from its first trial to its last, `order` from the
+    first trial of a block to its last. `change`: as a share; `p`: two-sided."""
+
+    value = RunWarning
 
 
 def _column(child: Any, description: str, **options: Any) -> Any:
@@ -114,6 +121,7 @@ class AroundSerializer(ValueSerializer):
     summaries = SummarySerializer(many=True, read_only=True)
     outliers = serializers.ListField(child=serializers.IntegerField(), read_only=True)
     environment = SeriesEnvironmentSerializer(many=True, read_only=True)
+    warnings = WarnedSerializer(many=True, read_only=True)
 
 
 class ComparisonSerializer(AroundSerializer):
@@ -149,27 +157,31 @@ QUESTION = [
 ]
 
 
-def shown(request: Request, found: Comparison, names: tuple[str, ...], linked: Selection) -> dict[str, Any]:
+def shown(request: Request, comparison: Comparison, names: tuple[str, ...], linked: Selection) -> dict[str, Any]:
     """A comparison as the API says it. linked: what its own links ask for."""
     query = urlstate.write(linked)
     links = {name: f"{address(request, route)}?{query}" for name, route in _ROUTES.items()}
     trials = address(request, "api:trials")
     links["trial"] = f"{trials}?configuration={{configuration}}&block={{block}}"
-    return {**around(request, found), **columns(found, names), "links": links}
+    return {**around(request, comparison), **columns(comparison, names), "links": links}
 
 
-def around(request: Request, found: Comparison) -> dict[str, Any]:
+def around(request: Request, comparison: Comparison) -> dict[str, Any]:
     """What AroundSerializer says."""
-    environment = SeriesEnvironmentSerializer(found.environment, many=True, context={"request": request}).data
+    environment = SeriesEnvironmentSerializer(comparison.environment, many=True, context={"request": request}).data
     own = {
-        "facets": [{**vars(facet), "values": _counts(facet)} for facet in found.facets],
-        "summaries": [{name: short(plain(value)) for name, value in vars(one).items()} for one in found.summaries],
+        "facets": [{**vars(facet), "values": _counts(facet)} for facet in comparison.facets],
+        "summaries": [_summary(one) for one in comparison.summaries],
         "environment": environment,
     }
-    rest = {field.name: getattr(found, field.name) for field in fields(found) if field.name not in _APART}
-    return {name: own[name] if name in own else plain(value) for name, value in rest.items()} | {
-        "outliers": Points.of(found.points).outliers()
+    rest = {field.name: getattr(comparison, field.name) for field in fields(comparison) if field.name not in _APART}
+    return {name: own[name] if name in own else to_json(value) for name, value in rest.items()} | {
+        "outliers": list(comparison.outliers)
     }
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    return {name: short(value) if isinstance(value, float) else to_json(value) for name, value in vars(summary).items()}
 
 
 def _counts(facet: Facet) -> list[dict[str, Any]]:
@@ -195,8 +207,8 @@ class Comparisons(Endpoint):
         known = freshness(selection.runs)
 
         def made() -> Response:
-            found = compare(selection, known)
-            return Response(shown(request, found, names, shortest(found.selection, found)))
+            comparison = compare(selection, known)
+            return Response(shown(request, comparison, names, shortest(comparison.selection, comparison)))
 
         return conditional_response(request, known, made)
 
@@ -212,10 +224,10 @@ class ComparisonCsv(Endpoint):
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def retrieve(self, request: Request) -> HttpResponse:
-        found = compare(urlstate.read(request.META.get("QUERY_STRING", "")))
+        comparison = compare(urlstate.read(request.META.get("QUERY_STRING", "")))
         disposition = 'attachment; filename="comparison.csv"'
         return HttpResponse(
-            as_csv(found),
+            as_csv(comparison),
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": disposition},
         )

@@ -58,16 +58,8 @@ _PLAIN: dict[type, type[Field]] = {
 def field_of(hint: Any, **options: Any) -> Field:
     """The field for a type: plain ones, `X | None`, tuples, mappings, and dataclasses as objects of their own."""
     origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return _union(arguments)
-    if origin is tuple:
-        inner = field_of(arguments[0])
-        if isinstance(inner, serializers.Serializer):
-            return inner.__class__(many=True, read_only=True)
-        return serializers.ListField(child=inner, read_only=True)
-    if origin is Mapping:
-        child = serializers.JSONField() if arguments[1] is Any else field_of(arguments[1])
-        return serializers.DictField(child=child, read_only=True)
+    if origin in _OF_SEVERAL:
+        return _OF_SEVERAL[origin](arguments)
     if isinstance(hint, type) and is_dataclass(hint):
         return serializer_of(hint)(read_only=True, **options)
     kind = str if isinstance(hint, type) and issubclass(hint, StrEnum) else hint
@@ -85,24 +77,23 @@ def _union(arguments: tuple[Any, ...]) -> Field:
     return field_of(kinds[0], allow_null=True)
 
 
+def _tuple(arguments: tuple[Any, ...]) -> Field:
+    inner = field_of(arguments[0])
+    if isinstance(inner, serializers.Serializer):
+        return inner.__class__(many=True, read_only=True)
+    return serializers.ListField(child=inner, read_only=True)
+
+
+def _mapping(arguments: tuple[Any, ...]) -> Field:
+    child = serializers.JSONField() if arguments[1] is Any else field_of(arguments[1])
+    return serializers.DictField(child=child, read_only=True)
+
+
+_OF_SEVERAL = {Union: _union, UnionType: _union, tuple: _tuple, Mapping: _mapping}
+
+
 @cache
 def serializer_of(value: type) -> type[ValueSerializer]:
     """The plain serializer of a dataclass that needs nothing more."""
     name = value.__name__.removesuffix("Row") + "Serializer"
     return type(name, (ValueSerializer,), {"value": value, "__doc__": value.__doc__})
-
-
-def plain(value: Any) -> Any:
-    """What the serializers make of a value of plain ones, in a tenth of their time: a dataclass as an object of its
-    fields, null for a number that JSON does not have."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, StrEnum):
-        return value.value
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if is_dataclass(value):
-        return {name: plain(item) for name, item in vars(value).items()}
-    return [plain(item) for item in value]

@@ -30,73 +30,84 @@ class Panel:
     figure: Figure
 
 
-def possible_views(found: Comparison) -> tuple[str, ...]:
+def possible_views(comparison: Comparison) -> tuple[str, ...]:
     """Of the views besides the values themselves, those that say something of this comparison."""
-    ratio = any(point.ratio is not None for point in found.points if point.base != point.key)
-    return tuple(name for name, possible in ((RATIO, ratio), (SPEEDUP, _can_speed_up(found))) if possible)
+    ratio = any(point.ratio is not None for point in comparison.points if point.base != point.key)
+    return tuple(name for name, possible in ((RATIO, ratio), (SPEEDUP, _can_speed_up(comparison))) if possible)
 
 
-def _can_speed_up(found: Comparison) -> bool:
-    x = found.selection.x
+def _can_speed_up(comparison: Comparison) -> bool:
+    x = comparison.selection.x
     scaled = x in SCALED or x.removeprefix("setting.").startswith("max_parallel_workers")
-    numeric = all_numbers(found.xs, x) and len(found.xs) > 1 and float(found.xs[0]) > 0
-    return scaled and numeric and Better(found.metric.better) is not Better.NEITHER
+    numeric = all_numbers(comparison.xs, x) and len(comparison.xs) > 1 and float(comparison.xs[0]) > 0
+    return scaled and numeric and Better(comparison.metric.better) is not Better.NEITHER
 
 
-def comparison_figures(found: Comparison, view: View, link: str) -> list[Panel]:
-    """The first panels, on one scale. link: a trial's address with {} for its number. A view that says nothing of this
-    comparison is drawn as the values."""
-    shown = view.view if view.view in possible_views(found) else ""
-    panels = found.panels[:MOST_PANELS]
-    lines = {panel: _lines(found, panel, shown) for panel in panels}
-    reach = _reach([line for several in lines.values() for line in several if not line.bare], found)
-    options = _options(found, shown, view.axes, reach, len(panels))
+def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Panel]:
+    """Return the figures of the first panels, on one scale. link: a trial's address with {} for its number. A view that
+    says nothing of this comparison is drawn as the values."""
+    shown = view.view if view.view in possible_views(comparison) else ""
+    panels = comparison.panels[:MOST_PANELS]
+    lines = {panel: _lines(comparison, panel, shown) for panel in panels}
+    reach = _reach([line for several in lines.values() for line in several if not line.bare], comparison)
+    options = _options(comparison, shown, view.axes, reach, len(panels))
+    x = comparison.selection.x
     return [
         Panel(
             f"figure-{number}",
             panel,
-            medians_figure(found.xs, lines[panel], x_title=found.selection.x, trial_url=int, link=link, **options),
+            medians_figure(comparison.xs, lines[panel], x_title=x, trial_url=int, link=link, **options),
         )
         for number, panel in enumerate(panels, 1)
     ]
 
 
-def _lines(found: Comparison, panel: str, view: str) -> list[Line]:
-    place = {x: index for index, x in enumerate(found.xs)}
+def _lines(comparison: Comparison, panel: str, view: str) -> list[Line]:
+    index_of = {x: index for index, x in enumerate(comparison.xs)}
+    points_of: dict[str, list[Point]] = {series: [] for series in comparison.series}
+    for point in comparison.points:  # in the order of x
+        if point.panel == panel:
+            points_of[point.series].append(point)
     lines = []
-    for index, series in enumerate(found.series):
-        points = sorted(
-            (p for p in found.points if p.series == series and p.panel == panel), key=lambda point: place[point.x]
-        )
-        divisors = _divisors(found, points, view)
-        spots = tuple(
-            _spot(point, place[point.x], found, view, divisors[point.x]) for point in points if divisors.get(point.x)
-        )
-        lines.append(Line(series, index, spots, banded=not found.mixed and view != RATIO))
+    for number, (series, points) in enumerate(points_of.items()):
+        divisors = _divisors(comparison, points, view)
+        drawn = [point for point in points if divisors.get(point.x)]
+        spots = tuple(_spot(point, index_of[point.x], comparison, view, divisors[point.x]) for point in drawn)
+        lines.append(Line(series, number, spots, banded=not comparison.mixed and view != RATIO))
     if view == SPEEDUP:
-        first = float(found.xs[0])
-        ideal = tuple(Spot(index, float(x) / first, ()) for index, x in enumerate(found.xs))
-        lines.append(Line("ideal", len(found.series), ideal, bare=True))
+        lines.append(_ideal(comparison))
     return lines
 
 
-def _divisors(found: Comparison, points: Sequence[Point], view: str) -> Mapping[str, float]:
-    """x → by what a cell's values are divided; without an entry where there is nothing to divide by."""
+def _ideal(comparison: Comparison) -> Line:
+    """Return the speed-up that is as large as what x is of."""
+    first = float(comparison.xs[0])
+    spots = tuple(Spot(index, float(x) / first, ()) for index, x in enumerate(comparison.xs))
+    return Line("ideal", len(comparison.series), spots, bare=True)
+
+
+def _divisors(comparison: Comparison, points: Sequence[Point], view: str) -> Mapping[str, float]:
+    """Return x → by what a cell's values are divided; without an entry where there is nothing to divide by."""
     if view == RATIO:
-        bases = {point.key: point for point in found.points}
-        return {
-            point.x: _middle(bases[point.base]) if _has_interval(point) else bases[point.base].value
-            for point in points
-            if point.base and point.base != point.key
-        }
+        return _bases(comparison, points)
     if view == SPEEDUP:
-        first = next((point.value for point in points if point.x == found.xs[0]), 0.0)
+        first = next((point.value for point in points if point.x == comparison.xs[0]), 0.0)
         return {point.x: first for point in points}
     return {point.x: 1.0 for point in points}
 
 
-def _spot(point: Point, x: int, found: Comparison, view: str, divisor: float) -> Spot:
-    turned = view == SPEEDUP and Better(found.metric.better) is Better.LOWER
+def _bases(comparison: Comparison, points: Sequence[Point]) -> dict[str, float]:
+    by_key = {point.key: point for point in comparison.points}
+    bases = {}
+    for point in points:
+        if point.base and point.base != point.key:
+            base = by_key[point.base]
+            bases[point.x] = _middle(base) if _has_interval(point) else base.value
+    return bases
+
+
+def _spot(point: Point, x: int, comparison: Comparison, view: str, divisor: float) -> Spot:
+    turned = view == SPEEDUP and Better(comparison.metric.better) is Better.LOWER
 
     def shown(value: float) -> float:
         return (divisor / value if value else 0.0) if turned else value / divisor
@@ -119,44 +130,54 @@ def _middle(point: Point) -> float:
     return math.exp(math.fsum(math.log(replicate.value) for replicate in point.values) / point.n)
 
 
-def _reach(lines: Sequence[Line], found: Comparison) -> tuple[float, float]:
-    """From the smallest to the largest value; of an interval that is much wider, as of three replicates that disagree,
-    only so much that the values can still be read."""
-    values = [r.value for line in lines for spot in line.spots for r in spot.replicates]
-    ends = [end for line in lines for spot in line.spots for end in (spot.low, spot.high) if end is not None]
+def _reach(lines: Sequence[Line], comparison: Comparison) -> tuple[float, float]:
+    """Return the smallest and the largest value; of an interval that is much wider, as of three replicates that
+    disagree, only so much that the values can still be read."""
+    spots = [spot for line in lines for spot in line.spots]
+    values = [replicate.value for spot in spots for replicate in spot.replicates]
+    ends = [end for spot in spots for end in (spot.low, spot.high) if end is not None]
     if not ends or min(values) <= 0:
         return min([*values, *ends], default=0.0), max([*values, *ends], default=1.0)
-    most = max(FURTHEST * max(abs(math.log(value)) for value in values), 2 * math.log1p(found.metric.minimum_effect))
+    margin = math.log1p(comparison.metric.minimum_effect)
+    most = max(FURTHEST * max(abs(math.log(value)) for value in values), 2 * margin)
     return min(*values, max(min(ends), math.exp(-most))), max(*values, min(max(ends), math.exp(most)))
 
 
-def _label(found: Comparison) -> str:
-    return f"{found.metric.label} per {found.selection.per}" if found.selection.per else found.metric.label
+def _label(comparison: Comparison) -> str:
+    label, per = comparison.metric.label, comparison.selection.per
+    return f"{label} per {per}" if per else label
 
 
-def _options(found: Comparison, view: str, axes: str, reach: tuple[float, float], panels: int) -> dict[str, Any]:
+def _options(comparison: Comparison, view: str, axes: str, reach: tuple[float, float], panels: int) -> dict[str, Any]:
     low, high = reach
     log = low > 0 and (axes == "log" or (view == SPEEDUP and not axes))
     options: dict[str, Any] = {
-        "unit": found.metric.unit if not view else _TIMES,
-        "y_title": _label(found) if not view else {RATIO: "Ratio to the baseline", SPEEDUP: "Speed-up"}[view],
+        "unit": comparison.metric.unit if not view else _TIMES,
+        "y_title": {RATIO: "Ratio to the baseline", SPEEDUP: "Speed-up"}.get(view) or _label(comparison),
         "largest": high,
         "axes": "log" if log else axes if axes == "linear" else "",
         "height": 360 if panels == 1 else 260,
     }
-    if log:
-        options["y_axis"] = {"range": [low / 1.1, high * 1.1]}
-    elif view == RATIO:
-        pad = 0.08 * max(high - low, 0.02)
-        options["y_axis"] = {"range": [max(min(low, 1) - pad, 0), max(high, 1) + pad], "rangemode": "normal"}
-    elif panels > 1:
-        options["y_axis"] = {"range": [min(low * 1.05, 0), high * 1.05]}
+    if y_axis := _y_axis(view, reach, log, panels):
+        options["y_axis"] = y_axis
     if view == RATIO:
-        margin = found.metric.minimum_effect
-        across = {"xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
-        options["shapes"] = [
-            {"type": "rect", "y0": 1 / (1 + margin), "y1": 1 + margin, "fillcolor": "var(--same-bg)",
-             "line": {"width": 0}, **across},
-            {"type": "line", "y0": 1, "y1": 1, "line": {"color": "var(--faint)", "width": 1}, **across},
-        ]  # fmt: skip
+        options["shapes"] = _margin(comparison.metric.minimum_effect)
     return options
+
+
+def _y_axis(view: str, reach: tuple[float, float], log: bool, panels: int) -> dict[str, Any]:
+    low, high = reach
+    if log:
+        return {"range": [low / 1.1, high * 1.1]}
+    if view == RATIO:
+        pad = 0.08 * max(high - low, 0.02)
+        return {"range": [max(min(low, 1) - pad, 0), max(high, 1) + pad], "rangemode": "normal"}
+    return {"range": [min(low * 1.05, 0), high * 1.05]} if panels > 1 else {}
+
+
+def _margin(minimum_effect: float) -> list[dict[str, Any]]:
+    """Return the field of what counts as the same, and the line in its middle."""
+    across = {"xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
+    field = {"y0": 1 / (1 + minimum_effect), "y1": 1 + minimum_effect, "fillcolor": "var(--same-bg)"}
+    middle = {"y0": 1, "y1": 1, "line": {"color": "var(--faint)", "width": 1}}
+    return [{"type": "rect", **field, "line": {"width": 0}, **across}, {"type": "line", **middle, **across}]

@@ -64,38 +64,43 @@ def medians_figure(
     shapes: Sequence[Mapping[str, Any]] = (),
     link: str = "",
 ) -> Figure:
-    """xs: the levels in order, of the dimension x_title. Lines join medians only where the levels are numbers; versions
-    are none. largest: value by which the unit is chosen, of this figure without. axes: log or linear for both, '' for
-    a logarithmic x where its levels lie far apart. link: into which
-    what trial_url makes is put in place of {}. layout.meta.at: where each level stands."""
+    """Return the figure. Lines join medians only where the levels are numbers; versions are none. layout.meta.at: where
+    each level stands.
+
+    xs: the levels in order, of the dimension x_title.
+    largest: value by which the unit is chosen, of this figure without.
+    axes: log or linear for both, '' for a logarithmic x where its levels lie far apart.
+    link: into which what trial_url makes is put in place of {}."""
     positions, x_axis = _x_axis(xs, x_title, axes)
-    joined = positions is not None
-    if largest is None:
-        largest = max((r.value for line in lines for s in line.spots for r in s.replicates), default=1.0)
-    divisor, shown = scale_for(largest, unit)
+    divisor, shown = scale_for(_largest(lines) if largest is None else largest, unit)
     at = positions or [float(index) for index in range(len(xs))]
     data: list[dict[str, Any]] = []
-    for place, line in enumerate(lines):
-        shift = 0.0 if joined or len(xs) > LINES_FROM else _dodge(place, len(lines))
-        data += _traces(line, [at[spot.x] + shift for spot in line.spots], divisor, shown, joined, trial_url)
+    for number, line in enumerate(lines):
+        shift = 0.0 if positions or len(xs) > LINES_FROM else _dodge(number, len(lines))
+        spots_at = [at[spot.x] + shift for spot in line.spots]
+        data += _traces(line, spots_at, divisor, shown, bool(positions), trial_url)
     label = f"{y_title} ({shown})" if shown and shown != y_title else y_title
+    meta = {"at": at, "link": link}
+    vertical = _y_axis(label, divisor, axes, y_axis or {})
+    return {
+        "data": data,
+        "layout": layout(height, xaxis=x_axis, yaxis=vertical, hovermode="closest", meta=meta, shapes=list(shapes)),
+    }
+
+
+def _largest(lines: Sequence[Line]) -> float:
+    spots = [spot for line in lines for spot in line.spots]
+    return max((replicate.value for spot in spots for replicate in spot.replicates), default=1.0)
+
+
+def _y_axis(label: str, divisor: float, axes: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     default: dict[str, Any] = {"type": "log", "dtick": 1} if axes == "log" else {"rangemode": "tozero", "nticks": 7}
-    vertical = axis(label, tickformat=",~r", automargin=True, **(default | dict(y_axis or {})))
+    vertical = axis(label, tickformat=",~r", automargin=True, **(default | dict(changes)))
     if vertical.get("range"):
         vertical["range"] = [end / divisor for end in vertical["range"]]
     if vertical.get("type") == "log":
         vertical |= _decades(vertical.pop("range", None))
-    return {
-        "data": data,
-        "layout": layout(
-            height,
-            xaxis=x_axis,
-            yaxis=vertical,
-            hovermode="closest",
-            meta={"at": at, "link": link},
-            shapes=list(shapes),
-        ),
-    }
+    return vertical
 
 
 def _decades(values: Sequence[float] | None) -> dict[str, Any]:
@@ -107,22 +112,25 @@ def _decades(values: Sequence[float] | None) -> dict[str, Any]:
 
 
 def _x_axis(xs: Sequence[str], title: str, axes: str) -> tuple[list[float] | None, dict[str, Any]]:
+    """Return where the levels stand, None where they are no numbers, and the axis."""
     values = [float(x) for x in xs] if all_numbers(xs, title) else []
-    text = [escape(x) for x in xs]
+    texts = [escape(x) for x in xs]
     if not values or len(set(values)) < 2:
-        step = -(-len(xs) // MOST_TICKS) or 1
-        ticks = list(range(0, len(xs), step))
-        return None, axis(
-            title, tickvals=ticks, ticktext=text[::step], range=[-0.5, max(len(xs), 1) - 0.5], showgrid=False,
-            zeroline=False, automargin=True,
-        )  # fmt: skip
+        return None, _axis_of_texts(texts, title)
     far = min(values) > 0 and (max(values) / min(values) >= LOG_FROM or axes == "log")
     kind = "log" if far and axes != "linear" else "linear"
-    return values, axis(title, tickvals=values, ticktext=text, tickangle=0, type=kind, showgrid=False)
+    return values, axis(title, tickvals=values, ticktext=texts, tickangle=0, type=kind, showgrid=False)
 
 
-def _dodge(place: int, count: int) -> float:
-    return (place - (count - 1) / 2) * min(0.16, 0.7 / max(count, 1))
+def _axis_of_texts(texts: Sequence[str], title: str) -> dict[str, Any]:
+    step = -(-len(texts) // MOST_TICKS) or 1
+    ticks = {"tickvals": list(range(0, len(texts), step)), "ticktext": list(texts[::step])}
+    reach = [-0.5, max(len(texts), 1) - 0.5]
+    return axis(title, **ticks, range=reach, showgrid=False, zeroline=False, automargin=True)
+
+
+def _dodge(number: int, count: int) -> float:
+    return (number - (count - 1) / 2) * min(0.16, 0.7 / max(count, 1))
 
 
 def _stroke(joined: bool, levels: int) -> int:
@@ -143,11 +151,13 @@ def _traces(
         "y": numbers([spot.median / divisor for spot in line.spots]),
         "line": {"color": colour(line.index), "width": 2},
         "marker": {
-            "symbol": "line-ew-open", "size": _stroke(joined, len(at)), "color": colour(line.index),
+            "symbol": "line-ew-open",
+            "size": _stroke(joined, len(at)),
+            "color": colour(line.index),
             "line": {"width": 2.4, "color": colour(line.index)},
         },
         "hoverinfo": "skip",
-    }  # fmt: skip
+    }
     if line.bare:
         return [medians | {"mode": "lines", "line": {"color": "var(--faint)", "width": 1.5, "dash": "dash"}}]
     medians["meta"] = {"series": line.index}
@@ -160,35 +170,53 @@ def _intervals(line: Line, divisor: float) -> dict[str, Any]:
     above = [0.0 if s.high is None else (s.high - s.median) / divisor for s in line.spots]
     below = [0.0 if s.low is None else (s.median - s.low) / divisor for s in line.spots]
     return {
-        "type": "data", "symmetric": False, "array": numbers(above), "arrayminus": numbers(below),
-        "color": colour(line.index), "thickness": 1.6, "width": 4,
-    }  # fmt: skip
+        "type": "data",
+        "symmetric": False,
+        "array": numbers(above),
+        "arrayminus": numbers(below),
+        "color": colour(line.index),
+        "thickness": 1.6,
+        "width": 4,
+    }
 
 
 def _replicates(
     line: Line, at: Sequence[float], divisor: float, shown: str, trial_url: Callable[[int], str | int]
 ) -> list[dict[str, Any]]:
-    """A trace of those that look alike, and one of the outliers, where there are any."""
-    flat = [(x, replicate) for x, spot in zip(at, line.spots, strict=True) for replicate in spot.replicates]
-    symbol = mark(line.index)
-    several = [(symbol, 8 if len(flat) < SMALL_FROM else 5, [(x, r) for x, r in flat if not r.outlier])]
-    if outliers := [(x, r) for x, r in flat if r.outlier]:
-        several.append((f"{symbol}-open-dot", 13, outliers))
-    return [
-        {
-            "type": "scatter",
-            "name": escape(line.name),
-            "meta": {"series": line.index},
-            "mode": "markers",
-            "x": [x for x, _ in alike],
-            "y": numbers([replicate.value / divisor for _, replicate in alike]),
-            "text": [f"{r.block}, an outlier" if r.outlier else r.block for _, r in alike],
-            "customdata": [trial_url(replicate.trial_id) for _, replicate in alike],
-            "hovertemplate": f"{escape(line.name)}<br><b>%{{y:,.4~r}} {shown}</b> · block %{{text}}<extra></extra>",
-            "marker": {"symbol": symbol, "size": size, "color": colour(line.index, 62)},
-        }
-        for symbol, size, alike in several
-    ]
+    """Return a trace of those that look alike, and one of the outliers, where there are any."""
+    placed = [(x, replicate) for x, spot in zip(at, line.spots, strict=True) for replicate in spot.replicates]
+    usual = [(x, replicate) for x, replicate in placed if not replicate.outlier]
+    outliers = [(x, replicate) for x, replicate in placed if replicate.outlier]
+    symbol, size = mark(line.index), 8 if len(placed) < SMALL_FROM else 5
+    traces = [_markers(line, usual, symbol, size, divisor, shown, trial_url)]
+    if outliers:
+        traces.append(_markers(line, outliers, f"{symbol}-open-dot", 13, divisor, shown, trial_url))
+    return traces
+
+
+def _markers(
+    line: Line,
+    placed: Sequence[tuple[float, Replicate]],
+    symbol: str,
+    size: int,
+    divisor: float,
+    shown: str,
+    trial_url: Callable[[int], str | int],
+) -> dict[str, Any]:
+    """placed: (x, replicate)."""
+    replicates = [replicate for _, replicate in placed]
+    return {
+        "type": "scatter",
+        "name": escape(line.name),
+        "meta": {"series": line.index},
+        "mode": "markers",
+        "x": [x for x, _ in placed],
+        "y": numbers([replicate.value / divisor for replicate in replicates]),
+        "text": [f"{r.block}, an outlier" if r.outlier else r.block for r in replicates],
+        "customdata": [trial_url(replicate.trial_id) for replicate in replicates],
+        "hovertemplate": f"{escape(line.name)}<br><b>%{{y:,.4~r}} {shown}</b> · block %{{text}}<extra></extra>",
+        "marker": {"symbol": symbol, "size": size, "color": colour(line.index, 62)},
+    }
 
 
 def _band(line: Line, at: Sequence[float], divisor: float, joined: bool) -> list[dict[str, Any]]:
@@ -198,8 +226,13 @@ def _band(line: Line, at: Sequence[float], divisor: float, joined: bool) -> list
     high = [max((r.value for r in s.replicates), default=s.median) / divisor for s in line.spots]
     return [
         {
-            "type": "scatter", "mode": "none", "fill": "toself", "fillcolor": colour(line.index, 14),
-            "x": [*at, *reversed(at)], "y": numbers([*high, *reversed(low)]), "hoverinfo": "skip",
+            "type": "scatter",
+            "mode": "none",
+            "fill": "toself",
+            "fillcolor": colour(line.index, 14),
+            "x": [*at, *reversed(at)],
+            "y": numbers([*high, *reversed(low)]),
+            "hoverinfo": "skip",
             "meta": {"series": line.index},
         }
-    ]  # fmt: skip
+    ]

@@ -14,7 +14,8 @@ from results.queries.trends import Shift, Trend, TrendLine, TrendPoint
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
 LOG_FROM = 5  # lines whose levels are further apart read better on a logarithmic axis
-Place = float | str  # on the axis: a date as ISO text, or the index of a level
+MOST_LABELS = 30  # levels that are named on the axis
+Position = float | str  # on the axis: a date as ISO text, or the index of a level
 
 
 def trends_figure(
@@ -25,46 +26,45 @@ def trends_figure(
     difference_url: Callable[[int, int], str],
     height: int = 420,
 ) -> Figure:
-    """Annotations are drawn where x is a date."""
+    """Return the figure; annotations are drawn where x is a date."""
     values = [value.value for line in trend.lines for point in line.points for value in point.values]
     divisor, shown = scale_for(max(values, default=1.0), trend.metric.unit)
     by_date = trend.selection.x == DATE
-    index = {level: float(place) for place, level in enumerate(trend.levels)}
+    index = {level: float(number) for number, level in enumerate(trend.levels)}
 
-    def place(point: TrendPoint) -> Place:
+    def position(point: TrendPoint) -> Position:
         return _iso(point.at) if by_date else index[point.level]
 
     data: list[dict[str, Any]] = []
+    shapes: list[dict[str, Any]] = []
     for number, line in enumerate(trend.lines):
-        data += _line(line, number, divisor, trend, place, trial_url)
+        data += _line(line, number, divisor, trend, position, trial_url)
+        shapes += [_shift_shape(shift, line, position) for shift in line.shifts]
     data += _environments(trend, index, difference_url)
     data += _annotations(annotations) if by_date else []
     title = f"{trend.metric.label} ({shown})" if shown and shown != trend.metric.label else trend.metric.label
-    many = len(trend.levels) > 30
-    texts = [escape(level) for level in trend.levels]
-    x_axis = (
-        axis("", type="date", showgrid=False)
-        if by_date
-        else axis(
-            trend.selection.x, showgrid=False, range=[-0.5, max(len(texts), 1) - 0.5],
-            **({"showticklabels": False} if many else {"tickvals": list(range(len(texts))), "ticktext": texts}),
-        )
-    )  # fmt: skip
-    lines = [
-        _shift_shape(shift, line, number, place) for number, line in enumerate(trend.lines) for shift in line.shifts
-    ]
-    marks = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
+    scale = "log" if logarithmic(trend) else "linear"
     return {
         "data": data,
         "layout": layout(
             height,
-            xaxis=x_axis,
-            yaxis=axis(title, nticks=7, tickformat=",~r", type="log" if logarithmic(trend) else "linear"),
-            yaxis2=marks,
+            xaxis=_x_axis(trend),
+            yaxis=axis(title, nticks=7, tickformat=",~r", type=scale),
+            yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
             hovermode="closest",
-            shapes=lines,
+            shapes=shapes,
         ),
     }
+
+
+def _x_axis(trend: Trend) -> dict[str, Any]:
+    if trend.selection.x == DATE:
+        return axis("", type="date", showgrid=False)
+    texts = [escape(level) for level in trend.levels]
+    labels = {"tickvals": list(range(len(texts))), "ticktext": texts}
+    if len(texts) > MOST_LABELS:
+        labels = {"showticklabels": False}
+    return axis(trend.selection.x, showgrid=False, range=[-0.5, max(len(texts), 1) - 0.5], **labels)
 
 
 def logarithmic(trend: Trend) -> bool:
@@ -79,7 +79,7 @@ def _line(
     number: int,
     divisor: float,
     trend: Trend,
-    place: Callable[[TrendPoint], Place],
+    position: Callable[[TrendPoint], Position],
     trial_url: Callable[[int], str],
 ) -> list[dict[str, Any]]:
     name = escape(line.name or trend.metric.label)
@@ -90,7 +90,7 @@ def _line(
         "type": "scatter",
         "name": name,
         "mode": "markers",
-        "x": [_iso(value.at) if by_date else place(point) for point, value in flat],
+        "x": [_iso(value.at) if by_date else position(point) for point, value in flat],
         "y": numbers([value.value / divisor for _, value in flat]),
         "text": [
             f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>run {v.run_id}, block {v.block} · "
@@ -105,39 +105,53 @@ def _line(
         "type": "scatter",
         "name": name,
         "mode": "lines",
-        "x": [place(point) for point in line.points],
+        "x": [position(point) for point in line.points],
         "y": numbers([point.median / divisor for point in line.points]),
         "line": {"color": colour(number, 70), "width": 1.4},
         "hoverinfo": "skip",
     }
-    return [replicates, medians, *_levels(line, number, divisor, place)]
+    return [replicates, medians, *_levels(line, number, divisor, position)]
 
 
-def _levels(line: TrendLine, number: int, divisor: float, place: Callable[[TrendPoint], Place]) -> list[dict[str, Any]]:
+def _levels(
+    line: TrendLine, number: int, divisor: float, position: Callable[[TrendPoint], Position]
+) -> list[dict[str, Any]]:
     """A flat line at the median of each level, where the line has changes."""
     if not line.shifts:
         return []
     edges = [0, *(shift.first for shift in line.shifts), len(line.points)]
     heights = [line.shifts[0].before, *(shift.after for shift in line.shifts)]
-    x: list[Place | None] = []
+    x: list[Position | None] = []
     y: list[float | None] = []
     for start, end, height in zip(edges, edges[1:], heights, strict=False):
-        x += [place(line.points[start]), place(line.points[end - 1]), None]
+        x += [position(line.points[start]), position(line.points[end - 1]), None]
         y += [*numbers([height / divisor] * 2), None]
     return [
         {
-            "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
-            "line": {"color": colour(number), "width": 3}, "opacity": 0.9,
+            "type": "scatter",
+            "mode": "lines",
+            "x": x,
+            "y": y,
+            "hoverinfo": "skip",
+            "line": {"color": colour(number), "width": 3},
+            "opacity": 0.9,
         }
-    ]  # fmt: skip
+    ]
 
 
-def _shift_shape(shift: Shift, line: TrendLine, number: int, place: Callable[[TrendPoint], Place]) -> dict[str, Any]:
-    at = place(line.points[shift.first])
+def _shift_shape(shift: Shift, line: TrendLine, position: Callable[[TrendPoint], Position]) -> dict[str, Any]:
+    at = position(line.points[shift.first])
     return {
-        "type": "line", "xref": "x", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1,
-        "line": {"color": f"var(--{_COLOURS.get(shift.kind, 'soft')})", "width": 1.5, "dash": "dash"}, "layer": "below",
-    }  # fmt: skip
+        "type": "line",
+        "xref": "x",
+        "yref": "paper",
+        "x0": at,
+        "x1": at,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": f"var(--{_COLOURS.get(shift.kind, 'soft')})", "width": 1.5, "dash": "dash"},
+        "layer": "below",
+    }
 
 
 _COLOURS = {"better": "better", "worse": "worse"}

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from results.domain.measurement.metrics import percentile_name
 from results.queries.baselines import CELL, REFERENCE
 from results.queries.comparison import Comparison
-from results.queries.ordering import in_order
+from results.queries.facets import Facet, MetricChoice
+from results.queries.ordering import sorted_levels
 from results.queries.selection import JOINT, LABEL, NODE, PER, STATISTICS, dimensions
 from webapp.charts.style import PALETTE
 from webapp.urlstate import FILTER, NO_SERIES
@@ -71,34 +72,45 @@ class Controls:
     percentiles: bool
 
 
-def controls(found: Comparison) -> Controls:
-    chosen = found.selection
-    own = (*chosen.axes, *chosen.filters, *found.mixed)
-    varying = [facet for facet in found.facets if facet.varies or facet.name in chosen.filters]
-    near = [f for f in varying if f.name in own or (f.factor and len(f.values) <= MOST_CHIPS)]
-    near.sort(key=lambda facet: chosen.axes.index(facet.name) if facet.name in chosen.axes else len(chosen.axes))
+def controls(comparison: Comparison) -> Controls:
+    chosen = comparison.selection
+    varying = [facet for facet in comparison.facets if facet.varies or facet.name in chosen.filters]
+    near = _near(comparison, varying)
     rest = [facet for facet in varying if facet not in near and facet.name != "run"]
     return Controls(
-        chips=tuple(_chips(facet.name, facet.values, found) for facet in near) + tuple(_own_chips(found)),
-        more=tuple(_chips(facet.name, facet.values, found) for facet in rest),
-        choices=tuple(choice for choice in _choices(found) if len(choice.options) > 1),
-        percentiles=any(choice.name.startswith(PERCENTILE) for choice in found.metrics),
+        chips=tuple(_chips(facet.name, facet.values, comparison) for facet in near) + tuple(_own_chips(comparison)),
+        more=tuple(_chips(facet.name, facet.values, comparison) for facet in rest),
+        choices=tuple(choice for choice in _choices(comparison) if len(choice.options) > 1),
+        percentiles=any(choice.name.startswith(PERCENTILE) for choice in comparison.metrics),
     )
 
 
-def _own_chips(found: Comparison) -> Iterable[Chips]:
-    """Of the metric's nodes and labels, where these tell cells apart or filter; else one is chosen in a list."""
-    chosen = found.selection
-    metric = next((choice for choice in found.metrics if choice.name == found.metric.name), None)
+def _near(comparison: Comparison, varying: Sequence[Facet]) -> list[Facet]:
+    """Return the facets that stand first: the axes in their order, then what is or should be filtered, and factors."""
+    axes = comparison.selection.axes
+    own = (*axes, *comparison.selection.filters, *comparison.mixed)
+    near = [facet for facet in varying if facet.name in own or (facet.factor and len(facet.values) <= MOST_CHIPS)]
+    return sorted(near, key=lambda facet: axes.index(facet.name) if facet.name in axes else len(axes))
+
+
+def _own_chips(comparison: Comparison) -> Iterable[Chips]:
+    """Give the metric's nodes and labels, where these tell cells apart or filter; else one is chosen in a list."""
+    chosen = comparison.selection
+    metric = _metric(comparison)
     for name, texts in ((NODE, metric.nodes), (LABEL, metric.labels)) if metric else ():
         if len(texts) > 1 and name in (*chosen.axes, *chosen.filters):
-            yield _chips(name, [(text, None) for text in in_order([text for text in texts if text], name)], found)
+            levels = sorted_levels([text for text in texts if text], name)
+            yield _chips(name, [(text, None) for text in levels], comparison)
 
 
-def _chips(name: str, values: Sequence[tuple[str, int | None]], found: Comparison) -> Chips:
-    through = found.selection.filters.get(name, ())
-    axis = next((axis for axis in ("series", "x") if getattr(found.selection, axis) == name), "")
-    colours = {text: index % PALETTE for index, text in enumerate(found.series)} if axis == "series" else {}
+def _metric(comparison: Comparison) -> MetricChoice | None:
+    return next((choice for choice in comparison.metrics if choice.name == comparison.metric.name), None)
+
+
+def _chips(name: str, values: Sequence[tuple[str, int | None]], comparison: Comparison) -> Chips:
+    through = comparison.selection.filters.get(name, ())
+    axis = next((axis for axis in ("series", "x") if getattr(comparison.selection, axis) == name), "")
+    colours = {text: index % PALETTE for index, text in enumerate(comparison.series)} if axis == "series" else {}
     chips = tuple(Chip(text, trials, text in through, colours.get(text)) for text, trials in values)
     return Chips(FILTER + name, title(name), chips, axis, len(chips) > MOST_CHIPS)
 
@@ -111,28 +123,38 @@ def title(dimension: str) -> str:
     )
 
 
-def _choices(found: Comparison) -> Iterable[Choice]:
-    chosen = found.selection
-    metric = next((choice for choice in found.metrics if choice.name == found.metric.name), None)
-    names = [facet.name for facet in found.facets if facet.varies]
-    if metric:
+def _choices(comparison: Comparison) -> Iterable[Choice]:
+    chosen = comparison.selection
+    yield from _axes(comparison)
+    yield Choice("metric", "metric", "metric", tuple(_metrics(comparison)))
+    yield from _of_metric(comparison)
+    yield _texts("statistic", "statistic", STATISTICS, chosen.statistic)
+    yield Choice("baseline", "baseline", "baseline", tuple(_baselines(comparison)))
+    yield _texts("per", "per", ("", *PER), chosen.per, "trial")
+
+
+def _axes(comparison: Comparison) -> Iterable[Choice]:
+    chosen = comparison.selection
+    names = [facet.name for facet in comparison.facets if facet.varies]
+    if metric := _metric(comparison):
         names += [name for name, own in ((LABEL, metric.labels), (NODE, metric.nodes)) if len(own) > 1]
     first, *others = dimensions(chosen.series or "") or [""]
-    joined = ",".join(others)
     yield _dimension("x", "x", "x", chosen.x, names)
     yield _dimension("series", "series", "series", first, names, NO_SERIES, "none")
     if first:
         free = [name for name in names if name not in (first, *dimensions(chosen.x))]
-        yield _dimension("series", "series-2", "and", joined, free, "", "–")
+        yield _dimension("series", "series-2", "and", ",".join(others), free, "", "–")
     yield _dimension("panel", "panel", "panels", chosen.panel, names, "", "one")
-    yield Choice("metric", "metric", "metric", tuple(_metrics(found)))
+
+
+def _of_metric(comparison: Comparison) -> Iterable[Choice]:
+    """Give the lists of nodes and labels, where these neither tell cells apart nor filter."""
+    chosen = comparison.selection
+    metric = _metric(comparison)
     if metric and NODE not in (*chosen.axes, *chosen.filters):
         yield _texts("node", "of", metric.nodes, chosen.node, "whole trial")
     if metric and LABEL not in (*chosen.axes, *chosen.filters):
         yield _texts("label", "which", metric.labels, chosen.label, "total")
-    yield _texts("statistic", "statistic", STATISTICS, chosen.statistic)
-    yield Choice("baseline", "baseline", "baseline", tuple(_baselines(found)))
-    yield _texts("per", "per", ("", *PER), chosen.per, "trial")
 
 
 def _dimension(
@@ -150,24 +172,31 @@ def _texts(name: str, label: str, texts: Sequence[str], chosen: str, empty: str 
     return Choice(name, name, label, tuple(Option(text, text or empty, text == chosen) for text in texts))
 
 
-def _metrics(found: Comparison) -> Iterable[Option]:
+def _metrics(comparison: Comparison) -> Iterable[Option]:
     """By the first part of their names, as they are sorted."""
-    families = [choice.name.partition(".")[0] for choice in found.metrics]
-    for choice, family in zip(found.metrics, families, strict=True):
+    families = [choice.name.partition(".")[0] for choice in comparison.metrics]
+    for choice, family in zip(comparison.metrics, families, strict=True):
         group = family if families.count(family) > 1 else ""
-        yield Option(choice.name, choice.label, choice.name == found.metric.name, group)
+        yield Option(choice.name, choice.label, choice.name == comparison.metric.name, group)
 
 
-def _baselines(found: Comparison) -> Iterable[Option]:
-    chosen = found.selection.baseline
-    names = dimensions(found.selection.series or "")
-    own = [series for series in found.series if series and not series.startswith(REFERENCE)]
-    options = [Option(series, series, series == chosen) for series in own]
-    if len(names) > 1:
-        levels = dict.fromkeys(part for series in own for part in series.split(JOINT))
-        options += [Option(level, level, level == chosen, "else the same") for level in levels]
-    if len(found.points) <= MOST_CELLS and len(found.xs) > 1 and found.selection.series:
-        cells = dict.fromkeys(point.series + CELL + point.x for point in found.points)
-        options += [Option(cell, cell, cell == chosen, "one cell") for cell in cells]
-    names_of_references = [REFERENCE + name for name in found.references]
-    return [*options, *(Option(name, name, name == chosen, "saved reference") for name in names_of_references)]
+def _baselines(comparison: Comparison) -> Iterable[Option]:
+    chosen = comparison.selection
+    own = [series for series in comparison.series if series and not series.startswith(REFERENCE)]
+    several = len(dimensions(chosen.series or "")) > 1
+    levels = [part for series in own for part in series.split(JOINT)] if several else []
+    groups = {
+        "": own,
+        "else the same": levels,
+        "one cell": _cells(comparison),
+        "saved reference": [REFERENCE + name for name in comparison.references],
+    }
+    for group, texts in groups.items():
+        for text in dict.fromkeys(texts):
+            yield Option(text, text, text == chosen.baseline, group)
+
+
+def _cells(comparison: Comparison) -> list[str]:
+    """Return the cells, where they are few enough to choose one as the baseline."""
+    few = len(comparison.points) <= MOST_CELLS and len(comparison.xs) > 1
+    return [point.series + CELL + point.x for point in comparison.points] if few and comparison.selection.series else []

@@ -9,12 +9,11 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import quote_plus
 
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.power import FEWEST, MOST
-from results.domain.statistics.verdict import Kind, Verdict
+from results.domain.statistics.verdict import Kind, Verdict, direction
 from results.domain.units import format_number, scale_for
 from results.queries.baselines import REFERENCE
 from results.queries.cells import Key
@@ -101,43 +100,56 @@ class Table:
     tall: bool
 
 
-def table(found: Comparison) -> Table:
-    """One section a panel, one row an x, one cell a series; None where there is no trial."""
-    divisor, unit = scale_for(max((abs(point.maximum) for point in found.points), default=1.0), found.metric.unit)
-    by_key = {point.key: point for point in found.points}
-    names = names_of(found)
-    reach = _reach(found)
-    totals = {(total.panel, total.series): total for total in found.summaries}
-    lines: dict[tuple[str, str], list[Point]] = defaultdict(list)
-    for point in found.points:
-        if point.x not in found.selection.without:
-            lines[point.panel, point.series] += [point, *filter(None, [by_key.get(point.base or point.key)])]
-    sections = []
-    for panel in found.panels:
-        rows = []
-        for index, x in enumerate(found.xs):
-            present = [by_key.get((panel, x, series)) for series in found.series]
-            if any(present):
-                cells = _cells(present, divisor, reach)
-                rows.append(Row(x, index, x not in found.selection.without, cells))
-        last = tuple(_total(totals.get((panel, series)), lines[panel, series], found) for series in found.series)
-        sections.append(Section(panel_name(found, panel), tuple(rows), last if any(last) else ()))
-    margin = WIDTH / 2 * math.log1p(found.metric.minimum_effect) / reach
+def table(comparison: Comparison) -> Table:
+    """Return one section a panel, one row an x, one cell a series; None where there is no trial."""
+    largest = max((abs(point.maximum) for point in comparison.points), default=1.0)
+    divisor, unit = scale_for(largest, comparison.metric.unit)
+    names = names_of(comparison)
+    reach = _reach(comparison)
+    by_panel: dict[str, list[Point]] = {panel: [] for panel in comparison.panels}
+    for point in comparison.points:
+        by_panel[point.panel].append(point)
+    sections = tuple(_section(comparison, panel, points, divisor, reach) for panel, points in by_panel.items())
+    margin = WIDTH / 2 * math.log1p(comparison.metric.minimum_effect) / reach
     return Table(
         unit=unit,
-        series=tuple((index, series, names[series]) for index, series in enumerate(found.series)),
-        baseline=found.selection.baseline,
-        sections=tuple(sections),
+        series=tuple((index, series, names[series]) for index, series in enumerate(comparison.series)),
+        baseline=comparison.selection.baseline,
+        sections=sections,
         margin_at=round(WIDTH / 2 - margin, 1),
         margin_width=round(2 * margin, 1),
-        compared=any(point.ratio is not None for point in found.points),
+        compared=any(point.ratio is not None for point in comparison.points),
         tall=sum(len(section.rows) for section in sections) > TALL,
     )
 
 
+def _section(comparison: Comparison, panel: str, points: Sequence[Point], divisor: float, reach: float) -> Section:
+    """points: of the panel."""
+    cells = {(point.x, point.series): point for point in points}
+    rows = []
+    for index, x in enumerate(comparison.xs):
+        present = [cells.get((x, series)) for series in comparison.series]
+        if any(present):
+            counted = x not in comparison.selection.without
+            rows.append(Row(x, index, counted, _cells(present, divisor, reach)))
+    totals = _totals(comparison, panel, points)
+    return Section(panel_name(comparison, panel), tuple(rows), totals if any(totals) else ())
+
+
+def _totals(comparison: Comparison, panel: str, points: Sequence[Point]) -> tuple[Total | None, ...]:
+    """Return the last row of a panel's section. points: of the panel, which holds their bases as well."""
+    summaries = {summary.series: summary for summary in comparison.summaries if summary.panel == panel}
+    by_key = {point.key: point for point in points}
+    counted: dict[str, list[Point]] = defaultdict(list)
+    for point in points:
+        if point.x not in comparison.selection.without:
+            counted[point.series] += [point, by_key.get(point.base or point.key, point)]
+    return tuple(_total(summaries.get(series), counted[series], comparison) for series in comparison.series)
+
+
 def wanted_runs(point: Point, base: Point | None) -> tuple[int, ...]:
-    """Runs whose blocks would add the replicates that the verdict lacks, of both sides; none where it lacks none, or
-    where a side is a saved reference, which stays as it is."""
+    """Return the runs whose blocks would add the replicates that the verdict lacks, of both sides; none where it lacks
+    none, or where a side is a saved reference, which stays as it is."""
     if base is None or point.verdict is None or not point.verdict.more:
         return ()
     if any(side.series.startswith(REFERENCE) for side in (point, base)):
@@ -145,18 +157,22 @@ def wanted_runs(point: Point, base: Point | None) -> tuple[int, ...]:
     return tuple(sorted({replicate.run_id for side in (point, base) for replicate in side.values}))
 
 
-def asked_runs(found: Comparison) -> dict[Key, tuple[int, ...]]:
-    """Of each cell that lacks replicates the runs whose blocks would add some."""
-    by_key = {point.key: point for point in found.points}
-    asked = {point.key: wanted_runs(point, by_key.get(point.base) if point.base else None) for point in found.points}
-    return {key: runs for key, runs in asked.items() if runs}
+def asked_runs(comparison: Comparison) -> dict[Key, tuple[int, ...]]:
+    """Return of each cell that lacks replicates the runs whose blocks would add some."""
+    by_key = {point.key: point for point in comparison.points}
+    lacking: dict[Key, tuple[int, ...]] = {}
+    for point in comparison.points:
+        if runs := wanted_runs(point, by_key.get(point.base) if point.base else None):
+            lacking[point.key] = runs
+    return lacking
 
 
-def _reach(found: Comparison) -> float:
-    """The largest logarithm of a ratio on the bars' scale: of all that intervals reach, up to a factor of 4."""
-    ends = [end for p in found.points if p.verdict for end in (p.verdict.low, p.verdict.high) if end]
+def _reach(comparison: Comparison) -> float:
+    """Return the largest logarithm of a ratio on the bars' scale: of all that intervals reach, up to a factor of 4."""
+    verdicts = [point.verdict for point in comparison.points if point.verdict]
+    ends = [end for verdict in verdicts for end in (verdict.low, verdict.high) if end]
     largest = max((abs(math.log(end)) for end in ends), default=0.0)
-    return min(max(largest, 3 * math.log1p(found.metric.minimum_effect), 0.05), math.log(4))
+    return min(max(largest, 3 * math.log1p(comparison.metric.minimum_effect), 0.05), math.log(4))
 
 
 def _cells(points: Sequence[Point | None], divisor: float, reach: float) -> tuple[Cell | None, ...]:
@@ -183,7 +199,7 @@ def _cell(point: Point, divisor: float, reach: float, low: float, high: float) -
 
 
 def lacking(verdict: Verdict) -> str:
-    """What would decide it, where nothing is decided: 'about 4 more replicates would tell'."""
+    """Return what would decide a cell, where nothing is decided: 'about 4 more replicates would tell'."""
     if verdict.kind is not Kind.TOO_FEW:
         return ""
     if verdict.more:
@@ -194,12 +210,9 @@ def lacking(verdict: Verdict) -> str:
 
 
 def place_of(point: Point) -> str:
-    """The query that names a cell, to stand behind a comparison's."""
+    """Return the query that names a cell, to stand behind a comparison's."""
     names = {"at": point.x, "of": point.series, "in": point.panel}
-    return "&".join(f"{name}={_quoted(text)}" for name, text in names.items() if text)
-
-
-_quoted = lru_cache(maxsize=4096)(quote_plus)  # a thousand cells have few different words
+    return "&".join(f"{name}={quote_plus(text)}" for name, text in names.items() if text)
 
 
 def _bar(verdict: Verdict | None, reach: float) -> Bar | None:
@@ -213,13 +226,13 @@ def _bar(verdict: Verdict | None, reach: float) -> Bar | None:
     return Bar(round(low, 1), round(max(high - low, 0.6), 1), round(at(verdict.ratio), 1))
 
 
-def _total(summary: Summary | None, cells: Sequence[Point], found: Comparison) -> Total | None:
+def _total(summary: Summary | None, cells: Sequence[Point], comparison: Comparison) -> Total | None:
     """cells: that the summary may count."""
     if summary is None or summary.ratio is None:
         return None
     if summary.estimate is None or summary.low is None or summary.high is None:
         return Total(summary, summary.ratio, None, None, "")
-    kind = "" if any(map(_withheld, cells)) else _kind(summary.estimate, summary.low, summary.high, found)
+    kind = "" if any(map(_withheld, cells)) else _kind(summary.estimate, summary.low, summary.high, comparison)
     return Total(summary, summary.estimate, summary.low, summary.high, kind)
 
 
@@ -228,11 +241,7 @@ def _withheld(point: Point) -> bool:
     return confounded or point.configurations > 1
 
 
-def _kind(ratio: float, low: float, high: float, found: Comparison) -> str:
-    if low <= 1 <= high or abs(math.log(ratio)) < math.log1p(found.metric.minimum_effect):
+def _kind(ratio: float, low: float, high: float, comparison: Comparison) -> str:
+    if low <= 1 <= high or abs(math.log(ratio)) < math.log1p(comparison.metric.minimum_effect):
         return ""
-    higher = ratio > 1
-    better = Better(found.metric.better)
-    if better is Better.NEITHER:
-        return Kind.HIGHER if higher else Kind.LOWER
-    return Kind.BETTER if higher == (better is Better.HIGHER) else Kind.WORSE
+    return direction(ratio > 1, Better(comparison.metric.better))

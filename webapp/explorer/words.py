@@ -14,14 +14,21 @@ from webapp.explorer.controls import title as dimension_title
 
 MOST_NAMES = 3  # of series in a title
 MOST_SAID = 4  # series of which the lead speaks
+_MOVED = (Kind.WORSE, Kind.BETTER, Kind.LOWER, Kind.HIGHER)  # named in this order where they are equally many
 _INSTALLED = "postgresql-"
 _TIMES = {"tps", "us", "s", "1/s", "B/s"}
-_LEVELS = {"clients": "client count", "label": "query", "version": "version", "installation": "installation",
-           "scale": "scale", "script": "script"}  # fmt: skip
+_LEVELS = {
+    "clients": "client count",
+    "label": "query",
+    "version": "version",
+    "installation": "installation",
+    "scale": "scale",
+    "script": "script",
+}
 
 
 @dataclass(frozen=True)
-class Said:
+class Sentence:
     """One series in words. kind: that colours it; '' where its cells do not agree or some are not comparable."""
 
     kind: str
@@ -29,29 +36,29 @@ class Said:
     rest: str
 
 
-def names_of(found: Comparison) -> dict[str, str]:
+def names_of(comparison: Comparison) -> dict[str, str]:
     """Series → how it is called on the page: without what all installations are called alike."""
-    alike = all(series.startswith(_INSTALLED) for series in found.series)
-    return {series: series.removeprefix(_INSTALLED) if alike else series for series in found.series}
+    alike = all(series.startswith(_INSTALLED) for series in comparison.series)
+    return {series: series.removeprefix(_INSTALLED) if alike else series for series in comparison.series}
 
 
-def panel_name(found: Comparison, panel: str) -> str:
+def panel_name(comparison: Comparison, panel: str) -> str:
     """'clients 4': a number alone says nothing."""
-    dimension = found.selection.panel
-    return f"{dimension_title(dimension)} {panel}" if all_numbers(found.panels, dimension) else panel
+    dimension = comparison.selection.panel
+    return f"{dimension_title(dimension)} {panel}" if all_numbers(comparison.panels, dimension) else panel
 
 
-def heading(found: Comparison) -> str:
+def heading(comparison: Comparison) -> str:
     """'PostgreSQL 18.4 and 12.1 against 11.6'; without a baseline 'Transactions per second by clients'."""
-    if not found.metric.label:
+    if not comparison.metric.label:
         return "Compare"
-    base = found.selection.baseline
-    names = names_of(found)
-    others = [names[series] for series in found.series if series != base]
-    if base not in names or not found.selection.series or not others:
-        return f"{found.metric.label} by {dimension_title(found.selection.x)}"
+    base = comparison.selection.baseline
+    names = names_of(comparison)
+    others = [names[series] for series in comparison.series if series != base]
+    if base not in names or not comparison.selection.series or not others:
+        return f"{comparison.metric.label} by {dimension_title(comparison.selection.x)}"
     text = f"{listed(others) if len(others) <= MOST_NAMES else f'{len(others)} others'} against {names[base]}"
-    return f"PostgreSQL {text}" if found.selection.series in VERSIONS and names[base][:1].isdigit() else text
+    return f"PostgreSQL {text}" if comparison.selection.series in VERSIONS and names[base][:1].isdigit() else text
 
 
 def listed(names: Sequence[str]) -> str:
@@ -59,62 +66,62 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def lead(found: Comparison) -> list[Said]:
-    """What the verdicts say of each series. The metric is named once."""
-    judged = {
-        series: several
-        for series in found.series
-        if (several := [p for p in found.points if p.series == series and p.verdict is not None])
-    }
-    said = [_said(series, several, found) for series, several in list(judged.items())[:MOST_SAID]]
-    return [replace(one, rest=f"{found.metric.label} {one.rest}") if one is said[0] else one for one in said]
+def lead(comparison: Comparison) -> list[Sentence]:
+    """Return what the verdicts say of each series. The metric is named once."""
+    by_series: dict[str, list[Point]] = {series: [] for series in comparison.series}
+    for point in comparison.points:
+        if point.verdict is not None:
+            by_series[point.series].append(point)
+    judged = [(series, points) for series, points in by_series.items() if points]
+    sentences = [_sentence(series, points, comparison) for series, points in judged[:MOST_SAID]]
+    for first in sentences[:1]:
+        sentences[0] = replace(first, rest=f"{comparison.metric.label} {first.rest}")
+    return sentences
 
 
-def _said(series: str, judged: Sequence[Point], found: Comparison) -> Said:
-    name = names_of(found)[series]
+def _sentence(series: str, judged: Sequence[Point], comparison: Comparison) -> Sentence:
+    name = names_of(comparison)[series]
     kinds = Counter(point.verdict.kind for point in judged if point.verdict)
-    one = next((kind for kind in (Kind.BETTER, Kind.WORSE, Kind.HIGHER, Kind.LOWER) if kinds[kind]), None)
-    moved = [kind for kind in (Kind.WORSE, Kind.BETTER, Kind.LOWER, Kind.HIGHER) if kinds[kind]]
+    moved = sorted((kind for kind in _MOVED if kinds[kind]), key=lambda kind: -kinds[kind])
     total = len(judged)
-    ratio = _ratio(series, judged, found)
+    ratio = _ratio(series, judged, comparison)
     if not moved:
         kind, count = kinds.most_common(1)[0]
-        claim = f"{name} {_unmoved(kind, judged[0], found)}{_of(count, total, found)}"
-        return Said(kind, claim, "; ".join([ratio, *_others(kinds, [kind])]))
-    moved.sort(key=lambda kind: -kinds[kind])
-    parts = [f"{_word(kind, found)}{_of(kinds[kind], total, found)}" for kind in moved]
+        claim = f"{name} {_unmoved(kind, judged[0], comparison)}{_of(count, total, comparison)}"
+        return Sentence(kind, claim, "; ".join([ratio, *_others(kinds, [kind])]))
+    parts = [f"{_word(kind, comparison)}{_of(kinds[kind], total, comparison)}" for kind in moved]
+    agreed = len(moved) == 1 and not kinds[Kind.NOT_COMPARABLE]
     claim = f"{name} is {' and '.join(parts)}"
-    plain = len(moved) == 1 and not kinds[Kind.NOT_COMPARABLE]
-    return Said(one if plain and one else "", claim, "; ".join([ratio, *_others(kinds, moved)]))
+    return Sentence(moved[0] if agreed else "", claim, "; ".join([ratio, *_others(kinds, moved)]))
 
 
-def _word(kind: Kind, found: Comparison) -> str:
+def _word(kind: Kind, comparison: Comparison) -> str:
     if kind in (Kind.HIGHER, Kind.LOWER):
         return str(kind)
     better = kind is Kind.BETTER
-    if found.metric.unit in _TIMES and found.metric.name != "lag":
+    if comparison.metric.unit in _TIMES and comparison.metric.name != "lag":
         return "faster" if better else "slower"
-    if found.metric.unit == "B" and found.metric.better == Better.LOWER:
+    if comparison.metric.unit == "B" and comparison.metric.better == Better.LOWER:
         return "smaller" if better else "larger"
     return "better" if better else "worse"
 
 
-def _unmoved(kind: Kind, point: Point, found: Comparison) -> str:
-    base = point.base[2] if point.base else found.selection.baseline
-    base = names_of(found).get(base, base)
+def _unmoved(kind: Kind, point: Point, comparison: Comparison) -> str:
+    base = point.base[2] if point.base else comparison.selection.baseline
+    base = names_of(comparison).get(base, base)
     if kind is Kind.SAME:
-        return f"is the same as {base}, within ±{found.metric.minimum_effect * 100:.3g} %,"
+        return f"is the same as {base}, within ±{comparison.metric.minimum_effect * 100:.3g} %,"
     if kind is Kind.NOT_COMPARABLE:
         return f"cannot be compared with {base}: something else that matters differs,"
     return f"is {kind.words} against {base}"
 
 
-def _of(count: int, total: int, found: Comparison) -> str:
+def _of(count: int, total: int, comparison: Comparison) -> str:
     if total == 1:
         return ""
-    if found.selection.panel:
+    if comparison.selection.panel:
         return f" in {'all' if count == total else f'{count} of'} {total} cells"
-    where = levels(total, found.selection.x)
+    where = levels(total, comparison.selection.x)
     return f" at all {where}" if count == total else f" at {count} of {where}"
 
 
@@ -126,20 +133,18 @@ def levels(count: int, dimension: str) -> str:
     return f"{count} {noun if count == 1 else noun.removesuffix('y') + 'ies' if noun.endswith('y') else noun + 's'}"
 
 
-def _others(kinds: Counter[Kind], said: Sequence[Kind]) -> Iterator[str]:
+def _others(kinds: Counter[Kind], named: Sequence[Kind]) -> Iterator[str]:
     for kind in (Kind.SAME, Kind.TOO_FEW, Kind.NOT_COMPARABLE):
-        if kinds[kind] and kind not in said:
+        if kinds[kind] and kind not in named:
             yield f"{'the same' if kind is Kind.SAME else kind.words} at {kinds[kind]}"
 
 
-def _ratio(series: str, judged: Sequence[Point], found: Comparison) -> str:
-    """'×0.928 (95 % interval 0.915 … 0.941, geometric mean)'. An interval stands beside the ratio that it is around: of
-    geometric means."""
-    summaries = [summary for summary in found.summaries if summary.series == series and summary.ratio is not None]
-    if len(judged) == 1 and (verdict := judged[0].verdict) and judged[0].ratio is not None:
-        if verdict.ratio is None or verdict.low is None:
-            return f"×{judged[0].ratio:.3f}"
-        return f"×{verdict.ratio:.3f} (95 % interval {verdict.low:.3f} … {verdict.high:.3f}, ratio of geometric means)"
+def _ratio(series: str, judged: Sequence[Point], comparison: Comparison) -> str:
+    """Return '×0.928 (95 % interval 0.915 … 0.941, geometric mean)'. An interval stands beside the ratio that it is
+    around: of geometric means."""
+    if len(judged) == 1 and judged[0].ratio is not None:
+        return _ratio_of_cell(judged[0])
+    summaries = [summary for summary in comparison.summaries if summary.series == series and summary.ratio is not None]
     if not summaries:
         return "no ratio"
     if len(summaries) > 1:
@@ -148,38 +153,44 @@ def _ratio(series: str, judged: Sequence[Point], found: Comparison) -> str:
     return _summary(summaries[0])
 
 
+def _ratio_of_cell(point: Point) -> str:
+    verdict = point.verdict
+    if verdict is None or verdict.ratio is None or verdict.low is None:
+        return f"×{point.ratio:.3f}"
+    return f"×{verdict.ratio:.3f} (95 % interval {verdict.low:.3f} … {verdict.high:.3f}, ratio of geometric means)"
+
+
 def _summary(summary: Summary) -> str:
     if summary.estimate is None or summary.low is None or summary.high is None:
         return f"×{summary.ratio:.3f} (geometric mean)"
     return f"×{summary.estimate:.3f} (95 % interval {summary.low:.3f} … {summary.high:.3f}, geometric mean)"
 
 
-def missing(found: Comparison) -> list[int]:
+def missing(comparison: Comparison) -> list[int]:
     """Runs that are asked for and are not there."""
-    there = {text for facet in found.facets if facet.name == "run" for text in facet.texts}
-    return [run for run in found.selection.runs if str(run) not in there]
+    there = {text for facet in comparison.facets if facet.name == "run" for text in facet.texts}
+    return [run for run in comparison.selection.runs if str(run) not in there]
 
 
-def unmatched(found: Comparison) -> list[str]:
+def unmatched(comparison: Comparison) -> list[str]:
     """Cells without a counterpart, in words."""
-    names = names_of(found)
+    names = names_of(comparison)
     places: dict[tuple[str, str], list[str]] = {}
-    for row in found.unmatched:
+    for row in comparison.unmatched:
         base = names.get(row.base[2], row.base[2])
         what = "has no result" if row.lacks == "cell" else f"has nothing of {base} to be compared with"
         place = f"{row.x} ({row.panel})" if row.panel else row.x
         places.setdefault((names.get(row.series, row.series), what), []).append(place)
-    x = dimension_title(found.selection.x)
-    lost = (
-        f"{len(found.lost)} of the trials that {found.selection.baseline} was saved with count no more, or lost its "
-        "metric when read again"
-    )
-    return [lost][: len(found.lost)] + [
-        f"{series} {what} at {x} {_shortened(several)}" for (series, what), several in places.items()
-    ]
+    x = dimension_title(comparison.selection.x)
+    sentences = [f"{series} {what} at {x} {_shortened(several)}" for (series, what), several in places.items()]
+    if comparison.lost:
+        count, baseline = len(comparison.lost), comparison.selection.baseline
+        lost = f"{count} of the trials that {baseline} was saved with count no more, or lost its metric when read again"
+        sentences.insert(0, lost)
+    return sentences
 
 
-def warnings(found: Comparison) -> list[tuple[int, str]]:
+def warnings(comparison: Comparison) -> list[tuple[int, str]]:
     """(run, what happened to its values while it was measured)."""
     texts = {
         "drift": "changed by {change:+.1%} from the run's first trial to its last, whatever the configuration",
@@ -187,7 +198,7 @@ def warnings(found: Comparison) -> list[tuple[int, str]]:
     }
     return [
         (w.run_id, f"{texts[w.kind].format(change=w.change)} (p = {w.p:.2g}, {w.trials} trials)".replace("-", "−", 1))
-        for w in found.warnings
+        for w in comparison.warnings
     ]
 
 
@@ -199,9 +210,9 @@ def direction(better: str) -> str:
     return {Better.HIGHER: "Higher is better.", Better.LOWER: "Lower is better."}.get(Better(better), "")
 
 
-def rule(found: Comparison) -> str:
+def rule(comparison: Comparison) -> str:
     """Which rule judged how many cells, with which margin; '' where nothing is compared."""
-    verdicts = [point.verdict for point in found.points if point.verdict is not None]
+    verdicts = [point.verdict for point in comparison.points if point.verdict is not None]
     if not verdicts:
         return ""
     cells = f"corrected for {len(verdicts)} cells" if len(verdicts) > 1 else "one cell"

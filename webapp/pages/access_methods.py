@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.queries.access_methods import access_methods
+from results.queries.access_methods import AccessMethodTable, access_methods
 from results.queries.capabilities import capability_matrix
 from webapp import urlstate
 from webapp.charts.ready import values_figure
 from webapp.charts.style import key
 from webapp.pages.common import trial_url
+
+Column = tuple[str, str]  # access method, installation
 
 
 @require_safe
@@ -20,18 +25,23 @@ def index(request: HttpRequest) -> HttpResponse:
     found, matrix = access_methods(), capability_matrix()
     columns = list(dict.fromkeys(column for table in found.tables for column in table.columns))
     colours = dict(zip(columns, key([f"{method}, {build}" for method, build in columns]), strict=True))
-    sections = []
-    for place, table in enumerate(found.tables):
-        ids = [pk for _, cells in table.lines for cell in cells if cell is not None for pk in cell.trial_ids]
-        builds = dict.fromkeys(build for _, build in table.columns)
-        section = {
-            "id": f"values-{place}",
-            "table": table,
-            "figure": values_figure(table, columns, {pk: trial_url(pk) for pk in ids}),
-            "key": [colours[column] for column in table.columns],
-            "query": urlstate.write(table.selection),
-            "heapless": [build for build in builds if ("heap", build) not in table.columns],
-        }
-        sections.append(section)
+    sections = [_section(number, table, columns, colours) for number, table in enumerate(found.tables)]
     context = {"found": found, "sections": sections, "matrix": matrix, "json": reverse("api:access-methods")}
     return render(request, "access_methods/index.html", context)
+
+
+def _section(
+    number: int, table: AccessMethodTable, columns: Sequence[Column], colours: Mapping[Column, object]
+) -> dict[str, Any]:
+    """columns: of all tables, each with a colour."""
+    cells = [cell for _, row in table.lines for cell in row if cell is not None]
+    urls = {trial_id: trial_url(trial_id) for cell in cells for trial_id in cell.trial_ids}
+    builds = dict.fromkeys(build for _, build in table.columns)
+    return {
+        "id": f"values-{number}",
+        "table": table,
+        "figure": values_figure(table, columns, urls),
+        "key": [colours[column] for column in table.columns],
+        "query": urlstate.write(table.selection),
+        "heapless": [build for build in builds if ("heap", build) not in table.columns],
+    }

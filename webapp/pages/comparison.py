@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +15,9 @@ from results.domain import plan
 from results.domain.errors import PlanError, TeitenError
 from results.models import Run
 from results.models.audit import Scope
-from results.queries.blocks import KeptNoise, by_noise
-from results.queries.comparison import Comparison, compare
+from results.queries.blocks import by_noise
+from results.queries.cells import Comparison, Key
+from results.queries.comparison import compare
 from results.queries.freshness import Freshness
 from results.queries.ordering import all_numbers
 from results.queries.runs import RunRow, list_runs
@@ -48,64 +49,70 @@ SUGGESTED_BLOCKS = 10  # at most: how many would tell is known but roughly until
 @conditional_page(LISTED)
 def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     query = request.META["QUERY_STRING"]
-    selection, view, was = _asked(request)
-    found = _found(selection, known, bool(was)) if selection.runs else None
-    if found:
-        selection = shortest(_unmixed(found, selection) or selection, found)
+    selection, view, changed = _question(request)
+    comparison = _compared(selection, known, changed) if selection.runs else None
+    if comparison:
+        selection = shortest(_unmixed(comparison, selection) or selection, comparison)
     short = urlstate.write(selection, view)
-    fragment = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
+    fragment = _is_fragment(request)
     address = reverse("comparison") + (f"?{short}" if short else "")
     if not fragment and short != query:
         return redirect(address)
     runs = list_runs(limit=LISTED)
-    noise: Sequence[KeptNoise] = ()
-    if found:
-        found, noise = by_noise(found)
-    context = {"selection": selection, "runs": runs, "chosen_runs": set(selection.runs), "noise": noise}
-    context |= _context(found, selection, view, short, runs) if found else {"suggestions": _suggestions(runs)}
-    context |= _table(request, found, short) if found else {}
+    context = {"selection": selection, "runs": runs, "chosen_runs": set(selection.runs), "noise": ()}
+    if comparison:
+        comparison, noise = by_noise(comparison)
+        context |= _context(comparison, selection, view, runs) | {"noise": noise}
+        context |= _table(request, comparison, short)
+    else:
+        context["suggestions"] = _suggestions(runs)
     template = "comparison/_comparison.html" if fragment else "comparison/index.html"
     response = render(request, template, context)
     response["HX-Push-Url"] = address
     return response
 
 
+def _is_fragment(request: HttpRequest) -> bool:
+    return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
+
+
 @require_safe
 @missing_is_404()
 def cell(request: HttpRequest) -> HttpResponseBase:
     """The trials behind one cell: the comparison's query and at (x), of (series), in (panel)."""
-    query = request.META["QUERY_STRING"]
-    found, noise = by_noise(compare(urlstate.read(query)))
-    key_of = tuple(request.GET.get(name, "") for name in ("in", "at", "of"))
-    point = next((point for point in found.points if point.key == key_of), None)
+    selection = urlstate.read(request.META["QUERY_STRING"])
+    comparison, noise = by_noise(compare(selection))
+    by_key = {point.key: point for point in comparison.points}
+    panel, x, series = (request.GET.get(name, "") for name in ("in", "at", "of"))
+    point = by_key.get((panel, x, series))
     if point is None:
         raise Http404("The comparison has no such cell.")
-    short = urlstate.write(shortest(urlstate.read(query), found))
-    base = next((base for base in found.points if base.key == point.base and base is not point), None)
+    base = by_key.get(point.base) if point.base and point.base != point.key else None
+    runs = wanted_runs(point, base)
     context = {
-        "comparison": found,
+        "comparison": comparison,
         "point": point,
         "base": base,
         "lacks": lacking(point.verdict) if point.verdict else "",
-        "noise": [one for one in noise if one.run_id in wanted_runs(point, base)],
+        "noise": [one for one in noise if one.run_id in runs],
         "place": place_of(point),
-        "query": short,
+        "query": urlstate.write(shortest(selection, comparison)),
     }
     template = "comparison/_cell.html" if "HX-Request" in request.headers else "comparison/cell.html"
     return render(request, template, context)
 
 
-def _asked(request: HttpRequest) -> tuple[Selection, View, dict[str, str]]:
-    """What the address, or the form, asks for. Of a form also what it was before the change."""
+def _question(request: HttpRequest) -> tuple[Selection, View, bool]:
+    """What the address, or the form, asks for; and whether it is a form that was changed."""
     query = request.META["QUERY_STRING"]
     selection = urlstate.read(query)
     was = {name.removeprefix(WAS): str(text) for name, text in request.GET.items() if name.startswith(WAS)}
     if percent := request.GET.get("percentile", "").strip():
         selection = replace(selection, metric=PERCENTILE + percent)
-    return settled(selection, was), urlstate.read_view(query), was
+    return settled(selection, was), urlstate.read_view(query), bool(was)
 
 
-def _found(selection: Selection, known: Freshness, changed: bool) -> Comparison:
+def _compared(selection: Selection, known: Freshness, changed: bool) -> Comparison:
     """A baseline that a change of the form took away becomes the default one."""
     try:
         return compare(selection, known)
@@ -115,63 +122,89 @@ def _found(selection: Selection, known: Freshness, changed: bool) -> Comparison:
     return compare(replace(selection, baseline=""), known)
 
 
-def _context(
-    found: Comparison, selection: Selection, view: View, short: str, runs: Sequence[RunRow]
-) -> Mapping[str, Any]:
-    listed = {run.id for run in runs}
-    names = words.names_of(found)
+def _context(comparison: Comparison, selection: Selection, view: View, runs: Sequence[RunRow]) -> dict[str, Any]:
     return {
-        "comparison": found,
-        "chosen": found.selection,
-        "controls": controls(found),
+        "comparison": comparison,
+        "chosen": comparison.selection,
+        "controls": controls(comparison),
         "view": view,
-        "views": _views(found, selection, view),
-        "was": [(WAS + name, getattr(found.selection, name) or "") for name in ("x", "series", "panel", "metric")],
-        "heading": words.heading(found),
-        "constants": _constants(found),
-        "lead": () if found.mixed else words.lead(found),
-        "missing": words.missing(found),
-        "unmatched": words.unmatched(found),
-        "warnings": words.warnings(found),
-        "better": words.direction(found.metric.better),
-        "rule": words.rule(found),
-        "x_title": title(found.selection.x),
-        "key": list(zip(key([name or found.metric.label for name in names.values()]), names, strict=True)),
-        "panels": drawn(found, view),
-        "joined": all_numbers(found.xs, found.selection.x),
-        "titles": list(dict.fromkeys(run.name for run in runs if run.id in selection.runs)),
-        "old_runs": [run_id for run_id in selection.runs if run_id not in listed],
-        "mixed": [
-            (title(facet.name), [(text, _only(selection, facet.name, text)) for text in facet.texts[:MOST_CHIPS]])
-            for facet in found.facets
-            if facet.name in found.mixed
-        ],
-        "excluded": {state: count for state, count in found.excluded.items() if count},
-        "query": short,
+        "views": _views(comparison, selection, view),
+        "was": [(WAS + name, getattr(comparison.selection, name) or "") for name in ("x", "series", "panel", "metric")],
+        "constants": _constants(comparison),
+        "x_title": title(comparison.selection.x),
+        "key": _key(comparison),
+        "panels": drawn(comparison, view),
+        "joined": all_numbers(comparison.xs, comparison.selection.x),
+        "mixed": _mixed(comparison, selection),
+        "excluded": {state: count for state, count in comparison.excluded.items() if count},
+        "query": urlstate.write(selection, view),
+        **_words(comparison),
+        **_runs(selection, runs),
     }
 
 
-def _table(request: HttpRequest, found: Comparison, query: str) -> Mapping[str, Any]:
-    made = table(found)
+def _words(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "heading": words.heading(comparison),
+        "lead": () if comparison.mixed else words.lead(comparison),
+        "missing": words.missing(comparison),
+        "unmatched": words.unmatched(comparison),
+        "warnings": words.warnings(comparison),
+        "better": words.direction(comparison.metric.better),
+        "rule": words.rule(comparison),
+    }
+
+
+def _runs(selection: Selection, runs: Sequence[RunRow]) -> dict[str, Any]:
+    """runs: those listed."""
+    listed = {run.id for run in runs}
+    return {
+        "titles": list(dict.fromkeys(run.name for run in runs if run.id in selection.runs)),
+        "old_runs": [run_id for run_id in selection.runs if run_id not in listed],
+    }
+
+
+def _key(comparison: Comparison) -> list[Any]:
+    names = words.names_of(comparison)
+    return list(zip(key([name or comparison.metric.label for name in names.values()]), names, strict=True))
+
+
+def _mixed(comparison: Comparison, selection: Selection) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Of each dimension that varies within a cell its title, and its values with the query that lets each through."""
+    facets = [facet for facet in comparison.facets if facet.name in comparison.mixed]
+    mixed = []
+    for facet in facets:
+        queries = [(text, _only(selection, facet.name, text)) for text in facet.texts[:MOST_CHIPS]]
+        mixed.append((title(facet.name), queries))
+    return mixed
+
+
+def _table(request: HttpRequest, comparison: Comparison, query: str) -> dict[str, Any]:
+    made = table(comparison)
     rows = Rows(made, query).of_sections
-    return {"table": made, "sections": list(zip(made.sections, rows, strict=True)), **_offered(request, found)}
+    return {"table": made, "sections": list(zip(made.sections, rows, strict=True)), **_offered(request, comparison)}
 
 
-def _offered(request: HttpRequest, found: Comparison) -> Mapping[str, Any]:
+def _offered(request: HttpRequest, comparison: Comparison) -> dict[str, Any]:
     """more_runs: runs to which this visitor may add the replicates that undecided cells lack; more_blocks: how many the
     nearest of these cells lacks, within reason. One query at most."""
-    asked = asked_runs(found)
-    if not asked or not allows(scope_of(request.user), Scope.RUN):
-        return {}
-    wanted = {run for runs in asked.values() for run in runs}
-    stored = Run.objects.filter(pk__in=wanted, publication=None).values_list("pk", "toml")
-    mine = {run for run, toml in stored if _may_extend(request, toml)}
-    asked = {key: runs for key, runs in asked.items() if mine.issuperset(runs)}
-    lacks = [point.verdict.more or 1 for point in found.points if point.key in asked and point.verdict]
+    runs_of = _extensible(request, asked_runs(comparison))
+    verdicts = [point.verdict for point in comparison.points if point.key in runs_of]
+    lacks = [verdict.more or 1 for verdict in verdicts if verdict]
     if not lacks:
         return {}
-    runs = sorted({run for runs in asked.values() for run in runs})
+    runs = sorted(set[int]().union(*runs_of.values()))
     return {"more_runs": runs, "more_blocks": min(*lacks, SUGGESTED_BLOCKS), "most_blocks": MOST_BLOCKS}
+
+
+def _extensible(request: HttpRequest, runs_of: Mapping[Key, Collection[int]]) -> dict[Key, Collection[int]]:
+    """Those of the cells to all of whose runs this visitor may add blocks."""
+    if not runs_of or not allows(scope_of(request.user), Scope.RUN):
+        return {}
+    wanted = set[int]().union(*runs_of.values())
+    stored = Run.objects.filter(pk__in=wanted, publication=None).values_list("pk", "toml")
+    mine = {run for run, toml in stored if _may_extend(request, toml)}
+    return {key: runs for key, runs in runs_of.items() if mine.issuperset(runs)}
 
 
 def _may_extend(request: HttpRequest, toml: str) -> bool:
@@ -181,12 +214,12 @@ def _may_extend(request: HttpRequest, toml: str) -> bool:
         return False
 
 
-def _unmixed(found: Comparison, selection: Selection) -> Selection | None:
+def _unmixed(comparison: Comparison, selection: Selection) -> Selection | None:
     """A first look, with nothing chosen but runs, must not show medians over different configurations: the first level
     of each factor that is mixed."""
-    if selection != Selection(runs=selection.runs) or not found.mixed:
+    if selection != Selection(runs=selection.runs) or not comparison.mixed:
         return None
-    firsts = {f.name: (f.texts[0],) for f in found.facets if f.factor and f.name in found.mixed}
+    firsts = {f.name: (f.texts[0],) for f in comparison.facets if f.factor and f.name in comparison.mixed}
     return replace(selection, filters=firsts) if firsts else None
 
 
@@ -195,33 +228,31 @@ def _only(selection: Selection, name: str, text: str) -> str:
     return urlstate.write(replace(selection, filters={**selection.filters, name: (text,)}))
 
 
-def _views(found: Comparison, selection: Selection, view: View) -> list[tuple[str, str, bool]]:
+def _views(comparison: Comparison, selection: Selection, view: View) -> list[tuple[str, str, bool]]:
     """(text, query, chosen) of each way to draw the figure."""
     names = {RATIO: "ratio", SPEEDUP: "speed-up"}
-    possible = possible_views(found)
-    drawn = [("", "values"), *((name, names[name]) for name in possible)] if possible else []
+    possible = possible_views(comparison)
+    drawings = [("", "values"), *((name, names[name]) for name in possible)] if possible else []
     current = view.view if view.view in possible else ""
-    ways = [
-        *((name, replace(view, axes="" if view.axes == name else name), view.axes == name) for name in AXES),
-        *((text, replace(view, view=name), current == name) for name, text in drawn),
-    ]
+    ways = [(name, replace(view, axes="" if view.axes == name else name), view.axes == name) for name in AXES]
+    ways += [(text, replace(view, view=name), current == name) for name, text in drawings]
     return [(text, urlstate.write(selection, way), chosen) for text, way, chosen in ways]
 
 
-def _constants(found: Comparison) -> list[str]:
+def _constants(comparison: Comparison) -> list[str]:
     """What all cells have in common, of the factors: filtered to one value."""
-    filters = found.selection.filters
-    varied = {name for name in found.selection.axes if name}
+    filters = comparison.selection.filters
+    varied = {name for name in comparison.selection.axes if name}
     return [f"{title(name)} {texts[0]}" for name, texts in filters.items() if len(texts) == 1 and name not in varied]
 
 
 def _suggestions(runs: Sequence[RunRow]) -> list[tuple[str, str]]:
     """(query, text): newest runs that have something to compare, and the newest two of a plan."""
     ended = [run for run in runs if run.trials_done]
-    found = [(f"run={run.id}", f"Run {run.id}, {run.name}") for run in ended if run.configurations > 1]
-    seen: dict[str, RunRow] = {}
+    single = [(f"run={run.id}", f"Run {run.id}, {run.name}") for run in ended if run.configurations > 1]
+    newest: dict[str, RunRow] = {}
     pairs = []
     for run in ended:
-        if (newer := seen.setdefault(run.name, run)) is not run:
+        if (newer := newest.setdefault(run.name, run)) is not run:
             pairs.append((f"run={run.id},{newer.id}&series=run", f"{run.name}: run {newer.id} against run {run.id}"))
-    return [*found[:SUGGESTED], *pairs[:SUGGESTED]]
+    return [*single[:SUGGESTED], *pairs[:SUGGESTED]]

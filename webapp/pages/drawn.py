@@ -11,7 +11,7 @@ from webapp.pages.common import trial_url
 from webapp.urlstate import View
 
 
-def drawn(found: Comparison, view: View) -> list[Panel]:
+def drawn(comparison: Comparison, view: View) -> list[Panel]:
     """One a panel, with its title in words; none where nothing was measured."""
-    figures = comparison_figures(found, view, trial_url(0).replace("0", "{}")) if found.points else []
-    return [replace(panel, title=words.panel_name(found, panel.title)) for panel in figures]
+    figures = comparison_figures(comparison, view, trial_url(0).replace("0", "{}")) if comparison.points else []
+    return [replace(panel, title=words.panel_name(comparison, panel.title)) for panel in figures]

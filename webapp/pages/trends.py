@@ -122,35 +122,46 @@ class LevelRow:
     cells: tuple[tuple[str, TrendPoint] | None, ...]
 
 
-def _context(found: Trend, said: Sequence[AnnotationRow], request: HttpRequest, short: str) -> dict[str, Any]:
-    unit = scale_for(max((p.median for line in found.lines for p in line.points), default=1.0), found.metric.unit)
+def _context(found: Trend, annotations: Sequence[AnnotationRow], request: HttpRequest, short: str) -> dict[str, Any]:
     names = [line.name or found.metric.label for line in found.lines]
-    shown = allows(scope_of(request.user), Scope.RUN)
+    figure = trends_figure(found, annotations, trial_url=trial_url, difference_url=difference_url)
     return {
         "trend": found,
         "chosen": found.selection,
         "key": key(names) if len(names) > 1 else [],
-        "figure": trends_figure(found, said, trial_url=trial_url, difference_url=difference_url)
-        if found.lines
-        else None,
+        "figure": figure if found.lines else None,
         "sentences": [sentence(found, line) for line in found.lines],
         "shifts": shift_rows(found, _configurations(found)),
-        "environments": [(one, difference_url(one.left_trial, one.right_trial)) for one in found.environments[::-1]][
-            :MOST_ENVIRONMENTS
-        ],
-        "more_environments": max(len(found.environments) - MOST_ENVIRONMENTS, 0),
-        "level_rows": level_rows(found, unit)[:MOST_ROWS],
-        "more_levels": max(len(found.levels) - MOST_ROWS, 0),
-        "unit": unit[1],
         "names": names,
         "logarithmic": logarithmic(found),
         "by_date": found.selection.x == DATE,
-        "annotations": [(one, may_remove(request, one.author_id)) for one in said],
-        "may_annotate": shown,
+        "annotations": [(one, may_remove(request, one.author_id)) for one in annotations],
+        "may_annotate": allows(scope_of(request.user), Scope.RUN),
         "now": datetime.now(UTC),
-        "metric_choice": next((m for m in found.metrics if m.name == found.metric.name), None),
+        "metric_choice": next((metric for metric in found.metrics if metric.name == found.metric.name), None),
         "which": [text for text in (found.selection.label, found.selection.node) if text],
         "json": f"{reverse('api:trends')}?{short}",
+        **_environments(found),
+        **_levels(found),
+    }
+
+
+def _environments(found: Trend) -> dict[str, Any]:
+    """Changes of the environment, the newest first."""
+    newest = found.environments[::-1][:MOST_ENVIRONMENTS]
+    return {
+        "environments": [(one, difference_url(one.left_trial, one.right_trial)) for one in newest],
+        "more_environments": max(len(found.environments) - MOST_ENVIRONMENTS, 0),
+    }
+
+
+def _levels(found: Trend) -> dict[str, Any]:
+    medians = [point.median for line in found.lines for point in line.points]
+    unit = scale_for(max(medians, default=1.0), found.metric.unit)
+    return {
+        "level_rows": level_rows(found, unit)[:MOST_ROWS],
+        "more_levels": max(len(found.levels) - MOST_ROWS, 0),
+        "unit": unit[1],
     }
 
 
@@ -164,8 +175,8 @@ def sentence(found: Trend, line: TrendLine) -> tuple[str, str, Kind | None]:
         return line.name, f"no change of level in {points}", None
     last = line.shifts[-1]
     since = line.points[last.first]
-    place = f"{since.at:%Y-%m-%d} (run {since.level})" if found.selection.x == DATE else since.level
-    return line.name, f"{_percent(last)} since {place}", last.kind
+    when = f"{since.at:%Y-%m-%d} (run {since.level})" if found.selection.x == DATE else since.level
+    return line.name, f"{_percent(last)} since {when}", last.kind
 
 
 def shift_rows(found: Trend, rows_of: Mapping[int, Sequence[ConfigurationRow]]) -> list[ShiftRow]:
@@ -220,18 +231,21 @@ def _beside(
 
 def level_rows(found: Trend, unit: tuple[float, str]) -> list[LevelRow]:
     """Newest, or last in order, first. Medians in the unit that is shown."""
-    cells: Mapping[str, Mapping[str, TrendPoint]] = {
-        line.name: {point.level: point for point in line.points} for line in found.lines
-    }
-    rows = []
-    for level in reversed(found.levels):
-        points = [cells[line.name].get(level) for line in found.lines]
-        there = [point for point in points if point is not None]
-        versions = ", ".join(dict.fromkeys(version for point in there for version in point.versions))
-        run_id = there[0].runs[0] if found.selection.x == DATE else None
-        texts = tuple((format_number(point.median / unit[0]), point) if point else None for point in points)
-        rows.append(LevelRow(level, run_id, min(point.at for point in there), versions, texts))
-    return rows
+    points_of = [{point.level: point for point in line.points} for line in found.lines]
+    return [_level_row(level, [points.get(level) for points in points_of], found, unit) for level in found.levels[::-1]]
+
+
+def _level_row(level: str, points: Sequence[TrendPoint | None], found: Trend, unit: tuple[float, str]) -> LevelRow:
+    """points: one a line."""
+    there = [point for point in points if point is not None]
+    versions = dict.fromkeys(version for point in there for version in point.versions)
+    return LevelRow(
+        level=level,
+        run_id=there[0].runs[0] if found.selection.x == DATE else None,
+        at=min(point.at for point in there),
+        versions=", ".join(versions),
+        cells=tuple((format_number(point.median / unit[0]), point) if point else None for point in points),
+    )
 
 
 def _percent(shift: Shift) -> str:

@@ -29,29 +29,35 @@ def index(request: HttpRequest) -> HttpResponse:
     found = versions(workload, baseline, only)
     chosen = [("workload", workload), ("baseline", baseline), *(("version", text) for text in only)]
     query = urlencode([(name, text) for name, text in chosen if text])
-    urls = [[_address(cell) for cell in row.cells] for row in found.rows]
-
-    def drawn(version: str) -> bool:
-        place = found.versions.index(version)
-        return any((cell := row.cells[place]) and cell.speed and version != row.base for row in found.rows)
-
-    context: dict[str, Any] = {
-        "found": found,
-        "only": only,
-        "rows": [
-            (row, list(zip(map(_shown, row.cells), addresses, strict=True)))
-            for row, addresses in zip(found.rows, urls, strict=True)
-        ],
-        "means": [(mean, heat(mean)) for mean in found.means],
-        "sentence": sentence(found),
-        "key": [mark for mark, version in zip(key(found.versions), found.versions, strict=True) if drawn(version)],
-        "figure": versions_figure(found, urls) if found.rows else None,
-        "json": reverse("api:versions") + (f"?{query}" if query else ""),
-    }
+    suffix = f"?{query}" if query else ""
+    context = _context(found) | {"only": only, "json": reverse("api:versions") + suffix}
     fragment = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
     response = render(request, "versions/_versions.html" if fragment else "versions/index.html", context)
-    response["HX-Push-Url"] = reverse("versions") + (f"?{query}" if query else "")
+    response["HX-Push-Url"] = reverse("versions") + suffix
     return response
+
+
+def _context(found: Versions) -> dict[str, Any]:
+    urls = [[_address(cell) for cell in row.cells] for row in found.rows]
+    rows = []
+    for row, addresses in zip(found.rows, urls, strict=True):
+        rows.append((row, list(zip(map(_shown, row.cells), addresses, strict=True))))
+    marks = zip(key(found.versions), found.versions, strict=True)
+    return {
+        "found": found,
+        "rows": rows,
+        "means": [(mean, heat(mean)) for mean in found.means],
+        "sentence": sentence(found),
+        "key": [mark for mark, version in marks if _is_drawn(version, found)],
+        "figure": versions_figure(found, urls) if found.rows else None,
+    }
+
+
+def _is_drawn(version: str, found: Versions) -> bool:
+    """Whether the figure has a dot of the version."""
+    index = found.versions.index(version)
+    cells = [(row.base, row.cells[index]) for row in found.rows]
+    return any(cell and cell.speed and version != base for base, cell in cells)
 
 
 def _address(cell: VersionCell | None) -> str:
@@ -64,11 +70,12 @@ def _shown(cell: VersionCell | None) -> dict[str, Any] | None:
 
 def _kinds(cell: VersionCell) -> str:
     """'2 better, 1 not comparable of 4': undecided cells are named only where nothing is decided."""
+    undecided = Kind.TOO_FEW in cell.kinds
     decided = [f"{cell.kinds[kind]} {kind}" for kind in DECIDED if kind in cell.kinds]
-    said = decided or ([Kind.TOO_FEW.words] if Kind.TOO_FEW in cell.kinds else [])
+    words = decided or ([Kind.TOO_FEW.words] if undecided else [])
     if apart := cell.kinds.get(Kind.NOT_COMPARABLE):
-        said = [*said, f"{apart} not comparable"]
-    return ", ".join(said) + (f" of {sum(cell.kinds.values())}" if decided and Kind.TOO_FEW in cell.kinds else "")
+        words = [*words, f"{apart} not comparable"]
+    return ", ".join(words) + (f" of {sum(cell.kinds.values())}" if decided and undecided else "")
 
 
 def heat(speed: float | None) -> str:
@@ -82,33 +89,38 @@ def heat(speed: float | None) -> str:
 def sentence(found: Versions) -> str:
     """The answer in words for the newest version whose rows share a baseline; '' where there is none. It is called
     faster or slower only where verdicts say so and none says otherwise."""
-    for place, (version, mean) in reversed(list(enumerate(zip(found.versions, found.means, strict=True)))):
-        rows = [(row, cell) for row in found.rows if (cell := row.cells[place]) is not None and cell.speed]
+    for index in reversed(range(len(found.versions))):
+        version, mean = found.versions[index], found.means[index]
+        cells = [(row, row.cells[index]) for row in found.rows]
+        rows = [(row, cell) for row, cell in cells if cell is not None and cell.speed]
         bases = {row.base for row, _ in rows}
         if mean is not None and len(bases) == 1 and bases != {version}:
-            return _said(version, bases.pop(), mean, rows)
+            return _sentence(version, bases.pop(), mean, rows)
     return ""
 
 
-def _said(version: str, base: str, mean: float, rows: Sequence[tuple[VersionRow, VersionCell]]) -> str:
+def _sentence(version: str, base: str, mean: float, rows: Sequence[tuple[VersionRow, VersionCell]]) -> str:
     kinds: Counter[str] = Counter()
     for _, cell in rows:
         kinds.update(cell.kinds)
+    judged = kinds.total()
     apart = kinds.pop(Kind.NOT_COMPARABLE, 0)
-    total = kinds.total()
-    better, worse, same = kinds[Kind.BETTER], kinds[Kind.WORSE], kinds[Kind.SAME]
-    of = f"of {total} cell{'' if total == 1 else 's'}"
-    if better and not worse and mean > 1:
-        claim = f"{version} is faster than {base} in {better} {of}:"
-    elif worse and not better and mean < 1:
-        claim = f"{version} is slower than {base} in {worse} {of}:"
-    elif better or worse:
-        claim = f"{version} is faster than {base} in {better} and slower in {worse} {of}:"
-    elif same:
-        claim = f"{version} is the same as {base} in {same} {of}:"
-    elif all(row.published and cell.n <= total + apart + cell.missing for row, cell in rows):
+    claim = _claim(version, base, mean, kinds)
+    if claim is None and all(row.published and cell.n <= judged + cell.missing for row, cell in rows):
         claim = f"Published figures, one value each: {version} against {base}"
-    else:
-        claim = f"{version} is {Kind.TOO_FEW.words} against {base}:"
+    claim = claim or f"{version} is {Kind.TOO_FEW.words} against {base}:"
     left_out = f" Left out: {apart} cell{'' if apart == 1 else 's'} not comparable." if apart else ""
     return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{left_out}"
+
+
+def _claim(version: str, base: str, mean: float, kinds: Counter[str]) -> str | None:
+    """What the verdicts decide; None where they decide nothing."""
+    better, worse, same = kinds[Kind.BETTER], kinds[Kind.WORSE], kinds[Kind.SAME]
+    of = f"of {kinds.total()} cell{'' if kinds.total() == 1 else 's'}:"
+    if better and not worse and mean > 1:
+        return f"{version} is faster than {base} in {better} {of}"
+    if worse and not better and mean < 1:
+        return f"{version} is slower than {base} in {worse} {of}"
+    if better or worse:
+        return f"{version} is faster than {base} in {better} and slower in {worse} {of}"
+    return f"{version} is the same as {base} in {same} {of}" if same else None

@@ -14,7 +14,7 @@ from results.domain.environment.difference import KeyJudgement
 from results.domain.environment.layers import LayerKind
 from results.domain.environment.rules import Cause
 from results.domain.units import format_quantity
-from results.queries.environments import SeriesEnvironment, Told
+from results.queries.environments import NotableDifference, SeriesEnvironment
 from webapp.templatetags.teiten import shown
 
 register = template.Library()
@@ -38,7 +38,7 @@ def cause_name(cause: str) -> str:
 
 
 @register.filter
-def told_name(row: Told) -> str:
+def told_name(row: NotableDifference) -> str:
     """What differs, on a line that has no column for the layer: 'kernel', 'shared_buffers', 'data scale'."""
     if (row.kind, row.key) == (LayerKind.KERNEL, "release"):
         return "kernel"
@@ -47,7 +47,7 @@ def told_name(row: Told) -> str:
 
 
 @register.filter
-def one_side(judgement: KeyJudgement | Told, side: str) -> str:
+def one_side(judgement: KeyJudgement | NotableDifference, side: str) -> str:
     """The values of 'left' or 'right' on one line; of a list only what the other side lacks."""
     values, other_values = judgement.left, judgement.right
     if side == "right":
@@ -98,7 +98,7 @@ class Head:
 
     intended: tuple[tuple[str, str, tuple[str, ...]], ...]
     same: int
-    told: tuple[tuple[str, Told], ...]
+    told: tuple[tuple[str, NotableDifference], ...]
     more: int
     withheld: int
     cells: int
@@ -108,7 +108,7 @@ class Head:
 @register.simple_tag
 def environment_head(environment: Sequence[SeriesEnvironment]) -> Head:
     levels: dict[tuple[str, str], list[str]] = {}
-    told: dict[tuple[str, str, str], tuple[str, Told]] = {}
+    told: dict[tuple[str, str, str], tuple[str, NotableDifference]] = {}
     for one in environment:
         for name, left, right in one.intended:
             levels.setdefault((name, left), []).append(right)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,67 +25,38 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Sample:
-    """Replicates of one configuration. keys: of each value the run and the block that it was measured in; values of two
-    samples with the same key make a pair."""
+    """Replicates of one configuration."""
 
     values: tuple[float, ...]
+    # of each value the run and the block that it was measured in; values of two samples with the same key make a pair
     keys: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class Differences:
-    """One element a question, NaN where it cannot be had. estimate: of other against base; error: its standard error,
-    with `freedom` degrees of freedom. spread: standard deviation of single values. logarithmic: whether these are
-    logarithms, else shares. used: values of the smaller side that count; pairs: by which it was judged, 0 for none.
-    ratio: of the geometric means, or of the means."""
+    """The differences of many questions: one element a question, NaN where it cannot be had."""
 
-    estimate: Floats
-    error: Floats
-    freedom: Floats
-    spread: Floats
-    ratio: Floats
-    logarithmic: Bools
-    used: Ints
-    pairs: Ints
+    estimate: Floats  # of other against base
+    error: Floats  # standard error of the estimate
+    freedom: Floats  # degrees of freedom of the error
+    spread: Floats  # standard deviation of single values
+    ratio: Floats  # of the geometric means; of the means where these are no logarithms
+    logarithmic: Bools  # whether estimate, error and spread are logarithms; else shares
+    used: Ints  # values of the smaller side that count
+    pairs: Ints  # by which it was judged, 0 for none
 
 
 def differences(sides: Sequence[tuple[Sample, Sample]]) -> Differences:
-    """Of (base, other) of each question."""
-    return differences_of(Matched.of(sides))
-
-
-def differences_of(asked: Matched) -> Differences:
+    """Return the difference of each question, of which (base, other) is given."""
+    matches = [matched(base, other) for base, other in sides]
+    base = _Side([values for values, _, _ in matches])
+    other = _Side([values for _, values, _ in matches])
+    pairs = np.where(np.array([paired for _, _, paired in matches], dtype=bool), other.n, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _differences(asked)
+        return _differences(base, other, pairs)
 
 
-@dataclass(frozen=True)
-class Matched:
-    """What is judged of many questions, end to end: the values of both sides, how many of each question, and whether
-    they are pairs in this order."""
-
-    base: Floats
-    other: Floats
-    n_base: Ints
-    n: Ints
-    paired: Bools
-
-    @staticmethod
-    def of(sides: Sequence[tuple[Sample, Sample]]) -> Matched:
-        """Of (base, other) of each question."""
-        found = [matched(base, other) for base, other in sides]
-        return Matched(
-            base=np.array([value for one, _, _ in found for value in one], dtype=float),
-            other=np.array([value for _, one, _ in found for value in one], dtype=float),
-            n_base=np.array([len(one) for one, _, _ in found], dtype=np.intp),
-            n=np.array([len(one) for _, one, _ in found], dtype=np.intp),
-            paired=np.array([paired for _, _, paired in found], dtype=bool),
-        )
-
-
-def _differences(asked: Matched) -> Differences:
-    base, other = _Side(asked.base, asked.n_base), _Side(asked.other, asked.n)
-    pairs = np.where(asked.paired, asked.n, 0)
+def _differences(base: _Side, other: _Side, pairs: Ints) -> Differences:
     logarithmic = base.above_zero & other.above_zero
     scale = np.where(logarithmic, 0, np.maximum(abs(base.means()), abs(other.means())))
     ratio = np.where(other.means() >= 0, other.means() / np.where(base.means() > 0, base.means(), np.nan), np.nan)
@@ -107,8 +79,8 @@ def _differences(asked: Matched) -> Differences:
 
 
 def matched(base: Sample, other: Sample) -> tuple[Sequence[float], Sequence[float], bool]:
-    """The values to be judged, and whether they are pairs in this order. Values without a partner stand aside only
-    where they are few."""
+    """Return the values of either side to be judged, and whether they are pairs in this order. Values without a partner
+    stand aside only where they are few."""
     if base.keys == other.keys:
         paired = FEWEST_PAIRS <= len(base.keys) == len(set(base.keys))
         return base.values, other.values, paired
@@ -124,15 +96,14 @@ def matched(base: Sample, other: Sample) -> tuple[Sequence[float], Sequence[floa
 class _Side:
     """The values of one side of all questions, end to end."""
 
-    def __init__(self, values: Floats, n: Ints) -> None:
-        self.n = n
-        self.owner: Ints = np.repeat(np.arange(len(n)), n)
-        self.values = values
+    def __init__(self, samples: Sequence[Sequence[float]]) -> None:
+        self.n: Ints = np.array([len(sample) for sample in samples], dtype=np.intp)
+        self.owner: Ints = np.repeat(np.arange(len(self.n)), self.n)
+        self.values: Floats = np.array(list(chain.from_iterable(samples)), dtype=float)
         self.above_zero = self._all(self.values > 0)
         self.whole = self._all(self.values == np.rint(self.values))
-        self.first: Floats = np.full(len(n), np.nan)
-        self.first[n > 0] = values[(np.cumsum(n) - n)[n > 0]]
-        self.floor: Floats = np.full(len(n), RESOLUTION)
+        self.first: Floats = np.array([sample[0] if sample else np.nan for sample in samples], dtype=float)
+        self.floor: Floats = np.full(len(samples), RESOLUTION)
 
     def _all(self, true: Bools) -> Bools:
         return self._sum(~true) == 0

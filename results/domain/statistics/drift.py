@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 LEVEL = 0.01  # of steady runs this share is warned about
@@ -42,10 +42,15 @@ class Drift:
         return _matters(self.order_change, self.order_p)
 
 
-def drift(configuration: Ints, block: Ints, position: Ints, value: Floats) -> Drift:
-    """Of the values of one run with one metric. configuration: a number for whatever has a level of its own: for each
-    label or node, where a trial has a value of each. position: in the run, in the order in which trials were measured;
-    it tells them apart. Configurations with a value that is not above zero are left out."""
+def drift(configurations: ArrayLike, blocks: ArrayLike, positions: ArrayLike, values: ArrayLike) -> Drift:
+    """Return how the values of one run with one metric changed while it was measured. configurations: a number for
+    whatever has a level of its own: for each label or node, where a trial has a value of each. positions: in the run,
+    in the order in which trials were measured; they tell trials apart. Configurations with a value that is not above
+    zero are left out."""
+    configuration, block, position = (
+        np.asarray(column, dtype=np.int64) for column in (configurations, blocks, positions)
+    )
+    value = np.asarray(values, dtype=float)
     fit = np.flatnonzero(~np.isin(configuration, configuration[~(value > 0)]))
     order = fit[np.lexsort((configuration[fit], position[fit]))]
     starts = np.flatnonzero(np.diff(position[order], prepend=-1))  # of each trial among its values

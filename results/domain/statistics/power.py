@@ -56,13 +56,12 @@ def noncentrality(freedom: Floats, power: float = POWER) -> Floats:
     return np.interp(1 / freedom, at, exact)
 
 
-@lru_cache
+@lru_cache  # constants, 3.6 ms to compute; a comparison looks into them three times
 def _noncentralities(power: float) -> tuple[Floats, Floats]:
     at = np.concatenate([[1e-6], np.geomspace(1e-4, 1, 400)])
     return at, special.nctdtrinc(1 / at, 1 - power, special.stdtrit(1 / at, 1 - SIGNIFICANCE / 2))
 
 
-@lru_cache
 def _shifts(power: float, paired: bool) -> Floats:
     """For 3, 4, … 1000 replicates a side: the difference that is shown, in standard deviations of single values."""
     n = np.arange(FEWEST, MOST + 1, dtype=float)

@@ -18,9 +18,10 @@ from scipy import special
 from results.domain.statistics.difference import Sample
 
 LEVEL = 0.95
+FEWEST_BLOCKS = 3
 
 Floats = NDArray[np.float64]
-Logs = Floats | Sequence[tuple[Floats, Floats]]  # of (base, other) of each cell
+Keys = tuple[tuple[int, int], ...]  # run and block of each value
 
 
 class Source(StrEnum):
@@ -34,81 +35,95 @@ class Source(StrEnum):
 
 @dataclass(frozen=True)
 class Mean:
-    """ratio: geometric mean of the cells' ratios of geometric means; low, high: its 95 % interval. None where there is
-    nothing to compute it from. cells: those that count, with all values above zero."""
+    """A geometric mean over cells. None stands for what there is nothing to compute from."""
 
-    ratio: float | None
-    low: float | None
+    ratio: float | None  # geometric mean of the cells' ratios of geometric means
+    low: float | None  # of its 95 % interval
     high: float | None
-    cells: int
+    cells: int  # that count: those with all values above zero
     source: Source
 
 
+@dataclass(frozen=True)
+class _Logarithms:
+    """The logarithms of one cell's values."""
+
+    base: Floats
+    other: Floats
+
+    @property
+    def ratio(self) -> float:
+        return float(self.other.sum() / len(self.other) - self.base.sum() / len(self.base))
+
+
+def mean_ratio(ratios: Sequence[float]) -> float:
+    """Return the geometric mean of ratios, all above zero."""
+    return math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+
+
 def geometric_mean(cells: Sequence[tuple[Sample, Sample]]) -> Mean:
-    """Of (base, other) of each cell."""
-    fit = [(base, other) for base, other in cells if _positive(base) and _positive(other)]
-    if not fit:
+    """Return the geometric mean over cells, of each of which (base, other) is given."""
+    counted = [(base, other) for base, other in cells if _positive(base) and _positive(other)]
+    if not counted:
         return Mean(None, None, None, 0, Source.NOTHING)
-    logs = _logs(fit)
-    ratios = _ratios(logs)
-    middle = float(ratios.mean())
-    error, freedom, source = _error(fit, logs, ratios)
+    logs = [_Logarithms(np.log(base.values), np.log(other.values)) for base, other in counted]
+    middle = float(np.array([one.ratio for one in logs]).mean())
+    error, freedom, source = _error(counted, logs)
     if source is Source.NOTHING:
-        return Mean(math.exp(middle), None, None, len(fit), source)
+        return Mean(math.exp(middle), None, None, len(counted), source)
     reach = float(special.stdtrit(freedom, (1 + LEVEL) / 2)) * error
-    return Mean(math.exp(middle), math.exp(middle - reach), math.exp(middle + reach), len(fit), source)
-
-
-def _logs(cells: Sequence[tuple[Sample, Sample]]) -> Logs:
-    """In one array (cell × side × value) where all samples are equally large."""
-    values = [(base.values, other.values) for base, other in cells]
-    if len({len(side) for pair in values for side in pair}) == 1:
-        found: Floats = np.log(values)
-        return found
-    return [(np.log(base), np.log(other)) for base, other in values]
-
-
-def _ratios(logs: Logs) -> Floats:
-    """Of each cell, as a logarithm."""
-    if isinstance(logs, np.ndarray):
-        means: Floats = logs.mean(axis=2)
-        return means[:, 1] - means[:, 0]
-    return np.array([other.mean() - base.mean() for base, other in logs])
+    return Mean(math.exp(middle), math.exp(middle - reach), math.exp(middle + reach), len(counted), source)
 
 
 def _positive(sample: Sample) -> bool:
     return bool(sample.values) and min(sample.values) > 0
 
 
-def _error(cells: Sequence[tuple[Sample, Sample]], logs: Logs, ratios: Floats) -> tuple[float, float, Source]:
-    """Standard error of the mean logarithm, and its degrees of freedom."""
-    blocks = _blocks(cells, logs)
-    if blocks is not None:
+def _error(cells: Sequence[tuple[Sample, Sample]], logs: Sequence[_Logarithms]) -> tuple[float, float, Source]:
+    """Return the standard error of the mean logarithm, its degrees of freedom, and what they were computed from."""
+    if _measured_together(cells):
+        blocks = _blocks(cells, logs)
         return float((blocks / len(cells)).std(ddof=1)) / math.sqrt(len(blocks)), len(blocks) - 1, Source.BLOCKS
-    if all(len(a) > 1 and len(b) > 1 for a, b in logs):
-        variances = np.array([side.var(ddof=1) / len(side) for pair in logs for side in pair])
-        freedoms = np.array([len(side) - 1 for pair in logs for side in pair])
+    sides = [side for one in logs for side in (one.base, one.other)]
+    if all(len(side) > 1 for side in sides):
+        variances = np.array([side.var(ddof=1) / len(side) for side in sides])
+        freedoms = np.array([len(side) - 1 for side in sides])
         total = float(variances.sum())
         freedom = total**2 / float((variances**2 / freedoms).sum()) if total else float(freedoms.sum())
         return math.sqrt(total) / len(cells), freedom, Source.REPLICATES
     if len(cells) > 1:
+        ratios = np.array([one.ratio for one in logs])
         return float(ratios.std(ddof=1)) / math.sqrt(len(cells)), len(cells) - 1, Source.CELLS
     return math.nan, 0, Source.NOTHING
 
 
-def _blocks(cells: Sequence[tuple[Sample, Sample]], logs: Logs) -> Floats | None:
-    """Of each block the sum over the cells; None where they were not all measured once in each of three blocks or
-    more."""
+def _measured_together(cells: Sequence[tuple[Sample, Sample]]) -> bool:
+    """Whether both sides of all cells were measured once in each of the same three blocks or more."""
     keys = cells[0][0].keys
-    order = {key: place for place, key in enumerate(keys)}
-    if not 2 < len(order) == len(keys):
-        return None
-    if isinstance(logs, np.ndarray) and all(sample.keys == keys for cell in cells for sample in cell):
-        return np.asarray((logs[:, 1] - logs[:, 0]).sum(axis=0))
-    if not all(len(s.keys) == len(keys) and order.keys() == set(s.keys) for cell in cells for s in cell):
-        return None
-    blocks = np.zeros(len(keys))
-    for (base, other), (a, b) in zip(cells, logs, strict=True):
-        blocks[[order[key] for key in other.keys]] += b
-        blocks[[order[key] for key in base.keys]] -= a
-    return blocks
+    blocks = set(keys)
+    if not FEWEST_BLOCKS <= len(blocks) == len(keys):
+        return False
+    samples = [sample for cell in cells for sample in cell]
+    return all(sample.keys == keys or _once_in_each(sample, blocks) for sample in samples)
+
+
+def _once_in_each(sample: Sample, blocks: set[tuple[int, int]]) -> bool:
+    return len(sample.keys) == len(blocks) and set(sample.keys) == blocks
+
+
+def _blocks(cells: Sequence[tuple[Sample, Sample]], logs: Sequence[_Logarithms]) -> Floats:
+    """Return of each block the sum of the cells' differences in it."""
+    keys = cells[0][0].keys
+    differences = [
+        _ordered(of_cell.other, other.keys, keys) - _ordered(of_cell.base, base.keys, keys)
+        for (base, other), of_cell in zip(cells, logs, strict=True)
+    ]
+    total: Floats = np.sum(differences, axis=0)
+    return total
+
+
+def _ordered(logs: Floats, keys: Keys, order: Keys) -> Floats:
+    if keys == order:
+        return logs
+    index = {key: number for number, key in enumerate(keys)}
+    return logs[[index[key] for key in order]]

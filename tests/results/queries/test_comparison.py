@@ -10,7 +10,7 @@ from results.domain.errors import TeitenError
 from results.queries.comparison import compare
 from results.queries.configurations import configurations
 from results.queries.facets import facets, metrics_of
-from results.queries.ordering import in_order
+from results.queries.ordering import sorted_levels
 from results.queries.selection import Selection
 from tests import factories
 
@@ -191,11 +191,11 @@ def test_metrics_begin_with_the_headline(django_assert_num_queries: Any) -> None
 
 
 def test_values_are_ordered_as_numbers_as_quantities_or_as_versions() -> None:
-    assert in_order(["16", "4", "0.5", "128"]) == ("0.5", "4", "16", "128")
-    assert in_order(["1GB", "64MB", "default", "512kB"]) == ("default", "512kB", "64MB", "1GB")
-    assert in_order(["16.10", "16.9", "9.6"], "version") == ("9.6", "16.9", "16.10")
-    assert in_order(["5min", "30s"]) == ("30s", "5min")
-    assert in_order(["16.10", "9.6.2", "16beta1", "16.9", "16", "13devel", "13.2"]) == (
+    assert sorted_levels(["16", "4", "0.5", "128"]) == ("0.5", "4", "16", "128")
+    assert sorted_levels(["1GB", "64MB", "default", "512kB"]) == ("default", "512kB", "64MB", "1GB")
+    assert sorted_levels(["16.10", "16.9", "9.6"], "version") == ("9.6", "16.9", "16.10")
+    assert sorted_levels(["5min", "30s"]) == ("30s", "5min")
+    assert sorted_levels(["16.10", "9.6.2", "16beta1", "16.9", "16", "13devel", "13.2"]) == (
         "9.6.2",
         "13devel",
         "13.2",

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from results import models
-from results.queries import configurations as module
 from results.queries.comparison import compare
 from results.queries.configurations import configurations
+from results.queries.facets import passing
 from results.queries.selection import Selection
 from tests import factories
 
@@ -20,23 +16,6 @@ pytestmark = pytest.mark.django_db
 
 def levels(run: models.Run, name: str) -> list[str]:
     return [row.level(name) for row in configurations([run.pk])]
-
-
-def answered(run: models.Run) -> Any:
-    """What the database says to the question."""
-    with CaptureQueriesContext(connection) as captured:
-        configurations([run.pk])
-    (query,) = captured.captured_queries
-    with connection.cursor() as cursor:
-        cursor.execute(query["sql"])
-        names = [column.name for column in cursor.description]
-        return dict(zip(names, cursor.fetchone(), strict=True))
-
-
-def test_contents_that_are_known_are_not_read_again() -> None:
-    run = factories.finished_run()
-    assert answered(run)["contents"]
-    assert answered(run)["contents"] is None
 
 
 def test_a_configuration_that_is_written_anew_is_read_again() -> None:
@@ -72,10 +51,8 @@ def test_states_of_trials_are_those_of_now() -> None:
 def test_several_runs_are_one_table() -> None:
     runs = [factories.finished_run(factors={"clients": of}, installation="16") for of in ([1, 2], [2, 8])]
     found = configurations([run.pk for run in reversed(runs)])
-    column = found.column("clients")
-    assert [column.texts[place] for place in column.places] == ["1", "2", "2", "8"]
     assert [row.level("clients") for row in found] == ["1", "2", "2", "8"]
-    some = found.take(found.column("clients").places == column.texts.index("2"))
+    some = passing(found, {"clients": ("2",)})
     assert [(row.run_id, row.level("clients"), row.done) for row in some] == [(run.pk, "2", 2) for run in runs]
 
 
@@ -83,13 +60,3 @@ def test_several_runs_are_one_table() -> None:
 def test_of_no_configurations_nothing_passes_a_filter(runs: tuple[int, ...]) -> None:
     found = compare(Selection(runs, filters={"clients": ("1",)}))
     assert (list(found.points), found.facets, found.excluded["without"]) == ([], (), 0)
-
-
-def test_no_more_is_kept_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_KEPT", module._Kept(most=5))
-    runs = [factories.finished_run() for _ in range(3)]  # of four configurations each
-    for run in runs:
-        configurations([run.pk])
-    assert [bool(answered(run)["contents"]) for run in reversed(runs)] == [False, True, True]
-    for run in runs:
-        assert len(configurations([run.pk])) == 4

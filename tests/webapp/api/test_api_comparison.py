@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from results import models
 from results.queries.comparison import compare
 from results.queries.selection import Selection
 from tests import factories
-from webapp.api.columns import MORE, USUAL, columns, rounded
+from webapp.api.columns import MORE, USUAL, columns, short
 from webapp.api.comparison import AroundSerializer, ComparisonSerializer, PointColumnsSerializer, around
 
 pytestmark = pytest.mark.django_db
@@ -102,14 +103,15 @@ def test_cells_that_were_read_again_have_the_same_columns() -> None:
 
 
 @pytest.mark.parametrize("digits", [6, 8])
-def test_rounding_at_once_is_rounding_one_by_one(digits: int) -> None:
+def test_a_number_has_so_many_digits_and_a_whole_one_all_of_them(digits: int) -> None:
     random = np.random.default_rng(1)
     sizes = 10.0 ** random.integers(-25, 25, 20000)
     halves = (random.integers(10 ** (digits - 1), 10**digits, 20000) + 0.5) / 10.0 ** random.integers(0, 12, 20000)
     edges = [0.0, 5e-324, 1e308, 9.9999999999, 0.99999999999, 999999.5, 99999999.5, 1e22, 1e23, 123456789.4]
     values = np.concatenate([random.random(20000) * sizes, halves, edges])
-    values = np.concatenate([values, -values])
-    assert rounded(values, digits).tolist() == [float(f"{value:.{digits}g}") for value in values.tolist()]
+    for value in np.concatenate([values, -values]).tolist():
+        assert short(value, digits) == (value if value.is_integer() else float(f"{value:.{digits}g}"))
+    assert [short(value) for value in (None, math.nan, math.inf, 3.0)] == [None, None, None, 3]
 
 
 def test_measured_values_have_eight_digits_and_all_where_asked(anonymous: APIClient) -> None:

@@ -12,10 +12,8 @@ ROSNER = tuple(float(value) for value in (DATA / "rosner.txt").read_text().split
 
 
 def outliers(*samples, level=rule.LEVEL):
-    """Of each sample the places of its outliers; of a single one without the list."""
-    bounds = np.cumsum([0, *map(len, samples)])
-    apart = rule.outliers(np.concatenate([*samples, []]), bounds, level)
-    found = [tuple(np.flatnonzero(part)) for part in np.split(apart, bounds[1:-1])]
+    """Of each sample the indexes of its outliers; of a single one without the list."""
+    found = rule.outliers(samples, level)
     return found if len(samples) > 1 else found[0]
 
 
