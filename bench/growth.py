@@ -17,7 +17,7 @@ from rich.console import Console
 from bench.comparison import own_database
 from bench.figures import Figure
 from results import models, sql
-from results.queries.agents import agent_detail
+from results.queries.agents.agents import agent_detail
 from workers.lease import expired
 
 TRIALS = 1_000_000

@@ -23,7 +23,7 @@ from results import models
 from results.domain.errors import TeitenError
 from results.domain.states import RunState
 from results.models.comparisons import AlertState
-from results.queries.progress import Progress, progress
+from results.queries.trends.progress import Progress, progress
 from results.runs import audit
 
 log = logging.getLogger(__name__)

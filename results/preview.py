@@ -13,8 +13,8 @@ from results.domain.plan import Kinds, Plan
 from results.domain.statistics.power import FEWEST, detectable
 from results.domain.units import format_quantity
 from results.hostfactors import known_hosts
-from results.queries.estimates import past_seconds, past_window, past_windows
-from results.queries.noise import Expected, expected_noise
+from results.queries.agents.noise import Expected, expected_noise
+from results.queries.runs.estimates import past_seconds, past_window, past_windows
 from results.requirements import extension_for
 from results.runs import resolve_plan
 from results.settings_check import installations_of_agents, unchecked_installations

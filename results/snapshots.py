@@ -9,8 +9,8 @@ from django.db import transaction
 
 from results import models
 from results.domain.errors import StateError, TeitenError
-from results.queries.cells import Comparison
-from results.queries.snapshots import attempts_of, content_of, hash_of
+from results.queries.comparison.cells import Comparison
+from results.queries.comparison.citations import attempts_of, content_of, hash_of
 from results.runs import audit
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import FileResponse
 
 from results.domain.errors import IngestError
-from results.queries import NotFound
+from results.queries.shared.ids import NotFound
 
 
 class ArchivedAttempt(Protocol):

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from results.domain.errors import TeitenError
 from results.models import Run
-from results.queries.comparison import Comparison, compare
-from results.queries.snapshots import Citation, SnapshotRow, Standing, standing
+from results.queries.comparison.citations import Citation, SnapshotRow, Standing, standing
+from results.queries.comparison.compare import Comparison, compare
 from webapp import urlstate
-from webapp.explorer import words
-from webapp.explorer.controls import title as dimension_title
+from webapp.compare import words
+from webapp.compare.controls import title as dimension_title
 
 
 def compare_query(query: str) -> tuple[str, Comparison]:

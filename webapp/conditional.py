@@ -14,7 +14,7 @@ from django.utils.cache import get_conditional_response, patch_cache_control, pa
 from rest_framework.request import Request
 
 from results.domain.statistics.verdict import RULE
-from results.queries.freshness import NOTHING_KNOWN, Freshness, freshness
+from results.queries.comparison.freshness import NOTHING_KNOWN, Freshness, freshness
 from webapp import urlstate
 
 _CODE = ("results", "webapp", "templates", "static")

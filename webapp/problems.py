@@ -21,7 +21,7 @@ from rest_framework.views import set_rollback
 
 from results import warehouse
 from results.domain.errors import AgentError, AwayError, PlanError, StateError, TeitenError
-from results.queries import NotFound
+from results.queries.shared.ids import NotFound
 
 log = logging.getLogger(__name__)
 _STATUS: list[tuple[type[TeitenError], int]] = [

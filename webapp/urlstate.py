@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import quote_plus, unquote_plus
 
 from results.domain.errors import TeitenError
-from results.queries.selection import Selection
+from results.queries.shared.selection import Selection
 
 FILTER = "filter."
 TEXTS = ("x", "panel", "metric", "statistic", "node", "label", "per", "baseline")

@@ -12,7 +12,7 @@ from results.domain.matrix import TrialSpec
 from results.domain.states import RunState, TrialState
 from results.hostfactors import known_host
 from results.models import Agent, Attempt, HostFacts, Installation, Trial
-from results.queries.estimates import past_window, past_windows
+from results.queries.runs.estimates import past_window, past_windows
 from workers import registry
 from workers.remote.address import Address
 

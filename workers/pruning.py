@@ -16,8 +16,8 @@ from results.domain.errors import AgentError, CommandError, StateError
 from results.domain.matrix.clusters import FoundCluster
 from results.models import Agent, Cluster, Trial
 from results.models.agents import AgentState
-from results.queries.agents import list_agents
-from results.queries.clusters import AgentClusters, ClusterRow, Pruned, agent_clusters, machine
+from results.queries.agents.agents import list_agents
+from results.queries.agents.clusters import AgentClusters, ClusterRow, Pruned, agent_clusters, machine
 from workers import lease, registry
 from workers.orders import address_of, agents_idle
 from workers.postgres import cluster_inventory

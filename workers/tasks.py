@@ -25,7 +25,7 @@ from results import alerts, hostfactors, models, runs, warehouse
 from results.domain.errors import AgentError, PlanError, StateError, TeitenError
 from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed
 from results.models.agents import AgentState
-from results.queries.clusters import Pruned
+from results.queries.agents.clusters import Pruned
 from workers import alerting, pruning, registry
 from workers import attempt as attempts
 from workers import contact as contacts

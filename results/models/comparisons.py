@@ -142,7 +142,7 @@ class AlertState(models.TextChoices):
 class Alert(models.Model):
     """The judgement of one run for a watch, and how it was sent.
 
-    content: `results.queries.progress.Progress` as JSON; empty where the run could not be judged
+    content: `results.queries.trends.progress.Progress` as JSON; empty where the run could not be judged
     decided_at: when the run was judged
     tries: how often sending it failed
     error: why sending it failed last, or why the run could not be judged

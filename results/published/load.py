@@ -14,7 +14,7 @@ from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Metric
 from results.domain.states import AttemptState, RunState, TrialState
 from results.published.tables import METRICS, PublishedTrial, Table
-from results.queries.selection import PUBLISHED
+from results.queries.shared.selection import PUBLISHED
 from results.runs import audit
 
 

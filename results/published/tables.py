@@ -83,8 +83,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the report says of one capability of an access method; fields as of `results.queries.capabilities`, of whose
-    outcomes it is one."""
+    """What the report says of one capability of an access method; fields as of
+    `results.queries.agents.capabilities`, of whose outcomes it is one."""
 
     capability: str
     title: str

@@ -14,8 +14,8 @@ from results import alerts, models
 from results.domain.errors import TeitenError
 from results.domain.statistics.verdict import Kind
 from results.models.runs import end_state
-from results.queries.comparison import compare
-from results.queries.progress import Progress, progress
+from results.queries.comparison.compare import compare
+from results.queries.trends.progress import Progress, progress
 from results.runs import save_plan
 from tests import factories, histories
 from webapp.urlstate import read

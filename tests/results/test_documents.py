@@ -11,7 +11,7 @@ import pytest
 from results import ingest, models
 from results.domain.errors import IngestError
 from results.domain.measurement.parsed_trial import Document
-from results.queries.documents import documents_of
+from results.queries.runs.documents import documents_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from django.utils import timezone
 from results import models
 from results.domain.errors import PlanError
 from results.preview import Preview, preview
-from results.queries.runs import run_detail
+from results.queries.runs.runs import run_detail
 from tests import factories
 from workers.registry import kinds
 

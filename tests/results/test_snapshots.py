@@ -10,14 +10,14 @@ import pytest
 
 from results import models, snapshots
 from results.domain.errors import StateError, TeitenError
-from results.queries.comparison import Comparison, compare
-from results.queries.freshness import freshness
-from results.queries.frozen import from_json, to_json
-from results.queries.selection import Selection
-from results.queries.snapshots import cited, hash_of, standing
+from results.queries.comparison.citations import cited, hash_of, standing
+from results.queries.comparison.compare import Comparison, compare
+from results.queries.comparison.dataclass_values import from_json, to_json
+from results.queries.comparison.freshness import freshness
+from results.queries.shared.selection import Selection
 from tests import factories
 from webapp import urlstate
-from webapp.explorer import words
+from webapp.compare import words
 
 pytestmark = pytest.mark.django_db
 QUERY = "run=1&x=clients"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 from results.domain.statistics.verdict import Kind, Verdict
-from webapp.explorer.markup import Rows
-from webapp.explorer.table import Bar, Cell, Row, Section, Table
+from webapp.compare.markup import Rows
+from webapp.compare.table import Bar, Cell, Row, Section, Table
 
 NASTY = """<b onclick="x">&'"""
 VERDICT = Verdict(Kind.TOO_FEW, 1.5, 1.2, 1.8, 0.1, 0.1, 3, 3, 0, 0.5, 4, 0.02)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from results.domain.errors import TeitenError
-from results.queries.selection import Selection
+from results.queries.shared.selection import Selection
 from webapp.urlstate import View, read, read_view, write
 
 NASTY = [

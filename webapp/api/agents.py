@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from results import agents as operations
 from results import models
 from results.models.audit import Scope
-from results.queries.agents import AgentDetail, AgentRow, agent_detail, agent_row, list_agents
+from results.queries.agents.agents import AgentDetail, AgentRow, agent_detail, agent_row, list_agents
 from webapp.access import actor
 from webapp.api.common import Endpoint, Links, fields_of, pages_by
 from webapp.api.values import ValueSerializer

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from results import annotating, models
 from results.models.audit import ApiToken, Scope
-from results.queries.annotations import AnnotationRow, list_annotations
+from results.queries.trends.annotations import AnnotationRow, list_annotations
 from webapp.access import actor, allows, person, scope_of
 from webapp.api.common import Endpoint, Links, pages_by
 from webapp.api.values import ValueSerializer

@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
 from results import models
-from results.queries.trials import shown_attempt
+from results.queries.runs.trials import shown_attempt
 from webapp import bundles
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, attempt_number
 from webapp.api.trials import ATTEMPT

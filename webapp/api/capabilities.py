@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.capabilities import FILTERS, CapabilityRow, newest_answers
+from results.queries.agents.capabilities import FILTERS, CapabilityRow, newest_answers
 from webapp.api.common import Endpoint, Links, pages_by
 from webapp.api.values import ValueSerializer
 

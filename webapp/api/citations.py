@@ -12,7 +12,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, snapshots
-from results.queries.snapshots import ChangedValue, ChangedVerdict, SnapshotRow, Standing, cited, list_snapshots
+from results.queries.comparison.citations import (
+    ChangedValue,
+    ChangedVerdict,
+    SnapshotRow,
+    Standing,
+    cited,
+    list_snapshots,
+)
 from webapp import citations
 from webapp.access import actor, person
 from webapp.api.columns import MORE, USUAL, as_csv

@@ -12,8 +12,8 @@ from rest_framework.response import Response
 
 from results import models
 from results.models.audit import Scope
-from results.queries.agents import AgentRow, agent_row
-from results.queries.clusters import AgentClusters, agent_clusters
+from results.queries.agents.agents import AgentRow, agent_row
+from results.queries.agents.clusters import AgentClusters, agent_clusters
 from webapp.access import actor
 from webapp.api.common import Endpoint, fields_of
 from webapp.api.values import serializer_of

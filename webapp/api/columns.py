@@ -11,7 +11,7 @@ from typing import Any
 
 from results.domain.errors import TeitenError
 from results.domain.statistics.verdict import Kind
-from results.queries.cells import Comparison, Point, fields_of
+from results.queries.comparison.cells import Comparison, Point, fields_of
 
 Number = float | int | None
 Pattern = tuple[tuple[int, int], ...]

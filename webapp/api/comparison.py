@@ -13,18 +13,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.comparison import Comparison, RunWarning, Summary, compare
-from results.queries.facets import Facet
-from results.queries.freshness import freshness
-from results.queries.frozen import to_json
-from results.queries.selection import Selection
+from results.queries.comparison.compare import Comparison, RunWarning, Summary, compare
+from results.queries.comparison.dataclass_values import to_json
+from results.queries.comparison.freshness import freshness
+from results.queries.shared.facets import Facet
+from results.queries.shared.selection import Selection
 from webapp import urlstate
 from webapp.api.columns import as_csv, chosen_columns, columns, short
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, OrjsonRenderer, address
 from webapp.api.diff import SeriesEnvironmentSerializer
 from webapp.api.values import FiniteFloatField, ValueSerializer
+from webapp.compare.state import shortest
 from webapp.conditional import conditional_response
-from webapp.explorer.state import shortest
 
 _APART = ("first", "points")  # fields of a comparison that are not shown, or in another form
 

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from results import models
 from results.domain.environment.difference import EnvironmentDifference, KeyJudgement
 from results.domain.environment.rules import Cause
-from results.queries.differences import Compared, Subject, differences
-from results.queries.environments import SeriesEnvironment
+from results.queries.environment.differences import Compared, Subject, differences
+from results.queries.environment.environments import SeriesEnvironment
 from webapp.api.common import Endpoint, address
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from results import models
 from results.domain.environment.layers import KeyDifference
 from results.domain.measurement.call_stacks import Change
-from results.queries.stacks import Comparison, Profile, compared
+from results.queries.why.stacks import Comparison, Profile, compared
 from webapp.api.common import Endpoint, Links, address
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404

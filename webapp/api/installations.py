@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.agents import InstallationRow, list_installations
+from results.queries.agents.agents import InstallationRow, list_installations
 from webapp.api.common import Endpoint, pages_by
 from webapp.api.values import serializer_of
 

@@ -16,7 +16,7 @@ from results.domain.kinds.parameters import Parameter
 from results.domain.kinds.programs import Program
 from results.domain.kinds.specs import CollectorSpec, RoleKind, TopologySpec, WorkloadSpec
 from results.domain.plan import Kinds
-from results.queries.metrics import MetricRow
+from results.queries.shared.metrics import MetricRow
 from webapp.api.common import Endpoint
 from webapp.api.values import ValueSerializer, serializer_of
 from workers.registry import kinds

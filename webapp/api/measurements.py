@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.trials import Measured, list_measurements
+from results.queries.runs.trials import Measured, list_measurements
 from webapp.api.common import Endpoint, Links, pages_by
 from webapp.api.values import ValueSerializer
 

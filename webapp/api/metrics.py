@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.metrics import MetricRow, list_metrics
+from results.queries.shared.metrics import MetricRow, list_metrics
 from webapp.api.common import Endpoint, SinglePage
 from webapp.api.values import serializer_of
 

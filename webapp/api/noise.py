@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.noise import NoiseRow, list_noise
+from results.queries.agents.noise import NoiseRow, list_noise
 from webapp.api.common import Endpoint, Links, pages_by
 from webapp.api.values import ValueSerializer
 

@@ -18,7 +18,7 @@ from results.domain.kinds.conditions import CONDITIONS, TEXTS
 from results.domain.kinds.parameters import Kind, Parameter
 from results.domain.plan import Plan
 from results.preview import Preview, preview
-from results.queries.plans import PlanDetail, PlanRow, list_plans, plan_detail
+from results.queries.runs.plans import PlanDetail, PlanRow, list_plans, plan_detail
 from webapp.access import actor, person, require_plan
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, fields_of, pages_by
 from webapp.api.values import Field, ValueSerializer

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from results import models
 from results.domain import plan as plans
 from results.domain.plan.recipes import Ready
-from results.queries.agents import list_agents
+from results.queries.agents.agents import list_agents
 from webapp.api.common import Endpoint, Links, SinglePage, fields_of
 from webapp.api.values import ValueSerializer
 from webapp.forms.ready import completed, found, shelf

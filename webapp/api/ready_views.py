@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.access_methods import AccessMethods, AccessMethodTable, access_methods
-from results.queries.publications import PublicationRow, list_publications
-from results.queries.topologies import Topologies, TopologyTable, topologies
-from results.queries.versions import VersionCell, VersionRow, Versions, versions
+from results.queries.presets.access_methods import AccessMethods, AccessMethodTable, access_methods
+from results.queries.presets.publications import PublicationRow, list_publications
+from results.queries.presets.topologies import Topologies, TopologyTable, topologies
+from results.queries.presets.versions import VersionCell, VersionRow, Versions, versions
 from webapp import urlstate
 from webapp.api.common import Endpoint, Links, SinglePage, address
 from webapp.api.values import ValueSerializer

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, runs
-from results.queries.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
+from results.queries.runs.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
 from webapp.access import actor, person, require_plan
 from webapp.api.common import Endpoint, Links, SinglePage, address, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_from, stored_plan

@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from results import models
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
-from results.queries.documents import DocumentRow, documents_of
-from results.queries.trials import histograms_of, series_of, shown_attempt
+from results.queries.runs.documents import DocumentRow, documents_of
+from results.queries.runs.trials import histograms_of, series_of, shown_attempt
 from webapp.api.common import Endpoint, SinglePage, attempt_number
 from webapp.api.trials import ATTEMPT
 from webapp.api.values import ValueSerializer

@@ -11,11 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.families import FamilyFacet
-from results.queries.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue, trend
-from webapp import trendstate
+from results.queries.trends.families import FamilyFacet
+from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue, trend
 from webapp.api.common import Endpoint, Links, address
 from webapp.api.values import ValueSerializer
+from webapp.trends import state as trendstate
 
 
 class TrendValueSerializer(ValueSerializer):

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, runs
-from results.queries.trials import TrialDetail, TrialRow, list_trials, trial_detail
+from results.queries.runs.trials import TrialDetail, TrialRow, list_trials, trial_detail
 from webapp.access import actor
 from webapp.api.common import Endpoint, Links, attempt_number, pages_by
 from webapp.api.values import ValueSerializer

@@ -16,17 +16,17 @@ from results import models
 from results.domain.errors import TeitenError
 from results.domain.statistics.movement import Movement
 from results.domain.statistics.verdict import Verdict
-from results.queries.cells import Key, Point
-from results.queries.comparison import compare
-from results.queries.metrics import MetricRow
-from results.queries.why import Attempt, PlanOf, PlanPair, Side, Why, why
+from results.queries.comparison.cells import Key, Point
+from results.queries.comparison.compare import compare
+from results.queries.shared.metrics import MetricRow
+from results.queries.why.why import Attempt, PlanOf, PlanPair, Side, Why, why
 from webapp import urlstate
 from webapp.api.common import Endpoint, address
 from webapp.api.comparison import QUESTION
 from webapp.api.values import FiniteFloatField, ValueSerializer, serializer_of
-from webapp.explorer.state import shortest
+from webapp.compare.state import shortest
 from webapp.problems import missing_is_404
-from webapp.whystate import PLACE, asked_place, base_of, chosen_point
+from webapp.why.state import PLACE, asked_place, base_of, chosen_point
 
 
 class WhySideSerializer(ValueSerializer):

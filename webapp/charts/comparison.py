@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.domain.measurement.metrics import Better
-from results.queries.comparison import Comparison, Point
-from results.queries.ordering import all_numbers
+from results.queries.comparison.compare import Comparison, Point
+from results.queries.shared.ordering import all_numbers
 from webapp.charts.medians import Line, Replicate, Spot, medians_figure
 from webapp.charts.style import Figure
 from webapp.urlstate import View

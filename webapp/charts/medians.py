@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from results.domain.units import scale_for
-from results.queries.ordering import all_numbers
+from results.queries.shared.ordering import all_numbers
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
 LOG_FROM = 16  # a factor whose levels span more than this reads better on a logarithmic axis

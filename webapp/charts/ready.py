@@ -8,9 +8,9 @@ from textwrap import wrap
 from typing import Any
 
 from results.domain.units import format_quantity, scale_for
-from results.queries.access_methods import AccessMethodCell, AccessMethodTable
-from results.queries.topologies import TopologyLine, TopologyTable
-from results.queries.versions import Versions
+from results.queries.presets.access_methods import AccessMethodCell, AccessMethodTable
+from results.queries.presets.topologies import TopologyLine, TopologyTable
+from results.queries.presets.versions import Versions
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
 MOST_ROWS = 60

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.domain.plan import label_of
-from results.queries.ordering import DEFAULT, all_numbers
-from results.queries.runs import ConfigurationRow, RunDetail
+from results.queries.runs.runs import ConfigurationRow, RunDetail
+from results.queries.shared.ordering import DEFAULT, all_numbers
 from webapp.charts.medians import Line, Replicate, Spot, medians_figure
 from webapp.charts.style import Figure
 from webapp.templatetags.teiten import configuration

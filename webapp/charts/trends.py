@@ -8,9 +8,9 @@ from statistics import median
 from typing import Any
 
 from results.domain.units import format_quantity, scale_for
-from results.queries.annotations import AnnotationRow
-from results.queries.families import DATE
-from results.queries.trends import Shift, Trend, TrendLine, TrendPoint
+from results.queries.trends.annotations import AnnotationRow
+from results.queries.trends.families import DATE
+from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
 
 LOG_FROM = 5  # lines whose levels are further apart read better on a logarithmic axis

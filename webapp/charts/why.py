@@ -15,7 +15,7 @@ from results.domain.measurement.histogram import Histogram, bucket_bounds_us, bu
 from results.domain.measurement.series import Series
 from results.domain.statistics.movement import WAITS, Movement
 from results.domain.units import format_quantity, scale_for
-from results.queries.why import MEAN, RATE, Side
+from results.queries.why.why import MEAN, RATE, Side
 from webapp.charts.style import Figure, axis, colour, escape, glyph, layout, mark, numbers
 from webapp.charts.trial import CPU
 from webapp.charts.waits import OTHERS, Paint, paints_of

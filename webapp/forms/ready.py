@@ -13,7 +13,7 @@ from django.http import Http404
 
 from results.domain.plan.recipes import Build, Compare, Ready, Shelf, read_all
 from results.models.agents import AgentState
-from results.queries.agents import AgentRow, InstallationRow
+from results.queries.agents.agents import AgentRow, InstallationRow
 from webapp.forms.levels import text_of, typed
 from webapp.forms.plan import Input, agent_inputs
 from workers.registry import kinds

@@ -12,7 +12,7 @@ from rich.table import Table
 from results import warehouse
 from results.domain.states import ENDED_RUNS
 from results.domain.units import format_number, format_quantity
-from results.queries.runs import Cell, ConfigurationRow, RunDetail, run_detail
+from results.queries.runs.runs import Cell, ConfigurationRow, RunDetail, run_detail
 
 POLL_S = 0.5
 

@@ -10,12 +10,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.queries.access_methods import AccessMethodTable, access_methods
-from results.queries.capabilities import capability_matrix
+from results.queries.agents.capabilities import capability_matrix
+from results.queries.presets.access_methods import AccessMethodTable, access_methods
 from webapp import urlstate
 from webapp.charts.ready import values_figure
 from webapp.charts.style import key
-from webapp.pages.common import trial_url
+from webapp.links import trial_url
 
 Column = tuple[str, str]  # access method, installation
 

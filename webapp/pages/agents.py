@@ -16,9 +16,9 @@ from results.domain.matrix.program_needs import programs_of_kinds
 from results.models import Agent
 from results.models.agents import AgentState
 from results.models.audit import Scope
-from results.queries.agents import agent_detail, list_agents
-from results.queries.clusters import agent_clusters
-from results.queries.noise import agent_noise
+from results.queries.agents.agents import agent_detail, list_agents
+from results.queries.agents.clusters import agent_clusters
+from results.queries.agents.noise import agent_noise
 from webapp.access import actor, allows, needs, scope_of
 from webapp.forms.agent import AgentForm
 from webapp.problems import missing_is_404

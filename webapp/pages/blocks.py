@@ -15,8 +15,8 @@ from results.domain import plan
 from results.domain.errors import TeitenError
 from results.models import Run
 from results.models.audit import Scope
-from results.queries import NotFound
-from results.queries.extensions import extensions, longest
+from results.queries.runs.extensions import extensions, longest
+from results.queries.shared.ids import NotFound
 from webapp.access import actor, needs, require_plan
 from webapp.pages.common import number
 from webapp.problems import missing_is_404

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.queries.capabilities import FILTERS, CapabilityMatrix, Line, capability_matrix
+from results.queries.agents.capabilities import FILTERS, CapabilityMatrix, Line, capability_matrix
 from webapp.pages.common import wants_fragment
 
 _ONLY = "only"

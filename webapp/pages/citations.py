@@ -11,13 +11,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from results import models, snapshots
 from results.models.audit import Scope
-from results.queries.snapshots import cited, hash_of, list_snapshots
+from results.queries.comparison.citations import cited, hash_of, list_snapshots
 from webapp import citations
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
-from webapp.explorer.controls import title as dimension_title
-from webapp.explorer.words import names_of
-from webapp.pages.drawn import drawn
+from webapp.compare.controls import title as dimension_title
+from webapp.compare.words import names_of
+from webapp.pages.comparison_figures import drawn
 from webapp.problems import missing_is_404
 from webapp.urlstate import NO_VIEW
 

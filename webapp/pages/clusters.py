@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods
 from results.domain.errors import StateError
 from results.domain.units import format_quantity
 from results.models.audit import Scope
-from results.queries.agents import agent_row
-from results.queries.clusters import ClusterRow, Pruned, agent_clusters
+from results.queries.agents.agents import agent_row
+from results.queries.agents.clusters import ClusterRow, Pruned, agent_clusters
 from webapp.access import actor, needs
 from webapp.problems import missing_is_404, status_of
 from workers.registry import kinds

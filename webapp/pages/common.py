@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 
 from results.domain.errors import TeitenError
 
@@ -19,15 +18,6 @@ def wants_fragment(request: HttpRequest) -> bool:
     """Whether htmx asks for the part of a page that it will put in place. For a page of the history that the browser
     has no longer, it asks for all of it."""
     return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
-
-
-def trial_url(trial_id: int) -> str:
-    return reverse("trials:detail", args=[trial_id])
-
-
-def difference_url(left: int, right: int) -> str:
-    """The page of what differs between the environments of two trials."""
-    return f"{reverse('diff')}?left=trial:{left}&right=trial:{right}"
 
 
 def moment(text: str, where: str) -> datetime:

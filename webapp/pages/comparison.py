@@ -15,25 +15,25 @@ from results.domain import plan
 from results.domain.errors import PlanError, TeitenError
 from results.models import Run
 from results.models.audit import Scope
-from results.queries.blocks import by_noise
-from results.queries.cells import Comparison, Key
-from results.queries.comparison import compare
-from results.queries.freshness import Freshness
-from results.queries.ordering import all_numbers
-from results.queries.runs import RunRow, list_runs
-from results.queries.selection import Selection
+from results.queries.comparison.cells import Comparison, Key
+from results.queries.comparison.compare import compare
+from results.queries.comparison.freshness import Freshness
+from results.queries.comparison.more_replicates import by_noise
+from results.queries.runs.runs import RunRow, list_runs
+from results.queries.shared.ordering import all_numbers
+from results.queries.shared.selection import Selection
 from results.runs import MOST_BLOCKS
 from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
 from webapp.charts.comparison import RATIO, SPEEDUP, possible_views
 from webapp.charts.style import key
+from webapp.compare import words
+from webapp.compare.controls import MOST_CHIPS, PERCENTILE, controls, title
+from webapp.compare.markup import Rows
+from webapp.compare.state import WAS, settled, shortest
+from webapp.compare.table import asked_runs, lacking, place_of, table, wanted_runs
 from webapp.conditional import conditional_page
-from webapp.explorer import words
-from webapp.explorer.controls import MOST_CHIPS, PERCENTILE, controls, title
-from webapp.explorer.markup import Rows
-from webapp.explorer.state import WAS, settled, shortest
-from webapp.explorer.table import asked_runs, lacking, place_of, table, wanted_runs
-from webapp.pages.drawn import drawn
+from webapp.pages.comparison_figures import drawn
 from webapp.problems import missing_is_404
 from webapp.urlstate import View
 from workers.registry import kinds

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from results.domain.environment.difference import KeyJudgement
 from results.domain.environment.layers import LayerKind
 from results.domain.environment.rules import AGENT, Cause
-from results.queries.differences import Compared, differences, offers
+from results.queries.environment.differences import Compared, differences, offers
 from webapp.pages.common import wants_fragment
 from webapp.problems import missing_is_404
 from webapp.templatetags.environments import one_side

@@ -13,10 +13,10 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from results.domain.measurement.call_stacks import Stacks, by_function, cut_share, merged, unnamed_share
-from results.queries import NotFound
-from results.queries.documents import documents_of
-from results.queries.stacks import Choice, Comparison, Profile, choices, compared, profile
-from results.queries.trials import shown_attempt
+from results.queries.runs.documents import documents_of
+from results.queries.runs.trials import shown_attempt
+from results.queries.shared.ids import NotFound
+from results.queries.why.stacks import Choice, Comparison, Profile, choices, compared, profile
 from webapp.charts.flame import flame_figure
 from webapp.pages.common import number
 from webapp.problems import missing_is_404
@@ -47,7 +47,7 @@ def trial(request: HttpRequest, trial_id: int) -> HttpResponse:
 @require_safe
 @missing_is_404()
 def index(request: HttpRequest) -> HttpResponse:
-    """?a= and ?b= as `results.queries.stacks.profile` reads them; a alone is drawn; ?run= limits what is offered."""
+    """?a= and ?b= as `why.stacks.profile` reads them; a alone is drawn; ?run= limits what is offered."""
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     context: dict[str, Any] = {"chosen_a": a, "chosen_b": b}
     if a and b:

@@ -9,9 +9,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from results.domain.states import RunState, TrialState
-from results.queries.agents import list_agents
-from results.queries.publications import any_published
-from results.queries.runs import count_runs, list_runs, run_detail
+from results.queries.agents.agents import list_agents
+from results.queries.presets.publications import any_published
+from results.queries.runs.runs import count_runs, list_runs, run_detail
 
 MOST_RUNNING = 3
 

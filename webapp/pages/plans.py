@@ -21,9 +21,9 @@ from results.domain.plan.aa import twinned
 from results.models.agents import AgentState
 from results.models.audit import Scope
 from results.preview import preview as preview_of
-from results.queries.agents import list_agents
-from results.queries.plans import free_name, list_plans, plan_detail
-from results.queries.watches import plan_watches
+from results.queries.agents.agents import list_agents
+from results.queries.runs.plans import free_name, list_plans, plan_detail
+from results.queries.trends.watches import plan_watches
 from webapp.access import NO_COMMANDS, actor, allows, may_plan, needs, person, require_plan, scope_of
 from webapp.forms.plan import PlanForm, Posted, describe, mapping_of, plan_of, switched
 from webapp.pages.common import moment, number, toml_file

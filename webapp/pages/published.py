@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from results.published.tables import content, rows
-from results.queries.publications import PublicationRow, list_publications, places, publication
+from results.queries.presets.publications import PublicationRow, list_publications, places, publication
 from webapp.problems import missing_is_404
 
 

@@ -13,8 +13,8 @@ from results.domain.plan import from_mapping
 from results.domain.plan.aa import twinned
 from results.domain.plan.recipes import Ready
 from results.models.audit import Scope
-from results.queries.agents import list_agents
-from results.queries.plans import free_name
+from results.queries.agents.agents import list_agents
+from results.queries.runs.plans import free_name
 from webapp.access import allows, needs, scope_of
 from webapp.forms.ready import describe, found, plan_of, shelf
 from webapp.pages.plans import show_form

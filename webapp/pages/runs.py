@@ -15,15 +15,16 @@ from results import runs
 from results.domain.states import ENDED_RUNS, RunState, TrialState
 from results.models import Run
 from results.models.audit import Scope
-from results.queries.runs import RunDetail, RunRow, list_runs, run_detail
-from results.queries.selection import Selection
-from results.queries.stacks import choices
+from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail
+from results.queries.shared.selection import Selection
+from results.queries.why.stacks import choices
 from webapp import urlstate
 from webapp.access import actor, allows, needs, person, require_plan, scope_of
 from webapp.charts.run import run_panels
 from webapp.charts.style import key
-from webapp.pages.common import number, toml_file, trial_url
-from webapp.pages.grid import grid
+from webapp.links import trial_url
+from webapp.pages.common import number, toml_file
+from webapp.pages.run_matrix import grid
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration, duration, seconds_between
 from workers.registry import kinds

@@ -7,13 +7,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.queries.publications import list_publications
-from results.queries.runs import list_runs
-from results.queries.topologies import topologies
+from results.queries.presets.publications import list_publications
+from results.queries.presets.topologies import topologies
+from results.queries.runs.runs import list_runs
 from webapp import urlstate
 from webapp.charts.ready import topology_figure
 from webapp.charts.style import key
-from webapp.pages.common import trial_url
+from webapp.links import trial_url
 
 
 @require_safe

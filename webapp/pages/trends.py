@@ -19,18 +19,19 @@ from results import annotating, models
 from results.domain.statistics.verdict import Kind
 from results.domain.units import format_number, format_quantity, scale_for
 from results.models.audit import Scope
-from results.queries.annotations import AnnotationRow, list_annotations
-from results.queries.configurations import ConfigurationRow, configurations
-from results.queries.families import AXES, DATE, Family, TrendSelection, choose, families, released, shortest
-from results.queries.side_by_side import RUN, VERSION, side_by_side
-from results.queries.trend_environments import EnvironmentChange
-from results.queries.trends import Shift, Trend, TrendLine, TrendPoint, followed, trend_of
-from webapp import trendstate
+from results.queries.shared.configurations import ConfigurationRow, configurations
+from results.queries.shared.side_by_side import RUN, VERSION, side_by_side
+from results.queries.trends.annotations import AnnotationRow, list_annotations
+from results.queries.trends.environment_changes import EnvironmentChange
+from results.queries.trends.families import AXES, DATE, Family, TrendSelection, choose, families, released, shortest
+from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, followed, trend_of
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.charts.trends import logarithmic, trends_figure
-from webapp.pages.common import difference_url, moment, trial_url
+from webapp.links import difference_url, trial_url
+from webapp.pages.common import moment
 from webapp.problems import missing_is_404
+from webapp.trends import state as trendstate
 
 MOST_ROWS = 60
 MOST_ENVIRONMENTS = 20

@@ -19,9 +19,9 @@ from results.domain.measurement.series import Series
 from results.domain.states import TrialState
 from results.models import Attempt
 from results.models.audit import Scope
-from results.queries.capabilities import answers_of
-from results.queries.documents import document, document_heads
-from results.queries.trials import (
+from results.queries.agents.capabilities import answers_of
+from results.queries.runs.documents import document, document_heads
+from results.queries.runs.trials import (
     AttemptRow,
     LayerRow,
     TrialDetail,
@@ -36,7 +36,7 @@ from webapp.charts import topology, waits
 from webapp.charts.events import event_key
 from webapp.charts.trial import NAMES, timeline
 from webapp.pages.common import number
-from webapp.pages.numbers import by_load, facts, groups, headline_row, tables
+from webapp.pages.trial_tables import by_load, facts, groups, headline_row, tables
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
 from workers.registry import kinds

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.domain.statistics.verdict import Kind
-from results.queries.versions import DECIDED, VersionCell, VersionRow, Versions, versions
+from results.queries.presets.versions import DECIDED, VersionCell, VersionRow, Versions, versions
 from webapp import urlstate
 from webapp.charts.ready import versions_figure
 from webapp.charts.style import key

@@ -12,18 +12,21 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.domain.statistics.movement import Value, sentence
-from results.queries.baselines import CELL
-from results.queries.blocks import own_level
-from results.queries.comparison import Comparison, Point, compare
-from results.queries.selection import JOINT, LABEL, Selection, dimensions
-from results.queries.why import Why, why
+from results.queries.comparison.baselines import CELL
+from results.queries.comparison.compare import Comparison, Point, compare
+from results.queries.comparison.more_replicates import own_level
+from results.queries.shared.selection import JOINT, LABEL, Selection, dimensions
+from results.queries.why.why import Why, why
 from webapp import urlstate
 from webapp.charts import why as charts
 from webapp.charts.style import PALETTE
 from webapp.charts.why import Look
-from webapp.explorer.state import shortest
+from webapp.compare.state import shortest
 from webapp.pages.common import wants_fragment
-from webapp.pages.movement import (
+from webapp.problems import missing_is_404
+from webapp.templatetags.teiten import configuration
+from webapp.why.state import asked_place, base_of, chosen_point
+from webapp.why.words import (
     clauses,
     density_note,
     flame,
@@ -35,9 +38,6 @@ from webapp.pages.movement import (
     rows,
     time_note,
 )
-from webapp.problems import missing_is_404
-from webapp.templatetags.teiten import configuration
-from webapp.whystate import asked_place, base_of, chosen_point
 
 MOST_CELLS = 60  # offered one by one as a baseline
 
@@ -81,7 +81,7 @@ def _kept(selection: Selection) -> list[tuple[str, str]]:
 
 
 def _joined(query: str, cell: Mapping[str, str]) -> str:
-    """cell: the fields that name it, as of `webapp.whystate.PLACE`."""
+    """cell: the fields that name it, as of `webapp.why.state.PLACE`."""
     return "&".join(part for part in (query, urlencode(cell)) if part)
 
 

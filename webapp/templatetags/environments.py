@@ -14,7 +14,7 @@ from results.domain.environment.difference import KeyJudgement
 from results.domain.environment.layers import LayerKind
 from results.domain.environment.rules import Cause
 from results.domain.units import format_quantity
-from results.queries.environments import NotableDifference, SeriesEnvironment
+from results.queries.environment.environments import NotableDifference, SeriesEnvironment
 from webapp.templatetags.teiten import shown
 
 register = template.Library()

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from results.domain.statistics.verdict import Kind, Verdict
 from results.domain.units import format_quantity
-from results.queries.ordering import DEFAULT, VERSIONS
+from results.queries.shared.ordering import DEFAULT, VERSIONS
 
 register = template.Library()
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from results import ingest, models
-from results.queries.capabilities import answers_of, capability_matrix
+from results.queries.agents.capabilities import answers_of, capability_matrix
 from tests.live.trials.conftest import record_access_method, value
 from workers import reingest
 from workers.bundle import reader

@@ -13,7 +13,7 @@ from results import models, runs
 from results.domain.errors import PlanError
 from results.domain.kinds.programs import Program
 from results.domain.plan import from_mapping, to_toml
-from results.queries.agents import agent_detail
+from results.queries.agents.agents import agent_detail
 from tests import factories
 from tests.live.trials.conftest import PLAN, run_next, start
 from workers import tasks

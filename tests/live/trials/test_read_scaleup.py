@@ -8,7 +8,7 @@ import pytest
 
 from results import models
 from results.domain.measurement.query_plans import read_plan
-from results.queries.documents import document
+from results.queries.runs.documents import document
 from tests.live.trials.afterwards import Afterwards
 from tests.live.trials.conftest import value
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from bench.growth import fill
 from results import models, sql
-from results.queries.agents import agent_detail
+from results.queries.agents.agents import agent_detail
 from workers.lease import expired
 
 TRIALS = 6000

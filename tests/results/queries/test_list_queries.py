@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from results import agents as verbs
 from results import models, runs
-from results.queries import NotFound
-from results.queries.agents import agent_detail, list_agents, list_installations
-from results.queries.estimates import past_seconds
-from results.queries.metrics import list_metrics
-from results.queries.plans import list_plans, plan_detail
+from results.queries.agents.agents import agent_detail, list_agents, list_installations
+from results.queries.runs.estimates import past_seconds
+from results.queries.runs.plans import list_plans, plan_detail
+from results.queries.shared.ids import NotFound
+from results.queries.shared.metrics import list_metrics
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -17,8 +17,8 @@ from rest_framework.test import APIClient
 from rest_framework.views import APIView
 
 from results import models
-from results.queries.comparison import compare
-from results.queries.selection import Selection
+from results.queries.comparison.compare import compare
+from results.queries.shared.selection import Selection
 from tests import factories
 from webapp.api.columns import MORE, USUAL, columns, short
 from webapp.api.comparison import AroundSerializer, ComparisonSerializer, PointColumnsSerializer, around

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from results import models
 from tests import environments, factories
-from tests.results.queries.test_environments import KERNEL
+from tests.results.queries.environment.test_environments import KERNEL
 
 
 @pytest.fixture

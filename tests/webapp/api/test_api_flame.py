@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from results.queries.stacks import compared
+from results.queries.why.stacks import compared
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,8 @@ from results.domain.measurement.histogram import Histogram
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.series import Series
 from results.domain.statistics.movement import Replicate, movements
-from results.queries.comparison import Point
-from results.queries.why import Attempt, Side
+from results.queries.comparison.compare import Point
+from results.queries.why.why import Attempt, Side
 from tests.webapp.charts.test_figures import validated
 from webapp.charts import why as charts
 from webapp.charts.why import Look

@@ -12,14 +12,14 @@ from django.test import Client
 
 from results import models
 from results.domain.statistics.verdict import Kind
-from results.queries.blocks import by_noise
-from results.queries.comparison import compare
-from results.queries.selection import Selection
+from results.queries.comparison.compare import compare
+from results.queries.comparison.more_replicates import by_noise
+from results.queries.shared.selection import Selection
 from tests import factories
 from tests.page_text import page_text
 from webapp import urlstate
-from webapp.explorer.table import asked_runs, lacking, place_of, table, wanted_runs
-from webapp.explorer.words import lead
+from webapp.compare.table import asked_runs, lacking, place_of, table, wanted_runs
+from webapp.compare.words import lead
 
 
 def text_of(client: Client, path: str, **headers: str) -> str:

@@ -7,7 +7,7 @@ import re
 from django.test import Client
 
 from results import models
-from results.queries.comparison import compare
+from results.queries.comparison.compare import compare
 from tests import factories
 from tests.page_text import page_text
 from tests.webapp.pages.test_comparison import figures_of, text_of

@@ -15,7 +15,7 @@ from results.agents import record_contact
 from results.domain.environment.layers import LayerKind
 from tests import environments, factories
 from tests.page_text import page_text
-from tests.results.queries.test_environments import KERNEL
+from tests.results.queries.environment.test_environments import KERNEL
 from webapp.pages.diff import TITLES
 
 

@@ -17,8 +17,8 @@ from results.domain.errors import TeitenError
 from results.published.catalogue import TABLES
 from results.published.load import load
 from results.published.tables import FOLDER
-from results.queries.access_methods import access_methods
-from results.queries.versions import versions
+from results.queries.presets.access_methods import access_methods
+from results.queries.presets.versions import versions
 from tests import arrangements, environments, factories
 from tests.page_text import page_text
 from webapp.pages.versions import sentence
@@ -170,7 +170,7 @@ def test_access_methods_without_a_heap_have_values_and_no_ratio(loaded: None, st
 
 def test_a_wrong_question_about_access_methods_is_not_taken_for_a_missing_heap(loaded: None) -> None:
     with (
-        patch("results.queries.access_methods.compare", side_effect=TeitenError("Wrong.", where="baseline")),
+        patch("results.queries.presets.access_methods.compare", side_effect=TeitenError("Wrong.", where="baseline")),
         pytest.raises(TeitenError),
     ):
         access_methods()

@@ -11,11 +11,11 @@ from django.test import Client
 from django.utils import timezone
 
 from results import models
-from results.queries.runs import run_detail
+from results.queries.runs.runs import run_detail
 from results.runs import close_finished
 from tests import factories
 from tests.page_text import page_text
-from webapp.pages.grid import grid
+from webapp.pages.run_matrix import grid
 
 
 def text_of(client: Client, path: str) -> str:

@@ -13,10 +13,10 @@ import pytest
 from django.test import Client
 
 from results import models
-from results.queries.comparison import compare
-from results.queries.configurations import configurations
-from results.queries.families import TrendSelection
-from results.queries.trends import trend
+from results.queries.comparison.compare import compare
+from results.queries.shared.configurations import configurations
+from results.queries.trends.families import TrendSelection
+from results.queries.trends.trends import trend
 from tests import environments, factories, histories
 from tests.page_text import page_text
 from webapp.pages.trends import shift_rows

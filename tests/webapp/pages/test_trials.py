@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 
 from results import models
-from results.queries.trials import MeasurementRow
+from results.queries.runs.trials import MeasurementRow
 from tests import arrangements, factories
 from tests.page_text import page_text
-from webapp.pages.numbers import by_load, facts, groups, tables
+from webapp.pages.trial_tables import by_load, facts, groups, tables
 
 
 def first(run: models.Run) -> models.Trial:

@@ -14,14 +14,14 @@ from django.test import Client
 
 from results import models
 from results.domain.units import format_quantity
-from results.queries.comparison import compare
-from results.queries.selection import Selection
-from results.queries.why import PlanPair
+from results.queries.comparison.compare import compare
+from results.queries.shared.selection import Selection
+from results.queries.why.why import PlanPair
 from tests import factories
 from tests.page_text import page_text
 from tests.watched import measured, watched_run
-from webapp.explorer.table import place_of
-from webapp.pages.movement import percent_change, plans
+from webapp.compare.table import place_of
+from webapp.why.words import percent_change, plans
 
 
 @pytest.fixture

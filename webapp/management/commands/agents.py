@@ -16,7 +16,7 @@ from results.domain.errors import HostKeyError, StateError, TeitenError
 from results.domain.kinds import host_factors
 from results.domain.units import format_quantity
 from results.models import Agent
-from results.queries.agents import list_agents
+from results.queries.agents.agents import list_agents
 from webapp.management.command import WarehouseCommand
 from workers import tasks
 

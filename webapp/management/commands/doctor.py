@@ -23,7 +23,7 @@ from results.domain.errors import StateError, TeitenError
 from results.domain.matrix.program_needs import looked_for
 from results.domain.units import format_quantity
 from results.models import Agent
-from results.queries.agents import agent_row
+from results.queries.agents.agents import agent_row
 from workers import tasks
 from workers.registry import kinds
 

@@ -14,7 +14,7 @@ from results import runs
 from results.domain import plan as plans
 from results.domain.errors import PlanError
 from results.domain.plan import Kinds, Plan
-from results.queries.agents import list_agents
+from results.queries.agents.agents import list_agents
 from webapp.forms.levels import typed
 from webapp.forms.ready import completed, found, shelf
 from webapp.management import terminal

@@ -1,0 +1,1 @@
+"""Agents: what each is and does, its clusters, what its builds can do, how much its values spread."""

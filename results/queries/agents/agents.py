@@ -1,0 +1,321 @@
+"""Agents: the list with what each is busy with, and one with its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from results import models
+from results.domain.environment.layers import difference
+from results.domain.kinds.host_factors import HostFactor, read
+from results.queries.shared.ids import NotFound
+
+_RECENT = 20
+
+
+@dataclass(frozen=True)
+class Busy:
+    """What an agent's lease is for."""
+
+    run_id: int
+    trial_id: int
+    phase: str
+    phase_at: datetime | None
+    expected_s: float | None
+
+
+@dataclass(frozen=True)
+class InstallationRow:
+    """One PostgreSQL build; the fields of `results.models.Installation`. present: still there."""
+
+    id: int
+    agent: str
+    name: str
+    bin_dir: str
+    client_bin: str
+    version: str
+    version_num: int
+    configure: tuple[str, ...]
+    access_methods: tuple[str, ...]
+    extensions: tuple[str, ...]
+    has_jit: bool
+    present: bool
+    found_at: datetime
+
+
+@dataclass(frozen=True)
+class NotBack:
+    """Something on the agent that a trial set and that is not at its own value yet. own: the value as found. running:
+    the trial still runs, and will revert it. tried_at, error: the last time that reverting it failed."""
+
+    factor: str
+    level: str
+    own: str
+    trial_id: int | None
+    since: datetime
+    running: bool
+    tried_at: datetime | None
+    error: str
+
+
+@dataclass(frozen=True)
+class AgentRow:
+    """One agent; the fields of `results.models.Agent`, `jump` being the other agent's name. Never a key. places:
+    storage places, name → folder. host_factors: what its operator lets plans change there besides. keep_days,
+    disk_budget_gb: how long unused clusters stay, and how much all may take; clusters_at: when that was last looked at,
+    clusters_error: why it could not be since."""
+
+    id: int
+    name: str
+    host: str
+    port: int
+    user: str
+    key_path: str
+    jump: str
+    search: tuple[str, ...]
+    data_dir: str
+    work_dir: str
+    enabled: bool
+    host_key_fingerprint: str
+    offered_fingerprint: str
+    state: str
+    error: Mapping[str, Any] | None
+    seen_at: datetime | None
+    facts_at: datetime | None
+    cores: int | None
+    memory_bytes: int | None
+    disk: Mapping[str, Any]
+    tools: Mapping[str, Any]
+    clock_offset_s: float | None
+    created_at: datetime
+    keep_days: int | None
+    disk_budget_gb: int | None
+    clusters_at: datetime | None
+    clusters_error: Mapping[str, Any] | None
+    busy: Busy | None
+    installations: tuple[InstallationRow, ...]
+    places: Mapping[str, str]
+    host_factors: tuple[HostFactor, ...]
+    not_back: tuple[NotBack, ...]
+
+    @property
+    def programs(self) -> Mapping[str, str]:
+        """The tools in its PATH, and pgbench where it came with a PostgreSQL instead: name → where, and its version.
+        They are known from `facts_at` on."""
+        own = next((one.client_bin for one in self.installations if one.present and one.client_bin), "")
+        return ({"pgbench": f"{own}/pgbench"} if own else {}) | {
+            name: text for name, text in self.tools.items() if text
+        }
+
+
+@dataclass(frozen=True)
+class FactLayer:
+    kind: str
+    hash: str
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class FactChange:
+    """A key that differs: left in the facts before, right in the latest; None where a side lacks it."""
+
+    kind: str
+    key: str
+    left: Any
+    right: Any
+
+
+@dataclass(frozen=True)
+class RecentTrial:
+    trial_id: int
+    run_id: int
+    run_name: str
+    name: str
+    state: str
+    block: int
+    state_at: datetime
+
+
+@dataclass(frozen=True)
+class AgentDetail:
+    """layers: the latest facts. history: when the facts differed from those before, latest first."""
+
+    row: AgentRow
+    layers: tuple[FactLayer, ...]
+    changes: tuple[FactChange, ...]
+    history: tuple[datetime, ...]
+    recent: tuple[RecentTrial, ...]
+
+
+def list_agents(ids: Sequence[int] | None = None) -> list[AgentRow]:
+    """By name; ids: only these. Four queries."""
+    found = _agents() if ids is None else _agents().filter(pk__in=ids)
+    return [_agent(agent) for agent in found]
+
+
+def agent_row(name: str) -> AgentRow:
+    """Raises NotFound. Four queries."""
+    return _agent(_stored(name))
+
+
+def agent_detail(name: str) -> AgentDetail:
+    """Raises NotFound. Seven queries."""
+    agent = _stored(name)
+    history = list(models.HostFacts.objects.filter(agent=agent).order_by("-at", "-pk").values_list("pk", "at"))
+    layers = _layers([pk for pk, _ in history[:2]])
+    latest = layers[history[0][0]] if history else ()
+    before = layers[history[1][0]] if len(history) > 1 else None
+    return AgentDetail(
+        row=_agent(agent),
+        layers=latest,
+        changes=tuple(_changes(before, latest)) if before is not None else (),
+        history=tuple(at for _, at in history),
+        recent=_recent(agent),
+    )
+
+
+def list_installations(agent: str = "", ids: Sequence[int] | None = None) -> list[InstallationRow]:
+    """Of one agent or of all, by agent, newest version first; ids: only these. One query."""
+    found = models.Installation.objects.select_related("agent")
+    rows = found.filter(agent__name=agent) if agent else found
+    rows = rows if ids is None else rows.filter(pk__in=ids)
+    return [_installation(row, row.agent.name) for row in rows.order_by("agent__name", "-version_num", "name")]
+
+
+def _agents() -> Any:
+    found = models.Agent.objects.select_related("jump", "lease__attempt__trial")
+    return found.prefetch_related("installations", "host_factors", "host_changes")
+
+
+def _stored(name: str) -> models.Agent:
+    agent: models.Agent | None = _agents().filter(name=name).first()
+    if agent is None:
+        raise NotFound(f"There is no agent {name!r}.")
+    return agent
+
+
+_PLAIN = (
+    "id",
+    "name",
+    "host",
+    "port",
+    "user",
+    "key_path",
+    "data_dir",
+    "work_dir",
+    "enabled",
+    "host_key_fingerprint",
+    "offered_fingerprint",
+    "state",
+    "error",
+    "seen_at",
+    "facts_at",
+    "cores",
+    "memory_bytes",
+    "disk",
+    "tools",
+    "clock_offset_s",
+    "created_at",
+    "keep_days",
+    "disk_budget_gb",
+    "clusters_at",
+    "clusters_error",
+)
+
+
+def _agent(agent: models.Agent) -> AgentRow:
+    return AgentRow(
+        **{name: getattr(agent, name) for name in _PLAIN},
+        jump=agent.jump.name if agent.jump else "",
+        search=tuple(agent.search),
+        busy=_busy(agent),
+        installations=tuple(_installation(row, agent.name) for row in agent.installations.all()),
+        places=agent.places,
+        host_factors=tuple(factor for row in agent.host_factors.all() for factor in read(row.toml)),
+        not_back=tuple(_not_back(row, agent) for row in agent.host_changes.all()),
+    )
+
+
+def _busy(agent: models.Agent) -> Busy | None:
+    lease: models.Lease | None = getattr(agent, "lease", None)
+    if lease is None or lease.attempt is None:  # without an attempt it is a contact
+        return None
+    trial = lease.attempt.trial
+    return Busy(trial.run_id, trial.pk, trial.phase, trial.phase_at, trial.expected_s)
+
+
+def _not_back(row: models.HostChange, agent: models.Agent) -> NotBack:
+    busy = _busy(agent)
+    return NotBack(
+        factor=row.factor,
+        level=row.level,
+        own=row.own,
+        trial_id=row.trial_id,
+        since=row.since,
+        running=busy is not None and busy.trial_id == row.trial_id and not row.error,
+        tried_at=row.tried_at,
+        error=row.error,
+    )
+
+
+def _installation(row: models.Installation, agent: str) -> InstallationRow:
+    return InstallationRow(
+        id=row.pk,
+        agent=agent,
+        name=row.name,
+        bin_dir=row.bin_dir,
+        client_bin=row.client_bin,
+        version=row.version,
+        version_num=row.version_num,
+        configure=tuple(row.configure),
+        access_methods=tuple(row.access_methods),
+        extensions=tuple(row.extensions),
+        has_jit=row.has_jit,
+        present=row.present,
+        found_at=row.found_at,
+    )
+
+
+def _layers(facts: Iterable[int]) -> dict[int, tuple[FactLayer, ...]]:
+    found: dict[int, list[FactLayer]] = {pk: [] for pk in facts}
+    links = models.HostFacts.layers.through.objects.filter(hostfacts_id__in=list(found))
+    for link in links.select_related("layer").order_by("layer__kind", "layer_id"):
+        found[link.hostfacts_id].append(FactLayer(link.layer.kind, link.layer.hash, link.layer.content))
+    return {pk: tuple(layers) for pk, layers in found.items()}
+
+
+def _changes(before: Iterable[FactLayer], latest: Iterable[FactLayer]) -> Iterable[FactChange]:
+    left, right = _by_kind(before), _by_kind(latest)
+    for kind in sorted(left.keys() | right.keys()):
+        for found in difference(left.get(kind, {}), right.get(kind, {})):
+            yield FactChange(kind, found.key, found.left, found.right)
+
+
+def _by_kind(layers: Iterable[FactLayer]) -> dict[str, dict[str, Any]]:
+    """One mapping a kind; where a kind has several layers with a name (builds), each below its name."""
+    found: dict[str, dict[str, Any]] = {}
+    for layer in layers:
+        name = layer.content.get("name")
+        found.setdefault(layer.kind, {}).update({str(name): layer.content} if name else layer.content)
+    return found
+
+
+def _recent(agent: models.Agent) -> tuple[RecentTrial, ...]:
+    """The index alone tells which they are: of an agent that has long been idle it is read far back."""
+    trials = models.Trial.objects.filter(agents__contains=[agent.pk]).exclude(state="waiting")
+    latest = trials.order_by("-state_at", "-pk").values("pk")[:_RECENT]
+    chosen = models.Trial.objects.filter(pk__in=latest).select_related("run", "configuration")
+    return tuple(
+        RecentTrial(
+            trial_id=trial.pk,
+            run_id=trial.run_id,
+            run_name=trial.run.name,
+            name=trial.configuration.name,
+            state=trial.state,
+            block=trial.block,
+            state_at=trial.state_at,
+        )
+        for trial in chosen.order_by("-state_at", "-pk")
+    )

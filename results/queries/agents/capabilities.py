@@ -1,0 +1,163 @@
+"""What table access methods can do: the newest answer to each check, of every build, access method and agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from results import sql
+from results.queries.shared.ordering import sorted_levels
+
+OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "no", "unknown")
+"""no: of trials from before cannot, chose-not-to and fails-differently were told apart."""
+_PUBLISHED = datetime.min.replace(tzinfo=UTC)  # what was tried here is newer than what others say
+FILTERS = ("installation", "access_method", "agent", "capability")
+
+
+@dataclass(frozen=True)
+class CapabilityRow:
+    """One answer. outcome: one of OUTCOMES; unknown where it could not be tried. message: the server's words, or what
+    was found. compared: what was held against what. statement, sqlstate: the SQL (or the command) that decided, and the
+    server's code, '' where there is none. order: place among the checks of its trial. published: said in a report, not
+    tried; measured_at is None then."""
+
+    id: int
+    capability: str
+    title: str
+    group: str
+    order: int
+    outcome: str
+    message: str
+    compared: str
+    statement: str
+    sqlstate: str
+    seconds: float
+    installation: str
+    version: str
+    access_method: str
+    agent: str
+    run_id: int
+    trial_id: int
+    measured_at: datetime | None
+    published: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer within its attempt; fields as of CapabilityRow."""
+
+    capability: str
+    title: str
+    group: str
+    outcome: str
+    message: str
+    compared: str
+    statement: str
+    sqlstate: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Build:
+    """A column: one access method in one installation on one agent. counts: outcome → how many, of the rows chosen."""
+
+    installation: str
+    access_method: str
+    agent: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: one capability. cells: one a build, None where it was never checked. alike: yes everywhere."""
+
+    capability: str
+    title: str
+    cells: tuple[CapabilityRow | None, ...]
+
+    @property
+    def alike(self) -> bool:
+        return all(cell is not None and cell.outcome == "yes" for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class CapabilityMatrix:
+    """groups: (name, lines) in the order of the checks. choices: filter → every value that there is."""
+
+    builds: tuple[Build, ...]
+    groups: tuple[tuple[str, tuple[Line, ...]], ...]
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(line for _, lines in self.groups for line in lines)
+
+
+def newest_answers(chosen: Mapping[str, Sequence[str]] | None = None) -> list[CapabilityRow]:
+    """The newest counted answer of each (installation, access method, agent, capability). chosen: filter → the values
+    let through, none for all. One query."""
+    return _chosen(sql.rows(CapabilityRow, sql.load(__file__)), chosen)
+
+
+def answers_of(attempt_id: int) -> tuple[Answer, ...]:
+    """The answers of one attempt, in the order of its checks. One query."""
+    return tuple(sql.rows(Answer, _OF_ATTEMPT, {"attempt_id": attempt_id}))
+
+
+def capability_matrix(chosen: Mapping[str, Sequence[str]] | None = None) -> CapabilityMatrix:
+    """The answers as a table; chosen as of `newest_answers`. One query."""
+    rows = newest_answers()
+    shown = _chosen(rows, chosen)
+    choices = {name: sorted_levels([getattr(row, name) for row in rows], name) for name in FILTERS}
+    builds = _builds(shown, choices)
+    return CapabilityMatrix(builds, tuple(_groups(shown, builds)), choices)
+
+
+def _chosen(rows: list[CapabilityRow], chosen: Mapping[str, Sequence[str]] | None) -> list[CapabilityRow]:
+    filters = {name: values for name, values in (chosen or {}).items() if values}
+    return [row for row in rows if all(getattr(row, name) in values for name, values in filters.items())]
+
+
+def _builds(rows: Sequence[CapabilityRow], choices: Mapping[str, tuple[str, ...]]) -> tuple[Build, ...]:
+    """By installation, then access method with heap first, then agent."""
+    counts: dict[tuple[str, str, str], dict[str, int]] = {}
+    for row in rows:
+        build = counts.setdefault(_build_of(row), dict.fromkeys(OUTCOMES, 0))
+        build[row.outcome] += 1
+
+    def place(build: tuple[str, str, str]) -> tuple[int, bool, str, int]:
+        installation, method, agent = build
+        return choices["installation"].index(installation), method != "heap", method, choices["agent"].index(agent)
+
+    return tuple(Build(*build, counts[build]) for build in sorted(counts, key=place))
+
+
+def _groups(rows: Sequence[CapabilityRow], builds: Sequence[Build]) -> list[tuple[str, tuple[Line, ...]]]:
+    """In the order that the checks had in the newest trial of each: a group stands where its first check does."""
+    columns = [(build.installation, build.access_method, build.agent) for build in builds]
+    cells = {(row.capability, _build_of(row)): row for row in rows}
+    newest = {row.capability: row for row in sorted(rows, key=lambda row: row.measured_at or _PUBLISHED)}
+    firsts: dict[str, int] = {}
+    for row in newest.values():
+        firsts[row.group] = min(firsts.get(row.group, row.order), row.order)
+    heads = sorted(newest.values(), key=lambda row: (firsts[row.group], row.group, row.order, row.capability))
+    groups: dict[str, list[Line]] = {}
+    for head in heads:
+        of_line = tuple(cells.get((head.capability, column)) for column in columns)
+        groups.setdefault(head.group, []).append(Line(head.capability, head.title, of_line))
+    return [(name, tuple(lines)) for name, lines in groups.items()]
+
+
+def _build_of(row: CapabilityRow) -> tuple[str, str, str]:
+    return row.installation, row.access_method, row.agent
+
+
+_OF_ATTEMPT = """
+SELECT label AS capability, content ->> 'title' AS title, content ->> 'group' AS "group",
+    content ->> 'outcome' AS outcome, content ->> 'message' AS message, content ->> 'compared' AS compared,
+    coalesce(content ->> 'statement', '') AS statement, coalesce(content ->> 'sqlstate', '') AS sqlstate,
+    (content ->> 'seconds')::float8 AS seconds
+FROM results_document WHERE attempt_id = %(attempt_id)s AND kind = 'capability'
+ORDER BY (content ->> 'order')::integer, label
+"""

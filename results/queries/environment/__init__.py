@@ -1,0 +1,1 @@
+"""What trials ran in, and how two of them differ in it."""

@@ -1,0 +1,1 @@
+"""Views over many runs, ready to look at: versions, access methods, topologies, published tables."""

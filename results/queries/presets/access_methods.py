@@ -1,0 +1,128 @@
+"""Table access methods side by side, each against the heap of its own build."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+
+from results import sql
+from results.queries.comparison.compare import Comparison, Point, compare
+from results.queries.presets.sources import level_name, matched_by, sources, trial_ids
+from results.queries.shared.facets import MetricChoice, facets_of, metrics_of
+from results.queries.shared.metrics import MetricRow
+from results.queries.shared.selection import JOINT, LABEL, Selection
+
+WORKLOAD = "access_method"
+MOST_RUNS = 12
+_HEAP = "heap"
+_BY = ("access_method", "installation")  # what makes a series
+
+# (heading, metrics in order); a metric that no run has is left out
+GROUPS = (
+    ("Sizes", ("size.table", "size.indexes")),
+    ("Growth by updates", ("growth.percent", "tpcb.growth", "dead_tuples")),
+    ("Maintenance", ("maintenance.seconds",)),
+    ("Latency", ("update.latency", "commit.latency", "index_scan.latency")),
+    ("Reading and loading", ("scan.seconds", "bulk_insert.seconds")),
+    ("Throughput", ("tpcb.tps",)),
+)
+
+
+@dataclass(frozen=True)
+class AccessMethodCell:
+    """ratio, kind: against the heap of the same build; None and '' where that has no such cell."""
+
+    value: float
+    ratio: float | None
+    kind: str
+    n: int
+    trial_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class AccessMethodTable:
+    """One metric. columns: (access method, installation). lines: what was measured → a cell a column."""
+
+    group: str
+    metric: MetricRow
+    columns: tuple[tuple[str, str], ...]
+    lines: tuple[tuple[str, tuple[AccessMethodCell | None, ...]], ...]
+    mixed: tuple[str, ...]
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class AccessMethods:
+    """run_ids: the newest measured runs, and the published ones."""
+
+    run_ids: tuple[int, ...]
+    tables: tuple[AccessMethodTable, ...]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """A metric that was measured of a heap."""
+
+    metric: str
+    node: str
+
+
+def access_methods() -> AccessMethods:
+    """Return a table a metric of GROUPS that the runs have. Queries: four, and those of `compare` for each table."""
+    known = sources([WORKLOAD])
+    measured = [source.run_id for source in known if not source.published][:MOST_RUNS]
+    runs = (*measured, *(source.run_id for source in known if source.published))
+    if not runs:
+        return AccessMethods((), ())
+    choices = {choice.name: choice for choice in metrics_of(runs)}
+    heaps = set(sql.rows(_Stored, _OF_HEAPS, {"runs": list(runs)}))
+    by = (LABEL, *matched_by(facets_of(runs), *_BY, "published", "updates_before"))
+    tables = []
+    for group, names in GROUPS:
+        for choice in (choices[name] for name in names if name in choices):
+            tables.append(_table(group, choice, _compared(choice, runs, by, heaps), by))
+    return AccessMethods(runs, tuple(tables))
+
+
+def _table(group: str, choice: MetricChoice, comparison: Comparison, by: Sequence[str]) -> AccessMethodTable:
+    columns = [(method, rest) for method, _, rest in (series.partition(JOINT) for series in comparison.series)]
+    ordered = sorted(columns, key=lambda column: (column[1], column[0] != _HEAP, column[0]))
+    points = {(point.x, point.series): point for point in comparison.points}
+    lines = []
+    for x in comparison.xs:
+        cells = tuple(_cell(points.get((x, JOINT.join(column)))) for column in ordered)
+        lines.append((level_name(by, x), cells))
+    return AccessMethodTable(group, choice.row(), tuple(ordered), tuple(lines), comparison.mixed, comparison.selection)
+
+
+def _compared(choice: MetricChoice, runs: tuple[int, ...], by: Sequence[str], heaps: Set[_Stored]) -> Comparison:
+    """Return the comparison of one metric. Where no build has a heap with it there is nothing to refer to: ratios are
+    left out."""
+    selection = Selection(runs, x=",".join(by), series=",".join(_BY), metric=choice.name)
+    if _Stored(choice.name, choice.nodes[0]) in heaps:
+        return compare(replace(selection, baseline=_HEAP))
+    alone = compare(selection)
+    return replace(alone, points=tuple(replace(point, base=None, ratio=None, verdict=None) for point in alone.points))
+
+
+def _cell(point: Point | None) -> AccessMethodCell | None:
+    if point is None:
+        return None
+    compared = point.verdict is not None
+    return AccessMethodCell(
+        value=point.value,
+        ratio=point.ratio if compared else None,
+        kind=str(point.verdict.kind) if point.verdict is not None else "",
+        n=point.n,
+        trial_ids=trial_ids([point]),
+    )
+
+
+_OF_HEAPS = """
+SELECT DISTINCT measurement.metric_id AS metric, measurement.node
+FROM results_trial AS trial
+JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
+JOIN results_measurement AS measurement ON measurement.attempt_id = trial.attempt_id
+WHERE trial.run_id = ANY(%(runs)s) AND trial.state = 'done'
+    AND configuration.dimensions ->> 'access_method' = 'heap'
+"""

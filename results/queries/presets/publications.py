@@ -1,0 +1,86 @@
+"""Published tables: where the figures that were not measured here come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from results import models, sql
+from results.queries.shared.ids import NotFound
+
+
+@dataclass(frozen=True)
+class PublicationRow:
+    """One table of a report; fields as of `results.models.Publication`. run_id: the run that holds its figures."""
+
+    slug: str
+    title: str
+    publisher: str
+    year: int
+    place: str
+    caption: str
+    licence: str
+    file: str
+    sha256: str
+    derived: tuple[Mapping[str, Any], ...]
+    remarks: tuple[Mapping[str, Any], ...]
+    run_id: int
+    workload: str
+    trials: int
+
+    @property
+    def agreeing(self) -> int:
+        """How many of the figures that the report derived come out the same."""
+        return sum(bool(one["agrees"]) for one in self.derived)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one figure of a trial stands in its file."""
+
+    trial_id: int
+    metric: str
+    node: str
+    label: str
+    line: int
+    column: str
+
+
+def list_publications() -> list[PublicationRow]:
+    """Report by report, in the order in which their tables were loaded. One query."""
+    return sql.rows(PublicationRow, f"{_PUBLICATIONS} ORDER BY publication.year, publication.id")
+
+
+def any_published() -> bool:
+    """Whether there is a published table at all. One query."""
+    return models.Publication.objects.exists()
+
+
+def publication(slug: str) -> PublicationRow:
+    """Raises NotFound. One query."""
+    found = sql.rows(PublicationRow, f"{_PUBLICATIONS} WHERE publication.slug = %(slug)s", {"slug": slug})
+    if not found:
+        raise NotFound(f"There is no published table {slug!r}.")
+    return found[0]
+
+
+def places(run_id: int) -> list[Place]:
+    """Of every figure of a run of published ones, by line. One query."""
+    return sql.rows(Place, _PLACES, {"run_id": run_id})
+
+
+_PUBLICATIONS = """
+SELECT publication.slug, publication.title, publication.publisher, publication.year, publication.place,
+    publication.caption, publication.licence, publication.file, publication.sha256,
+    publication.derived::json AS derived, publication.remarks::json AS remarks, run.id AS run_id, run.workload,
+    (SELECT count(*) FROM results_trial WHERE run_id = run.id) AS trials
+FROM results_publication AS publication JOIN results_run AS run ON run.publication_id = publication.id
+"""
+_PLACES = """
+SELECT attempt.trial_id, place ->> 'metric' AS metric, place ->> 'node' AS node, place ->> 'label' AS label,
+    (place ->> 'line')::integer AS line, place ->> 'column' AS column
+FROM results_attempt AS attempt CROSS JOIN LATERAL jsonb_array_elements(attempt.notes -> 'published') AS place
+WHERE attempt.run_id = %(run_id)s
+ORDER BY line, attempt.trial_id
+"""

@@ -1,0 +1,84 @@
+"""What the ready views share: which runs a view is made of, and which dimensions tell its configurations apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from results import sql
+from results.domain.measurement.metrics import Better
+from results.queries.comparison.compare import Point
+from results.queries.shared.facets import Facet
+from results.queries.shared.ordering import DEFAULT
+from results.queries.shared.selection import JOINT
+
+NEWEST = 200  # measured runs that are looked at; published ones are few and all are
+
+# say which server or which execution it was, or follow from other dimensions
+_NOT_MATCHED = frozenset({"run", "version", "major", "installation", "threads", "collectors", "workload"})
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run with counted trials. versions, topologies, access_methods: of its configurations."""
+
+    run_id: int
+    workload: str
+    headline: str
+    published: bool
+    versions: tuple[str, ...]
+    topologies: tuple[str, ...]
+
+
+def sources(workloads: Sequence[str] = ()) -> list[Source]:
+    """The newest runs and all published ones, newest first; of these workloads, or of all. One query."""
+    return sql.rows(Source, _SOURCES, {"workloads": list(workloads), "newest": NEWEST})
+
+
+def matched_by(facets: Sequence[Facet], *others: str) -> tuple[str, ...]:
+    """The dimensions by which configurations are matched: those that vary, but for the server's and `others`."""
+    left_out = _NOT_MATCHED | set(others)
+    return tuple(sorted(facet.name for facet in facets if facet.varies and facet.name not in left_out))
+
+
+def level_name(names: Sequence[str], text: str) -> str:
+    """A joint level in words: ('clients', 'scale'), '4 · 10' → 'clients 4 · scale 10'. What is not set is left out."""
+    parts = text.split(JOINT)
+    if len(parts) != len(names):
+        return text
+    words = [
+        part if name in ("label", "access_method") else f"{name.removeprefix('setting.')} {part}"
+        for name, part in zip(names, parts, strict=True)
+        if part not in (DEFAULT, "") and name != "published"
+    ]
+    return JOINT.join(words) or "the only configuration"
+
+
+def speed(ratio: float | None, better: str) -> float | None:
+    """A ratio turned so that above 1 is better: of times, sizes and latencies its inverse."""
+    if not ratio:
+        return None
+    return 1 / ratio if better == Better.LOWER else ratio
+
+
+def trial_ids(points: Sequence[Point]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(one.trial_id for point in points for one in point.values))
+
+
+_SOURCES = """
+SELECT run.id AS run_id, run.workload, run.headline, run.publication_id IS NOT NULL AS published,
+    array_agg(DISTINCT configuration.dimensions ->> 'major') AS versions,
+    array_agg(DISTINCT configuration.dimensions ->> 'topology') AS topologies
+FROM results_run AS run
+JOIN results_configuration AS configuration ON configuration.run_id = run.id
+WHERE (run.publication_id IS NOT NULL OR run.id IN (
+        SELECT id FROM results_run
+        WHERE publication_id IS NULL AND (%(workloads)s::text[] = '{}' OR workload = ANY(%(workloads)s))
+        ORDER BY id DESC LIMIT %(newest)s
+    ))
+    AND (%(workloads)s::text[] = '{}' OR run.workload = ANY(%(workloads)s))
+    AND EXISTS (SELECT FROM results_trial WHERE run_id = run.id AND state = 'done')
+    AND configuration.dimensions ? 'major'
+GROUP BY run.id
+ORDER BY run.id DESC
+"""

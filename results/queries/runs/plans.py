@@ -1,0 +1,117 @@
+"""Plans: the list, one with its runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+
+from results import models
+from results.queries.runs.runs import RunRow, list_runs
+from results.queries.shared.ids import NotFound
+
+_LONGEST_NAME = 120
+COULD_NOT_RUN = "could not run plan"  # the verb of `workers.tasks.start_plan`
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """One plan. schedule: 'minute hour day month weekday' (UTC), '' when it is not scheduled. failure: the error that
+    kept its schedule from running it at failed_at, where no run has been made of it since."""
+
+    id: int
+    name: str
+    description: str
+    workload: str
+    runs: int
+    last_run_id: int | None
+    last_state: str
+    created_by: str
+    created_at: datetime
+    changed_at: datetime
+    schedule: str
+    archived: bool
+    failed_at: datetime | None
+    failure: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class PlanDetail:
+    """A plan with its TOML and its latest runs."""
+
+    row: PlanRow
+    toml: str
+    hash: str
+    runs: tuple[RunRow, ...]
+
+
+def list_plans(*, archived: bool = False, workload: str = "", ids: Sequence[int] | None = None) -> list[PlanRow]:
+    """By name. archived: those as well; ids: only these. Two queries."""
+    found = _plans() if archived else _plans().filter(archived=False)
+    found = found.filter(workload=workload) if workload else found
+    return _rows(found if ids is None else found.filter(pk__in=ids))
+
+
+def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
+    """Raises NotFound. Three queries."""
+    plan = _plans().filter(pk=plan_id).first()
+    if plan is None:
+        raise NotFound(f"There is no plan {plan_id}.")
+    return PlanDetail(_rows([plan])[0], plan.toml, plan.hash, tuple(list_runs(plan_id=plan_id, limit=runs)))
+
+
+def free_name(wanted: str) -> str:
+    """The name, or where a plan has it already 'name (2)', 'name (3)', … One query."""
+    taken = set(models.Plan.objects.filter(name__startswith=wanted[:100]).values_list("name", flat=True))
+    numbered = (f"{wanted[: _LONGEST_NAME - 8]} ({number})" for number in itertools.count(2))
+    return next(name for name in itertools.chain([wanted[:_LONGEST_NAME]], numbered) if name not in taken)
+
+
+def _plans() -> QuerySet[models.Plan, Any]:
+    latest = models.Run.objects.filter(plan=OuterRef("pk")).order_by("-pk")
+    return (
+        models.Plan.objects.select_related("schedule__crontab", "created_by")
+        .annotate(run_count=Count("runs"))
+        .annotate(last_run_id=Subquery(latest.values("pk")[:1]), last_state=Subquery(latest.values("state")[:1]))
+        .annotate(last_run_at=Subquery(latest.values("created_at")[:1]))
+        .order_by("name")
+    )
+
+
+def _rows(found: Iterable[Any]) -> list[PlanRow]:
+    plans = list(found)
+    entries = models.AuditEntry.objects.filter(verb=COULD_NOT_RUN, object__in=[f"plan {plan.pk}" for plan in plans])
+    latest = {entry.object: entry for entry in entries.order_by("object", "-id").distinct("object")}
+    return [_row(plan, latest.get(f"plan {plan.pk}")) for plan in plans]
+
+
+def _row(plan: Any, failed: models.AuditEntry | None) -> PlanRow:
+    if failed is not None and plan.last_run_at is not None and plan.last_run_at > failed.at:
+        failed = None
+    return PlanRow(
+        id=plan.pk,
+        name=plan.name,
+        description=plan.description,
+        workload=plan.workload,
+        runs=plan.run_count,
+        last_run_id=plan.last_run_id,
+        last_state=plan.last_state or "",
+        created_by=plan.created_by.username if plan.created_by else "",
+        created_at=plan.created_at,
+        changed_at=plan.changed_at,
+        schedule=_schedule(plan.schedule),
+        archived=plan.archived,
+        failed_at=failed.at if failed else None,
+        failure=failed.detail.get("error") if failed else None,
+    )
+
+
+def _schedule(task: Any) -> str:
+    if task is None or task.crontab is None or not task.enabled:
+        return ""
+    line = task.crontab
+    return f"{line.minute} {line.hour} {line.day_of_month} {line.month_of_year} {line.day_of_week}"

@@ -1,0 +1,317 @@
+"""Runs: the list, one run with its matrix, its medians."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from results import models, sql
+from results.domain.measurement.activity import Look
+from results.domain.states import RunState
+from results.queries.runs.waits import Wait, waits
+from results.queries.shared.ids import NotFound, known_id
+from results.queries.shared.metrics import MetricRow, unknown
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One run in a list. agents: names. configurations: how many. headline: name of its first metric. publication:
+    slug, title, publisher, year, place and caption of the table its figures were published in; None where they were
+    measured."""
+
+    id: int
+    name: str
+    workload: str
+    state: str
+    blocks: int
+    seed: int
+    plan_id: int | None
+    created_by: str
+    created_at: datetime
+    start_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    headline: str
+    configurations: int
+    trials_total: int
+    trials_done: int
+    trials_failed: int
+    trials_running: int
+    trials_waiting: int
+    trials_cancelled: int
+    agents: tuple[str, ...]
+    publication: Mapping[str, Any] | None
+
+    @property
+    def trials_ended(self) -> int:
+        return self.trials_done + self.trials_failed + self.trials_cancelled
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One trial's place in the matrix. configuration: index. value: headline metric, only of a done trial.
+    attempts: how many were made. error: what went wrong. started_at, ended_at: of the latest attempt. look: at what
+    sessions wait for, where the trial runs and its phase takes longer than it should."""
+
+    trial_id: int
+    configuration: int
+    block: int
+    position: int
+    state: str
+    phase: str
+    phase_at: datetime | None
+    expected_s: float | None
+    left_s: float | None
+    attempts: int
+    value: float | None
+    error: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    look: Look | None
+
+
+@dataclass(frozen=True)
+class ConfigurationRow:
+    """One row of the matrix. Summary of the headline metric; spread: (maximum - minimum) / median."""
+
+    id: int
+    index: int
+    name: str
+    levels: Mapping[str, str]
+    dimensions: Mapping[str, Any]
+    cells: tuple[Cell, ...]
+    median: float | None
+    n: int
+    minimum: float | None
+    maximum: float | None
+    spread: float | None
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """factors: [{name, levels: [label]}] in the plan's order. left_s: estimated rest; None when nothing is left or
+    nobody can know.
+    waits: why waiting trials do not go on, of a run that is running."""
+
+    run: RunRow
+    toml: str
+    factors: tuple[Mapping[str, Any], ...]
+    metric: MetricRow
+    configurations: tuple[ConfigurationRow, ...]
+    left_s: float | None
+    waits: tuple[Wait, ...]
+    now: datetime
+
+
+@dataclass(frozen=True)
+class MedianRow:
+    """One number of a run: the median over the replicates of a configuration (index), in the metric's unit."""
+
+    configuration: int
+    name: str
+    levels: Mapping[str, str]
+    metric: str
+    unit: str
+    node: str
+    label: str
+    median: float
+    minimum: float
+    maximum: float
+    n: int
+    trial_ids: tuple[int, ...]
+
+
+def list_runs(
+    *,
+    state: str = "",
+    workload: str = "",
+    plan_id: int | None = None,
+    before_id: int | None = None,
+    ids: Sequence[int] | None = None,
+    published: bool | None = None,
+    limit: int | None = 50,
+) -> list[RunRow]:
+    """Newest first; before_id: the last id of the page before; ids: only these; published: only published figures, or
+    only measured ones; limit None: all. One query."""
+    chosen = None if ids is None else list(ids)
+    return _run_rows(
+        state=state,
+        workload=workload,
+        plan_id=plan_id,
+        before_id=before_id,
+        ids=chosen,
+        published=published,
+        limit=limit,
+    )
+
+
+def count_runs(state: str) -> int:
+    """One query."""
+    return models.Run.objects.filter(state=state).count()
+
+
+def run_row(run_id: int) -> RunRow:
+    """Raises NotFound. One query."""
+    found = _run_rows(ids=[known_id(run_id, "run")])
+    if not found:
+        raise NotFound(f"There is no run {run_id}.")
+    return found[0]
+
+
+def run_detail(run_id: int, now: datetime) -> RunDetail:
+    """A run with every cell of its matrix. Raises NotFound. Four queries, one more while it runs."""
+    run = run_row(run_id)
+    head = sql.rows(_Head, _HEAD, {"run_id": run_id})[0]
+    trials = sql.rows(_Trial, sql.load(__file__, "run_cells"), {"run_id": run_id})
+    cells: dict[int, list[Cell]] = {}
+    for trial in trials:
+        cells.setdefault(trial.configuration, []).append(trial.cell(now))
+    summaries = sql.rows(_Summary, sql.load(__file__, "run_configurations"), {"run_id": run_id})
+    return RunDetail(
+        run=run,
+        toml=head.toml,
+        factors=tuple(head.factors),
+        metric=head.metric(),
+        configurations=tuple(summary.row(cells.get(summary.index, [])) for summary in summaries),
+        left_s=_left(trials, {summary.index: summary.planned_s for summary in summaries}, now),
+        waits=tuple(waits([run_id]) if run.state == RunState.RUNNING else ()),
+        now=now,
+    )
+
+
+def run_medians(run_id: int, metrics: Sequence[str] = ()) -> list[MedianRow]:
+    """Medians over the replicates, of the metrics named or of all. Empty for an unknown run. One query."""
+    return sql.rows(MedianRow, sql.load(__file__, "run_medians"), {"run_id": run_id, "metrics": list(metrics)})
+
+
+def _run_rows(**filters: Any) -> list[RunRow]:
+    nothing = {"ids": None, "state": "", "workload": "", "plan_id": None, "before_id": None, "limit": 1} | {
+        "published": None
+    }
+    return sql.rows(RunRow, sql.load(__file__), nothing | filters)
+
+
+_HEAD = """
+SELECT run.toml, run.factors::json AS factors, run.headline AS name, metric.unit, metric.better, metric.label,
+    metric.help, metric.minimum_effect
+FROM results_run AS run LEFT JOIN results_metric AS metric ON metric.name = run.headline
+WHERE run.id = %(run_id)s
+"""
+
+
+@dataclass(frozen=True)
+class _Head:
+    toml: str
+    factors: tuple[Mapping[str, Any], ...]
+    name: str
+    unit: str | None
+    better: str | None
+    label: str | None
+    help: str | None
+    minimum_effect: float | None
+
+    def metric(self) -> MetricRow:
+        if self.unit is None:
+            return unknown(self.name)
+        return MetricRow(
+            self.name, self.unit, self.better or "", self.label or "", self.help or "", self.minimum_effect or 0.0
+        )
+
+
+@dataclass(frozen=True)
+class _Trial:
+    configuration: int
+    trial_id: int
+    block: int
+    position: int
+    state: str
+    phase: str
+    phase_at: datetime | None
+    expected_s: float | None
+    agents: tuple[int, ...]
+    attempts: int
+    value: float | None
+    error: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    look: Mapping[str, Any] | None
+
+    def cell(self, now: datetime) -> Cell:
+        fields = {name: value for name, value in vars(self).items() if name not in ("agents", "look")}
+        look = Look.from_json(self.look) if self.look else None
+        return Cell(**fields, left_s=self.phase_left(now), look=look)
+
+    def phase_left(self, now: datetime) -> float | None:
+        """Seconds left of what goes on now; None where nothing does or nobody knows."""
+        if self.state != "running" or self.phase_at is None or self.expected_s is None:
+            return None
+        return max(0.0, self.expected_s - (now - self.phase_at).total_seconds())
+
+    @property
+    def seconds(self) -> float | None:
+        if self.state != "done" or self.started_at is None or self.ended_at is None:
+            return None
+        return (self.ended_at - self.started_at).total_seconds()
+
+
+@dataclass(frozen=True)
+class _Summary:
+    id: int
+    index: int
+    name: str
+    levels: Mapping[str, str]
+    dimensions: Mapping[str, Any]
+    median: float | None
+    minimum: float | None
+    maximum: float | None
+    n: int
+    spread: float | None
+
+    @property
+    def planned_s(self) -> float | None:
+        """None where the trials last until their work is done."""
+        duration_s = self.dimensions.get("duration_s")
+        return None if duration_s is None else float(self.dimensions.get("warmup_s", 0)) + float(duration_s)
+
+    def row(self, cells: Sequence[Cell]) -> ConfigurationRow:
+        return ConfigurationRow(**vars(self), cells=tuple(cells))
+
+
+def _left(trials: Sequence[_Trial], planned_s: Mapping[int, float | None], now: datetime) -> float | None:
+    """Seconds until the busiest agent has done its trials; None when there is none left, or nobody can know. A trial is
+    taken to last what its configuration's done trials lasted, else what was planned and the run's median overhead."""
+    expected_s = _expected(trials, planned_s)
+    busy: dict[int, float] = {}
+    for trial in trials:
+        if trial.state not in ("waiting", "running"):
+            continue
+        rest = expected_s.get(trial.configuration)
+        if rest is None:
+            return None
+        if trial.state == "running" and trial.started_at is not None:
+            rest = max(0.0, rest - (now - trial.started_at).total_seconds())
+        _add(busy, trial.agents, rest)
+    return max(busy.values(), default=None)
+
+
+def _expected(trials: Sequence[_Trial], planned_s: Mapping[int, float | None]) -> dict[int, float]:
+    """Configuration → seconds that a trial of it takes, for those of which that can be known."""
+    lasted: dict[int, list[float]] = {}
+    overheads: list[float] = []
+    for trial in trials:
+        seconds, planned = trial.seconds, planned_s.get(trial.configuration)
+        if seconds is not None:
+            lasted.setdefault(trial.configuration, []).append(seconds)
+        if seconds is not None and planned is not None:
+            overheads.append(seconds - planned)
+    overhead = max(0.0, median(overheads)) if overheads else 0.0
+    by_plan = {configuration: planned + overhead for configuration, planned in planned_s.items() if planned is not None}
+    return by_plan | {configuration: median(several) for configuration, several in lasted.items()}
+
+
+def _add(busy: dict[int, float], agents: Iterable[int], seconds: float) -> None:
+    for agent in agents:
+        busy[agent] = busy.get(agent, 0.0) + seconds

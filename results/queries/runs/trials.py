@@ -1,0 +1,340 @@
+"""Trials: one with everything it says, the list, its series and histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from results import sql
+from results.domain.measurement.histogram import HeatMap, Histogram
+from results.domain.measurement.parsed_trial import Latencies
+from results.domain.measurement.series import Series
+from results.queries.shared.ids import NotFound, known_id
+
+
+@dataclass(frozen=True)
+class AttemptRow:
+    """One attempt, as on `results.models.Attempt`: JSON columns hold lists of objects with the field names of
+    `measurement.parsed_trial`."""
+
+    id: int
+    number: int
+    state: str
+    worker: str
+    started_at: datetime
+    ended_at: datetime | None
+    measured_from: datetime | None
+    measured_to: datetime | None
+    error: Mapping[str, Any] | None
+    bundle: str
+    bundle_sha256: str
+    bundle_bytes: int | None
+    phases: tuple[Mapping[str, Any], ...]
+    commands: tuple[Mapping[str, Any], ...]
+    checks: tuple[Mapping[str, Any], ...]
+    files: tuple[Mapping[str, Any], ...]
+    events: tuple[Mapping[str, Any], ...]
+    gaps: tuple[Mapping[str, Any], ...]
+    notes: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class MeasurementRow:
+    """One value in the metric's unit. label_of_metric: for headings; label: which of several, '' for one."""
+
+    metric: str
+    unit: str
+    label_of_metric: str
+    better: str
+    node: str
+    label: str
+    value: float
+    help: str
+
+
+@dataclass(frozen=True)
+class SeriesHead:
+    """A series without its values."""
+
+    name: str
+    node: str
+    label: str
+    unit: str
+    length: int
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    """A layer of the environment that the attempt ran in, and the role it describes."""
+
+    node: str
+    kind: str
+    hash: str
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """Another replicate of the same configuration. value: headline metric, only of a done trial."""
+
+    trial_id: int
+    block: int
+    state: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class TrialDetail:
+    """attempt: the one shown: the chosen one, else the counted one, else the latest. counted: its numbers count.
+    measurements, series, layers are that attempt's. previous, next: trials of the run by position. headline_unit: '' as
+    long as no trial has measured that metric. publication: as of `results.queries.runs.runs.RunRow`."""
+
+    id: int
+    run_id: int
+    run_name: str
+    workload: str
+    headline: str
+    headline_unit: str
+    configuration: str
+    levels: Mapping[str, str]
+    dimensions: Mapping[str, Any]
+    block: int
+    position: int
+    state: str
+    phase: str
+    phase_at: datetime | None
+    expected_s: float | None
+    error: Mapping[str, Any] | None
+    spec: Mapping[str, Any]
+    attempts: tuple[AttemptRow, ...]
+    attempt: AttemptRow | None
+    counted: bool
+    measurements: tuple[MeasurementRow, ...]
+    series: tuple[SeriesHead, ...]
+    layers: tuple[LayerRow, ...]
+    siblings: tuple[Sibling, ...]
+    previous: int | None
+    next: int | None
+    publication: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """One trial in a list. attempt_id: the attempt whose numbers count. bundle: of the latest attempt is stored.
+    publication: as of `results.queries.runs.runs.RunRow`."""
+
+    id: int
+    run_id: int
+    configuration: int
+    name: str
+    levels: Mapping[str, str]
+    block: int
+    position: int
+    state: str
+    phase: str
+    phase_at: datetime | None
+    expected_s: float | None
+    attempts: int
+    attempt_id: int | None
+    metric: str
+    unit: str
+    value: float | None
+    error: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    bundle: bool
+    publication: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One value in a list over trials, in `unit`. Only of attempts whose numbers count."""
+
+    id: int
+    run_id: int
+    trial_id: int
+    attempt_id: int
+    configuration: int
+    block: int
+    metric: str
+    unit: str
+    better: str
+    node: str
+    label: str
+    value: float
+
+
+def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
+    """attempt: the number of the one to show. Raises NotFound. Six queries."""
+    heads = sql.rows(_Head, sql.load(__file__, "trial_head"), {"trial_id": known_id(trial_id, "trial")})
+    if not heads:
+        raise NotFound(f"There is no trial {trial_id}.")
+    head = heads[0]
+    attempts = sql.rows(AttemptRow, _ATTEMPTS, {"trial_id": trial_id})
+    shown = _shown(head, attempts, attempt)
+    of = {"attempt_id": shown.id if shown else None}
+    fields = {name: value for name, value in vars(head).items() if name not in ("configuration_id", "attempt_id")}
+    return TrialDetail(
+        **fields,
+        attempts=tuple(attempts),
+        attempt=shown,
+        counted=shown is not None and shown.id == head.attempt_id,
+        measurements=tuple(sql.rows(MeasurementRow, _MEASUREMENTS, of)),
+        series=tuple(sql.rows(SeriesHead, _SERIES_HEADS, of)),
+        layers=tuple(sql.rows(LayerRow, _LAYERS, of)),
+        siblings=tuple(sql.rows(Sibling, _SIBLINGS, vars(head))),
+    )
+
+
+def series_of(attempt_id: int, names: Sequence[str] = ()) -> list[Series]:
+    """The series named, or all, of one attempt; gaps are NaN. One query."""
+    return sql.rows(Series, _SERIES, {"attempt_id": attempt_id, "names": list(names)})
+
+
+def histograms_of(attempt_id: int) -> list[Latencies]:
+    """The exact latency counts of one attempt, a row a (client, script). One query."""
+    return [row.latencies() for row in sql.rows(_Counts, _HISTOGRAMS, {"attempt_id": attempt_id})]
+
+
+def shown_attempt(trial_id: int, number: int | None = None) -> AttemptRow:
+    """The attempt of that number, else the counted one, else the latest. Raises NotFound. One query."""
+    found = sql.rows(AttemptRow, _SHOWN, {"trial_id": known_id(trial_id, "trial"), "number": number})
+    if not found:
+        raise NotFound(f"There is no trial {trial_id}, or it has no {'such ' if number else ''}attempt.")
+    return found[0]
+
+
+def list_trials(
+    *,
+    run_id: int | None = None,
+    state: str = "",
+    before_id: int | None = None,
+    ids: Sequence[int] | None = None,
+    limit: int = 100,
+) -> list[TrialRow]:
+    """Newest first; before_id: the last id of the page before; ids: only these. One query."""
+    parameters = {"run_id": run_id, "state": state, "before_id": before_id, "ids": _array(ids), "limit": limit}
+    return sql.rows(TrialRow, sql.load(__file__), parameters)
+
+
+def list_measurements(
+    *,
+    run_id: int | None = None,
+    trial_id: int | None = None,
+    metric: str = "",
+    node: str | None = None,
+    after_id: int = 0,
+    ids: Sequence[int] | None = None,
+    limit: int = 1000,
+) -> list[Measured]:
+    """Values of counted attempts, oldest first; after_id: the last id of the page before; ids: only these.
+    One query."""
+    which = {"run_id": run_id, "trial_id": trial_id, "metric": metric, "node": node}
+    place = {"after_id": after_id, "ids": _array(ids), "limit": limit}
+    return sql.rows(Measured, sql.load(__file__, "measurements"), which | place)
+
+
+def _array(ids: Sequence[int] | None) -> list[int] | None:
+    return None if ids is None else list(ids)
+
+
+@dataclass(frozen=True)
+class _Head:
+    id: int
+    run_id: int
+    run_name: str
+    workload: str
+    headline: str
+    headline_unit: str
+    configuration_id: int
+    configuration: str
+    levels: Mapping[str, str]
+    dimensions: Mapping[str, Any]
+    spec: Mapping[str, Any]
+    block: int
+    position: int
+    state: str
+    phase: str
+    phase_at: datetime | None
+    expected_s: float | None
+    error: Mapping[str, Any] | None
+    attempt_id: int | None
+    previous: int | None
+    next: int | None
+    publication: Mapping[str, Any] | None
+
+
+def _shown(head: _Head, attempts: Sequence[AttemptRow], number: int | None) -> AttemptRow | None:
+    if number is not None:
+        chosen = [attempt for attempt in attempts if attempt.number == number]
+        if not chosen:
+            raise NotFound(f"Trial {head.id} has no attempt {number}.")
+        return chosen[0]
+    counted = [attempt for attempt in attempts if attempt.id == head.attempt_id]
+    return next(iter([*counted, *reversed(attempts)]), None)
+
+
+_ATTEMPT = """
+SELECT attempt.id, attempt.number, attempt.state, attempt.worker, attempt.started_at, attempt.ended_at,
+    attempt.measured_from, attempt.measured_to, attempt.error::json, attempt.bundle, attempt.bundle_sha256,
+    attempt.bundle_bytes, attempt.phases::json, attempt.commands::json, attempt.checks::json, attempt.files::json,
+    attempt.events::json, attempt.gaps::json, attempt.notes::json
+FROM results_attempt AS attempt JOIN results_trial AS trial ON trial.id = attempt.trial_id
+WHERE trial.id = %(trial_id)s
+"""
+_ATTEMPTS = f"{_ATTEMPT} ORDER BY attempt.number"
+_SHOWN = f"""{_ATTEMPT} AND (%(number)s::int IS NULL OR attempt.number = %(number)s)
+ORDER BY (attempt.id = trial.attempt_id) IS TRUE DESC, attempt.number DESC LIMIT 1
+"""
+_MEASUREMENTS = """
+SELECT metric.name AS metric, metric.unit, metric.label AS label_of_metric, metric.better, measurement.node,
+    measurement.label, measurement.value, metric.help
+FROM results_measurement AS measurement JOIN results_metric AS metric ON metric.name = measurement.metric_id
+WHERE measurement.attempt_id = %(attempt_id)s
+ORDER BY metric.name, measurement.node, measurement.label
+"""
+_SERIES_HEADS = """
+SELECT name, node, label, unit, cardinality(values) AS length FROM results_series
+WHERE attempt_id = %(attempt_id)s ORDER BY name, node, label
+"""
+_LAYERS = """
+SELECT use.node, layer.kind, layer.hash, layer.content::json AS content
+FROM results_layeruse AS use JOIN results_layer AS layer ON layer.hash = use.layer_id
+WHERE use.attempt_id = %(attempt_id)s ORDER BY use.node, layer.kind, layer.hash
+"""
+_SIBLINGS = """
+SELECT trial.id AS trial_id, trial.block, trial.state, headline.value
+FROM results_trial AS trial
+LEFT JOIN LATERAL (
+    SELECT value FROM results_measurement
+    WHERE attempt_id = trial.attempt_id AND metric_id = %(headline)s AND label = '' ORDER BY node LIMIT 1
+) AS headline ON trial.state = 'done'
+WHERE trial.configuration_id = %(configuration_id)s AND trial.id <> %(id)s
+ORDER BY trial.block, trial.position
+"""
+_SERIES = """
+SELECT name, node, unit, start_s, step_s, values, label, coalesce(times_s, '{}') AS times_s FROM results_series
+WHERE attempt_id = %(attempt_id)s AND (%(names)s::text[] = '{}' OR name = ANY(%(names)s))
+ORDER BY name, node, label
+"""
+_HISTOGRAMS = """
+SELECT node, label, latencies_us, counts, heat_seconds, heat_buckets, heat_counts FROM results_histogram
+WHERE attempt_id = %(attempt_id)s ORDER BY node, label
+"""
+
+
+@dataclass(frozen=True)
+class _Counts:
+    node: str
+    label: str
+    latencies_us: tuple[int, ...]
+    counts: tuple[int, ...]
+    heat_seconds: tuple[int, ...]
+    heat_buckets: tuple[int, ...]
+    heat_counts: tuple[int, ...]
+
+    def latencies(self) -> Latencies:
+        heat = HeatMap(self.heat_seconds, self.heat_buckets, self.heat_counts)
+        return Latencies(self.node, self.label, Histogram(self.latencies_us, self.counts), heat)

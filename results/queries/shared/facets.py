@@ -1,0 +1,138 @@
+"""What the trials of some runs can be told apart by, and which metrics they have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from results import sql
+from results.domain.errors import TeitenError
+from results.domain.measurement.metrics import percentile_name
+from results.queries.shared.configurations import ConfigurationRow, configurations
+from results.queries.shared.metrics import MetricRow
+from results.queries.shared.ordering import DEFAULT, all_numbers, sorted_levels
+
+Filters = Mapping[str, Sequence[str]]
+_PERCENTILE = re.compile(rf"{re.escape(percentile_name(0)[:-1])}(\d{{1,3}}(?:\.\d{{1,6}})?)")  # latency.p99.5
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One dimension of configurations."""
+
+    name: str
+    # in reading order: (text, number of counted trials that have it and pass the filters of all other dimensions), also
+    # where no trial is counted; `default` stands for nothing set
+    values: tuple[tuple[str, int], ...]
+    varies: bool  # more than one value
+    factor: bool  # a factor of one of the runs
+
+    @property
+    def numeric(self) -> bool:
+        return all_numbers(self.texts, self.name)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(text for text, _ in self.values)
+
+
+@dataclass(frozen=True)
+class MetricChoice:
+    """A metric that the runs' counted trials have.
+
+    headlines: how many of the runs show it first."""
+
+    name: str
+    unit: str
+    better: str
+    label: str
+    help: str
+    minimum_effect: float
+    nodes: tuple[str, ...]
+    labels: tuple[str, ...]
+    headlines: int
+
+    def row(self) -> MetricRow:
+        return MetricRow(self.name, self.unit, self.better, self.label, self.help, self.minimum_effect)
+
+
+def passing(rows: Sequence[ConfigurationRow], filters: Filters) -> list[ConfigurationRow]:
+    """Return the configurations that every filter lets through."""
+    return [row for row in rows if not _failed(row, filters)]
+
+
+def facets(rows: Sequence[ConfigurationRow], filters: Filters) -> list[Facet]:
+    """Return every dimension of the configurations: those that vary first, factors before the rest. Pure."""
+    texts = [row.texts for row in rows]
+    names = set[str]().union(*texts)
+    factors = set[str]().union(*(row.levels for row in rows))
+    failed = [_failed(row, filters) for row in rows]
+    of_all = [0 if fails else row.done for row, fails in zip(rows, failed, strict=True)]
+    dimensions = []
+    for name in names:
+        done = of_all
+        if name in filters:
+            done = [row.done if fails <= {name} else 0 for row, fails in zip(rows, failed, strict=True)]
+        levels = [row.get(name, DEFAULT) for row in texts]
+        dimensions.append(_facet(name, levels, done, name in factors))
+    return sorted(dimensions, key=lambda facet: (not facet.varies, not facet.factor, facet.name))
+
+
+def facets_of(run_ids: Sequence[int]) -> list[Facet]:
+    """Return every dimension of all configurations of the runs. One query."""
+    return facets(configurations(run_ids), {})
+
+
+def metrics_of(run_ids: Sequence[int]) -> list[MetricChoice]:
+    """Return the metrics with a value in a counted trial of the runs; their headline first, then by name. One query."""
+    if not run_ids:
+        return []
+    return sql.rows(MetricChoice, sql.load(__file__, "metrics_of"), {"runs": list(run_ids)})
+
+
+def percentile_of(name: str) -> Decimal | None:
+    """Read the name of a percentile: 'latency.p99.5' → 99.5; None for what is none. Raises TeitenError for one that
+    there cannot be."""
+    match = _PERCENTILE.fullmatch(name)
+    percent = Decimal(match[1]) if match else None
+    if percent is not None and not 0 < percent < 100:
+        raise TeitenError(
+            f"There is no percentile {percent}.", where="metric", todo="Choose one above 0 and below 100."
+        )
+    return percent
+
+
+def percentile_choice(name: str, choices: Sequence[MetricChoice]) -> MetricChoice | None:
+    """Return a percentile that is not stored, to be computed of the exact latencies. None where the name is none of a
+    percentile, or it is stored. Raises TeitenError where the runs logged no latencies."""
+    percent = percentile_of(name)
+    if percent is None or any(choice.name == name for choice in choices):
+        return None
+    stored = {percentile_of(choice.name): choice for choice in choices}
+    near = min((p for p in stored if p is not None), key=lambda p: (p < percent, abs(p - percent)), default=None)
+    if near is None:
+        raise TeitenError(
+            f"{name} is not known of these runs.",
+            where="metric",
+            why="Percentiles are computed from the latencies of single transactions, and none were logged.",
+            todo=f"Plan with the collector latency_log. There are {', '.join(choice.name for choice in choices)}.",
+        )
+    label = f"Latency, {percent:f} % of transactions within"
+    help_ = "Computed from the exact latencies of every trial."
+    return replace(stored[near], name=name, label=label, help=help_, nodes=("",), headlines=0)
+
+
+def _failed(row: ConfigurationRow, filters: Filters) -> set[str]:
+    """Return the filters that do not let a configuration through."""
+    return {name for name, texts in filters.items() if row.level(name) not in texts}
+
+
+def _facet(name: str, levels: Sequence[str], done: Sequence[int], factor: bool) -> Facet:
+    """levels: of each configuration. done: of each how many trials count."""
+    trials = dict.fromkeys(levels, 0)
+    for level, count in zip(levels, done, strict=True):
+        trials[level] += count
+    values = tuple((level, trials[level]) for level in sorted_levels(trials, name))
+    return Facet(name, values, len(values) > 1, factor)

@@ -1,0 +1,170 @@
+"""What to compare, and its default choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from results.domain.errors import TeitenError
+from results.queries.shared.facets import Facet, MetricChoice
+
+LABEL, NODE = "label", "node"  # of a measurement: dimensions beside those of configurations
+PUBLISHED = "published"  # the dimension that every configuration of a publication has: its slug
+STATISTICS = ("median", "mean", "min", "max")
+PER = ("client", "core", "transaction")
+JOINT = " · "  # between the parts of a level of several dimensions
+
+# follow from other dimensions, or are no subject of an experiment: never a first choice
+_DERIVED = ("run", "threads", "version", "major", "initdb", "collectors", PUBLISHED)
+_FIRST_SERIES = ("installation", "version", "access_method", "topology")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What to compare.
+
+    filters: dimension → the values let through, as text.
+    x, series, panel: a dimension, or several with commas between them, whose levels are then read together; `label` and
+        `node` are the measurement's own. x: '' for the default choice; series: None for the default choice, '' for a
+        single line; panel: '' for one figure.
+    metric, statistic: '' for the default choice.
+    node, label: which of the metric's, '' for its first; they say nothing where x, series or panel is that dimension.
+    per: divide by the number of clients, cores or transactions of each trial; '' for the value as it is.
+    baseline: what ratios refer to: a series; a level of one of the series' dimensions (each series then refers to the
+        one that differs from it by this level only: zheap of a build to heap of the same build); `SERIES at X` for one
+        cell; `@name` for a stored reference; '' for the first series.
+    without: levels of x that summaries leave out."""
+
+    runs: tuple[int, ...]
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    x: str = ""
+    series: str | None = None
+    panel: str = ""
+    metric: str = ""
+    statistic: str = ""
+    node: str = ""
+    label: str = ""
+    per: str = ""
+    baseline: str = ""
+    without: tuple[str, ...] = ()
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Every dimension that tells cells apart."""
+        return tuple(name for text in (self.x, self.series or "", self.panel) for name in dimensions(text))
+
+
+def dimensions(text: str) -> list[str]:
+    """'access_method,version' → both names."""
+    return [name for name in text.split(",") if name]
+
+
+def first_choice(runs: tuple[int, ...], known: Sequence[Facet], choices: Sequence[MetricChoice]) -> Selection:
+    """Return the default choices. x: the factor with the most numbers; series: the installation, or else a factor that
+    is not x."""
+    varying = [facet for facet in known if facet.varies and facet.name not in _DERIVED]
+    factors = [facet for facet in varying if facet.factor] or varying
+    numeric = _by_numbers(factors)
+    series = _first_series(varying, factors, numeric[:1])
+    x = _first_x(numeric, factors, series) or _unvaried(known)
+    return Selection(
+        runs=runs,
+        x=_name(x),
+        series=_name(series) if series != x else "",
+        metric=next((choice.name for choice in choices), ""),
+        statistic=STATISTICS[0],
+    )
+
+
+def _by_numbers(factors: Sequence[Facet]) -> list[Facet]:
+    """Return the factors whose levels are numbers, those with the most first."""
+    return sorted((f for f in factors if f.numeric), key=lambda facet: (-len(facet.values), facet.name))
+
+
+def _first_x(numeric: Sequence[Facet], factors: Sequence[Facet], series: Facet | None) -> Facet | None:
+    return next(iter((*numeric, *(facet for facet in factors if facet != series))), series)
+
+
+def _name(facet: Facet | None) -> str:
+    return facet.name if facet else ""
+
+
+def _first_series(varying: Sequence[Facet], factors: Sequence[Facet], x: Sequence[Facet]) -> Facet | None:
+    """Return a preferred dimension, or else a factor that x is not."""
+    by_name = {facet.name: facet for facet in varying}
+    preferred = [by_name[name] for name in _FIRST_SERIES if name in by_name]
+    return next(iter((*preferred, *(facet for facet in factors if facet not in x))), None)
+
+
+def _unvaried(known: Sequence[Facet]) -> Facet | None:
+    """Return what x is where nothing varies."""
+    installation = [facet for facet in known if facet.name == "installation"]
+    return next(iter((*installation, *known)), None)
+
+
+def complete(
+    selection: Selection, first: Selection, known: Sequence[Facet], choices: Sequence[MetricChoice]
+) -> Selection:
+    """Fill in the default choices. Raises TeitenError for what the runs do not have."""
+    _require_no_nul(selection)
+    chosen = replace(
+        selection,
+        x=selection.x or first.x,
+        series=first.series if selection.series is None else selection.series,
+        metric=selection.metric or first.metric,
+        statistic=selection.statistic or STATISTICS[0],
+    )
+    _require("statistic", "statistic", chosen.statistic, STATISTICS)
+    _require("per", "per", chosen.per, PER)
+    if not known:
+        return chosen
+    names = sorted(facet.name for facet in known)
+    for where, name in _dimensions(chosen):
+        if name not in (LABEL, NODE):
+            _require(where, "dimension", name, names)
+    metrics = {choice.name: choice for choice in choices}
+    if metrics:
+        _require("metric", "metric", chosen.metric, sorted(metrics))
+    return _of_metric(chosen, metrics.get(chosen.metric))
+
+
+def _require_no_nul(selection: Selection) -> None:
+    for where, text in _texts(selection):
+        if "\x00" in text:
+            raise TeitenError("A NUL byte is nothing that can be chosen.", where=where, todo="Leave it out.")
+
+
+def _require(where: str, kind: str, name: str, known: Sequence[str]) -> None:
+    if name and name not in known:
+        raise unknown_choice(where, kind, name, known)
+
+
+def unknown_choice(where: str, kind: str, name: str, known: Sequence[str]) -> TeitenError:
+    return TeitenError(
+        f"There is no {kind} {name!r} in these runs.", where=where, todo=f"There are {', '.join(known)}."
+    )
+
+
+def _texts(selection: Selection) -> Iterator[tuple[str, str]]:
+    yield from (("node", selection.node), ("label", selection.label))
+    yield from (("without", text) for text in selection.without)
+    for name, texts in selection.filters.items():
+        yield from ((f"filter.{name}", text) for text in texts)
+
+
+def _dimensions(chosen: Selection) -> Iterator[tuple[str, str]]:
+    """Give each dimension that is named, and where it is."""
+    for axis in ("x", "series", "panel"):
+        yield from ((axis, name) for name in dimensions(getattr(chosen, axis) or ""))
+    yield from ((f"filter.{name}", name) for name in chosen.filters)
+
+
+def _of_metric(chosen: Selection, metric: MetricChoice | None) -> Selection:
+    """Fill in node and label that the metric has, where the selection leaves them open."""
+    if metric is None:
+        return chosen
+    return replace(
+        chosen,
+        node=chosen.node if chosen.node in metric.nodes or chosen.node else metric.nodes[0],
+        label=chosen.label if chosen.label in metric.labels or chosen.label else metric.labels[0],
+    )

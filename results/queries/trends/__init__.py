@@ -1,0 +1,1 @@
+"""One metric over dates, versions or commits: families, change points, progress of a plan, watches, annotations."""

@@ -1,0 +1,260 @@
+"""Configuration families: which there are, and which of them a selection follows. Pure but for `families`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from results import models, sql
+from results.domain.errors import TeitenError
+from results.queries.shared.ordering import DEFAULT, sorted_levels
+from results.queries.shared.selection import JOINT, dimensions
+
+DATE, VERSION, COMMIT = "date", "version", "commit"
+INSTALLATION = "installation"
+AXES = (DATE, VERSION, COMMIT)
+MOST_LINES = 12
+_FIRST_SERIES = (INSTALLATION, "access_method", "topology")
+_MOST_NAMES = 20
+
+
+@dataclass(frozen=True)
+class TrendSelection:
+    """What to follow: all runs of a plan, or all of a workload.
+
+    filters: dimension → values let through. Whatever else varies is held at one value: its most measured one.
+    x: date, version or commit; '' for date.
+    series: dimensions with commas between them, a line for each of their levels; None for the default choice, '' for
+        one line.
+    metric, node, label: '' for the first."""
+
+    plan: str = ""
+    workload: str = ""
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    x: str = ""
+    series: str | None = None
+    metric: str = ""
+    node: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Configurations, of any number of runs, that are equal in everything but the server's version. trials: done."""
+
+    dimensions: Mapping[str, str]
+    configurations: tuple[int, ...]
+    trials: int
+    newest_run: int | None
+    factors: tuple[str | None, ...] = ()
+
+    def level(self, name: str) -> str:
+        return self.dimensions.get(name, DEFAULT)
+
+    def fits(self, filters: Mapping[str, Sequence[str]]) -> bool:
+        return all(self.level(name) in values for name, values in filters.items())
+
+
+@dataclass(frozen=True)
+class FamilyFacet:
+    """A dimension that families differ in. values: (text, done trials of families that fit all other choices), in
+    reading order. chosen: those shown. several: more than one can be chosen."""
+
+    name: str
+    values: tuple[tuple[str, int], ...]
+    chosen: tuple[str, ...]
+    several: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The families that a selection follows."""
+
+    selection: TrendSelection  # complete
+    held: Mapping[str, str]  # dimension → the one value that it is held at by default
+    lines: Mapping[str, tuple[int, ...]]  # name → its families' configurations
+    newest_run: int | None
+    facets: tuple[FamilyFacet, ...]
+    first_series: str  # what the series are by default
+    left_out: int  # lines beyond the most that are drawn
+    installations: Mapping[int, str] = field(
+        default_factory=dict
+    )  # of configurations, where a line goes on with another
+
+
+def families(plan: str = "", workload: str = "", runs: Sequence[int] | None = None) -> list[Family]:
+    """Of all runs of a plan, of a workload, or of those named. One query. Raises TeitenError for a plan that there is
+    not, and for a workload that never ran."""
+    parameters = {"plan": plan, "workload": workload, "runs": None if runs is None else list(runs)}
+    found = sql.rows(Family, sql.load(__file__, "trends_families"), parameters)
+    if not found:
+        _require("plan", plan, models.Plan.objects.order_by("name").values_list("name", flat=True))
+        ran = models.Run.objects.order_by("workload").values_list("workload", flat=True)
+        _require("workload", workload, ran.distinct())
+    return [family for family in found if family.trials]
+
+
+def choose(selection: TrendSelection, known: Sequence[Family]) -> Choice:
+    """Return the families that the selection follows. Over versions and commits they are followed from one installation
+    to the next, unless the series are installations. Raises TeitenError for a dimension or axis that there is not."""
+    varying = _varying(known)
+    first = _first_series(varying, selection.x or DATE)
+    chosen = _complete(selection, first, known)
+    follows = _follows(chosen)
+    apart = _apart(chosen, follows)
+    fitting = [family for family in known if family.fits(chosen.filters)]
+    held = _held(fitting, apart, varying, {*apart, *follows, *chosen.filters})
+    shown = [family for family in fitting if family.fits({name: [value] for name, value in held.items()})]
+    lines = _lines(shown, apart)
+    return Choice(
+        selection=chosen,
+        held=held,
+        lines=dict(list(lines.items())[:MOST_LINES]),
+        newest_run=_newest_run(shown),
+        facets=tuple(_facet(name, chosen, held, {*apart, *follows}, known) for name in varying),
+        first_series=first,
+        left_out=max(len(lines) - MOST_LINES, 0),
+        installations=_installations(shown) if follows else {},
+    )
+
+
+def _varying(known: Sequence[Family]) -> list[str]:
+    """Return the dimensions in which families differ. Factors of the runs first: the others often follow from them."""
+    names = {name for family in known for name in family.dimensions}
+    factors: set[str] = set()
+    for family in known:
+        factors.update(*((text or "").split("\n") for text in family.factors))
+    ordered = sorted(names, key=lambda name: (name not in factors, name))
+    return [name for name in ordered if len({family.level(name) for family in known}) > 1]
+
+
+def _first_series(varying: Sequence[str], x: str) -> str:
+    possible = [name for name in _FIRST_SERIES if x == DATE or name != INSTALLATION]
+    return next((name for name in possible if name in varying), "")
+
+
+def _complete(selection: TrendSelection, first: str, known: Sequence[Family]) -> TrendSelection:
+    """Fill in the default axes. first: the default series. Raises TeitenError for an axis or dimension that there is
+    not."""
+    x = selection.x or DATE
+    if x not in AXES:
+        raise _unknown("x", "axis", x, AXES)
+    chosen = replace(selection, x=x, series=first if selection.series is None else selection.series)
+    names = {name for family in known for name in family.dimensions}
+    for where, name in _dimensions(chosen):
+        if known and name not in names:
+            raise _unknown(where, "dimension", name, sorted(names))
+    return chosen
+
+
+def _dimensions(chosen: TrendSelection) -> Iterator[tuple[str, str]]:
+    """Give each dimension that is named, and where it is."""
+    yield from (("series", name) for name in dimensions(chosen.series or ""))
+    yield from ((f"filter.{name}", name) for name in chosen.filters)
+
+
+def _follows(chosen: TrendSelection) -> set[str]:
+    """Return the dimensions from one level of which to the next a line goes on."""
+    return {INSTALLATION} if chosen.x != DATE and INSTALLATION not in dimensions(chosen.series or "") else set()
+
+
+def _apart(chosen: TrendSelection, follows: Collection[str]) -> list[str]:
+    """Return the dimensions that tell lines apart: the series, and what filters let several values through of."""
+    series = dimensions(chosen.series or "")
+    several = [name for name, values in chosen.filters.items() if len(values) > 1]
+    return [*series, *(name for name in several if name not in {*series, *follows})]
+
+
+def _installations(shown: Sequence[Family]) -> dict[int, str]:
+    """Return configuration → its installation."""
+    installations: dict[int, str] = {}
+    for family in shown:
+        installations |= dict.fromkeys(family.configurations, family.level(INSTALLATION))
+    return installations
+
+
+def shortest(selection: TrendSelection, known: Sequence[Family]) -> TrendSelection:
+    """The same choice without the filters that hold anyway."""
+    for name, values in selection.filters.items():
+        others = {other: texts for other, texts in selection.filters.items() if other != name}
+        without = replace(selection, filters=others)
+        if len(values) == 1 and choose(without, known).held.get(name) == values[0]:
+            return shortest(without, known)
+    return selection
+
+
+def released(selection: TrendSelection, known: Sequence[Family], held: Collection[str]) -> TrendSelection:
+    """Without the filters of dimensions that a form offered one value of, where several can be chosen now: who asks for
+    a line for each level after having held it at one means all of them."""
+    free = replace(selection, filters={name: texts for name, texts in selection.filters.items() if name not in held})
+    several = {facet.name for facet in choose(free, known).facets if facet.several}
+    kept = {name: texts for name, texts in selection.filters.items() if name not in held or name not in several}
+    return replace(selection, filters=kept)
+
+
+def _newest_run(shown: Sequence[Family]) -> int | None:
+    return max((family.newest_run for family in shown if family.newest_run), default=None)
+
+
+def _held(
+    fitting: Sequence[Family], apart: Sequence[str], names: Sequence[str], free: Collection[str]
+) -> dict[str, str]:
+    """Return the value that each of these dimensions is held at, where lines would mix several. apart: the dimensions
+    that tell lines apart. free: those that are not held."""
+    held: dict[str, str] = {}
+    rest = list(fitting)
+    for name in names:
+        if name not in free and _is_mixed(name, rest, apart):
+            held[name] = _most_measured(name, rest)
+            rest = [family for family in rest if family.level(name) == held[name]]
+    return held
+
+
+def _is_mixed(name: str, families: Sequence[Family], apart: Sequence[str]) -> bool:
+    """Return whether a line holds several values of a dimension."""
+    lines: dict[tuple[str, ...], set[str]] = {}
+    for family in families:
+        lines.setdefault(tuple(map(family.level, apart)), set()).add(family.level(name))
+    return any(len(values) > 1 for values in lines.values())
+
+
+def _most_measured(name: str, families: Sequence[Family]) -> str:
+    trials: dict[str, int] = {}
+    for family in families:
+        trials[family.level(name)] = trials.get(family.level(name), 0) + family.trials
+    return max(sorted_levels(trials, name), key=lambda text: trials[text])
+
+
+def _lines(shown: Sequence[Family], apart: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Return name of a line → its families' configurations. apart: the dimensions that tell lines apart."""
+    lines: dict[tuple[str, ...], tuple[int, ...]] = {}
+    for family in shown:
+        levels = tuple(map(family.level, apart))
+        lines[levels] = (*lines.get(levels, ()), *family.configurations)
+    orders = [sorted_levels([levels[index] for levels in lines], name) for index, name in enumerate(apart)]
+    ordered = sorted(lines, key=lambda levels: [order.index(text) for order, text in zip(orders, levels, strict=True)])
+    return {JOINT.join(levels): lines[levels] for levels in ordered}
+
+
+def _facet(
+    name: str, chosen: TrendSelection, held: Mapping[str, str], several: Collection[str], known: Sequence[Family]
+) -> FamilyFacet:
+    """several: dimensions of which several values can be chosen."""
+    filters = {**chosen.filters, **{other: (value,) for other, value in held.items()}}
+    now = filters.pop(name, ())
+    trials: dict[str, int] = {family.level(name): 0 for family in known}
+    for family in known:
+        if family.fits(filters):
+            trials[family.level(name)] += family.trials
+    values = tuple((text, trials[text]) for text in sorted_levels(trials, name))
+    return FamilyFacet(name, values, tuple(now), name in several)
+
+
+def _require(kind: str, name: str, known: Iterable[str]) -> None:
+    if name and name not in (names := list(known)):
+        raise _unknown(kind, kind, name, names[:_MOST_NAMES])
+
+
+def _unknown(where: str, kind: str, name: str, known: Sequence[str]) -> TeitenError:
+    todo = f"There are {', '.join(known)}." if known else "There is none yet."
+    return TeitenError(f"There is no {kind} {name!r} here.", where=where, todo=todo)

@@ -1,0 +1,334 @@
+"""A plan's run against the one before it: every configuration judged, and the level of its latest runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from statistics import median
+
+from django.db.models import Q
+
+from results import models, sql
+from results.domain.environment.difference import EnvironmentDifference
+from results.domain.measurement.metrics import Better
+from results.domain.states import RunState, TrialState
+from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
+from results.queries.environment.environments import EnvironmentComparison, Side
+from results.queries.shared.configurations import ConfigurationRow, configurations
+from results.queries.shared.facets import MetricChoice, metrics_of
+from results.queries.shared.ids import NotFound
+from results.queries.shared.metrics import MetricRow
+from results.queries.shared.selection import JOINT, LABEL, NODE
+from results.queries.shared.side_by_side import side_by_side
+from results.queries.trends.families import Family, families
+from results.queries.trends.trends import TrendLine, TrendPoint, TrendValue, shifts
+
+MOST_RUNS = 60  # of a plan, the newest, that are looked through for changes of level
+NEAR = 2  # points within which a change found again is the same change
+
+
+@dataclass(frozen=True)
+class CellProgress:
+    """One configuration of the run and of the one before. name: by what tells it apart; with label and node where the
+    metric's values have them, for each of which there is a cell. before, after: medians. kind:
+    of the verdict, too-few without replicates to judge. ratio: after to before, of the geometric means; low, high: its
+    95 % interval. environment: what differs and withholds the verdict, in words. since: the run that the present level
+    began with, where that level was just recognised and is worse than the one before it; level_ratio: of the two."""
+
+    name: str
+    kind: Kind
+    before: float
+    after: float
+    ratio: float | None
+    low: float | None
+    high: float | None
+    trials_before: tuple[int, ...]
+    trials_after: tuple[int, ...]
+    environment: tuple[str, ...]
+    since: int | None = None
+    level_ratio: float | None = None
+
+    @property
+    def worse(self) -> bool:
+        return self.kind is Kind.WORSE or self.since is not None
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What the run before measured and the run should have, but did not. failed: its trials that did."""
+
+    name: str
+    failed: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """run, before: ids; before is None for a plan's first run. lost: see there. unmatched: configurations of the run
+    that the one before did not measure. failed: trials of the run that did, of `trials`. comparison: query string of
+    the page that sets the two runs side by side, '' without a run before."""
+
+    run: int
+    before: int | None
+    plan: str
+    metric: MetricRow | None
+    cells: tuple[CellProgress, ...]
+    lost: tuple[Lost, ...]
+    unmatched: tuple[str, ...]
+    failed: int
+    trials: int
+    comparison: str
+
+    @property
+    def worse(self) -> tuple[CellProgress, ...]:
+        return tuple(cell for cell in self.cells if cell.worse)
+
+    @property
+    def alarming(self) -> bool:
+        return bool(self.worse or self.lost)
+
+
+def progress(run_id: int) -> Progress:
+    """The run against the newest finished one of the same plan that began before it, by the first metric of the run.
+    All cells are judged together. Raises NotFound. At most eight queries."""
+    run = models.Run.objects.select_related("plan").filter(pk=run_id).first()
+    if run is None:
+        raise NotFound(f"There is no run {run_id}.")
+    runs = _earlier(run)
+    both = [*runs[:1], run.pk]
+    rows = configurations(both)
+    own = [row for row in rows if row.run_id == run.pk]
+    metric = next((choice for choice in metrics_of(both) if choice.name == run.headline), None)
+    nothing = Progress(
+        run=run.pk,
+        before=runs[0] if runs else None,
+        plan=run.plan.name if run.plan else "",
+        metric=None,
+        cells=(),
+        lost=(),
+        unmatched=(),
+        failed=sum(row.failed for row in own),
+        trials=sum(row.trials for row in own),
+        comparison="",
+    )
+    if not runs:
+        return nothing
+    beside = side_by_side(rows, str(runs[0]), own=_own(metric), texts={"metric": run.headline})
+    unmeasured = replace(nothing, comparison=beside)
+    if metric is None:
+        return unmeasured
+    lines = _lines(families(runs=[*runs, run.pk]), metric, [*reversed(runs), run.pk])
+    return _compared(unmeasured, lines, metric.row(), own)
+
+
+def _compared(
+    unmeasured: Progress, lines: Sequence[tuple[TrendLine, Family]], metric: MetricRow, own: Sequence[ConfigurationRow]
+) -> Progress:
+    """unmeasured: of the run, without what it measured. own: its configurations."""
+    failed = {row.id: row.failed for row in own}
+    pairs: dict[str, tuple[TrendPoint, TrendPoint]] = {}
+    lost: list[Lost] = []
+    unmatched: list[str] = []
+    for line, family in lines:
+        before, after = _at(line, unmeasured.before), _at(line, unmeasured.run)
+        if before and after:
+            pairs[line.name] = (before, after)
+        elif before and (missing := failed.keys() & set(family.configurations)):
+            lost.append(Lost(line.name, sum(failed[configuration] for configuration in missing)))
+        elif after:
+            unmatched.append(line.name)
+    by_name = {line.name: line for line, _ in lines}
+    return replace(
+        unmeasured,
+        metric=metric,
+        cells=tuple(_with_level(cell, by_name[cell.name], metric) for cell in _judged(pairs, metric)),
+        lost=tuple(lost),
+        unmatched=tuple(unmatched),
+    )
+
+
+def _earlier(run: models.Run) -> list[int]:
+    """Finished runs of its plan that began before it and measured something, the latest first."""
+    if run.plan is None or run.started_at is None:
+        return []
+    found = run.plan.runs.filter(
+        Q(started_at__lt=run.started_at) | Q(started_at=run.started_at, pk__lt=run.pk),
+        state=RunState.FINISHED,
+        publication=None,
+        trials__state=TrialState.DONE,
+    )
+    ordered = found.order_by("-started_at", "-pk").values_list("pk", "started_at").distinct()
+    return [pk for pk, _ in ordered[: MOST_RUNS - 1]]
+
+
+@dataclass(frozen=True)
+class _Value:
+    configuration: int
+    run_id: int
+    trial_id: int
+    attempt_id: int
+    block: int
+    at: datetime
+    node: str
+    label: str
+    value: float
+
+
+def _lines(known: Sequence[Family], metric: MetricChoice, runs: Sequence[int]) -> list[tuple[TrendLine, Family]]:
+    """Of each family a line for each node and label of the metric, or for its total where it has one. runs: in order of
+    time, as the points are."""
+    lines = []
+    for (index, label, node), by_run in sorted(_values(known, metric).items()):
+        family = known[index]
+        points = tuple(_point(by_run[run]) for run in runs if run in by_run)
+        needs_name = len(known) > 1 or not (label or node)
+        names = (_name(family, known) if needs_name else "", label, node)
+        lines.append((TrendLine(JOINT.join(filter(None, names)), points, ()), family))
+    return lines
+
+
+def _values(known: Sequence[Family], metric: MetricChoice) -> dict[tuple[int, str, str], dict[int, list[_Value]]]:
+    """(index of the family, label, node) → run → its values."""
+    index_of: dict[int, int] = {}
+    for index, family in enumerate(known):
+        index_of |= dict.fromkeys(family.configurations, index)
+    parameters = {"metric": metric.name, "configurations": list(index_of)}
+    nodes, labels = _apart(metric.nodes), _apart(metric.labels)
+    found: dict[tuple[int, str, str], dict[int, list[_Value]]] = {}
+    for value in sql.rows(_Value, sql.load(__file__, "progress_values"), parameters):
+        if value.node in nodes and value.label in labels:
+            by_run = found.setdefault((index_of[value.configuration], value.label, value.node), {})
+            by_run.setdefault(value.run_id, []).append(value)
+    return found
+
+
+def _apart(texts: Sequence[str]) -> Sequence[str]:
+    return [""] if "" in texts else texts
+
+
+def _own(metric: MetricChoice | None) -> list[str]:
+    """Of label and node those by which values of the metric are told apart."""
+    several = ((LABEL, metric.labels), (NODE, metric.nodes)) if metric else ()
+    return [name for name, texts in several if len(_apart(texts)) > 1]
+
+
+def _point(values: Sequence[_Value]) -> TrendPoint:
+    return TrendPoint(
+        level=str(values[0].run_id),
+        at=values[0].at,
+        versions=(),
+        runs=(values[0].run_id,),
+        median=median(value.value for value in values),
+        values=tuple(TrendValue(v.trial_id, v.attempt_id, v.run_id, v.block, v.at, v.value) for v in values),
+    )
+
+
+def _at(line: TrendLine, run: int | None) -> TrendPoint | None:
+    return next((point for point in line.points if point.runs[0] == run), None)
+
+
+def _name(family: Family, known: Sequence[Family]) -> str:
+    """By the dimensions in which the families differ: '16 · clients 8'."""
+    varying = _varying(known)
+    factors = _factors(known)
+    shown = [name for name in varying if name in factors] or varying
+    if not _told_apart(family, known, shown):
+        shown += [name for name in varying if name not in shown]
+    return JOINT.join(f"{name} {family.level(name)}" for name in shown) or "the only configuration"
+
+
+def _varying(known: Sequence[Family]) -> list[str]:
+    """Dimensions of which the families have several levels."""
+    names: set[str] = set()
+    for family in known:
+        names.update(family.dimensions)
+    return [name for name in sorted(names) if len({family.level(name) for family in known}) > 1]
+
+
+def _factors(known: Sequence[Family]) -> set[str]:
+    """What the plans of these families vary."""
+    names: set[str] = set()
+    for family in known:
+        for text in family.factors:
+            names.update((text or "").split("\n"))
+    return names
+
+
+def _told_apart(family: Family, known: Sequence[Family], names: Sequence[str]) -> bool:
+    """Whether no other family has the same levels of these dimensions."""
+    levels = [family.level(name) for name in names]
+    return not any(other is not family and [other.level(name) for name in names] == levels for other in known)
+
+
+Pairs = Mapping[str, tuple[TrendPoint, TrendPoint]]
+
+
+def _judged(pairs: Pairs, metric: MetricRow) -> list[CellProgress]:
+    """An environment that differs in what matters withholds the verdict; another build does not: it is what a plan
+    follows."""
+    attempts: list[int] = []
+    for before, after in pairs.values():
+        attempts += [value.attempt_id for value in (*before.values, *after.values)]
+    judged = EnvironmentComparison(attempts)
+    differences: list[EnvironmentDifference] = []
+    questions: list[Question] = []
+    better, effect = Better(metric.better), metric.minimum_effect
+    for before, after in pairs.values():
+        difference = judged.difference(_side(before, "before"), _side(after, "after"))
+        comparable = difference.comparable
+        differences.append(difference)
+        questions.append(Question(_sample(before), _sample(after), better, effect, comparable=comparable))
+    verdicts: Sequence[Verdict] = judge(questions)
+    cells: list[CellProgress] = []
+    for (name, pair), verdict, difference in zip(pairs.items(), verdicts, differences, strict=True):
+        cells.append(_cell(name, pair, verdict, difference))
+    return cells
+
+
+def _cell(
+    name: str, pair: tuple[TrendPoint, TrendPoint], verdict: Verdict, difference: EnvironmentDifference
+) -> CellProgress:
+    before, after = pair
+    mattering = [one for one in difference.judgements if one.matters]
+    return CellProgress(
+        name=name,
+        kind=verdict.kind,
+        before=before.median,
+        after=after.median,
+        ratio=verdict.ratio,
+        low=verdict.low,
+        high=verdict.high,
+        trials_before=tuple(value.trial_id for value in before.values),
+        trials_after=tuple(value.trial_id for value in after.values),
+        environment=tuple(f"{one.kind} {one.key}: {_text(one.left)} → {_text(one.right)}" for one in mattering),
+    )
+
+
+def _side(point: TrendPoint, mark: str) -> Side:
+    """The server's build is meant to differ."""
+    builds = dict.fromkeys(("installation", "version", "major"), mark)
+    return Side(
+        tuple(value.attempt_id for value in point.values), tuple(value.trial_id for value in point.values), builds
+    )
+
+
+def _sample(point: TrendPoint) -> Sample:
+    return Sample(
+        tuple(value.value for value in point.values), tuple((value.run_id, value.block) for value in point.values)
+    )
+
+
+def _text(values: Sequence[object]) -> str:
+    return ", ".join("–" if value is None else str(value)[:80] for value in values)
+
+
+def _with_level(cell: CellProgress, line: TrendLine, metric: MetricRow) -> CellProgress:
+    """A worse level that has just become long enough to be told: what a changed environment cost, and losses too small
+    for two runs alone, come to light so."""
+    last = next(reversed(shifts(line.name, line.points, metric)), None)
+    if last is None or last.kind is not Kind.WORSE:
+        return cell
+    earlier = shifts(line.name, line.points[:-1], metric)
+    if any(one.kind is Kind.WORSE and abs(one.first - last.first) <= NEAR for one in earlier):
+        return cell
+    return replace(cell, since=line.points[last.first].runs[0], level_ratio=last.ratio)

@@ -1,0 +1,315 @@
+"""Trends: one metric of configuration families over dates, versions or commits, across runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby, pairwise
+from statistics import median
+
+from results import sql
+from results.domain.errors import TeitenError
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.changepoint import FEWEST, LEVEL, METHOD, MINIMUM_SEGMENT, change_points
+from results.domain.statistics.verdict import Kind, direction
+from results.queries.shared.facets import MetricChoice, metrics_of
+from results.queries.shared.metrics import MetricRow, unknown
+from results.queries.shared.ordering import sorted_levels
+from results.queries.shared.selection import JOINT, unknown_choice
+from results.queries.trends.environment_changes import EnvironmentChange, Step, environment_changes
+from results.queries.trends.families import (
+    COMMIT,
+    DATE,
+    INSTALLATION,
+    VERSION,
+    Choice,
+    FamilyFacet,
+    TrendSelection,
+    choose,
+    families,
+)
+
+_COMMIT = re.compile(r"(?:[-_.+~]g?)([0-9a-f]{7,40})$")
+
+
+@dataclass(frozen=True)
+class TrendValue:
+    """One replicate. at: when its attempt began."""
+
+    trial_id: int
+    attempt_id: int
+    run_id: int
+    block: int
+    at: datetime
+    value: float
+
+
+@dataclass(frozen=True)
+class TrendPoint:
+    """One level of x on one line. level: the run's number, the version or the commit. at: when the first of its
+    attempts began. versions: of the server, in order."""
+
+    level: str
+    at: datetime
+    versions: tuple[str, ...]
+    runs: tuple[int, ...]
+    median: float
+    values: tuple[TrendValue, ...]
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A change of a line's level. last, first: the points between which it lies, by their place on the line. before,
+    after: medians of the levels, over `points_before` and `points_after` points. kind: better or worse, higher or lower
+    where neither direction is an improvement."""
+
+    line: str
+    last: int
+    first: int
+    before: float
+    after: float
+    points_before: int
+    points_after: int
+    ratio: float | None
+    p: float
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class TrendLine:
+    name: str
+    points: tuple[TrendPoint, ...]
+    shifts: tuple[Shift, ...]
+
+
+@dataclass(frozen=True)
+class Trend:
+    """selection: complete. held: what is held at one value by default. levels: of x, in order. without_commit: trials
+    whose build does not name its commit, where x is commit. method: version of the search for changes; level: its
+    chance of a false alarm a line; minimum_segment: the fewest points that make a level; fewest: points of a line in
+    which any change can be found."""
+
+    selection: TrendSelection
+    held: Mapping[str, str]
+    metric: MetricRow
+    levels: tuple[str, ...]
+    lines: tuple[TrendLine, ...]
+    environments: tuple[EnvironmentChange, ...]
+    facets: tuple[FamilyFacet, ...]
+    metrics: tuple[MetricChoice, ...]
+    first_series: str
+    left_out: int
+    without_commit: int
+    method: int = METHOD
+    level: float = LEVEL
+    minimum_segment: int = MINIMUM_SEGMENT
+    fewest: int = FEWEST
+
+    @property
+    def shifts(self) -> tuple[Shift, ...]:
+        return tuple(shift for line in self.lines for shift in line.shifts)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A plan, or what of a workload belongs to no plan, that has runs."""
+
+    plan: str
+    workload: str
+    runs: int
+    newest_at: datetime | None
+
+
+def followed() -> list[Followed]:
+    """Whatever has run, by plan and workload. One query."""
+    return sql.rows(Followed, sql.load(__file__, "trends_choices"))
+
+
+def trend(selection: TrendSelection) -> Trend:
+    """At most five queries, whatever the number of runs. Raises TeitenError that names an unknown axis, dimension or
+    metric."""
+    return trend_of(selection, choose(selection, families(selection.plan, selection.workload)))
+
+
+def trend_of(selection: TrendSelection, choice: Choice) -> Trend:
+    """As `trend`, of families chosen before. At most four queries."""
+    metrics = metrics_of([choice.newest_run]) if choice.newest_run else []
+    chosen, metric = _with_metric(choice.selection, metrics)
+    rows = _replicates(chosen, choice)
+    missing = sum(not row.level(chosen.x) for row in rows)
+    rows = [row for row in rows if row.level(chosen.x)]
+    by_line = _by_line(choice, rows, chosen.x)
+    levels = _levels(chosen.x, rows)
+    lines = tuple(_line(name, several, levels, chosen.x, metric) for name, several in by_line.items())
+    return Trend(
+        selection=chosen,
+        held=choice.held,
+        metric=metric,
+        levels=levels,
+        lines=lines,
+        environments=tuple(environment_changes(_steps(lines, rows), builds=chosen.x == DATE)),
+        facets=choice.facets,
+        metrics=tuple(metrics),
+        first_series=choice.first_series,
+        left_out=choice.left_out,
+        without_commit=missing,
+    )
+
+
+def commit_of(build: str | None) -> str:
+    """'PostgreSQL 19devel-g1a2b3c4d on x86_64…' → '1a2b3c4d'; '' where the build does not name its commit, which takes
+    `--with-extra-version=-g$(git rev-parse --short HEAD)` when it is configured."""
+    words = (build or "").split()
+    match = _COMMIT.search(words[1]) if len(words) > 1 else None
+    return match[1] if match else ""
+
+
+def _with_metric(chosen: TrendSelection, metrics: Sequence[MetricChoice]) -> tuple[TrendSelection, MetricRow]:
+    """Fill in metric, node and label. Raises TeitenError for what the newest run does not have."""
+    if not metrics:
+        return chosen, unknown(chosen.metric)
+    by_name = {choice.name: choice for choice in metrics}
+    name = chosen.metric or metrics[0].name
+    if name not in by_name:
+        raise unknown_choice("metric", "metric", name, sorted(by_name))
+    metric = by_name[name]
+    _require(name, "node", chosen.node, metric.nodes)
+    _require(name, "label", chosen.label, metric.labels)
+    node, label = chosen.node or metric.nodes[0], chosen.label or metric.labels[0]
+    return replace(chosen, metric=name, node=node, label=label), metric.row()
+
+
+def _require(metric: str, which: str, text: str, there: Sequence[str]) -> None:
+    if text and text not in there:
+        known = ", ".join(one for one in there if one)
+        raise TeitenError(
+            f"{metric} has no {which} {text!r} in the newest run.",
+            where=which,
+            todo=f"There are {known}." if known else "Leave it out.",
+        )
+
+
+@dataclass(frozen=True)
+class _Replicate:
+    configuration: int
+    run_id: int
+    trial_id: int
+    attempt_id: int
+    block: int
+    at: datetime
+    environment: str
+    version: str
+    build: str | None
+    value: float
+
+    def level(self, x: str) -> str:
+        return {DATE: str(self.run_id), VERSION: self.version}[x] if x != COMMIT else commit_of(self.build)
+
+    def shown(self) -> TrendValue:
+        return TrendValue(self.trial_id, self.attempt_id, self.run_id, self.block, self.at, self.value)
+
+
+def _replicates(chosen: TrendSelection, choice: Choice) -> list[_Replicate]:
+    configurations = [one for several in choice.lines.values() for one in several]
+    parameters = {
+        "configurations": configurations,
+        "metric": chosen.metric,
+        "node": chosen.node,
+        "label": chosen.label,
+        "builds": chosen.x == COMMIT,
+    }
+    return sql.rows(_Replicate, sql.load(__file__, "trends_points"), parameters) if configurations else []
+
+
+def _by_line(choice: Choice, rows: Sequence[_Replicate], x: str) -> dict[str, list[_Replicate]]:
+    """Return the lines that have a replicate. Where two installations measured the same level, they are no successors
+    of each other: then each is a line of its own."""
+    line_of: dict[int, str] = {}
+    for name, configurations in choice.lines.items():
+        line_of |= dict.fromkeys(configurations, name)
+    apart = _measured_twice(line_of, choice.installations, rows, x)
+    lines: dict[tuple[str, str], list[_Replicate]] = {}
+    for row in rows:
+        name = line_of[row.configuration]
+        installation = choice.installations[row.configuration] if name in apart else ""
+        lines.setdefault((name, installation), []).append(row)
+    names = list(choice.lines)
+    installations = ["", *sorted_levels(choice.installations.values(), INSTALLATION)]
+    ordered = sorted(lines, key=lambda key: (names.index(key[0]), installations.index(key[1])))
+    return {JOINT.join(text for text in key if text): lines[key] for key in ordered}
+
+
+def _measured_twice(
+    line_of: Mapping[int, str], installations: Mapping[int, str], rows: Sequence[_Replicate], x: str
+) -> set[str]:
+    """Return the lines on which several installations measured the same level."""
+    there: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        level = (line_of[row.configuration], row.level(x))
+        there.setdefault(level, set()).add(installations.get(row.configuration, ""))
+    return {name for (name, _), several in there.items() if len(several) > 1}
+
+
+def _levels(x: str, rows: Iterable[_Replicate]) -> tuple[str, ...]:
+    """Versions in their own order, runs and commits in the order in which they were first measured."""
+    levels = tuple(dict.fromkeys(row.level(x) for row in rows))
+    return sorted_levels(levels, VERSION) if x == VERSION else levels
+
+
+def _line(name: str, rows: Sequence[_Replicate], levels: Sequence[str], x: str, metric: MetricRow) -> TrendLine:
+    index = {level: number for number, level in enumerate(levels)}
+    ordered = sorted(rows, key=lambda row: index[row.level(x)])
+    points = tuple(_point(level, list(several)) for level, several in groupby(ordered, lambda row: row.level(x)))
+    return TrendLine(name, points, shifts(name, points, metric))
+
+
+def _point(level: str, rows: Sequence[_Replicate]) -> TrendPoint:
+    return TrendPoint(
+        level=level,
+        at=min(row.at for row in rows),
+        versions=sorted_levels([row.version for row in rows], VERSION),
+        runs=tuple(dict.fromkeys(row.run_id for row in rows)),
+        median=median(row.value for row in rows),
+        values=tuple(row.shown() for row in rows),
+    )
+
+
+def shifts(name: str, points: Sequence[TrendPoint], metric: MetricRow) -> tuple[Shift, ...]:
+    """Return the changes of level in a line's points, by their medians."""
+    changes = change_points([point.median for point in points], minimum_effect=metric.minimum_effect)
+    edges = [0, *(change.index for change in changes), len(points)]
+    return tuple(
+        Shift(
+            line=name,
+            last=change.index - 1,
+            first=change.index,
+            before=change.before,
+            after=change.after,
+            points_before=edges[number + 1] - edges[number],
+            points_after=edges[number + 2] - edges[number + 1],
+            ratio=change.ratio,
+            p=change.p,
+            kind=direction(change.after > change.before, Better(metric.better)),
+        )
+        for number, change in enumerate(changes)
+    )
+
+
+def _steps(lines: Sequence[TrendLine], rows: Sequence[_Replicate]) -> list[Step]:
+    """Neighbouring points of a line whose last attempts ran in different environments."""
+    environment = {row.trial_id: row.environment for row in rows}
+    steps = []
+    for line in lines:
+        for left, right in pairwise(line.points):
+            a, b = left.values[-1], right.values[-1]
+            if environment[a.trial_id] and environment[a.trial_id] != environment[b.trial_id]:
+                hashes = environment[a.trial_id], environment[b.trial_id]
+                trials, attempts = (a.trial_id, b.trial_id), (a.attempt_id, b.attempt_id)
+                steps.append(Step(line.name, left.level, right.level, right.at, trials, attempts, hashes))
+    return steps

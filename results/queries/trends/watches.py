@@ -1,0 +1,94 @@
+"""Watches of a plan, each with what it last told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from results import models
+from results.models.comparisons import AlertState
+
+
+@dataclass(frozen=True)
+class WatchRow:
+    """state: of its newest alert, '' before the first. run_id, decided_at: the run that it was of, and when that was
+    judged. next_at: when it is sent, or tried again. error: why the last try failed."""
+
+    id: int
+    channel: str
+    target: str
+    created_by: str
+    state: str
+    label: str
+    run_id: int | None
+    decided_at: datetime | None
+    next_at: datetime | None
+    sent_at: datetime | None
+    tries: int
+    error: str
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest run that was judged for the plan's watches: counts of its configurations by kind of verdict, those
+    that are worse by name, what withheld verdicts, and the rest as in `progress.Progress`; lost: (name, failed
+    trials). judged: False where an error kept it from being so."""
+
+    run_id: int
+    before_id: int | None
+    counts: Mapping[str, int]
+    worse: tuple[str, ...]
+    environment: tuple[str, ...]
+    lost: tuple[tuple[str, int], ...]
+    unmatched: tuple[str, ...]
+    failed: int
+    trials: int
+    comparison: str
+    judged: bool = True
+
+
+def plan_watches(plan_id: int) -> tuple[list[WatchRow], Newest | None]:
+    """In the order in which they were set. Two queries."""
+    watches = list(models.Watch.objects.filter(plan_id=plan_id).select_related("created_by"))
+    found = models.Alert.objects.filter(watch__plan_id=plan_id).order_by("watch_id", "-run_id").distinct("watch_id")
+    alerts = {alert.watch_id: alert for alert in found} if watches else {}
+    newest = max(alerts.values(), key=lambda alert: alert.run_id, default=None)
+    return [_row(watch, alerts.get(watch.pk)) for watch in watches], _newest(newest) if newest else None
+
+
+def _row(watch: models.Watch, alert: models.Alert | None) -> WatchRow:
+    return WatchRow(
+        id=watch.pk,
+        channel=watch.channel,
+        target=watch.target,
+        created_by=watch.created_by.username if watch.created_by else "",
+        state=alert.state if alert else "",
+        label=alert.get_state_display() if alert else "",
+        run_id=alert.run_id if alert else None,
+        decided_at=alert.decided_at if alert else None,
+        next_at=alert.next_at if alert else None,
+        sent_at=alert.sent_at if alert else None,
+        tries=alert.tries if alert else 0,
+        error=alert.error if alert else "",
+    )
+
+
+def _newest(alert: models.Alert) -> Newest:
+    if alert.state == AlertState.UNJUDGED:
+        return Newest(alert.run_id, None, {}, (), (), (), (), 0, 0, "", judged=False)
+    cells: list[dict[str, Any]] = alert.content["cells"]
+    return Newest(
+        run_id=alert.run_id,
+        before_id=alert.content["before"],
+        counts=dict(sorted(Counter(cell["kind"] for cell in cells).items())),
+        worse=tuple(cell["name"] for cell in cells if cell["kind"] == "worse" or cell["since"] is not None),
+        environment=tuple(dict.fromkeys(key for cell in cells for key in cell["environment"])),
+        lost=tuple((one["name"], one["failed"]) for one in alert.content["lost"]),
+        unmatched=tuple(alert.content["unmatched"]),
+        failed=alert.content["failed"],
+        trials=alert.content["trials"],
+        comparison=alert.content["comparison"],
+    )

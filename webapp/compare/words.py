@@ -1,0 +1,219 @@
+"""The comparison's answer in words: title, lead, what is missing, what the figures mean. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.verdict import Kind
+from results.queries.comparison.compare import Comparison, Point, Summary
+from results.queries.shared.ordering import VERSIONS, all_numbers
+from webapp.compare.controls import title as dimension_title
+
+MOST_NAMES = 3  # of series in a title
+MOST_SAID = 4  # series of which the lead speaks
+_MOVED = (Kind.WORSE, Kind.BETTER, Kind.LOWER, Kind.HIGHER)  # named in this order where they are equally many
+_INSTALLED = "postgresql-"
+_TIMES = {"tps", "us", "s", "1/s", "B/s"}
+_LEVELS = {
+    "clients": "client count",
+    "label": "query",
+    "version": "version",
+    "installation": "installation",
+    "scale": "scale",
+    "script": "script",
+}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One series in words. kind: that colours it; '' where its cells do not agree or some are not comparable."""
+
+    kind: str
+    claim: str
+    rest: str
+
+
+def names_of(comparison: Comparison) -> dict[str, str]:
+    """Series → how it is called on the page: without what all installations are called alike."""
+    alike = all(series.startswith(_INSTALLED) for series in comparison.series)
+    return {series: series.removeprefix(_INSTALLED) if alike else series for series in comparison.series}
+
+
+def panel_name(comparison: Comparison, panel: str) -> str:
+    """'clients 4': a number alone says nothing."""
+    dimension = comparison.selection.panel
+    return f"{dimension_title(dimension)} {panel}" if all_numbers(comparison.panels, dimension) else panel
+
+
+def heading(comparison: Comparison) -> str:
+    """'PostgreSQL 18.4 and 12.1 against 11.6'; without a baseline 'Transactions per second by clients'."""
+    if not comparison.metric.label:
+        return "Compare"
+    base = comparison.selection.baseline
+    names = names_of(comparison)
+    others = [names[series] for series in comparison.series if series != base]
+    if base not in names or not comparison.selection.series or not others:
+        return f"{comparison.metric.label} by {dimension_title(comparison.selection.x)}"
+    text = f"{listed(others) if len(others) <= MOST_NAMES else f'{len(others)} others'} against {names[base]}"
+    return f"PostgreSQL {text}" if comparison.selection.series in VERSIONS and names[base][:1].isdigit() else text
+
+
+def listed(names: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def lead(comparison: Comparison) -> list[Sentence]:
+    """Return what the verdicts say of each series. The metric is named once."""
+    by_series: dict[str, list[Point]] = {series: [] for series in comparison.series}
+    for point in comparison.points:
+        if point.verdict is not None:
+            by_series[point.series].append(point)
+    judged = [(series, points) for series, points in by_series.items() if points]
+    sentences = [_sentence(series, points, comparison) for series, points in judged[:MOST_SAID]]
+    for first in sentences[:1]:
+        sentences[0] = replace(first, rest=f"{comparison.metric.label} {first.rest}")
+    return sentences
+
+
+def _sentence(series: str, judged: Sequence[Point], comparison: Comparison) -> Sentence:
+    name = names_of(comparison)[series]
+    kinds = Counter(point.verdict.kind for point in judged if point.verdict)
+    moved = sorted((kind for kind in _MOVED if kinds[kind]), key=lambda kind: -kinds[kind])
+    total = len(judged)
+    ratio = _ratio(series, judged, comparison)
+    if not moved:
+        kind, count = kinds.most_common(1)[0]
+        claim = f"{name} {_unmoved(kind, judged[0], comparison)}{_of(count, total, comparison)}"
+        return Sentence(kind, claim, "; ".join([ratio, *_others(kinds, [kind])]))
+    parts = [f"{_word(kind, comparison)}{_of(kinds[kind], total, comparison)}" for kind in moved]
+    agreed = len(moved) == 1 and not kinds[Kind.NOT_COMPARABLE]
+    claim = f"{name} is {' and '.join(parts)}"
+    return Sentence(moved[0] if agreed else "", claim, "; ".join([ratio, *_others(kinds, moved)]))
+
+
+def _word(kind: Kind, comparison: Comparison) -> str:
+    if kind in (Kind.HIGHER, Kind.LOWER):
+        return str(kind)
+    better = kind is Kind.BETTER
+    if comparison.metric.unit in _TIMES and comparison.metric.name != "lag":
+        return "faster" if better else "slower"
+    if comparison.metric.unit == "B" and comparison.metric.better == Better.LOWER:
+        return "smaller" if better else "larger"
+    return "better" if better else "worse"
+
+
+def _unmoved(kind: Kind, point: Point, comparison: Comparison) -> str:
+    base = point.base[2] if point.base else comparison.selection.baseline
+    base = names_of(comparison).get(base, base)
+    if kind is Kind.SAME:
+        return f"is the same as {base}, within ±{comparison.metric.minimum_effect * 100:.3g} %,"
+    if kind is Kind.NOT_COMPARABLE:
+        return f"cannot be compared with {base}: something else that matters differs,"
+    return f"is {kind.words} against {base}"
+
+
+def _of(count: int, total: int, comparison: Comparison) -> str:
+    if total == 1:
+        return ""
+    if comparison.selection.panel:
+        return f" in {'all' if count == total else f'{count} of'} {total} cells"
+    where = levels(total, comparison.selection.x)
+    return f" at all {where}" if count == total else f" at {count} of {where}"
+
+
+def levels(count: int, dimension: str) -> str:
+    """'8 client counts', '1 level of work_mem'."""
+    noun = _LEVELS.get(dimension)
+    if noun is None:
+        return f"{count} level{'' if count == 1 else 's'} of {dimension_title(dimension)}"
+    return f"{count} {noun if count == 1 else noun.removesuffix('y') + 'ies' if noun.endswith('y') else noun + 's'}"
+
+
+def _others(kinds: Counter[Kind], named: Sequence[Kind]) -> Iterator[str]:
+    for kind in (Kind.SAME, Kind.TOO_FEW, Kind.NOT_COMPARABLE):
+        if kinds[kind] and kind not in named:
+            yield f"{'the same' if kind is Kind.SAME else kind.words} at {kinds[kind]}"
+
+
+def _ratio(series: str, judged: Sequence[Point], comparison: Comparison) -> str:
+    """Return '×0.928 (95 % interval 0.915 … 0.941, geometric mean)'. An interval stands beside the ratio that it is
+    around: of geometric means."""
+    if len(judged) == 1 and judged[0].ratio is not None:
+        return _ratio_of_cell(judged[0])
+    summaries = [summary for summary in comparison.summaries if summary.series == series and summary.ratio is not None]
+    if not summaries:
+        return "no ratio"
+    if len(summaries) > 1:
+        ratios = [summary.ratio for summary in summaries if summary.ratio is not None]
+        return f"×{min(ratios):.3f} to ×{max(ratios):.3f} (geometric means of {len(summaries)} panels)"
+    return _summary(summaries[0])
+
+
+def _ratio_of_cell(point: Point) -> str:
+    verdict = point.verdict
+    if verdict is None or verdict.ratio is None or verdict.low is None:
+        return f"×{point.ratio:.3f}"
+    return f"×{verdict.ratio:.3f} (95 % interval {verdict.low:.3f} … {verdict.high:.3f}, ratio of geometric means)"
+
+
+def _summary(summary: Summary) -> str:
+    if summary.estimate is None or summary.low is None or summary.high is None:
+        return f"×{summary.ratio:.3f} (geometric mean)"
+    return f"×{summary.estimate:.3f} (95 % interval {summary.low:.3f} … {summary.high:.3f}, geometric mean)"
+
+
+def missing(comparison: Comparison) -> list[int]:
+    """Runs that are asked for and are not there."""
+    there = {text for facet in comparison.facets if facet.name == "run" for text in facet.texts}
+    return [run for run in comparison.selection.runs if str(run) not in there]
+
+
+def unmatched(comparison: Comparison) -> list[str]:
+    """Cells without a counterpart, in words."""
+    names = names_of(comparison)
+    places: dict[tuple[str, str], list[str]] = {}
+    for row in comparison.unmatched:
+        base = names.get(row.base[2], row.base[2])
+        what = "has no result" if row.lacks == "cell" else f"has nothing of {base} to be compared with"
+        place = f"{row.x} ({row.panel})" if row.panel else row.x
+        places.setdefault((names.get(row.series, row.series), what), []).append(place)
+    x = dimension_title(comparison.selection.x)
+    sentences = [f"{series} {what} at {x} {_shortened(several)}" for (series, what), several in places.items()]
+    if comparison.lost:
+        count, baseline = len(comparison.lost), comparison.selection.baseline
+        lost = f"{count} of the trials that {baseline} was saved with count no more, or lost its metric when read again"
+        sentences.insert(0, lost)
+    return sentences
+
+
+def warnings(comparison: Comparison) -> list[tuple[int, str]]:
+    """(run, what happened to its values while it was measured)."""
+    texts = {
+        "drift": "changed by {change:+.1%} from the run's first trial to its last, whatever the configuration",
+        "order": "changed by {change:+.1%} from a block's first trial to its last, whatever the configuration",
+    }
+    return [
+        (w.run_id, f"{texts[w.kind].format(change=w.change)} (p = {w.p:.2g}, {w.trials} trials)".replace("-", "−", 1))
+        for w in comparison.warnings
+    ]
+
+
+def _shortened(places: Sequence[str], most: int = 12) -> str:
+    return listed(places) if len(places) <= most else f"{', '.join(places[:most])} and {len(places) - most} more"
+
+
+def direction(better: str) -> str:
+    return {Better.HIGHER: "Higher is better.", Better.LOWER: "Lower is better."}.get(Better(better), "")
+
+
+def rule(comparison: Comparison) -> str:
+    """Which rule judged how many cells, with which margin; '' where nothing is compared."""
+    verdicts = [point.verdict for point in comparison.points if point.verdict is not None]
+    if not verdicts:
+        return ""
+    cells = f"corrected for {len(verdicts)} cells" if len(verdicts) > 1 else "one cell"
+    return f"Verdicts by rule {verdicts[0].rule}, margin ±{verdicts[0].margin * 100:.3g} %, {cells}."

@@ -1,0 +1,167 @@
+"""A run's matrix as rows of a table: a heading for each factor, a cell for each block. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from results.domain.states import TrialState
+from results.domain.units import format_number, format_quantity, scale_for
+from results.queries.runs.runs import Cell, ConfigurationRow, RunDetail
+from results.queries.shared.ordering import DEFAULT
+from webapp.templatetags.teiten import duration
+
+
+@dataclass(frozen=True)
+class Head:
+    """A level's heading that spans the rows which share it."""
+
+    text: str
+    span: int
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """text: the number, or the state in short. share: how much of the trial is over, in percent; None = unknown."""
+
+    trial_id: int
+    block: int
+    state: str
+    text: str
+    title: str
+    share: int | None
+
+
+@dataclass(frozen=True)
+class GridRow:
+    heads: tuple[Head, ...]
+    opens_group: bool
+    cells: tuple[GridCell, ...]
+    median: str
+    spread: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Grid:
+    """factors: those that have more than one level; constant: 'factor level' of the others. unit: of the numbers."""
+
+    factors: tuple[str, ...]
+    constant: tuple[str, ...]
+    blocks: tuple[int, ...]
+    rows: tuple[GridRow, ...]
+    unit: str
+
+
+def grid(detail: RunDetail) -> Grid:
+    varied = [str(factor["name"]) for factor in detail.factors if len(factor["levels"]) > 1]
+    divisor, unit = _scale(detail)
+    headings = _headings([[row.levels.get(name, "") for name in varied] for row in detail.configurations])
+    return Grid(
+        factors=tuple(name.removeprefix("setting.") for name in varied) or ("configuration",),
+        constant=_constants(detail),
+        blocks=tuple(sorted({cell.block for row in detail.configurations for cell in row.cells})),
+        rows=tuple(
+            _row(configuration, heads, len(varied), detail.metric.unit, divisor)
+            for configuration, heads in zip(detail.configurations, headings, strict=True)
+        ),
+        unit=unit,
+    )
+
+
+def _constants(detail: RunDetail) -> tuple[str, ...]:
+    constants = []
+    for factor in detail.factors:
+        if len(factor["levels"]) == 1:
+            constants.append(f"{factor['name']} {factor['levels'][0] or DEFAULT}")
+    return tuple(constants)
+
+
+def _scale(detail: RunDetail) -> tuple[float, str]:
+    """By what the numbers are divided, and the unit that they have then."""
+    values = [cell.value for row in detail.configurations for cell in row.cells if cell.value is not None]
+    return scale_for(max(values, default=1.0), detail.metric.unit)
+
+
+def _row(configuration: ConfigurationRow, heads: tuple[Head, ...], factors: int, unit: str, divisor: float) -> GridRow:
+    """factors: how many are varied. unit: the metric's own."""
+    return GridRow(
+        heads=heads,
+        opens_group=factors > 1 and len(heads) == factors,
+        cells=tuple(_cell(cell, unit, divisor) for cell in configuration.cells),
+        median=_number(configuration.median, divisor),
+        spread=_spread(configuration),
+        n=configuration.n,
+    )
+
+
+def _spread(configuration: ConfigurationRow) -> str:
+    if configuration.spread is None or configuration.n < 2:
+        return ""
+    return f"{configuration.spread * 100:.1f} %"
+
+
+def _headings(levels: Sequence[Sequence[str]]) -> list[tuple[Head, ...]]:
+    """For each row the headings that begin there. levels: of each row, those of the factors that are varied."""
+    if levels and not levels[0]:
+        return [(Head("the only one", 1),) for _ in levels]
+    headings = []
+    for index, row in enumerate(levels):
+        start = _first_change(levels, index)
+        heads = [Head(row[factor] or DEFAULT, _span(levels, index, factor)) for factor in range(start, len(row))]
+        headings.append(tuple(heads))
+    return headings
+
+
+def _first_change(levels: Sequence[Sequence[str]], index: int) -> int:
+    """The first factor whose level is not that of the row above; the last one where all are."""
+    if index == 0:
+        return 0
+    row, above = levels[index], levels[index - 1]
+    for factor, level in enumerate(row):
+        if level != above[factor]:
+            return factor
+    return len(row) - 1
+
+
+def _span(levels: Sequence[Sequence[str]], index: int, factor: int) -> int:
+    prefix = levels[index][: factor + 1]
+    end = index
+    while end < len(levels) and levels[end][: factor + 1] == prefix:
+        end += 1
+    return 1 if factor == len(levels[index]) - 1 else end - index
+
+
+def _number(value: float | None, divisor: float) -> str:
+    return "" if value is None else format_number(value / divisor)
+
+
+def _cell(cell: Cell, unit: str, divisor: float) -> GridCell:
+    state, share, title = str(cell.state), None, f"block {cell.block}: {cell.state}"
+    match state:
+        case TrialState.DONE:
+            text = _number(cell.value, divisor) or "done"
+            title = f"block {cell.block}: {format_quantity(cell.value, unit)}"
+        case TrialState.RUNNING:
+            text = f"{cell.phase or 'starting'}{_left(cell)}"
+            title = f"block {cell.block}: {cell.phase}, attempt {cell.attempts}"
+            share = _share(cell)
+        case TrialState.FAILED:
+            text, title = "failed", f"block {cell.block}: {cell.error}"
+        case TrialState.WAITING:
+            text = "again" if cell.attempts else "·"
+        case _:
+            text = state
+    return GridCell(cell.trial_id, cell.block, state, text, title, share)
+
+
+def _left(cell: Cell) -> str:
+    if cell.look and cell.look.still_since_s is not None:
+        return ": no progress"
+    return "" if cell.left_s is None else f" {duration(round(cell.left_s))}"
+
+
+def _share(cell: Cell) -> int | None:
+    if not cell.expected_s or cell.left_s is None:
+        return None
+    return min(100, max(0, round(100 * (1 - cell.left_s / cell.expected_s))))

@@ -1,0 +1,1 @@
+"""The trends page: what its address selects. Pure."""

@@ -1,0 +1,44 @@
+"""Trend selection ↔ short query string, both ways: that of a comparison, with `plan` or `workload` for the runs. Pure.
+
+plan=nightly&x=version&metric=latency.p99&filter.clients=8
+"""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, quote_plus
+
+from results.queries.shared.selection import Selection
+from results.queries.trends.families import TrendSelection
+from webapp import urlstate
+
+
+def read(query: str) -> TrendSelection:
+    """The query string (without '?', as sent) → TrendSelection. Unknown parameters are left alone."""
+    same, own = urlstate.read(query), dict(parse_qsl(query))
+    return TrendSelection(
+        plan=own.get("plan", ""),
+        workload=own.get("workload", ""),
+        filters=same.filters,
+        x=same.x,
+        series=same.series,
+        metric=same.metric,
+        node=same.node,
+        label=same.label,
+    )
+
+
+def write(selection: TrendSelection) -> str:
+    """TrendSelection → the shortest query string that `read` makes the same of."""
+    own = [
+        f"{name}={quote_plus(text, safe='/:@')}" for name in ("plan", "workload") if (text := getattr(selection, name))
+    ]
+    same = Selection(
+        runs=(),
+        filters=selection.filters,
+        x=selection.x,
+        series=selection.series,
+        metric=selection.metric,
+        node=selection.node,
+        label=selection.label,
+    )
+    return "&".join(part for part in (*own, urlstate.write(same)) if part)
