@@ -29,7 +29,6 @@ from webapp.charts.style import key
 from webapp.conditional import unless_known
 from webapp.explorer import words
 from webapp.explorer.controls import MOST_CHIPS, PERCENTILE, controls, title
-from webapp.explorer.markup import Rows
 from webapp.explorer.state import WAS, settled, shortest
 from webapp.explorer.table import asked_runs, lacking, place_of, table, wanted_runs
 from webapp.pages.drawn import drawn
@@ -63,7 +62,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
         found, noise = by_noise(found)
     context = {"selection": selection, "runs": runs, "chosen_runs": set(selection.runs), "noise": noise}
     context |= _context(found, selection, view, short, runs) if found else {"suggestions": _suggestions(runs)}
-    context |= _table(request, found, short) if found else {}
+    context |= {"table": table(found), **_offered(request, found)} if found else {}
     template = "comparison/_comparison.html" if fragment else "comparison/index.html"
     response = render(request, template, context)
     response["HX-Push-Url"] = address
@@ -149,12 +148,6 @@ def _context(
         "excluded": {state: count for state, count in found.excluded.items() if count},
         "query": short,
     }
-
-
-def _table(request: HttpRequest, found: Comparison, query: str) -> Mapping[str, Any]:
-    made = table(found)
-    rows = Rows(made, query).of_sections
-    return {"table": made, "sections": list(zip(made.sections, rows, strict=True)), **_offered(request, found)}
 
 
 def _offered(request: HttpRequest, found: Comparison) -> Mapping[str, Any]:
