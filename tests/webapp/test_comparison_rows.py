@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+from django.template.loader import render_to_string
+
 from results.domain.statistics.verdict import Kind, Verdict
-from webapp.compare.markup import Rows
+from tests.page_text import as_read
 from webapp.compare.table import Bar, Cell, Row, Section, Table
 
 NASTY = """<b onclick="x">&'"""
@@ -30,9 +32,10 @@ def cell(**changes: object) -> Cell:
 
 
 def rows(*cells: Cell | None) -> str:
-    section = Section("", (Row(NASTY, 0, True, cells),), ())
-    table = Table("tps", ((0, "16", "16"),), "16", (section,), 49.0, 2.0, True, False)
-    return Rows(table, f'run=1&x="{NASTY}').of_sections[0]
+    row = Row(NASTY, 0, True, cells)
+    table = Table("tps", ((0, "16", "16"),), "16", (Section("", (row,), ()),), 49.0, 2.0, True, False)
+    context = {"table": table, "section_number": 1, "row": row, "query": f'run=1&x="{NASTY}'}
+    return as_read(render_to_string("comparison/_row.html", context))
 
 
 class Read(HTMLParser):

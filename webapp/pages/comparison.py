@@ -29,7 +29,6 @@ from webapp.charts.comparison import RATIO, SPEEDUP, possible_views
 from webapp.charts.style import key
 from webapp.compare import words
 from webapp.compare.controls import MOST_CHIPS, PERCENTILE, controls, title
-from webapp.compare.markup import Rows
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import asked_runs, lacking, place_of, table, wanted_runs
 from webapp.conditional import conditional_page
@@ -63,7 +62,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     if comparison:
         comparison, noise = by_noise(comparison)
         context |= _context(comparison, selection, view, runs) | {"noise": noise}
-        context |= _table(request, comparison, short)
+        context |= {"table": table(comparison), "query": short, **_offered(request, comparison)}
     else:
         context["suggestions"] = _suggestions(runs)
     template = "comparison/_comparison.html" if fragment else "comparison/index.html"
@@ -177,12 +176,6 @@ def _mixed(comparison: Comparison, selection: Selection) -> list[tuple[str, list
         queries = [(text, _only(selection, facet.name, text)) for text in facet.texts[:MOST_CHIPS]]
         mixed.append((title(facet.name), queries))
     return mixed
-
-
-def _table(request: HttpRequest, comparison: Comparison, query: str) -> dict[str, Any]:
-    made = table(comparison)
-    rows = Rows(made, query).of_sections
-    return {"table": made, "sections": list(zip(made.sections, rows, strict=True)), **_offered(request, comparison)}
 
 
 def _offered(request: HttpRequest, comparison: Comparison) -> dict[str, Any]:

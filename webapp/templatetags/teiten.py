@@ -92,6 +92,12 @@ def interval(verdict: Verdict) -> str:
 
 
 @register.filter
+def with_outliers(replicates: int, outliers: int) -> str:
+    """How many replicates, and how many of them are outliers: 'n=6', 'n=6, 1 outlier'."""
+    return f"n={replicates}, {outliers} outlier{'' if outliers == 1 else 's'}" if outliers else f"n={replicates}"
+
+
+@register.filter
 def percent(share: float | None) -> str:
     return "–" if share is None else f"{share * 100:.1f} %"
 
