@@ -24,7 +24,9 @@ _SAFE = "/:@"
 
 @dataclass(frozen=True)
 class View:
-    """How a page draws what was selected; says nothing about the data. axes: log or linear, '' for the page's choice.
+    """How a page draws what was selected; says nothing about the data.
+
+    axes: log or linear, '' for the page's choice.
     view: ratio (to the baseline), speedup (to the first x), '' for the values themselves."""
 
     axes: str = ""

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 
 from results.domain.statistics.verdict import Kind, Verdict
 from tests.page_text import as_read
-from webapp.compare.table import Bar, Cell, Row, Section, Table
+from webapp.compare.table import Bar, Cell, Section, Table, TableRow
 
 NASTY = """<b onclick="x">&'"""
 VERDICT = Verdict(Kind.TOO_FEW, 1.5, 1.2, 1.8, 0.1, 0.1, 3, 3, 0, 0.5, 4, 0.02)
@@ -32,7 +32,7 @@ def cell(**changes: object) -> Cell:
 
 
 def rows(*cells: Cell | None) -> str:
-    row = Row(NASTY, 0, True, cells)
+    row = TableRow(NASTY, 0, True, cells)
     table = Table("tps", ((0, "16", "16"),), "16", (Section("", (row,), ()),), 49.0, 2.0, True, False)
     context = {"table": table, "section_number": 1, "row": row, "query": f'run=1&x="{NASTY}'}
     return as_read(render_to_string("comparison/_row.html", context))

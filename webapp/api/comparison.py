@@ -125,11 +125,12 @@ class AroundSerializer(ValueSerializer):
 
 
 class ComparisonSerializer(AroundSerializer):
-    """Cells of a statistic and every replicate. `replicates`: patterns, each with [place in the cell's
-    `configurations`, block] for each of its values; `links.trial` leads from both to the trial. `mixed`: dimensions
-    that vary within a cell. `excluded`: trials that are in no cell. `unmatched`: cells without a counterpart.
-    `environment`: of each series against its base, what else differs.
-    `outliers`: trials whose values stand apart; they count like the others."""
+    """Cells of a statistic and every replicate.
+
+    `replicates`: patterns, each with [place in the cell's `configurations`, block] for each of its values;
+        `links.trial` leads from both to the trial. `mixed`: dimensions that vary within a cell. `excluded`: trials
+        that are in no cell. `unmatched`: cells without a counterpart. `environment`: of each series against its base,
+        what else differs. `outliers`: trials whose values stand apart; they count like the others."""
 
     points = PointColumnsSerializer(read_only=True)
     replicates = _column(serializers.ListField(child=serializers.ListField(child=serializers.IntegerField())), "")
@@ -158,7 +159,9 @@ QUESTION = [
 
 
 def shown(request: Request, comparison: Comparison, names: tuple[str, ...], linked: Selection) -> dict[str, Any]:
-    """A comparison as the API says it. linked: what its own links ask for."""
+    """A comparison as the API says it.
+
+    linked: what its own links ask for."""
     query = urlstate.write(linked)
     links = {name: f"{address(request, route)}?{query}" for name, route in _ROUTES.items()}
     trials = address(request, "api:trials")

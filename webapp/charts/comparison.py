@@ -23,7 +23,9 @@ _TIMES = "×"
 
 @dataclass(frozen=True)
 class Panel:
-    """id: of its data on the page."""
+    """One figure of the page.
+
+    id: of its data on the page."""
 
     id: str
     title: str
@@ -44,8 +46,11 @@ def _can_speed_up(comparison: Comparison) -> bool:
 
 
 def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Panel]:
-    """Return the figures of the first panels, on one scale. link: a trial's address with {} for its number. A view that
-    says nothing of this comparison is drawn as the values."""
+    """Return the figures of the first panels, on one scale. A view that says nothing of this comparison is drawn as the
+    values.
+
+    link: a trial's address with {} for its number.
+    """
     shown = view.view if view.view in possible_views(comparison) else ""
     panels = comparison.panels[:MOST_PANELS]
     lines = {panel: _lines(comparison, panel, shown) for panel in panels}
@@ -71,8 +76,8 @@ def _lines(comparison: Comparison, panel: str, view: str) -> list[Line]:
     lines = []
     for number, (series, points) in enumerate(points_of.items()):
         divisors = _divisors(comparison, points, view)
-        drawn = [point for point in points if divisors.get(point.x)]
-        spots = tuple(_spot(point, index_of[point.x], comparison, view, divisors[point.x]) for point in drawn)
+        divisible = [point for point in points if divisors.get(point.x)]
+        spots = tuple(_spot(point, index_of[point.x], comparison, view, divisors[point.x]) for point in divisible)
         lines.append(Line(series, number, spots, banded=not comparison.mixed and view != RATIO))
     if view == SPEEDUP:
         lines.append(_ideal(comparison))

@@ -27,8 +27,11 @@ class Replicate(NamedTuple):
 
 @dataclass(frozen=True)
 class Spot:
-    """One configuration (or cell) on the figure. x: index into the x levels. median: where the mark stands. low, high:
-    ends of the interval around it, drawn where there is one."""
+    """One configuration (or cell) on the figure.
+
+    x: index into the x levels.
+    median: where the mark stands.
+    low, high: ends of the interval around it, drawn where there is one."""
 
     x: int
     median: float
@@ -39,8 +42,11 @@ class Spot:
 
 @dataclass(frozen=True)
 class Line:
-    """index: which colour and mark. banded: shade from the smallest to the largest replicate. bare: a dashed line
-    without marks, for what was not measured."""
+    """One series of the figure.
+
+    index: which colour and mark.
+    banded: shade from the smallest to the largest replicate.
+    bare: a dashed line without marks, for what was not measured."""
 
     name: str
     index: int
@@ -203,7 +209,9 @@ def _markers(
     shown: str,
     trial_url: Callable[[int], str | int],
 ) -> dict[str, Any]:
-    """placed: (x, replicate)."""
+    """Return the trace of replicates that look alike.
+
+    placed: (x, replicate)."""
     replicates = [replicate for _, replicate in placed]
     return {
         "type": "scatter",

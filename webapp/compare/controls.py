@@ -21,8 +21,10 @@ MOST_CELLS = 60  # among which one can be chosen as the baseline
 
 @dataclass(frozen=True)
 class Chip:
-    """One value. trials: that have it; None of a node or label, which are several in one trial. index: colour of its
-    series, None where it is none."""
+    """One value.
+
+    trials: that have it; None of a node or label, which are several in one trial.
+    index: colour of its series, None where it is none."""
 
     text: str
     trials: int | None
@@ -32,7 +34,10 @@ class Chip:
 
 @dataclass(frozen=True)
 class Chips:
-    """Every value of a dimension. axis: x or series where it is that alone. many: too many for chips."""
+    """Every value of a dimension.
+
+    axis: x or series where it is that alone.
+    many: too many for chips."""
 
     field: str
     title: str
@@ -43,7 +48,9 @@ class Chips:
 
 @dataclass(frozen=True)
 class Option:
-    """group: heading under which it stands."""
+    """One entry of a list of choices.
+
+    group: heading under which it stands."""
 
     value: str
     text: str
@@ -53,7 +60,9 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """A list of which one is chosen. id: also of the control; several choices may have one name."""
+    """A list of which one is chosen.
+
+    id: also of the control; several choices may have one name."""
 
     name: str
     id: str
@@ -63,8 +72,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Controls:
-    """chips: of factors, axes and whatever is or should be filtered. more: of what follows from those. percentiles:
-    whether any percentile of latency can be asked for."""
+    """Everything by which the page chooses what is compared.
+
+    chips: of factors, axes and whatever is or should be filtered.
+    more: of what follows from those.
+    percentiles: whether any percentile of latency can be asked for."""
 
     chips: tuple[Chips, ...]
     more: tuple[Chips, ...]
@@ -160,7 +172,9 @@ def _of_metric(comparison: Comparison) -> Iterable[Choice]:
 def _dimension(
     name: str, identity: str, label: str, chosen: str, names: Sequence[str], value: str | None = None, text: str = ""
 ) -> Choice:
-    """value, text: of the choice of no dimension, where that is one."""
+    """Return the list of dimensions from which an axis is chosen.
+
+    value, text: of the choice of no dimension, where that is one."""
     options = [Option(value, text, not chosen)] if value is not None else []
     options += [Option(n, title(n), n == chosen) for n in names]
     if chosen and chosen not in names:

@@ -14,9 +14,10 @@ WAS = "was."  # before the name of a field: what it was when the form was drawn
 
 
 def settled(selection: Selection, was: Mapping[str, str]) -> Selection:
-    """Return what the form means after a change. An axis that took over another's dimension gives it its own in return;
-    what spoke of the former series, rows or metric is dropped. was: x, series, panel and metric as the form had them;
-    empty where no form was sent."""
+    """Return what the form means after a change. An axis that took over another's dimension gives it its own in
+    return; what spoke of the former series, rows or metric is dropped.
+
+    was: x, series, panel and metric as the form had them; empty where no form was sent."""
     if not was:
         return selection
     now = _exchanged({axis: getattr(selection, axis) or "" for axis in AXES}, was)

@@ -36,9 +36,14 @@ class Bar:
 
 @dataclass(frozen=True)
 class Cell:
-    """ratio: of the statistic that is shown. bar: of the ratio of geometric means. words: of its verdict. place: the
-    query that names it. dots: path of its replicates, between its row's smallest and largest. lacks: what would decide
-    an undecided one, in words."""
+    """One cell of the table, as it is shown.
+
+    ratio: of the statistic that is shown.
+    bar: of the ratio of geometric means.
+    words: of its verdict.
+    place: the query that names it.
+    dots: path of its replicates, between its row's smallest and largest.
+    lacks: what would decide an undecided one, in words."""
 
     value: str
     ratio: float | None
@@ -54,8 +59,10 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
-    """counted: whether the summary counts it."""
+class TableRow:
+    """The cells of one level of x in one panel.
+
+    counted: whether the summary counts it."""
 
     x: str
     index: int
@@ -65,9 +72,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Total:
-    """The last row's entry of a series. ratio: that which the interval is around, where there is one: of geometric
-    means. kind: better, worse, … where its whole interval says so, by the margin at least, and none of its cells is
-    mixed or not comparable; else ''."""
+    """The last row's entry of a series.
+
+    ratio: that which the interval is around, where there is one: of geometric means.
+    kind: better, worse, … where its whole interval says so, by the margin at least, and none of its cells is mixed or
+        not comparable; else ''."""
 
     summary: Summary
     ratio: float
@@ -81,14 +90,17 @@ class Section:
     """One panel."""
 
     panel: str
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     totals: tuple[Total | None, ...]
 
 
 @dataclass(frozen=True)
 class Table:
-    """series: (number, series, its name on the page). margin_at, margin_width: of what counts as the same, on the bars'
-    scale. compared: whether there is a ratio."""
+    """The whole table, a section a panel.
+
+    series: (number, series, its name on the page).
+    margin_at, margin_width: of what counts as the same, on the bars' scale.
+    compared: whether there is a ratio."""
 
     unit: str
     series: tuple[tuple[int, str, str], ...]
@@ -124,20 +136,24 @@ def table(comparison: Comparison) -> Table:
 
 
 def _section(comparison: Comparison, panel: str, points: Sequence[Point], divisor: float, reach: float) -> Section:
-    """points: of the panel."""
+    """Return the rows and totals of one panel.
+
+    points: of the panel."""
     cells = {(point.x, point.series): point for point in points}
     rows = []
     for index, x in enumerate(comparison.xs):
         present = [cells.get((x, series)) for series in comparison.series]
         if any(present):
             counted = x not in comparison.selection.without
-            rows.append(Row(x, index, counted, _cells(present, divisor, reach)))
+            rows.append(TableRow(x, index, counted, _cells(present, divisor, reach)))
     totals = _totals(comparison, panel, points)
     return Section(panel_name(comparison, panel), tuple(rows), totals if any(totals) else ())
 
 
 def _totals(comparison: Comparison, panel: str, points: Sequence[Point]) -> tuple[Total | None, ...]:
-    """Return the last row of a panel's section. points: of the panel, which holds their bases as well."""
+    """Return the last row of a panel's section.
+
+    points: of the panel, which holds their bases as well."""
     summaries = {summary.series: summary for summary in comparison.summaries if summary.panel == panel}
     by_key = {point.key: point for point in points}
     counted: dict[str, list[Point]] = defaultdict(list)
@@ -227,7 +243,9 @@ def _bar(verdict: Verdict | None, reach: float) -> Bar | None:
 
 
 def _total(summary: Summary | None, cells: Sequence[Point], comparison: Comparison) -> Total | None:
-    """cells: that the summary may count."""
+    """Return the last row's entry of one series; None where it has no mean.
+
+    cells: that the summary may count."""
     if summary is None or summary.ratio is None:
         return None
     if summary.estimate is None or summary.low is None or summary.high is None:

@@ -29,7 +29,9 @@ _LEVELS = {
 
 @dataclass(frozen=True)
 class Sentence:
-    """One series in words. kind: that colours it; '' where its cells do not agree or some are not comparable."""
+    """One series in words.
+
+    kind: that colours it; '' where its cells do not agree or some are not comparable."""
 
     kind: str
     claim: str

@@ -17,7 +17,7 @@ from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.compare.controls import title as dimension_title
 from webapp.compare.words import names_of
-from webapp.pages.comparison_figures import drawn
+from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404
 from webapp.urlstate import NO_VIEW
 
@@ -37,7 +37,7 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "citation": found.row,
         "comparison": found.comparison,
         "title": citations.title(found.comparison),
-        "panels": drawn(found.comparison, NO_VIEW),
+        "panels": comparison_panels(found.comparison, NO_VIEW),
         "key": key(list(names_of(found.comparison).values())),
         "x_title": dimension_title(found.comparison.selection.x),
         "standing": citations.compare_with_today(found),

@@ -32,7 +32,7 @@ from webapp.compare.controls import MOST_CHIPS, PERCENTILE, controls, title
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import asked_runs, lacking, place_of, table, wanted_runs
 from webapp.conditional import conditional_page
-from webapp.pages.comparison_figures import drawn
+from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404
 from webapp.urlstate import View
 from workers.registry import kinds
@@ -132,7 +132,7 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
         "constants": _constants(comparison),
         "x_title": title(comparison.selection.x),
         "key": _key(comparison),
-        "panels": drawn(comparison, view),
+        "panels": comparison_panels(comparison, view),
         "joined": all_numbers(comparison.xs, comparison.selection.x),
         "mixed": _mixed(comparison, selection),
         "excluded": {state: count for state, count in comparison.excluded.items() if count},
@@ -155,7 +155,9 @@ def _words(comparison: Comparison) -> dict[str, Any]:
 
 
 def _runs(selection: Selection, runs: Sequence[RunRow]) -> dict[str, Any]:
-    """runs: those listed."""
+    """Return the names of the chosen runs, and those of them that the page does not list.
+
+    runs: those listed."""
     listed = {run.id for run in runs}
     return {
         "titles": list(dict.fromkeys(run.name for run in runs if run.id in selection.runs)),

@@ -11,7 +11,7 @@ from webapp.links import trial_url
 from webapp.urlstate import View
 
 
-def drawn(comparison: Comparison, view: View) -> list[Panel]:
-    """One a panel, with its title in words; none where nothing was measured."""
+def comparison_panels(comparison: Comparison, view: View) -> list[Panel]:
+    """Return one figure a panel, with its title in words; none where nothing was measured."""
     figures = comparison_figures(comparison, view, trial_url(0).replace("0", "{}")) if comparison.points else []
     return [replace(panel, title=words.panel_name(comparison, panel.title)) for panel in figures]

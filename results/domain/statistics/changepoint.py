@@ -29,8 +29,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """index: of the first value of the new level. before, after: medians of the levels that meet here. ratio: of them;
-    None where `before` is 0. p: of the permutation test that found it."""
+    """An index at which the level of a series changes.
+
+    index: of the first value of the new level.
+    before, after: medians of the levels that meet here.
+    ratio: of them; None where `before` is 0.
+    p: of the permutation test that found it."""
 
     index: int
     before: float
@@ -48,10 +52,13 @@ def change_points(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> tuple[ChangePoint, ...]:
-    """In order of index. values: finite, in the order of time, such as medians of runs. minimum_effect: the smallest
-    relative change of the level that is told (0.02 = 2 %). minimum_segment: the fewest values that make a level, so
-    that no single spike does. level: the chance of a false alarm in a series without change. The same values and seed
-    give the same answer. Raises ValueError for values that are not finite or a segment below 2."""
+    """Return the change points in the order of their indexes. The same values and seed give the same answer. Raises
+    ValueError for values that are not finite or a segment below 2.
+
+    values: finite, in the order of time, such as medians of runs.
+    minimum_effect: the smallest relative change of the level that is reported (0.02 = 2 %).
+    minimum_segment: the fewest values that make a level, so that no single spike does.
+    level: the chance of a false alarm in a series without change."""
     series = np.asarray(values, dtype=float)
     if not np.isfinite(series).all():
         raise ValueError("a value is not finite")
@@ -62,7 +69,7 @@ def change_points(
     if len(series) < 2 * minimum_segment:
         return ()
     test = _Test(minimum_segment, level, permutations, np.random.default_rng(seed))
-    found: dict[int, float] = {}
+    p_of_cut: dict[int, float] = {}
     waiting = [(0, len(series))]
     while waiting:
         start, end = waiting.pop()
@@ -71,12 +78,12 @@ def change_points(
             continue
         first, last, p = split
         cuts = [start + cut for cut in (first, last) if 0 < cut < end - start]
-        found |= dict.fromkeys(cuts, p)
+        p_of_cut |= dict.fromkeys(cuts, p)
         edges = [start, *cuts, end]
         waiting += pairwise(edges)
-    kept = _pruned(series, found, minimum_effect, level)
+    kept = _pruned(series, p_of_cut, minimum_effect, level)
     return tuple(
-        ChangePoint(skipped + cut, before, after, after / before if before else None, found[cut])
+        ChangePoint(skipped + cut, before, after, after / before if before else None, p_of_cut[cut])
         for cut, before, after in _levels(series, kept)
     )
 
@@ -150,9 +157,9 @@ def _scores(series: Floats) -> Floats:
     return scores
 
 
-def _pruned(series: Floats, found: dict[int, float], minimum_effect: float, level: float) -> list[int]:
+def _pruned(series: Floats, p_of_cut: dict[int, float], minimum_effect: float, level: float) -> list[int]:
     """Without the cuts between levels that do not differ by themselves (weakest first), or by too little."""
-    cuts = sorted(found)
+    cuts = sorted(p_of_cut)
     while cuts:
         weights = {}
         for place, cut in enumerate(cuts):

@@ -16,7 +16,7 @@ from scipy import special
 
 LEVEL = 0.01  # of steady runs this share is warned about
 SMALLEST = 0.01  # a smaller change over the run is not worth a warning
-FREEDOM = 3  # with fewer degrees of freedom nothing is said
+FREEDOM = 3  # with fewer degrees of freedom no change is given
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,8 +24,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Drift:
-    """change: from the run's first trial to its last, as a share (0.02 = 2 % more). order_change: from a block's first
-    trial to its last, besides. p, order_p: two-sided; None, like the change, where it cannot be told."""
+    """How the values of one run changed while it was measured.
+
+    change: from the run's first trial to its last, as a share (0.02 = 2 % more).
+    order_change: from a block's first trial to its last, besides.
+    p, order_p: two-sided; None, like the change, where it cannot be told."""
 
     change: float | None
     p: float | None
@@ -43,10 +46,12 @@ class Drift:
 
 
 def drift(configurations: ArrayLike, blocks: ArrayLike, positions: ArrayLike, values: ArrayLike) -> Drift:
-    """Return how the values of one run with one metric changed while it was measured. configurations: a number for
-    whatever has a level of its own: for each label or node, where a trial has a value of each. positions: in the run,
-    in the order in which trials were measured; they tell trials apart. Configurations with a value that is not above
-    zero are left out."""
+    """Return how the values of one run with one metric changed while it was measured. Configurations with
+    a value that is not above zero are left out.
+
+    configurations: a number for whatever has a level of its own: for each label or node, where a trial has a value of
+        each.
+    positions: in the run, in the order in which trials were measured; they tell trials apart."""
     configuration, block, position = (
         np.asarray(column, dtype=np.int64) for column in (configurations, blocks, positions)
     )
@@ -62,15 +67,15 @@ def drift(configurations: ArrayLike, blocks: ArrayLike, positions: ArrayLike, va
     columns = [(position - position[0]) / (position[-1] - position[0]), _places(block)]
     y = _within(groups, logs)
     x = np.column_stack([_within(groups, column) for column in columns])
-    told = [index for index in range(2) if float(x[:, index] @ x[:, index]) > 1e-9]
-    freedom = len(starts) - (int(groups.max()) + 1) - len(told)
-    found: list[tuple[float | None, float | None]] = [(None, None), (None, None)]
-    if told and freedom >= FREEDOM and np.linalg.matrix_rank(x[:, told]) == len(told):
-        slopes, errors = _fit(x[:, told], y, freedom)
-        for index, slope, error in zip(told, slopes, errors, strict=True):
+    separable = [index for index in range(2) if float(x[:, index] @ x[:, index]) > 1e-9]
+    freedom = len(starts) - (int(groups.max()) + 1) - len(separable)
+    changes: list[tuple[float | None, float | None]] = [(None, None), (None, None)]
+    if separable and freedom >= FREEDOM and np.linalg.matrix_rank(x[:, separable]) == len(separable):
+        slopes, errors = _fit(x[:, separable], y, freedom)
+        for index, slope, error in zip(separable, slopes, errors, strict=True):
             p = 2 * float(special.stdtr(freedom, -abs(slope) / error)) if error > 0 else float(slope == 0)
-            found[index] = (math.expm1(slope), p)
-    return Drift(*found[0], *found[1], trials=len(starts))
+            changes[index] = (math.expm1(slope), p)
+    return Drift(*changes[0], *changes[1], trials=len(starts))
 
 
 def _matters(change: float | None, p: float | None) -> bool:

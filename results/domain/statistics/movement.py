@@ -30,8 +30,10 @@ class By(StrEnum):
 
 @dataclass(frozen=True)
 class Quantity:
-    """What one piece of work costs: a metric's number of the whole window, divided by the pieces of work in it. label:
-    with {work} in it. said: its name in the sentence on top, '' for one that is only in the table."""
+    """What one piece of work costs: a metric's number of the whole window, divided by the pieces of work in it.
+
+    label: with {work} in it.
+    said: its name in the sentence on top, '' for one that is only in the table."""
 
     name: str
     label: str
@@ -53,7 +55,9 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Work:
-    """metric: how many pieces of work the window held; '' where the trial as a whole is the work."""
+    """What costs are divided by: transactions, executions of a query, or the trial as a whole.
+
+    metric: how many pieces of work the window held; '' where the trial as a whole is the work."""
 
     metric: str
     noun: str
@@ -115,8 +119,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Replicate:
-    """All that one trial measured. key: its run and block. seconds: of the measured window. processors: how many are
-    online, by node. values: (metric, node, label) → value."""
+    """All that one trial measured.
+
+    key: its run and block.
+    seconds: of the measured window.
+    processors: how many are online, by node.
+    values: (metric, node, label) → value."""
 
     trial_id: int
     key: tuple[int, int]
@@ -133,9 +141,12 @@ class Value:
 
 @dataclass(frozen=True)
 class Movement:
-    """One quantity in both configurations. node, part: where and which of several, '' for the whole. base, other: every
-    replicate's value, in `unit`. formula: in words of metrics, where it is not measured itself. said: its name in the
-    sentence, '' where it is not in it."""
+    """One quantity in both configurations.
+
+    node, part: where and which of several, '' for the whole.
+    base, other: every replicate's value, in `unit`.
+    formula: in words of metrics, where it is not measured itself.
+    said: its name in the sentence, '' where it is not in it."""
 
     name: str
     label: str
@@ -187,8 +198,10 @@ def movements(
     apart: str = "",
     comparable: bool = True,
 ) -> tuple[Movement, ...]:
-    """What a piece of work costs and how long it takes, judged together: latencies, costs, kinds of waits. metrics: by
-    name, of all that is measured. apart: the metric that the comparison is of, judged there."""
+    """What a piece of work costs and how long it takes, judged together: latencies, costs, kinds of waits.
+
+    metrics: by name, of all that is measured.
+    apart: the metric that the comparison is of, judged there."""
     work = work_of([*base, *other])
     rows = [*_plain(base, other, metrics, apart), *_costs(base, other, work), *_waits(base, other)]
     return _judged(rows, comparable)

@@ -40,7 +40,9 @@ def outliers(samples: Sequence[Sequence[float]], level: float = LEVEL) -> list[t
 
 
 def _apart(samples: Floats, limits: Sequence[float]) -> Bools:
-    """Return which values stand apart. samples: one a row, all of the same size."""
+    """Return which values stand apart.
+
+    samples: one a row, all of the same size."""
     furthest = np.zeros(samples.shape, dtype=int)  # in which round a value was the furthest of those left
     named = np.zeros((len(samples), 1), dtype=int)
     steady = np.zeros(len(samples), dtype=bool)

@@ -23,11 +23,13 @@ Floats = NDArray[np.float64]
 
 def replicates_needed(spread: float, effect: float, power: float = POWER, paired: bool = True) -> int | None:
     """Replicates a side with which a difference of `effect` (0.05 = 5 %) differs significantly with probability
-    `power`. spread: standard deviation of single values, as a share (CV). None for more than 1000."""
+    `power`; None for more than 1000.
+
+    spread: standard deviation of single values, as a share (CV)."""
     if effect <= 0:
         return None
-    found = needed(np.array([math.log1p(effect)]), np.array([max(spread, 1e-12)]), np.array([paired]), power)
-    return int(found[0]) or None
+    replicates = needed(np.array([math.log1p(effect)]), np.array([max(spread, 1e-12)]), np.array([paired]), power)
+    return int(replicates[0]) or None
 
 
 def detectable(spread: float, replicates: int, power: float = POWER, paired: bool = True) -> float | None:
@@ -39,14 +41,14 @@ def detectable(spread: float, replicates: int, power: float = POWER, paired: boo
 
 
 def needed(effects: Floats, spreads: Floats, paired: NDArray[np.bool_], power: float = POWER) -> NDArray[np.intp]:
-    """The same for many at once, effects as logarithms; 0 where more than 1000 are needed."""
+    """Return the replicates needed for each effect (a logarithm) and spread; 0 where more than 1000 are needed."""
     ratio = -effects / spreads
-    found = np.where(
+    index = np.where(
         paired,
         np.searchsorted(-_shifts(power, True), ratio),
         np.searchsorted(-_shifts(power, False), ratio),
     )
-    return np.where(found > MOST - FEWEST, 0, found + FEWEST)
+    return np.where(index > MOST - FEWEST, 0, index + FEWEST)
 
 
 def noncentrality(freedom: Floats, power: float = POWER) -> Floats:

@@ -94,8 +94,10 @@ def direction(higher: bool, better: Better) -> Kind:
 
 
 def judge(questions: Sequence[Question], rule: int = RULE) -> tuple[Verdict, ...]:
-    """Return a verdict for each question, the p values adjusted over all of them (Benjamini and Hochberg). rule: of a
-    citation the one that it was made by. Raises TeitenError for a rule that there never was."""
+    """Return a verdict for each question, the p values adjusted over all of them (Benjamini and Hochberg). Raises
+    TeitenError for a rule that there never was.
+
+    rule: of a citation the one that it was made by."""
     if rule not in RULES:
         raise TeitenError(
             f"There is no rule {rule} for verdicts.", where="rule", todo=f"There are {', '.join(map(str, RULES))}."

@@ -39,7 +39,9 @@ def unmatched(wanted: Mapping[Key, Key], series: Sequence[str]) -> tuple[Unmatch
 
 
 def _awaited(wanted: Mapping[Key, Key]) -> list[Unmatched]:
-    """Return cells that are not there, though their base is. wanted: bases, all at the same x as their cells."""
+    """Return cells that are not there, though their base is.
+
+    wanted: bases, all at the same x as their cells."""
     base_of = {series: base[2] for (_, _, series), base in wanted.items()}
     series_of: dict[str, list[str]] = {}
     for series, base in base_of.items():

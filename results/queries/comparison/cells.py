@@ -15,7 +15,9 @@ from results.queries.shared.selection import Selection
 
 
 class Replicate(NamedTuple):
-    """One trial's value. position: in its run, in the order in which trials are measured."""
+    """One trial's value.
+
+    position: in its run, in the order in which trials are measured."""
 
     trial_id: int
     attempt_id: int
@@ -92,7 +94,9 @@ class Summary:
 @dataclass(frozen=True)
 class Unmatched:
     """A cell that is not there: `lacks` is 'baseline' where (panel, x, series) has nothing to be compared with, 'cell'
-    where the baseline is there and the series is not. base: the baseline's cell."""
+    where the baseline is there and the series is not.
+
+    base: the baseline's cell."""
 
     panel: str
     x: str

@@ -19,8 +19,12 @@ HASH_DIGITS = 16
 
 @dataclass(frozen=True)
 class SnapshotRow:
-    """A citation without its content. query: as in the address of the comparison, complete. rule: the verdicts'
-    version. runs: ids, as text. references: names of the lines of it that are saved as references."""
+    """A citation without its content.
+
+    query: as in the address of the comparison, complete.
+    rule: the verdicts' version.
+    runs: ids, as text.
+    references: names of the lines of it that are saved as references."""
 
     hash: str
     query: str
@@ -64,9 +68,13 @@ class ChangedVerdict:
 
 @dataclass(frozen=True)
 class Standing:
-    """What the warehouse would say otherwise today. gone: cited trials that are deleted, or of which a cited value does
-    not count any more; changed: values that were read again as others; added: trials that the same question finds
-    besides, or of which it finds another value. cells: cited ones (panel, x, series) that are not there. rule: today's.
+    """What the warehouse would say otherwise today.
+
+    gone: cited trials that are deleted, or of which a cited value does not count any more.
+    changed: values that were read again as others.
+    added: trials that the same question finds besides, or of which it finds another value.
+    cells: cited ones (panel, x, series) that are not there.
+    rule: today's.
     why: where the question cannot be asked any more."""
 
     gone: tuple[int, ...] = ()

@@ -203,7 +203,9 @@ def _statistics(values: Sequence[float]) -> dict[str, float]:
 
 
 def _warnings(cells: Cells, published: Set[int]) -> list[RunWarning]:
-    """Return the runs that drift, or in which the place within a block matters. published: runs that have no order."""
+    """Return the runs that drift, or in which the place within a block matters.
+
+    published: runs that have no order."""
     by_run: dict[int, list[tuple[int, int, int, float]]] = {}
     lines = 0  # so many configurations in cells, each of which has a level of its own
     for key, replicates in cells.replicates.items():

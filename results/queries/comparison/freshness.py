@@ -10,7 +10,10 @@ from results import sql
 
 @dataclass(frozen=True)
 class Freshness:
-    """state: a text that is another one as soon as a comparison of the runs could be. references: names of all."""
+    """What a comparison of some runs depends on.
+
+    state: a text that is another one as soon as a comparison of the runs could be.
+    references: names of all."""
 
     state: str
     references: tuple[str, ...]

@@ -15,11 +15,13 @@ from results.queries.shared.selection import JOINT, LABEL, NODE, Selection, dime
 
 @dataclass(frozen=True)
 class KeptNoise:
-    """One metric in the latest A/A run `twins_id` of the workload of run `run_id` on the same agents in the same roles.
+    """One metric in the latest A/A run `aa_run_id` of the workload of run `run_id` on the same agents in the same
+    roles.
+
     spread: standard deviation of single values as a share (0.02 = 2 %), the median of its configurations."""
 
     run_id: int
-    twins_id: int
+    aa_run_id: int
     node: str
     label: str
     spread: float

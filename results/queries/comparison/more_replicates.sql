@@ -1,6 +1,6 @@
 -- One row a (run, node, label): what the latest A/A run of the run's workload, on the same agents in the same roles, kept
 -- of one metric.
-SELECT run.id AS run_id, twins.id AS twins_id, noise.node, noise.label,
+SELECT run.id AS run_id, aa_run.id AS aa_run_id, noise.node, noise.label,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY noise.spread) AS spread
 FROM results_run AS run
 CROSS JOIN LATERAL (
@@ -14,7 +14,7 @@ CROSS JOIN LATERAL (
     WHERE any_noise.metric_id = %(metric)s AND played.agents @> (configuration.spec -> 'agents')
     ORDER BY other.id DESC
     LIMIT 1
-) AS twins
-JOIN results_noise AS noise ON noise.run_id = twins.id AND noise.metric_id = %(metric)s
+) AS aa_run
+JOIN results_noise AS noise ON noise.run_id = aa_run.id AND noise.metric_id = %(metric)s
 WHERE run.id = ANY(%(runs)s)
-GROUP BY run.id, twins.id, noise.node, noise.label
+GROUP BY run.id, aa_run.id, noise.node, noise.label

@@ -10,9 +10,12 @@ from results.domain.errors import TeitenError
 
 @dataclass(frozen=True)
 class ReferenceRow:
-    """series: of the citation `hash`, whose series are told apart by `dimensions`, as in a selection. runs, attempts:
-    whose numbers that line holds. lost: attempts that are deleted, count no more, or were read again without the metric
-    that the citation shows."""
+    """A line of a citation, by the name that it was saved as.
+
+    series: of the citation `hash`.
+    dimensions: those that tell the citation's series apart, as in a selection.
+    runs, attempts: whose measurements the line holds.
+    lost: attempts that are deleted, count no more, or were read again without the metric of the citation."""
 
     name: str
     series: str
@@ -24,9 +27,9 @@ class ReferenceRow:
 
 
 def reference(name: str, known: tuple[str, ...]) -> ReferenceRow:
-    """By its name. One query. Raises TeitenError that lists those there are."""
-    found = sql.rows(ReferenceRow, sql.load(__file__), {"name": name})
-    if not found:
-        there = f"There are {', '.join(known)}." if known else "Save a line of a citation as one."
-        raise TeitenError(f"There is no reference {name!r}.", where="baseline", todo=there)
-    return found[0]
+    """Return the reference of this name. One query. Raises TeitenError that names those that there are."""
+    rows = sql.rows(ReferenceRow, sql.load(__file__), {"name": name})
+    if not rows:
+        todo = f"There are {', '.join(known)}." if known else "Save a line of a citation as one."
+        raise TeitenError(f"There is no reference {name!r}.", where="baseline", todo=todo)
+    return rows[0]

@@ -99,9 +99,12 @@ class MeasuredConfiguration(NamedTuple):
 def cells_of(
     chosen: Selection, rows: Sequence[ConfigurationRow], computed: bool, attempts: Sequence[int] | None = None
 ) -> Cells:
-    """Return what was measured of the chosen metric. rows: the configurations that count. computed: the metric is a
-    percentile that is not stored. attempts: no others than these. One query, none without rows. Raises TeitenError for
-    several nodes or labels in one cell."""
+    """Return what was measured of the chosen metric. One query, none without rows. Raises TeitenError for several
+    nodes or labels in one cell.
+
+    rows: the configurations that count.
+    computed: the metric is a percentile that is not stored.
+    attempts: no others than these."""
     per_client = chosen.per == "client"
     by_id = {row.id: row for row in rows if not per_client or _clients(row)}
     axes = [dimensions(names or "") for names in (chosen.panel, chosen.x, chosen.series)]
@@ -138,7 +141,9 @@ def _measured(
 
 
 def _filtered(chosen: Selection, name: str, one: str) -> list[str] | None:
-    """Return which nodes, or labels, count; None for all of them. one: that which is chosen where no filter is."""
+    """Return which nodes, or labels, count; None for all of them.
+
+    one: that which is chosen where no filter is."""
     if several := chosen.filters.get(name):
         if len(several) > 1 and name not in chosen.axes:
             raise TeitenError(

@@ -11,8 +11,9 @@ from results.queries.comparison.cells import Key, Point, Summary
 
 
 def summaries(points: Sequence[Point], samples: Mapping[Key, Sample], shown: Sequence[str]) -> list[Summary]:
-    """Return a summary of each series in each panel that has a cell to be counted, in the order of the points. shown:
-    levels of x that count."""
+    """Return a summary of each series in each panel that has a cell to be counted, in the order of the points.
+
+    shown: levels of x that count."""
     by_key = {point.key: point for point in points}
     lines: dict[tuple[str, str], list[Point]] = {}
     for point in points:

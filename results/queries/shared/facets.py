@@ -130,7 +130,10 @@ def _failed(row: ConfigurationRow, filters: Filters) -> set[str]:
 
 
 def _facet(name: str, levels: Sequence[str], done: Sequence[int], factor: bool) -> Facet:
-    """levels: of each configuration. done: of each how many trials count."""
+    """Return one dimension with the number of trials at each of its levels.
+
+    levels: of each configuration.
+    done: of each how many trials count."""
     trials = dict.fromkeys(levels, 0)
     for level, count in zip(levels, done, strict=True):
         trials[level] += count

@@ -35,7 +35,7 @@ def test_the_noise_of_the_agents_aa_run_says_how_many_more() -> None:
     needed = replicates_needed(one.spread, EFFECT)
     assert needed is not None
     assert asked(found) == [needed - 3] * 2
-    assert (one.run_id, one.twins_id) == (run.pk, twins.pk)
+    assert (one.run_id, one.aa_run_id) == (run.pk, twins.pk)
     assert sorted(row.spread for row in models.Noise.objects.filter(metric="tps"))[0] <= one.spread
 
 
@@ -43,7 +43,7 @@ def test_noise_that_no_plan_can_overcome_leaves_no_number() -> None:
     twins, run = factories.aa_run(0.3), wavering()
     plain = compare(Selection((run.pk,)))
     found, (one,) = by_noise(plain)
-    assert (one.twins_id, replicates_needed(one.spread, EFFECT)) == (twins.pk, None)
+    assert (one.aa_run_id, replicates_needed(one.spread, EFFECT)) == (twins.pk, None)
     assert any(asked(plain)) and not any(asked(found))
 
 
