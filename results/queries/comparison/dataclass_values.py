@@ -1,57 +1,43 @@
-"""Values of frozen dataclasses as JSON and back, by their types. Pure.
+"""Comparisons as JSON and back, for citations and the API. Pure.
 
-What was written by an older version is read by a newer one: fields that it lacks have their defaults, fields that are
-gone are passed over."""
+What an older version of Teiten wrote is read by a newer one: a field that is missing has its default, a field that is
+gone is ignored. `results.domain.dataclass_json`, which reads what others may have written, refuses it instead."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from enum import Enum
-from functools import cache
-from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from cattrs import Converter
+from cattrs.cols import homogenous_tuple_structure_factory, is_namedtuple, is_sequence
+
+T = TypeVar("T")
 
 
 def to_json(value: Any) -> Any:
     """Return what JSON can hold of a value: dataclasses become objects, sequences lists; null stands for a number that
     JSON does not have."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Enum):
-        return value.value
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): to_json(item) for name, item in value.items()}
-    if is_dataclass(value):
-        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
-    return [to_json(item) for item in value]
+    return _CONVERTER.unstructure(value)
 
 
-def from_json(hint: Any, data: Any) -> Any:
-    """Return the value of this type that was written by `to_json`. Raises TypeError for data that is of none."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return None if data is None else from_json(next(kind for kind in arguments if kind is not NoneType), data)
-    if origin in (tuple, Sequence):
-        several = origin is Sequence or arguments[1:] == (Ellipsis,)
-        kinds = [arguments[0]] * len(data) if several else arguments
-        return tuple(from_json(kind, item) for kind, item in zip(kinds, data, strict=True))
-    if origin is Mapping:
-        return {name: from_json(arguments[1], item) for name, item in data.items()}
-    return _instance(hint, data) if isinstance(hint, type) else data
+def from_json(kind: type[T], data: Any) -> T:
+    """Return the value of this type that `to_json` wrote. Raises TypeError or KeyError for data that is of none."""
+    return _CONVERTER.structure(data, kind)
 
 
-def _instance(cls: type, data: Any) -> Any:
-    if is_dataclass(cls):
-        return cls(**{name: from_json(kind, data[name]) for name, kind in _kinds(cls).items() if name in data})
-    if issubclass(cls, tuple):
-        return cls(*data)
-    return cls(data) if issubclass(cls, Enum) else data
+def _converter() -> Converter:
+    converter = Converter(detailed_validation=False, unstruct_collection_overrides={Sequence: list, tuple: list})
+    converter.register_unstructure_hook(float, lambda number: number if math.isfinite(number) else None)
+    converter.register_structure_hook_factory(is_sequence, homogenous_tuple_structure_factory)
+    # by itself cattrs takes no NamedTuple from a module with `from __future__ import annotations`
+    converter.register_structure_hook_func(is_namedtuple, lambda values, kind: kind(*values))
+    converter.register_unstructure_hook_func(is_namedtuple, list)
+    for scalar in (str, int, float, bool):  # kept as they were written: a whole number stays one
+        converter.register_structure_hook(scalar, lambda value, _: value)
+    converter.register_structure_hook(StrEnum, lambda value, kind: kind(value))  # which is a str as well
+    return converter
 
 
-@cache
-def _kinds(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls)
+_CONVERTER = _converter()
