@@ -214,22 +214,7 @@ def rest(
     resolved change first."""
     rows = []
     for metric, node, label in _shared(base, other):
-        found = metrics[metric]
-        rows.append(
-            _Row(
-                metric,
-                found.label,
-                node,
-                label,
-                found.unit,
-                "",
-                "",
-                found.better,
-                found.minimum_effect,
-                _measured(base, metric, node, label),
-                _measured(other, metric, node, label),
-            )
-        )
+        rows.append(_as_measured(base, other, metrics[metric], node, label))
     rows = [row for row in rows if any(row.base.values()) or any(row.other.values())]
     return tuple(sorted(_judged(rows, comparable), key=_greatest_first))
 
@@ -250,12 +235,12 @@ class Sentence:
     withheld: tuple[Movement, ...]
 
 
-def sentence(found: Iterable[Movement]) -> Sentence:
+def sentence(changes: Iterable[Movement]) -> Sentence:
     """Only of the node where the work is done. Where there are several parts (disks) they are in the table only."""
-    said = [one for one in found if one.said]
-    nodes = {name: main_node(one.node for one in said if one.name == name) for name in {one.name for one in said}}
-    mine = [one for one in said if one.node == nodes[one.name]]
-    return Sentence(*(tuple(one for one in mine if one.state is state) for state in State))
+    named = [one for one in changes if one.said]
+    nodes = {name: main_node(one.node for one in named if one.name == name) for name in {one.name for one in named}}
+    main = [one for one in named if one.node == nodes[one.name]]
+    return Sentence(*(tuple(one for one in main if one.state is state) for state in State))
 
 
 def main_node(nodes: Iterable[str]) -> str:
@@ -263,15 +248,17 @@ def main_node(nodes: Iterable[str]) -> str:
     return min(nodes, key=lambda node: (node != PRIMARY, node != "", node.startswith("client"), node))
 
 
-@dataclass(frozen=True)
-class _Row:
+@dataclass(frozen=True, kw_only=True)
+class _QuantityRow:
+    """A quantity of both configurations that is not judged yet; fields as of `Movement`."""
+
     name: str
     label: str
     node: str
-    part: str
+    part: str = ""
     unit: str
-    formula: str
-    said: str
+    formula: str = ""
+    said: str = ""
     better: Better
     minimum_effect: float
     base: Mapping[Replicate, float]
@@ -280,44 +267,48 @@ class _Row:
 
 def _plain(
     base: Sequence[Replicate], other: Sequence[Replicate], metrics: Mapping[str, Metric], apart: str
-) -> Iterator[_Row]:
+) -> Iterator[_QuantityRow]:
     for name, said in PLAIN.items():
         for metric, node, label in _shared(base, other):
             if metric == name != apart and not label:
-                found = metrics[name]
-                yield _Row(
-                    name,
-                    found.label,
-                    node,
-                    "",
-                    found.unit,
-                    "",
-                    said,
-                    found.better,
-                    found.minimum_effect,
-                    _measured(base, name, node, ""),
-                    _measured(other, name, node, ""),
-                )
+                yield _as_measured(base, other, metrics[name], node, label, said)
 
 
-def _costs(base: Sequence[Replicate], other: Sequence[Replicate], work: Work) -> Iterator[_Row]:
+def _as_measured(
+    base: Sequence[Replicate], other: Sequence[Replicate], metric: Metric, node: str, label: str, said: str = ""
+) -> _QuantityRow:
+    return _QuantityRow(
+        name=metric.name,
+        label=metric.label,
+        node=node,
+        part=label,
+        unit=metric.unit,
+        said=said,
+        better=metric.better,
+        minimum_effect=metric.minimum_effect,
+        base=_measured(base, metric.name, node, label),
+        other=_measured(other, metric.name, node, label),
+    )
+
+
+def _costs(base: Sequence[Replicate], other: Sequence[Replicate], work: Work) -> Iterator[_QuantityRow]:
     for quantity in QUANTITIES:
         for metric, node, label in _shared(base, other):
             if metric != quantity.metric or (label and quantity.by is not By.RATE):
                 continue
             cost = partial(_cost, quantity=quantity, work=work, node=node, label=label)
-            yield _Row(
-                quantity.name,
-                quantity.label.format(work=work.noun),
-                node,
-                label,
-                quantity.unit,
-                quantity.formula(work),
-                quantity.said.format(work=work.noun),
-                quantity.better,
-                quantity.minimum_effect,
-                _known(base, cost),
-                _known(other, cost),
+            yield _QuantityRow(
+                name=quantity.name,
+                label=quantity.label.format(work=work.noun),
+                node=node,
+                part=label,
+                unit=quantity.unit,
+                formula=quantity.formula(work),
+                said=quantity.said.format(work=work.noun),
+                better=quantity.better,
+                minimum_effect=quantity.minimum_effect,
+                base=_known(base, cost),
+                other=_known(other, cost),
             )
 
 
@@ -337,26 +328,26 @@ def _cost(one: Replicate, quantity: Quantity, work: Work, node: str, label: str)
     return value / 100 * processors * one.seconds * 1e6 / pieces if processors else None
 
 
-def _waits(base: Sequence[Replicate], other: Sequence[Replicate]) -> Iterator[_Row]:
+def _waits(base: Sequence[Replicate], other: Sequence[Replicate]) -> Iterator[_QuantityRow]:
     """The share of the sessions' time of each kind of wait ('Lock' of 'Lock: transactionid')."""
     both = [*base, *other]
     places = {(node, kind_of_wait(label)) for one in both for metric, node, label in one.values if metric == WAITS}
     for node, kind in sorted(places):
         share = partial(wait_share, node=node, kind=kind)
-        a, b = _known(base, share), _known(other, share)
-        if a and b and max(median(a.values()), median(b.values())) >= LEAST_SHARE:
-            yield _Row(
-                "waits",
-                f"Sessions' time: {_IN_WORDS.get(kind, kind)}",
-                node,
-                "",
-                "%",
-                f"waits of {kind} / all waits × 100",
-                f"time of sessions {_IN_WORDS.get(kind, f'waiting: {kind}')}",
-                Better.NEITHER,
-                0.1,
-                a,
-                b,
+        base_shares, other_shares = _known(base, share), _known(other, share)
+        shares = (base_shares, other_shares)
+        if all(shares) and max(median(side.values()) for side in shares) >= LEAST_SHARE:
+            yield _QuantityRow(
+                name="waits",
+                label=f"Sessions' time: {_IN_WORDS.get(kind, kind)}",
+                node=node,
+                unit="%",
+                formula=f"waits of {kind} / all waits × 100",
+                said=f"time of sessions {_IN_WORDS.get(kind, f'waiting: {kind}')}",
+                better=Better.NEITHER,
+                minimum_effect=0.1,
+                base=base_shares,
+                other=other_shares,
             )
 
 
@@ -386,30 +377,29 @@ def wait_share(one: Replicate, node: str, kind: str) -> float | None:
     return 100 * sum(v for label, v in mine.items() if kind_of_wait(label) == kind) / whole if whole else None
 
 
-def _judged(rows: Sequence[_Row], comparable: bool) -> tuple[Movement, ...]:
-    kept = [row for row in rows if row.base and row.other]
-    verdicts = judge(
-        [
-            Question(_sample(row.base), _sample(row.other), row.better, row.minimum_effect, comparable=comparable)
-            for row in kept
-        ]
-    )
-    parts = Counter((row.name, row.node) for row in kept if row.part)
+def _judged(rows: Sequence[_QuantityRow], comparable: bool) -> tuple[Movement, ...]:
+    measured = [row for row in rows if row.base and row.other]
+    verdicts = judge([_question(row, comparable) for row in measured])
+    parts = Counter((row.name, row.node) for row in measured if row.part)
     return tuple(
         Movement(
-            row.name,
-            row.label,
-            row.node,
-            row.part,
-            row.unit,
-            row.formula,
-            "" if parts[row.name, row.node] > 1 else row.said,
-            _values(row.base),
-            _values(row.other),
-            verdict,
+            name=row.name,
+            label=row.label,
+            node=row.node,
+            part=row.part,
+            unit=row.unit,
+            formula=row.formula,
+            said="" if parts[row.name, row.node] > 1 else row.said,
+            base=_values(row.base),
+            other=_values(row.other),
+            verdict=verdict,
         )
-        for row, verdict in zip(kept, verdicts, strict=True)
+        for row, verdict in zip(measured, verdicts, strict=True)
     )
+
+
+def _question(row: _QuantityRow, comparable: bool) -> Question:
+    return Question(_sample(row.base), _sample(row.other), row.better, row.minimum_effect, comparable=comparable)
 
 
 def _sample(values: Mapping[Replicate, float]) -> Sample:
@@ -430,7 +420,8 @@ def _measured(side: Sequence[Replicate], metric: str, node: str, label: str) -> 
 
 
 def _known(side: Sequence[Replicate], value: Callable[[Replicate], float | None]) -> dict[Replicate, float]:
-    return {one: found for one in side if (found := value(one)) is not None}
+    values = {one: value(one) for one in side}
+    return {one: number for one, number in values.items() if number is not None}
 
 
 def _pieces(one: Replicate, work: Work) -> float:
