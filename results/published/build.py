@@ -135,14 +135,14 @@ def _derived(description: Description, rows: Sequence[Row]) -> Iterator[Derived]
 
 
 def _quotient(quotient: Quotient, row: Row) -> Derived:
-    numbers = [row.number(column) for column in quotient.numerator if row[column]]
+    values = [row.number(column) for column in quotient.numerator if row[column]]
     divisor = row.number(quotient.denominator) if quotient.denominator else 1.0
-    if not numbers or not divisor:
+    if not values or not divisor:
         raise row.error(f"Column {quotient.column} cannot be recomputed: a number is missing or zero.")
     named = {**row.cells, **{name: _read(cell, row) for name, cell in quotient.cells.items()}}
     words = _words(quotient.words, named, row)
-    slack = quotient.slack * len(numbers) / divisor
-    return Derived(row.line, quotient.column, words, row[quotient.column], sum(numbers) / divisor, slack)
+    slack = quotient.slack * len(values) / divisor
+    return Derived(row.line, quotient.column, words, row[quotient.column], sum(values) / divisor, slack)
 
 
 def _change(change: Change, rows: Sequence[Row]) -> Derived:
@@ -152,21 +152,21 @@ def _change(change: Change, rows: Sequence[Row]) -> Derived:
 
 
 def _only_row(rows: Sequence[Row], texts: Mapping[str, str]) -> Row:
-    found = _rows_with(rows, texts)
-    if len(found) != 1:
-        raise ParseError(f"{len(found)} rows have {_listed(texts)}, not one.", file=rows[0].file)
-    return found[0]
+    matching = _rows_with(rows, texts)
+    if len(matching) != 1:
+        raise ParseError(f"{len(matching)} rows have {_listed(texts)}, not one.", file=rows[0].file)
+    return matching[0]
 
 
 def _averages(average: Average, rows: Sequence[Row]) -> Iterator[Derived]:
     for text, figures in average.printed.items():
         for then_text, printed in figures.items():
             texts = {average.by: text, average.then_by: then_text}
-            found = _rows_with(rows, texts)
-            if not found:
+            matching = _rows_with(rows, texts)
+            if not matching:
                 raise ParseError(f"No row has {_listed(texts)}.", file=rows[0].file)
-            recomputed = _STATISTICS[average.statistic]([row.number(average.column) for row in found])
-            yield Derived(0, average.column, _words(average.words, texts, found[0]), printed, recomputed)
+            recomputed = _STATISTICS[average.statistic]([row.number(average.column) for row in matching])
+            yield Derived(0, average.column, _words(average.words, texts, matching[0]), printed, recomputed)
 
 
 def _words(template: str, named: Mapping[str, object], row: Row) -> str:

@@ -140,8 +140,8 @@ def _wrong_cpus(level: str) -> Iterator[str]:
         return
     words = level.split()
     for word in words:
-        found = _OF_ROLE.fullmatch(word)
-        if found is None or not _LIST.fullmatch(found[2]) or not _ascending(found[2]):
+        match = _OF_ROLE.fullmatch(word)
+        if match is None or not _LIST.fullmatch(match[2]) or not _ascending(match[2]):
             yield f"{word!r} is not a role and its list of processors, as 'primary=0-3,8'."
     if len(cpus_by_role(level)) < len(words):
         yield f"{level!r} names a role twice."
@@ -154,7 +154,7 @@ def _ascending(text: str) -> bool:
 
 def cpus_by_role(level: str) -> dict[str, str]:
     """'client=0 standby=1-3' → role or node → its list; {} for a level that is that of all servers."""
-    return {found[1]: found[2] for word in level.split() if (found := _OF_ROLE.fullmatch(word))}
+    return {match[1]: match[2] for word in level.split() if (match := _OF_ROLE.fullmatch(word))}
 
 
 def cpus_of(level: str, node: str) -> str:
@@ -165,17 +165,17 @@ def cpus_of(level: str, node: str) -> str:
 
 def cpu_count(text: str) -> int | None:
     """'2 cpus' → 2; None for a list."""
-    found = _COUNT.fullmatch(text)
-    return int(found[1]) if found else None
+    match = _COUNT.fullmatch(text)
+    return int(match[1]) if match else None
 
 
 def cpu_set(text: str) -> frozenset[int]:
     """'0-2,8' → {0, 1, 2, 8}."""
-    found: set[int] = set()
+    cpus: set[int] = set()
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+        cpus.update(range(int(first), int(last or first) + 1))
+    return frozenset(cpus)
 
 
 def roles_of(
@@ -266,8 +266,8 @@ def _cpu_problems(
         if role not in set_for:
             what = f"It names processors for {role!r}, a role that this topology does not have."
             yield Problem(where, what, f"The roles here are {', '.join(agents)}.")
-    asked = dict.fromkeys((agents[node], cpus_of(level, node) or level) for node in nodes)
-    for agent, text in asked:
+    requests = dict.fromkeys((agents[node], cpus_of(level, node) or level) for node in nodes)
+    for agent, text in requests:
         cores, count = known.get(agent, KnownHost()).cores, cpu_count(text) or len(cpu_set(text))
         if cores and count > cores:
             yield Problem(where, f"Agent {agent} has {cores} processors, not {count}.", "Ask for fewer.")
@@ -298,18 +298,18 @@ def read(text: str) -> tuple[HostFactor, ...]:
         mapping = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DefinitionError([Problem("toml", f"This is not TOML: {error}.", "Mend that line.")]) from error
-    found: list[HostFactor] = []
+    factors: list[HostFactor] = []
     wrong: list[Problem] = (
         [] if mapping else [Problem("toml", "It defines no host factor.", "Write [name] above each.")]
     )
     for name, definition in mapping.items():
         try:
-            found.append(factor_of(name, definition))
+            factors.append(factor_of(name, definition))
         except DefinitionError as error:
             wrong += [Problem(f"{name}.{one.field}".strip("."), one.what, one.todo) for one in error.problems]
     if wrong:
         raise DefinitionError(wrong)
-    return tuple(found)
+    return tuple(factors)
 
 
 def to_toml(factors: Iterable[HostFactor]) -> str:

@@ -41,7 +41,7 @@ class SettingType:
 
 def read(lines: Iterable[str]) -> dict[str, SettingType]:
     """Lines of a build → its settings by name in lower case, as which PostgreSQL takes them. Raises ParseError."""
-    found = {}
+    settings = {}
     for number, line in enumerate(lines, 1):
         try:
             name, kind, unit, context, least, most, values = line.split("|")
@@ -49,8 +49,8 @@ def read(lines: Iterable[str]) -> dict[str, SettingType]:
         except ValueError as error:
             raise ParseError("This is no line of pg_settings.", file="settings", line=number, text=line) from error
         texts = tuple(values.split(",")) if values else ()
-        found[name.lower()] = SettingType(name, kind, unit, context, *limits, texts)
-    return found
+        settings[name.lower()] = SettingType(name, kind, unit, context, *limits, texts)
+    return settings
 
 
 def nearest(name: str, known: Mapping[str, SettingType]) -> str:

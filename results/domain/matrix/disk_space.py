@@ -55,10 +55,10 @@ def needs(
             if spec.data != "reuse" and piece.of[0] != WAL:
                 now[piece.where] += piece.size_bytes
         more |= now
-    found: dict[Where, int] = defaultdict(int, more)
+    bytes_at: dict[Where, int] = defaultdict(int, more)
     for (where, _), size in kept.items():
-        found[where] += size
-    ordered = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+        bytes_at[where] += size
+    ordered = sorted(bytes_at.items(), key=lambda one: (-one[1], one[0]))
     return tuple(Need(agent, place, size) for (agent, place), size in ordered)
 
 

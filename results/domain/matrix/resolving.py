@@ -141,8 +141,8 @@ class _Resolver:
 
     def installation(self, agent: str) -> InstallationRef:
         wanted = str(self.values["installation"])
-        found = find_installation(wanted, self.installed[agent])
-        if found is None:
+        installation = find_installation(wanted, self.installed[agent])
+        if installation is None:
             known = ", ".join(i.name for i in self.installed[agent])
             what = f"Agent {agent} has no PostgreSQL {wanted!r}."
             todo = f"It has: {known}. If it was installed there since, contact the agent again."
@@ -150,13 +150,13 @@ class _Resolver:
                 what = f"No PostgreSQL of agent {agent} is known."
                 todo = "They are looked for at each contact: see the agent's page."
             raise PlanError([Problem("installation", what, todo)])
-        return found
+        return installation
 
     def installations(
         self, nodes: Sequence[str], agents: Mapping[str, str], first: InstallationRef
     ) -> dict[str, InstallationRef]:
         """The same version on the other agents, where it lies elsewhere."""
-        found: dict[str, InstallationRef] = {}
+        installations: dict[str, InstallationRef] = {}
         for node in nodes:
             if agents[node] == agents[nodes[0]]:
                 continue
@@ -172,18 +172,18 @@ class _Resolver:
                     ]
                 )
             if same != first:
-                found[node] = same
-        return found
+                installations[node] = same
+        return installations
 
     def client_bins(
         self, agents: Mapping[str, str], poolers: Collection[str], first: str, installation: InstallationRef
     ) -> dict[str, str]:
         """Of clients and poolers on other agents than the first client's."""
-        found: dict[str, str] = {}
+        bins: dict[str, str] = {}
         for role in agents:
             if (is_client(role) or role in poolers) and agents[role] != agents["client"]:
-                found[role] = self.client_bin(role, agents, first, installation)
-        return found
+                bins[role] = self.client_bin(role, agents, first, installation)
+        return bins
 
     def client_bin(self, client: str, agents: Mapping[str, str], first: str, installation: InstallationRef) -> str:
         if agents[client] == first:
@@ -235,8 +235,8 @@ def _named(prefix: str, values: Mapping[str, Scalar]) -> dict[str, str]:
 
 def _refuse(problems: Iterable[Problem]) -> None:
     """Raises PlanError with what a topology finds wrong with its parameters, if anything."""
-    if found := [Problem(f"topology.{one.field}", one.what, one.todo) for one in problems]:
-        raise PlanError(found)
+    if refused := [Problem(f"topology.{one.field}", one.what, one.todo) for one in problems]:
+        raise PlanError(refused)
 
 
 def _paired(clients: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, Target]]:

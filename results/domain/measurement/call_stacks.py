@@ -50,10 +50,10 @@ class Change:
 
 def merged(several: Iterable[Stacks]) -> dict[str, int]:
     """All samples together: what was sampled more weighs more."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for stacks in several:
-        found.update(stacks)
-    return dict(found)
+        counts.update(stacks)
+    return dict(counts)
 
 
 def frames(stack: str) -> list[str]:
@@ -88,13 +88,13 @@ def changes(a: Stacks, b: Stacks) -> list[Change]:
     n_a, n_b = sum(a.values()), sum(b.values())
     in_a, in_b = by_function(a), by_function(b)
     none = Samples(0, 0)
-    found = []
+    stacks = []
     for function in in_a.keys() | in_b.keys():
         one, other = in_a.get(function, none), in_b.get(function, none)
         own = _difference(one.own, n_a, other.own, n_b)
         total = _difference(one.total, n_a, other.total, n_b)
-        found.append(Change(function, *own, *total))
-    return sorted(found, key=lambda change: (-abs(change.own_points), -abs(change.total_points), change.function))
+        stacks.append(Change(function, *own, *total))
+    return sorted(stacks, key=lambda change: (-abs(change.own_points), -abs(change.total_points), change.function))
 
 
 def _difference(x_a: int, n_a: int, x_b: int, n_b: int) -> tuple[float, float, float, float]:

@@ -238,7 +238,7 @@ def _matched(left: Sequence[PlanLine], right: Sequence[PlanLine]) -> list[tuple[
         alone_right = distance(a, b[:-1] + below_right[y]) + 1
         return [(together, "together"), (alone_left, "left"), (alone_right, "right")]
 
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     waiting: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((0,), (0,))]
     while waiting:
         a, b = waiting.pop()
@@ -247,11 +247,11 @@ def _matched(left: Sequence[PlanLine], right: Sequence[PlanLine]) -> list[tuple[
         _, way = min(ways(a, b), key=lambda option: option[0])
         x, y = a[-1], b[-1]
         if way == "together":
-            found.append((x, y))
+            pairs.append((x, y))
             waiting += [(below_left[x], below_right[y]), (a[:-1], b[:-1])]
         else:
             waiting.append((a[:-1] + below_left[x], b) if way == "left" else (a, b[:-1] + below_right[y]))
-    return sorted(found)
+    return sorted(pairs)
 
 
 def _below(lines: Sequence[PlanLine]) -> list[tuple[int, ...]]:

@@ -182,7 +182,7 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
         problems += _unknown_size(workload, table) if size is None else _size_problems(size, table, own)
     if problems or workload is None or topology is None or size is None:
         raise PlanError(problems)
-    found = Ready(
+    recipe = Ready(
         slug=slug,
         name=str(own.get("name", "")),
         description=_prose(str(own.get("description", ""))),
@@ -198,8 +198,8 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
         report=table["report"],
         compare=Compare(table["compare"]),
     )
-    _try(found, kinds)
-    return found
+    _try(recipe, kinds)
+    return recipe
 
 
 def example(ready: Ready, size: Scalar) -> dict[str, Any]:
@@ -212,14 +212,14 @@ def example(ready: Ready, size: Scalar) -> dict[str, Any]:
 
 
 def _try(ready: Ready, kinds: Kinds) -> None:
-    found: dict[tuple[str, str], Problem] = {}
+    problems: dict[tuple[str, str], Problem] = {}
     for size in (ready.laptop, ready.report):
         try:
             from_mapping(example(ready, size), kinds)
         except PlanError as error:
-            found |= {(problem.field, problem.what): problem for problem in error.problems}
-    if found:
-        raise PlanError(list(found.values()))
+            problems |= {(problem.field, problem.what): problem for problem in error.problems}
+    if problems:
+        raise PlanError(list(problems.values()))
 
 
 def _prose(text: str) -> str:
@@ -286,13 +286,13 @@ def _kind_problems(own: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem]:
 def _varied(own: Mapping[str, Any]) -> set[str]:
     """Names and targets of the factors, as far as they are well-formed."""
     factors = own.get("factors")
-    found: set[str] = set()
+    names: set[str] = set()
     for name, levels in factors.items() if isinstance(factors, Mapping) else ():
-        found.add(name)
+        names.add(name)
         for level in levels if isinstance(levels, list) else ():
             if isinstance(level, Mapping) and isinstance(level.get("values"), Mapping):
-                found |= set(level["values"])
-    return found
+                names |= set(level["values"])
+    return names
 
 
 def _unknown_size(workload: WorkloadSpec, table: Mapping[str, Any]) -> Iterator[Problem]:

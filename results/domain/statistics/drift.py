@@ -86,9 +86,9 @@ def _groups(configuration: Ints, starts: Ints) -> Ints:
     """A number for all the configurations that a trial has a value of."""
     if len(starts) == len(configuration):
         return np.unique(configuration, return_inverse=True)[1]
-    numbers: dict[bytes, int] = {}
+    number_of: dict[bytes, int] = {}
     parts = np.split(configuration, starts[1:])
-    return np.array([numbers.setdefault(part.tobytes(), len(numbers)) for part in parts])
+    return np.array([number_of.setdefault(part.tobytes(), len(number_of)) for part in parts])
 
 
 def _places(block: Ints) -> Floats:

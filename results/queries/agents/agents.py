@@ -151,8 +151,8 @@ class AgentDetail:
 
 def list_agents(ids: Sequence[int] | None = None) -> list[AgentRow]:
     """By name; ids: only these. Four queries."""
-    found = _agents() if ids is None else _agents().filter(pk__in=ids)
-    return [_agent(agent) for agent in found]
+    agents = _agents() if ids is None else _agents().filter(pk__in=ids)
+    return [_agent(agent) for agent in agents]
 
 
 def agent_row(name: str) -> AgentRow:
@@ -178,15 +178,15 @@ def agent_detail(name: str) -> AgentDetail:
 
 def list_installations(agent: str = "", ids: Sequence[int] | None = None) -> list[InstallationRow]:
     """Of one agent or of all, by agent, newest version first; ids: only these. One query."""
-    found = models.Installation.objects.select_related("agent")
-    rows = found.filter(agent__name=agent) if agent else found
+    installations = models.Installation.objects.select_related("agent")
+    rows = installations.filter(agent__name=agent) if agent else installations
     rows = rows if ids is None else rows.filter(pk__in=ids)
     return [_installation(row, row.agent.name) for row in rows.order_by("agent__name", "-version_num", "name")]
 
 
 def _agents() -> Any:
-    found = models.Agent.objects.select_related("jump", "lease__attempt__trial")
-    return found.prefetch_related("installations", "host_factors", "host_changes")
+    agents = models.Agent.objects.select_related("jump", "lease__attempt__trial")
+    return agents.prefetch_related("installations", "host_factors", "host_changes")
 
 
 def _stored(name: str) -> models.Agent:
@@ -279,27 +279,27 @@ def _installation(row: models.Installation, agent: str) -> InstallationRow:
 
 
 def _layers(facts: Iterable[int]) -> dict[int, tuple[FactLayer, ...]]:
-    found: dict[int, list[FactLayer]] = {pk: [] for pk in facts}
-    links = models.HostFacts.layers.through.objects.filter(hostfacts_id__in=list(found))
+    layers_of: dict[int, list[FactLayer]] = {pk: [] for pk in facts}
+    links = models.HostFacts.layers.through.objects.filter(hostfacts_id__in=list(layers_of))
     for link in links.select_related("layer").order_by("layer__kind", "layer_id"):
-        found[link.hostfacts_id].append(FactLayer(link.layer.kind, link.layer.hash, link.layer.content))
-    return {pk: tuple(layers) for pk, layers in found.items()}
+        layers_of[link.hostfacts_id].append(FactLayer(link.layer.kind, link.layer.hash, link.layer.content))
+    return {pk: tuple(layers) for pk, layers in layers_of.items()}
 
 
 def _changes(before: Iterable[FactLayer], latest: Iterable[FactLayer]) -> Iterable[FactChange]:
     left, right = _by_kind(before), _by_kind(latest)
     for kind in sorted(left.keys() | right.keys()):
-        for found in difference(left.get(kind, {}), right.get(kind, {})):
-            yield FactChange(kind, found.key, found.left, found.right)
+        for change in difference(left.get(kind, {}), right.get(kind, {})):
+            yield FactChange(kind, change.key, change.left, change.right)
 
 
 def _by_kind(layers: Iterable[FactLayer]) -> dict[str, dict[str, Any]]:
     """One mapping a kind; where a kind has several layers with a name (builds), each below its name."""
-    found: dict[str, dict[str, Any]] = {}
+    contents: dict[str, dict[str, Any]] = {}
     for layer in layers:
         name = layer.content.get("name")
-        found.setdefault(layer.kind, {}).update({str(name): layer.content} if name else layer.content)
-    return found
+        contents.setdefault(layer.kind, {}).update({str(name): layer.content} if name else layer.content)
+    return contents
 
 
 def _recent(agent: models.Agent) -> tuple[RecentTrial, ...]:

@@ -125,8 +125,8 @@ def machine(agent_id: int, *, perhaps: bool = False) -> list[tuple[int, str]]:
     same_key = Q(host_key__in=own.exclude(host_key="").values("host_key"))
     same_address = Q(host__in=own.values("host"))
     unknown = Q(host_key="") if perhaps else Q()
-    found = models.Agent.objects.filter(Q(pk=agent_id) | same_key | same_address | unknown)
-    return list(found.order_by("pk").values_list("pk", "name"))
+    agents = models.Agent.objects.filter(Q(pk=agent_id) | same_key | same_address | unknown)
+    return list(agents.order_by("pk").values_list("pk", "name"))
 
 
 def _uses(agent_id: int, kinds: Kinds) -> dict[str, tuple[Use, ...]]:
@@ -139,11 +139,11 @@ def _uses(agent_id: int, kinds: Kinds) -> dict[str, tuple[Use, ...]]:
     first = active.order_by("configuration_id", "pk").distinct("configuration_id").select_related("configuration")
     specs = [(Use(trial.run_id, trial.pk), TrialSpec.from_json(trial.configuration.spec)) for trial in first]
     known = known_hosts() if any(spec.host for _, spec in specs) else {}
-    found: dict[str, list[Use]] = defaultdict(list)
+    uses_of: dict[str, list[Use]] = defaultdict(list)
     for use, spec in specs:
         for folder in {folder for _, name in agents for folder in folder_names(spec, name, kinds, known)}:
-            found[folder].append(use)
-    return {folder: tuple(sorted(uses, key=lambda use: use.trial_id)) for folder, uses in found.items()}
+            uses_of[folder].append(use)
+    return {folder: tuple(sorted(uses, key=lambda use: use.trial_id)) for folder, uses in uses_of.items()}
 
 
 def _candidate(row: models.Cluster, agent: AgentRow, uses: Mapping[str, tuple[Use, ...]]) -> Candidate:

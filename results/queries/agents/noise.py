@@ -98,8 +98,8 @@ def agent_noise(agent: str) -> list[AgentNoise]:
 def expected_noise(workload: str, metric: str, agents: Mapping[str, str]) -> Expected | None:
     """Of the latest A/A run of the workload on these agents in these roles, None where there was none. One query."""
     pairs = [f"{role} {agent}" for role, agent in agents.items()]
-    found = sql.rows(Expected, _EXPECTED, {"workload": workload, "metric": metric, "agents": pairs})
-    return found[0] if found else None
+    rows = sql.rows(Expected, _EXPECTED, {"workload": workload, "metric": metric, "agents": pairs})
+    return rows[0] if rows else None
 
 
 _ROWS = """

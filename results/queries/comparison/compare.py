@@ -164,12 +164,12 @@ def _points(
     cells: Cells, bases: Mapping[Key, Key], verdicts: Mapping[Key, Verdict], statistic: str
 ) -> tuple[Point, ...]:
     apart = outliers([sample.values for sample in cells.samples.values()])
-    numbers = {key: _statistics(sample.values) for key, sample in cells.samples.items()}
+    statistics = {key: _statistics(sample.values) for key, sample in cells.samples.items()}
     points = []
     for (key, replicates), indexes in zip(cells.replicates.items(), apart, strict=True):
         panel, x, series = key
-        base, own = bases.get(key), numbers[key]
-        divisor = numbers[base][statistic] if base else 0.0
+        base, own = bases.get(key), statistics[key]
+        divisor = statistics[base][statistic] if base else 0.0
         points.append(
             Point(
                 x=x,

@@ -146,10 +146,10 @@ def _environments(side: _Side, against: _Side, ran: Sequence[TrialEnvironment]) 
     if side.subject.kind == "agent":
         facts = environment_of((role, kind, content) for kind, content in side.facts)
         return [{**facts, (role, AGENT): {"name": side.subject.name}}] if facts else []
-    found: list[Environment] = [{**one.environment, **_machines(side, one)} for one in ran if one.environment]
+    environments: list[Environment] = [{**one.environment, **_machines(side, one)} for one in ran if one.environment]
     if against.subject.kind != "agent":
-        return found
-    return [_machine(one, role) for one in found]
+        return environments
+    return [_machine(one, role) for one in environments]
 
 
 def _machine(environment: Environment, role: str) -> Environment:

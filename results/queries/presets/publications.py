@@ -59,10 +59,10 @@ def any_published() -> bool:
 
 def publication(slug: str) -> PublicationRow:
     """Raises NotFound. One query."""
-    found = sql.rows(PublicationRow, f"{_PUBLICATIONS} WHERE publication.slug = %(slug)s", {"slug": slug})
-    if not found:
+    rows = sql.rows(PublicationRow, f"{_PUBLICATIONS} WHERE publication.slug = %(slug)s", {"slug": slug})
+    if not rows:
         raise NotFound(f"There is no published table {slug!r}.")
-    return found[0]
+    return rows[0]
 
 
 def places(run_id: int) -> list[Place]:

@@ -35,10 +35,10 @@ def document_heads(attempt_id: int | None) -> tuple[DocumentHead, ...]:
 
 def document(attempt_id: int, kind: str, label: str) -> DocumentRow:
     """One document. Raises NotFound. One query."""
-    found = [row for row in documents_of(attempt_id, kind, label) if row.label == label]
-    if not found:
+    documents = [row for row in documents_of(attempt_id, kind, label) if row.label == label]
+    if not documents:
         raise NotFound(f"The attempt has no {kind} {label!r}.")
-    return found[0]
+    return documents[0]
 
 
 def documents_of(attempt_id: int, kind: str = "", label: str = "") -> tuple[DocumentRow, ...]:

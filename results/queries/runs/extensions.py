@@ -53,11 +53,11 @@ def extensions(run_ids: Sequence[int]) -> list[Extension]:
         raise NotFound(f"There is no run {', '.join(map(str, missing))}.")
     rows = sql.rows(_Row, sql.load(__file__), {"runs": wanted})
     past = _Past()
-    found = []
+    extended = []
     for run_id, several in groupby(rows, lambda row: row.run_id):
         run, configurations = runs[run_id], list(several)
         agents, rests_on = _busy(configurations, run.workload, past)
-        found.append(
+        extended.append(
             Extension(
                 run_id=run_id,
                 name=run.name,
@@ -68,7 +68,7 @@ def extensions(run_ids: Sequence[int]) -> list[Extension]:
                 rests_on=rests_on,
             )
         )
-    return found
+    return extended
 
 
 @dataclass(frozen=True)

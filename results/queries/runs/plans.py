@@ -51,9 +51,9 @@ class PlanDetail:
 
 def list_plans(*, archived: bool = False, workload: str = "", ids: Sequence[int] | None = None) -> list[PlanRow]:
     """By name. archived: those as well; ids: only these. Two queries."""
-    found = _plans() if archived else _plans().filter(archived=False)
-    found = found.filter(workload=workload) if workload else found
-    return _rows(found if ids is None else found.filter(pk__in=ids))
+    plans = _plans() if archived else _plans().filter(archived=False)
+    plans = plans.filter(workload=workload) if workload else plans
+    return _rows(plans if ids is None else plans.filter(pk__in=ids))
 
 
 def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
@@ -82,8 +82,8 @@ def _plans() -> QuerySet[models.Plan, Any]:
     )
 
 
-def _rows(found: Iterable[Any]) -> list[PlanRow]:
-    plans = list(found)
+def _rows(stored: Iterable[Any]) -> list[PlanRow]:
+    plans = list(stored)
     entries = models.AuditEntry.objects.filter(verb=COULD_NOT_RUN, object__in=[f"plan {plan.pk}" for plan in plans])
     latest = {entry.object: entry for entry in entries.order_by("object", "-id").distinct("object")}
     return [_row(plan, latest.get(f"plan {plan.pk}")) for plan in plans]

@@ -155,10 +155,10 @@ def count_runs(state: str) -> int:
 
 def run_row(run_id: int) -> RunRow:
     """Raises NotFound. One query."""
-    found = _run_rows(ids=[known_id(run_id, "run")])
-    if not found:
+    rows = _run_rows(ids=[known_id(run_id, "run")])
+    if not rows:
         raise NotFound(f"There is no run {run_id}.")
-    return found[0]
+    return rows[0]
 
 
 def run_detail(run_id: int, now: datetime) -> RunDetail:

@@ -200,10 +200,10 @@ def histograms_of(attempt_id: int) -> list[Latencies]:
 
 def shown_attempt(trial_id: int, number: int | None = None) -> AttemptRow:
     """The attempt of that number, else the counted one, else the latest. Raises NotFound. One query."""
-    found = sql.rows(AttemptRow, _SHOWN, {"trial_id": known_id(trial_id, "trial"), "number": number})
-    if not found:
+    rows = sql.rows(AttemptRow, _SHOWN, {"trial_id": known_id(trial_id, "trial"), "number": number})
+    if not rows:
         raise NotFound(f"There is no trial {trial_id}, or it has no {'such ' if number else ''}attempt.")
-    return found[0]
+    return rows[0]
 
 
 def list_trials(

@@ -16,8 +16,8 @@ _BEFORE_RELEASE = ("devel", "alpha", "beta", "rc")
 
 def all_numbers(texts: Collection[str], dimension: str = "") -> bool:
     """Whether the values of a dimension are quantities without a unit: versions are not, though '16.10' may look so."""
-    numbers = all(re.fullmatch(r"[-+]?\d+(\.\d+)?", text) for text in texts)
-    return numbers and dimension not in VERSIONS
+    numeric = all(re.fullmatch(r"[-+]?\d+(\.\d+)?", text) for text in texts)
+    return numeric and dimension not in VERSIONS
 
 
 def sorted_levels(texts: Collection[str], dimension: str = "") -> tuple[str, ...]:

@@ -27,9 +27,9 @@ class AnnotationRow:
 def list_annotations(*, plan: str | None = None, ids: Sequence[int] | None = None) -> list[AnnotationRow]:
     """In the order of the moments that they speak of. plan: those of this plan and those of all; ids: only these. One
     query."""
-    found = models.Annotation.objects.select_related("plan", "created_by").order_by("at", "id")
-    found = found if plan is None else found.filter(Q(plan=None) | Q(plan__name=plan))
-    found = found if ids is None else found.filter(pk__in=ids)
+    annotations = models.Annotation.objects.select_related("plan", "created_by").order_by("at", "id")
+    annotations = annotations if plan is None else annotations.filter(Q(plan=None) | Q(plan__name=plan))
+    annotations = annotations if ids is None else annotations.filter(pk__in=ids)
     return [
         AnnotationRow(
             id=one.pk,
@@ -40,5 +40,5 @@ def list_annotations(*, plan: str | None = None, ids: Sequence[int] | None = Non
             author_id=one.created_by_id,
             created_at=one.created_at,
         )
-        for one in found
+        for one in annotations
     ]

@@ -131,8 +131,8 @@ def _in_force(use: _Use, left: _Contents, right: _Contents) -> Iterator[KeyDiffe
     chosen = base.chosen.keys() | other.chosen.keys()
     same_version = base.version == other.version
     for one in difference(base.in_force, other.in_force):
-        told = same_version or one.key in TOLD_DEFAULTS or one.key in COMPILED
-        if one.key in chosen if kind == LayerKind.SETTINGS else one.key not in chosen and told:
+        in_force = same_version or one.key in TOLD_DEFAULTS or one.key in COMPILED
+        if one.key in chosen if kind == LayerKind.SETTINGS else one.key not in chosen and in_force:
             yield one
 
 

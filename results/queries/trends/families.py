@@ -86,12 +86,12 @@ def families(plan: str = "", workload: str = "", runs: Sequence[int] | None = No
     """Of all runs of a plan, of a workload, or of those named. One query. Raises TeitenError for a plan that there is
     not, and for a workload that never ran."""
     parameters = {"plan": plan, "workload": workload, "runs": None if runs is None else list(runs)}
-    found = sql.rows(Family, sql.load(__file__, "trends_families"), parameters)
-    if not found:
+    rows = sql.rows(Family, sql.load(__file__, "trends_families"), parameters)
+    if not rows:
         _require("plan", plan, models.Plan.objects.order_by("name").values_list("name", flat=True))
         ran = models.Run.objects.order_by("workload").values_list("workload", flat=True)
         _require("workload", workload, ran.distinct())
-    return [family for family in found if family.trials]
+    return [family for family in rows if family.trials]
 
 
 def choose(selection: TrendSelection, known: Sequence[Family]) -> Choice:

@@ -151,13 +151,13 @@ def _earlier(run: models.Run) -> list[int]:
     """Finished runs of its plan that began before it and measured something, the latest first."""
     if run.plan is None or run.started_at is None:
         return []
-    found = run.plan.runs.filter(
+    earlier = run.plan.runs.filter(
         Q(started_at__lt=run.started_at) | Q(started_at=run.started_at, pk__lt=run.pk),
         state=RunState.FINISHED,
         publication=None,
         trials__state=TrialState.DONE,
     )
-    ordered = found.order_by("-started_at", "-pk").values_list("pk", "started_at").distinct()
+    ordered = earlier.order_by("-started_at", "-pk").values_list("pk", "started_at").distinct()
     return [pk for pk, _ in ordered[: MOST_RUNS - 1]]
 
 
@@ -194,12 +194,12 @@ def _values(known: Sequence[Family], metric: MetricChoice) -> dict[tuple[int, st
         index_of |= dict.fromkeys(family.configurations, index)
     parameters = {"metric": metric.name, "configurations": list(index_of)}
     nodes, labels = _apart(metric.nodes), _apart(metric.labels)
-    found: dict[tuple[int, str, str], dict[int, list[_Value]]] = {}
+    by_cell: dict[tuple[int, str, str], dict[int, list[_Value]]] = {}
     for value in sql.rows(_Value, sql.load(__file__, "progress_values"), parameters):
         if value.node in nodes and value.label in labels:
-            by_run = found.setdefault((index_of[value.configuration], value.label, value.node), {})
+            by_run = by_cell.setdefault((index_of[value.configuration], value.label, value.node), {})
             by_run.setdefault(value.run_id, []).append(value)
-    return found
+    return by_cell
 
 
 def _apart(texts: Sequence[str]) -> Sequence[str]:

@@ -92,12 +92,12 @@ class Side:
 
     def gaps(self, collector: str) -> tuple[Gap, ...]:
         """What its trials say of a collector, equal words once."""
-        found: dict[tuple[str, str], list[int]] = {}
+        gaps: dict[tuple[str, str], list[int]] = {}
         for attempt in self.attempts:
             for gap in attempt.gaps:
                 if gap["source"] == collector:
-                    found.setdefault((str(gap["node"]), str(gap["reason"])), []).append(attempt.trial_id)
-        return tuple(Gap(collector, node, reason, tuple(trials)) for (node, reason), trials in found.items())
+                    gaps.setdefault((str(gap["node"]), str(gap["reason"])), []).append(attempt.trial_id)
+        return tuple(Gap(collector, node, reason, tuple(trials)) for (node, reason), trials in gaps.items())
 
     def watched_by(self, collector: str) -> bool:
         return any(collector in attempt.collectors for attempt in self.attempts)
@@ -126,11 +126,11 @@ class Why:
     @cached_property
     def settings(self) -> tuple[tuple[str, tuple[KeyDifference, ...]], ...]:
         nodes = sorted(self.base.settings.keys() | self.other.settings.keys())
-        found = [
+        settings = [
             (node, tuple(difference(self.base.settings.get(node, {}), self.other.settings.get(node, {}))))
             for node in nodes
         ]
-        return tuple((node, differing) for node, differing in found if differing)
+        return tuple((node, differing) for node, differing in settings if differing)
 
     @cached_property
     def plans(self) -> tuple[PlanPair, ...]:
@@ -175,10 +175,10 @@ Row = TypeVar("Row", bound=_OfAttempt)
 
 
 def _by_attempt(rows: Iterable[Row]) -> dict[int, list[Row]]:
-    found: dict[int, list[Row]] = {}
+    by_attempt: dict[int, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.attempt_id, []).append(row)
-    return found
+        by_attempt.setdefault(row.attempt_id, []).append(row)
+    return by_attempt
 
 
 @dataclass(frozen=True)
