@@ -32,8 +32,8 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         for name, query in VIEWS.items():
             _drawn(browser, query)  # the server's first answer
-            found = [_drawn(browser, query) for _ in range(min(rounds, 20))]
-            for what, took in zip(("what is in view", "everything"), zip(*found, strict=True), strict=True):
+            times = [_drawn(browser, query) for _ in range(min(rounds, 20))]
+            for what, took in zip(("what is in view", "everything"), zip(*times, strict=True), strict=True):
                 figures.append(Figure(f"the explorer {name}, {what} drawn", "s", LIMIT_S, took))
                 console.print(f"  {name}, {what} drawn: median {median(took):.2f} s, slowest {max(took):.2f} s")
         browser.close()

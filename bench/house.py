@@ -88,10 +88,10 @@ def templates(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def styles(root: Path) -> Iterator[tuple[str, str]]:
-    sheets = sorted((root / "static/css").glob("*.css"))
+    css = sorted((root / "static/css").glob("*.css"))
     scripts = sorted((root / "static/js").glob("*.js"))
     private = re.compile(r"\._\w|\bcalcdata\b|__data__")
-    yield "style sheets", f"{len(sheets)} files, {sum(map(lines, sheets)):,} lines"
+    yield "style sheets", f"{len(css)} files, {sum(map(lines, css)):,} lines"
     uses = sum(len(private.findall(file.read_text(encoding="utf-8"))) for file in scripts)
     yield "scripts", f"{len(scripts)} files, {sum(map(lines, scripts)):,} lines, {uses} private names of Plotly"
 

@@ -96,11 +96,11 @@ def _parse(query: str) -> dict[str, list[str]]:
 
 
 def _runs(items: list[str]) -> tuple[int, ...]:
-    numbers = [number.strip() for item in items for number in item.split(",")]
-    for number in numbers:
+    texts = [number.strip() for item in items for number in item.split(",")]
+    for number in texts:
         if not (number.isascii() and number.isdigit() and len(number) < 19):
             raise TeitenError(f"{number!r} is not the number of a run.", where="run", todo="Write run=41,42.")
-    return tuple(dict.fromkeys(int(number) for number in numbers))
+    return tuple(dict.fromkeys(int(number) for number in texts))
 
 
 def _several(names: str) -> str:

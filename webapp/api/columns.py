@@ -86,13 +86,13 @@ def _bases(points: Sequence[Point]) -> list[int | None]:
 def _patterns(fields: Sequence[Any], configurations: Sequence[Sequence[int]]) -> tuple[list[int], list[Pattern]]:
     """Return of each cell the number of its pattern, and the patterns: of each value the index of its configuration
     among the cell's, and its block."""
-    numbers: dict[Pattern, int] = {}
+    index_of: dict[Pattern, int] = {}
     of_cells = []
     for each, own in zip(fields, configurations, strict=True):
         index = {id_: number for number, id_ in enumerate(own)}
         pattern = tuple(zip(map(index.__getitem__, each.configuration_id), each.block, strict=True))
-        of_cells.append(numbers.setdefault(pattern, len(numbers)))
-    return of_cells, list(numbers)
+        of_cells.append(index_of.setdefault(pattern, len(index_of)))
+    return of_cells, list(index_of)
 
 
 def short(value: float | None, digits: int = DIGITS) -> Number:

@@ -52,29 +52,29 @@ class Mark:
 def marks(events: Sequence[Mapping[str, Any]]) -> list[Mark]:
     """events: {at_s, kind, node, text}, in any order. A text that says `starting` and the next one of the same kind
     and node that says `complete` are one span; a text with `elapsed: … s` ends a span of that length."""
-    found: list[Mark] = []
+    placed: list[Mark] = []
     open_at: dict[tuple[str, str], int] = {}
     for event in sorted(events, key=lambda one: float(one["at_s"])):
         at_s, kind, node, text = float(event["at_s"]), str(event["kind"]), str(event["node"]), str(event["text"])
         begun = open_at.pop((kind, node), None) if _END.search(text) else None
         if begun is not None:
-            found[begun] = Mark(found[begun].at_s, at_s, kind, node, text)
+            placed[begun] = Mark(placed[begun].at_s, at_s, kind, node, text)
         elif elapsed := _ELAPSED.search(text):
-            found.append(Mark(at_s - float(elapsed[1]), at_s, kind, node, text))
+            placed.append(Mark(at_s - float(elapsed[1]), at_s, kind, node, text))
         else:
             if _BEGINNING.search(text):
-                open_at[kind, node] = len(found)
-            found.append(Mark(at_s, None, kind, node, text))
-    return found
+                open_at[kind, node] = len(placed)
+            placed.append(Mark(at_s, None, kind, node, text))
+    return placed
 
 
 def drawn(events: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
     """(shapes, annotations, px) for a layout with the time as its x axis: a line at each beginning, a shade over each
     span, a glyph above that says more when pointed at; how much the margin above must grow for the glyphs."""
-    found = marks(events)
+    all_marks = marks(events)
     lanes = {kind: lane for lane, kind in enumerate(reversed(_kinds(events)))}
-    shapes = [shape for mark in found for shape in _shapes(mark)]
-    return shapes, [_glyph(mark, lanes[mark.kind]) for mark in found], len(lanes) * _LANE_PX
+    shapes = [shape for mark in all_marks for shape in _shapes(mark)]
+    return shapes, [_glyph(mark, lanes[mark.kind]) for mark in all_marks], len(lanes) * _LANE_PX
 
 
 def event_key(events: Sequence[Mapping[str, Any]]) -> list[tuple[int, str, str]]:
@@ -118,10 +118,10 @@ def _shapes(mark: Mark) -> list[dict[str, Any]]:
 def _glyph(mark: Mark, lane: int) -> dict[str, Any]:
     look = _look(mark.kind)
     span = f" to {mark.until_s:.2f} s" if mark.until_s is not None else ""
-    said = f"{escape(mark.kind)} on {escape(mark.node)}, {mark.at_s:.2f} s{span}<br>{escape(mark.text)}"
+    hover = f"{escape(mark.kind)} on {escape(mark.node)}, {mark.at_s:.2f} s{span}<br>{escape(mark.text)}"
     return {
         "text": look.glyph,
-        "hovertext": said,
+        "hovertext": hover,
         "x": mark.at_s,
         "y": 1,
         "xref": "x",

@@ -23,8 +23,8 @@ class PlotlyFinder(BaseFinder):
         self.storage.prefix = PREFIX  # type: ignore[attr-defined]  # collectstatic reads it
 
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
-        found = [self.storage.path(FILE)] if path == f"{PREFIX}/{FILE}" else []
-        return found if find_all else next(iter(found), [])
+        paths = [self.storage.path(FILE)] if path == f"{PREFIX}/{FILE}" else []
+        return paths if find_all else next(iter(paths), [])
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
         yield FILE, self.storage

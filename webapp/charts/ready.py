@@ -74,18 +74,18 @@ def _wrapped(name: str, letters: int) -> str:
     return _BREAK.join(escape(line) for line in wrap(name, letters))
 
 
-def versions_figure(found: Versions, urls: Sequence[Sequence[str]]) -> Figure:
+def versions_figure(versions: Versions, urls: Sequence[Sequence[str]]) -> Figure:
     """urls: of each row's cells."""
     rows = []
-    for row, addresses in zip(found.rows, urls, strict=True):
+    for row, addresses in zip(versions.rows, urls, strict=True):
         dots: list[Dot] = []
         for index, (cell, url) in enumerate(zip(row.cells, addresses, strict=True)):
             if cell is not None and cell.speed and cell.version != row.base:
                 text = f"{row.name}, {cell.version}: ×{cell.speed:.3f} of {row.base}"
                 dots.append(Dot(index, cell.speed, text, url))
         named = f"{row.workload}, {row.metric.label.lower()}{', published' if row.published else ''}"
-        rows.append((row.name if found.workload else named, dots))
-    return ratios_figure(rows, found.versions, "speed, 1 = the baseline")
+        rows.append((row.name if versions.workload else named, dots))
+    return ratios_figure(rows, versions.versions, "speed, 1 = the baseline")
 
 
 def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:

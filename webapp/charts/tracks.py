@@ -158,10 +158,10 @@ def _y(value: float, full: float) -> float:
 
 def _runs(points: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
     """What lies between gaps."""
-    found: list[list[tuple[float, float]]] = [[]]
+    runs: list[list[tuple[float, float]]] = [[]]
     for x, y in points:
         if y == y:
-            found[-1].append((x, y))
-        elif found[-1]:
-            found.append([])
-    return [run for run in found if run]
+            runs[-1].append((x, y))
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]

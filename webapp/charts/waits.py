@@ -51,22 +51,22 @@ def traces(series: Sequence[Series], node: str) -> list[dict[str, Any]]:
 def key(series: Sequence[Series]) -> list[tuple[int, int, str]]:
     """(colour, shade, event) of each area, for the list beside the figure."""
     paints = paints_of(_sums(series))
-    found = [(paint.colour, paint.shade, label) for label, paint in paints.items()]
+    entries = [(paint.colour, paint.shade, label) for label, paint in paints.items()]
     left_out = {one.label for one in series if one.name == NAME} - paints.keys()
-    return [*found, (_OTHER_COLOUR, 1, OTHERS)] if left_out else found
+    return [*entries, (_OTHER_COLOUR, 1, OTHERS)] if left_out else entries
 
 
 def paints_of(sums: Mapping[str, float]) -> dict[str, Paint]:
     """What is drawn by itself, of events and how often they were seen: commonest first but running sessions before all,
     at most MOST_EVENTS, and of a type as many as there are shades."""
     taken: defaultdict[int, int] = defaultdict(int)
-    found: dict[str, Paint] = {}
+    paints: dict[str, Paint] = {}
     for label in sorted(sums, key=lambda label: (not label.startswith("CPU"), -sums[label], label)):
         colour = _COLOURS.get(label.partition(":")[0], _OTHER_COLOUR)
-        if len(found) < MOST_EVENTS and taken[colour] < len(_SHADES):
-            found[label] = Paint(colour, taken[colour])
+        if len(paints) < MOST_EVENTS and taken[colour] < len(_SHADES):
+            paints[label] = Paint(colour, taken[colour])
             taken[colour] += 1
-    return found
+    return paints
 
 
 def _sums(series: Sequence[Series]) -> dict[str, float]:

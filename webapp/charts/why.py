@@ -79,27 +79,27 @@ def width_s(looks: Sequence[Look]) -> int:
 
 
 def _series(looks: Sequence[Look], *names: str) -> list[Series]:
-    found: list[Series] = []
+    series: list[Series] = []
     for look in looks:
         for _, several in look.side.series:
-            found += [one for one in several if one.name in names]
-    return found
+            series += [one for one in several if one.name in names]
+    return series
 
 
 def _lines(look: Look, name: str, divisor: float, unit: str, width: int) -> list[dict[str, Any]]:
     """Every replicate's line and that of their medians, where most replicates have a value."""
-    found: list[tuple[int, dict[int, float]]] = []  # trial, its values
+    lines: list[tuple[int, dict[int, float]]] = []  # trial, its values
     for attempt, several in look.side.series:
-        found += [(attempt.trial_id, _binned(one, width)) for one in several if one.name == name]
-    if not found:
+        lines += [(attempt.trial_id, _binned(one, width)) for one in several if one.name == name]
+    if not lines:
         return []
     traces = [
         _line(
             f"{escape(look.name)}, trial {trial}", values, divisor, unit, {"color": colour(look.index, 38), "width": 1}
         )
-        for trial, values in found[:MOST_REPLICATES]
+        for trial, values in lines[:MOST_REPLICATES]
     ]
-    middle = _medians([values for _, values in found])
+    middle = _medians([values for _, values in lines])
     whole = _line(f"{escape(look.name)}, median", middle, divisor, unit, {"color": colour(look.index), "width": 2.4})
     return [*traces, whole]
 
@@ -255,8 +255,10 @@ def waiting(looks: Sequence[Look]) -> Figure | None:
 
 def waits_key(looks: Sequence[Look]) -> list[tuple[int, int, str]]:
     """(colour, shade, event) of each bar's part, for the list beside the figure."""
-    found = {event: paint for node in _nodes(looks, WAITS) for event, paint in event_paints(looks, node).items()}
-    return [*((paint.colour, paint.shade, event) for event, paint in found.items()), (0, 1, OTHERS)] if found else []
+    paint_of = {event: paint for node in _nodes(looks, WAITS) for event, paint in event_paints(looks, node).items()}
+    return (
+        [*((paint.colour, paint.shade, event) for event, paint in paint_of.items()), (0, 1, OTHERS)] if paint_of else []
+    )
 
 
 def event_paints(looks: Sequence[Look], node: str) -> dict[str, Paint]:
@@ -328,19 +330,19 @@ def _share_trace(row: str, share: Share, y: float) -> dict[str, Any]:
     }
 
 
-def costs(found: Sequence[Movement], looks: Sequence[Look], trial_url: Callable[[int], str]) -> Figure | None:
+def costs(changes: Sequence[Movement], looks: Sequence[Look], trial_url: Callable[[int], str]) -> Figure | None:
     """A row a quantity: the median of each configuration as a bar, every replicate as a dot that leads to its trial."""
-    if not found:
+    if not changes:
         return None
-    inner = len(found) * _COST_PX
+    inner = len(changes) * _COST_PX
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     notes = []
-    for place, movement in enumerate(found):
+    for place, change in enumerate(changes):
         number = str(place + 1) if place else ""
         top = 1 - (place * _COST_PX + 20) / inner
-        largest = max(value.value for value in (*movement.base, *movement.other))
-        divisor, unit = scale_for(largest, movement.unit)
+        largest = max(value.value for value in (*change.base, *change.other))
+        divisor, unit = scale_for(largest, change.unit)
         axes[f"xaxis{number}"] = axis(
             domain=[0, 1], anchor=f"y{number}", range=[0, 1.06 * largest / divisor], nticks=5, tickformat=",~r"
         )
@@ -353,9 +355,9 @@ def costs(found: Sequence[Movement], looks: Sequence[Look], trial_url: Callable[
             zeroline=False,
         )
         on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        data += [trace | on for trace in _cost(movement, looks, divisor, trial_url)]
-        where = " · ".join(text for text in (movement.node, movement.part) if text)
-        notes.append(_title(f"{movement.label}{f', {unit}' if unit else ''}{f' · {where}' if where else ''}", 0, top))
+        data += [trace | on for trace in _cost(change, looks, divisor, trial_url)]
+        where = " · ".join(text for text in (change.node, change.part) if text)
+        notes.append(_title(f"{change.label}{f', {unit}' if unit else ''}{f' · {where}' if where else ''}", 0, top))
     return {
         "data": data,
         "layout": layout(inner + 24, annotations=notes, margin={"l": 14, "r": 14, "t": 4, "b": 20}, **axes),
@@ -363,13 +365,13 @@ def costs(found: Sequence[Movement], looks: Sequence[Look], trial_url: Callable[
 
 
 def _cost(
-    movement: Movement, looks: Sequence[Look], divisor: float, trial_url: Callable[[int], str]
+    change: Movement, looks: Sequence[Look], divisor: float, trial_url: Callable[[int], str]
 ) -> list[dict[str, Any]]:
     traces: list[dict[str, Any]] = []
-    for place, (look, values) in enumerate(zip(looks, (movement.base, movement.other), strict=True)):
+    for place, (look, values) in enumerate(zip(looks, (change.base, change.other), strict=True)):
         name, y = escape(look.name), 1 - place
         middle = median(value.value for value in values)
-        texts = [f"{name}, trial {v.trial_id}<br><b>{format_quantity(v.value, movement.unit)}</b>" for v in values]
+        texts = [f"{name}, trial {v.trial_id}<br><b>{format_quantity(v.value, change.unit)}</b>" for v in values]
         traces += [
             {
                 "type": "bar",
@@ -379,7 +381,7 @@ def _cost(
                 "x": numbers([middle / divisor]),
                 "width": 0.7,
                 "marker": {"color": colour(look.index, 34)},
-                "hovertemplate": f"{name}, median<br><b>{format_quantity(middle, movement.unit)}</b><extra></extra>",
+                "hovertemplate": f"{name}, median<br><b>{format_quantity(middle, change.unit)}</b><extra></extra>",
             },
             {
                 "type": "scatter",

@@ -98,7 +98,7 @@ def _look(what: str, state: str, by_service: bool) -> str:
 def lanes(edges: Sequence[Edge], names: Sequence[str]) -> dict[str, Lane]:
     """A lane for each source; one that has ended is used again by a source in or below the row where it did."""
     ends: list[int] = []  # where each lane ends
-    found: dict[str, Lane] = {}
+    lanes: dict[str, Lane] = {}
     for place, name in enumerate(names):
         reached = [names.index(edge.target) for edge in edges if edge.source == name]
         if not reached:
@@ -106,8 +106,8 @@ def lanes(edges: Sequence[Edge], names: Sequence[str]) -> dict[str, Lane]:
         first, last = min(place, *reached), max(place, *reached)
         number = _free_lane(ends, first, place)
         ends[number : number + 1] = [last]
-        found[name] = Lane(number, first, last)
-    return found
+        lanes[name] = Lane(number, first, last)
+    return lanes
 
 
 def _free_lane(ends: Sequence[int], first: int, place: int) -> int:
@@ -118,16 +118,16 @@ def _free_lane(ends: Sequence[int], first: int, place: int) -> int:
     return len(ends)
 
 
-def gutter_width(found: Mapping[str, Lane]) -> int:
-    return _EDGE + _LANE * max((lane.number for lane in found.values()), default=0) + _LANE + _HEAD
+def gutter_width(lanes: Mapping[str, Lane]) -> int:
+    return _EDGE + _LANE * max((lane.number for lane in lanes.values()), default=0) + _LANE + _HEAD
 
 
 def wires(
-    place: int, names: Sequence[str], edges: Sequence[Edge], found: Mapping[str, Lane], gutter: int
+    place: int, names: Sequence[str], edges: Sequence[Edge], lanes: Mapping[str, Lane], gutter: int
 ) -> Iterator[Wire]:
     """All that crosses one row's gutter, the lanes before what branches off them."""
     branches: list[Wire] = []
-    for source, lane in found.items():
+    for source, lane in lanes.items():
         if not lane.first <= place <= lane.last:
             continue
         x = _EDGE + _LANE * lane.number

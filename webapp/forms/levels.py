@@ -57,12 +57,12 @@ def write_levels(levels: Any) -> str:
 
 def read_exclude(text: str) -> list[dict[str, str]]:
     """One combination a line, 'clients=64, installation=16'."""
-    found = []
+    excluded = []
     for line in text.splitlines():
         pairs = [item.partition("=") for item in _items(line)]
         if pairs:
-            found.append({factor.strip(): level.strip() for factor, _, level in pairs})
-    return found
+            excluded.append({factor.strip(): level.strip() for factor, _, level in pairs})
+    return excluded
 
 
 def write_exclude(entries: Any) -> str:
@@ -78,10 +78,10 @@ def _combination(entry: Mapping[str, Any]) -> str:
 def _items(text: str) -> list[str]:
     rows = csv.reader(io.StringIO(text.replace("\r\n", "\n")), skipinitialspace=True)
     quoted = text.strip().startswith('""')  # a lone empty level is meant, not an empty line
-    found: list[str] = []
+    items: list[str] = []
     for row in rows:
-        found += [item.strip() for item in row if item.strip() or quoted or len(row) > 1]
-    return found
+        items += [item.strip() for item in row if item.strip() or quoted or len(row) > 1]
+    return items
 
 
 def _quoted(text: str) -> str:

@@ -307,16 +307,16 @@ def _inputs(table: str, parameters: Sequence[Parameter], mapping: Mapping[str, A
         target.removeprefix("topology.") if table == "topology_parameters" else target for target in _varied(mapping)
     }
     shown = [p for p in parameters if p.name in values or _means_something(p, parameters, values, varied)]
-    asked = {name for parameter in parameters for name in parameter.only_with}
-    found = [
+    conditions = {name for parameter in parameters for name in parameter.only_with}
+    inputs = [
         replace(
             _input(p, f"{table}.{p.name}", values.get(p.name), optional=True),
-            refreshes=p.name in asked,
+            refreshes=p.name in conditions,
             upload=p.kind is Kind.SCRIPT,
         )
         for p in shown
     ]
-    return tuple(sorted(found, key=lambda one: (not one.refreshes, one.control == "textarea")))
+    return tuple(sorted(inputs, key=lambda one: (not one.refreshes, one.control == "textarea")))
 
 
 def _means_something(
@@ -337,11 +337,11 @@ def _sensible(workload: WorkloadSpec, values: Mapping[str, Any]) -> dict[str, Sc
 
 def _varied(mapping: Mapping[str, Any]) -> set[str]:
     """Every target that a factor sets, as far as the factors are well-formed."""
-    found = set(_table(mapping, "factors"))
+    names = set(_table(mapping, "factors"))
     for levels in _table(mapping, "factors").values():
         for level in levels if isinstance(levels, list) else ():
-            found |= set(_table(level, "values")) if isinstance(level, Mapping) else set()
-    return found
+            names |= set(_table(level, "values")) if isinstance(level, Mapping) else set()
+    return names
 
 
 def _input(parameter: Parameter, name: str, value: Any, *, optional: bool = False) -> Input:
@@ -440,8 +440,8 @@ def _collectors(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Collector, ..
 
 def _targets(workload: WorkloadSpec | None, kinds: Kinds, host: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     known = targets(workload, kinds.topologies.values()) if workload else {}
-    found = [(name, parameter.help) for name, parameter in known.items()] + [("setting.", "any PostgreSQL setting")]
-    return (*found, *((f"host.{name}", text) for name, text in host.items()))
+    choices = [(name, parameter.help) for name, parameter in known.items()] + [("setting.", "any PostgreSQL setting")]
+    return (*choices, *((f"host.{name}", text) for name, text in host.items()))
 
 
 def _rows(values: Sequence[tuple[str, str]]) -> tuple[Row, ...]:

@@ -22,11 +22,11 @@ Column = tuple[str, str]  # access method, installation
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    found, matrix = access_methods(), capability_matrix()
-    columns = list(dict.fromkeys(column for table in found.tables for column in table.columns))
+    methods, matrix = access_methods(), capability_matrix()
+    columns = list(dict.fromkeys(column for table in methods.tables for column in table.columns))
     colours = dict(zip(columns, key([f"{method}, {build}" for method, build in columns]), strict=True))
-    sections = [_section(number, table, columns, colours) for number, table in enumerate(found.tables)]
-    context = {"found": found, "sections": sections, "matrix": matrix, "json": reverse("api:access-methods")}
+    sections = [_section(number, table, columns, colours) for number, table in enumerate(methods.tables)]
+    context = {"found": methods, "sections": sections, "matrix": matrix, "json": reverse("api:access-methods")}
     return render(request, "access_methods/index.html", context)
 
 

@@ -51,10 +51,10 @@ def _run_ids(fields: QueryDict) -> list[int]:
     texts = [text for text in fields.getlist("run") if text]
     if not texts:
         raise TeitenError("No run is named.", where="run", todo="Choose the runs that are to have more replicates.")
-    found = [number(text) for text in texts]
-    if None in found:
-        raise NotFound(f"There is no run {texts[found.index(None)]}.")
-    return sorted({run_id for run_id in found if run_id is not None})
+    numbers = [number(text) for text in texts]
+    if None in numbers:
+        raise NotFound(f"There is no run {texts[numbers.index(None)]}.")
+    return sorted({run_id for run_id in numbers if run_id is not None})
 
 
 def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:
@@ -69,18 +69,18 @@ def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:
 
 
 def _question(request: HttpRequest, run_ids: list[int], count: int) -> HttpResponse:
-    found = extensions(run_ids)
-    seconds = longest(found)
+    asked_extensions = extensions(run_ids)
+    seconds = longest(asked_extensions)
     context = {
-        "extensions": found,
+        "extensions": asked_extensions,
         "blocks": count,
         "most": runs.MOST_BLOCKS,
-        "trials": _trials(count * sum(one.trials for one in found)),
+        "trials": _trials(count * sum(one.trials for one in asked_extensions)),
         "seconds": None if seconds is None else count * seconds,
-        "waiting": sum(one.waiting for one in found),
+        "waiting": sum(one.waiting for one in asked_extensions),
         "rows": [
             (one, one.blocks + count, f"{one.trials * count:,}", None if one.seconds is None else one.seconds * count)
-            for one in found
+            for one in asked_extensions
         ],
         "named": _named(run_ids),
         "had": HAD,

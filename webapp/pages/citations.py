@@ -30,20 +30,20 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, hash_: str) -> HttpResponse:
-    found = cited(hash_)
+    citation = cited(hash_)
     url = request.build_absolute_uri(reverse("citations:detail", args=[hash_]))
-    published = citations.published_in(found.row)
+    published = citations.published_in(citation.row)
     context = {
-        "citation": found.row,
-        "comparison": found.comparison,
-        "title": citations.title(found.comparison),
-        "panels": comparison_panels(found.comparison, NO_VIEW),
-        "key": key(list(names_of(found.comparison).values())),
-        "x_title": dimension_title(found.comparison.selection.x),
-        "standing": citations.compare_with_today(found),
-        "remarks": citations.remarks(found.comparison, published),
-        "text": citations.plain_text(found, url, published),
-        "bibtex": citations.bibtex(found, url, published),
+        "citation": citation.row,
+        "comparison": citation.comparison,
+        "title": citations.title(citation.comparison),
+        "panels": comparison_panels(citation.comparison, NO_VIEW),
+        "key": key(list(names_of(citation.comparison).values())),
+        "x_title": dimension_title(citation.comparison.selection.x),
+        "standing": citations.compare_with_today(citation),
+        "remarks": citations.remarks(citation.comparison, published),
+        "text": citations.plain_text(citation, url, published),
+        "bibtex": citations.bibtex(citation, url, published),
         "may_save": allows(scope_of(request.user), Scope.RUN),
     }
     return render(request, "citations/detail.html", context)
@@ -55,12 +55,12 @@ def cite(request: HttpRequest) -> HttpResponse:
     sent = request.POST.get("query", "")
     if not allows(scope_of(request.user), Scope.RUN) and not sent:
         return redirect_to_login(reverse("comparison"))
-    query, found = citations.compare_query(sent)
-    hash_ = hash_of(query, found)
+    query, comparison = citations.compare_query(sent)
+    hash_ = hash_of(query, comparison)
     if not models.Snapshot.objects.filter(pk=hash_).exists():
         if not allows(scope_of(request.user), Scope.RUN):
             return redirect_to_login(f"{reverse('comparison')}?{query}")
-        snapshots.cite(query, found, user=person(request), actor=actor(request))
+        snapshots.cite(query, comparison, user=person(request), actor=actor(request))
     return redirect("citations:detail", hash_)
 
 

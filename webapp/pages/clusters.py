@@ -44,11 +44,11 @@ def _preview(
     request: HttpRequest, name: str, error: StateError | None = None, chosen: Collection[str] = ()
 ) -> HttpResponse:
     agent, now = agent_row(name), timezone.now()
-    found = agent_clusters(agent, kinds(), now)
+    clusters = agent_clusters(agent, kinds(), now)
     context = {
         "agent": agent,
-        "clusters": found,
-        "chosen": [row for row in found.clusters if row.directory in chosen] if error else found.due(now),
+        "clusters": clusters,
+        "chosen": [row for row in clusters.clusters if row.directory in chosen] if error else clusters.due(now),
         "now": now,
         "problem": error.as_dict() if error else None,
     }

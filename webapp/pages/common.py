@@ -23,8 +23,8 @@ def wants_fragment(request: HttpRequest) -> bool:
 def moment(text: str, where: str) -> datetime:
     """What a field for a time sends; without a zone it is UTC."""
     try:
-        found = datetime.fromisoformat(text)
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise TeitenError(f"{text!r} is not a time.", where=where, todo="As 2026-01-31T02:00, in UTC.") from error
 

@@ -51,9 +51,9 @@ def index(request: HttpRequest) -> HttpResponse:
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     context: dict[str, Any] = {"chosen_a": a, "chosen_b": b}
     if a and b:
-        found = compared(a, b)
-        context |= _comparison(found, by_total=request.GET.get("by") == "total")
-        runs = {found.a.run_id, found.b.run_id}
+        comparison = compared(a, b)
+        context |= _comparison(comparison, by_total=request.GET.get("by") == "total")
+        runs = {comparison.a.run_id, comparison.b.run_id}
     elif a:
         one = profile(a)
         context |= {"a": one, **chart(one.stacks, one.how)}
@@ -64,10 +64,10 @@ def index(request: HttpRequest) -> HttpResponse:
     return render(request, "flame/index.html", context)
 
 
-def _others(found: Sequence[Choice]) -> dict[str, Any]:
+def _others(choices: Sequence[Choice]) -> dict[str, Any]:
     """What the trial's own configuration may be compared with; nothing where the trial counts for none."""
-    own = next((choice for choice in found if choice.own), None)
-    others = [choice for choice in found if own and not choice.own]
+    own = next((choice for choice in choices if choice.own), None)
+    others = [choice for choice in choices if own and not choice.own]
     return {"own": own, "others": others[:MOST_OTHERS], "more": max(0, len(others) - MOST_OTHERS)}
 
 
@@ -84,36 +84,36 @@ def chart(stacks: Stacks, how: Sequence[str]) -> dict[str, Any]:
 
 def warnings(stacks: Stacks, how: Sequence[str]) -> list[str]:
     """What a reader must know before believing the shares."""
-    found = []
+    messages = []
     if any(":u" in label for label in how):
-        found.append("Only time in user mode was seen, not the kernel's.")
+        messages.append("Only time in user mode was seen, not the kernel's.")
     unnamed, cut = unnamed_share(stacks), cut_share(stacks)
     if unnamed > _WORTH_SAYING:
-        found.append(
+        messages.append(
             f"{unnamed:.0%} of the samples are in functions without a known name: the build's symbols are missing."
         )
     if any("no callers" in label for label in how):
-        found.append("Callers could not be found.")
+        messages.append("Callers could not be found.")
     elif cut > _WORTH_SAYING:
-        found.append(f"The callers of {cut:.0%} of the samples are not known to the end.")
-    return found
+        messages.append(f"The callers of {cut:.0%} of the samples are not known to the end.")
+    return messages
 
 
-def _comparison(found: Comparison, by_total: bool) -> dict[str, Any]:
-    visible = [c for c in found.changes if max(abs(c.own_points), abs(c.total_points)) >= LEAST_POINTS]
+def _comparison(comparison: Comparison, by_total: bool) -> dict[str, Any]:
+    visible = [c for c in comparison.changes if max(abs(c.own_points), abs(c.total_points)) >= LEAST_POINTS]
     shown = sorted(visible, key=lambda change: -abs(change.total_points)) if by_total else visible
     return {
-        "comparison": found,
-        "a": found.a,
-        "b": found.b,
+        "comparison": comparison,
+        "a": comparison.a,
+        "b": comparison.b,
         "rows": shown[:MOST_ROWS],
         "by_total": by_total,
-        "here": f"{reverse('flame')}?{urlencode({'a': found.a.key, 'b': found.b.key})}",
-        "beyond": sum(change.own_beyond_chance for change in found.changes),
-        "left_out": len(found.changes) - len(shown[:MOST_ROWS]),
-        "sides": [_side("a", found.a), _side("b", found.b)],
-        "swapped": f"{reverse('flame')}?{urlencode({'a': found.b.key, 'b': found.a.key})}",
-        "json": f"{reverse('api:flame')}?{urlencode({'a': found.a.key, 'b': found.b.key})}",
+        "here": f"{reverse('flame')}?{urlencode({'a': comparison.a.key, 'b': comparison.b.key})}",
+        "beyond": sum(change.own_beyond_chance for change in comparison.changes),
+        "left_out": len(comparison.changes) - len(shown[:MOST_ROWS]),
+        "sides": [_side("a", comparison.a), _side("b", comparison.b)],
+        "swapped": f"{reverse('flame')}?{urlencode({'a': comparison.b.key, 'b': comparison.a.key})}",
+        "json": f"{reverse('api:flame')}?{urlencode({'a': comparison.a.key, 'b': comparison.b.key})}",
     }
 
 

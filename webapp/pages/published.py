@@ -32,22 +32,22 @@ class Cell:
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
-    found = publication(slug)
-    table = _table(found)
+    shown_publication = publication(slug)
+    table = _table(shown_publication)
     context = {
-        "publication": found,
+        "publication": shown_publication,
         "columns": list(table[0][1]) if table else [],
         "rows": [(line, list(cells.values())) for line, cells in table],
-        "below": [one for one in found.derived if not one["line"]],
+        "below": [one for one in shown_publication.derived if not one["line"]],
     }
     return render(request, "published/detail.html", context)
 
 
-def _table(found: PublicationRow) -> list[tuple[int, dict[str, Cell]]]:
-    trials = {(place.line, place.column): place.trial_id for place in places(found.run_id)}
-    derived = {(one["line"], one["column"]): one for one in found.derived}
+def _table(published: PublicationRow) -> list[tuple[int, dict[str, Cell]]]:
+    trials = {(place.line, place.column): place.trial_id for place in places(published.run_id)}
+    derived = {(one["line"], one["column"]): one for one in published.derived}
     table = []
-    for row in rows(found.slug):
+    for row in rows(published.slug):
         cells = {}
         for column, text in row.cells.items():
             key = (row.line, column)
@@ -63,6 +63,6 @@ def _table(found: PublicationRow) -> list[tuple[int, dict[str, Cell]]]:
 @missing_is_404()
 def file(request: HttpRequest, slug: str) -> HttpResponse:
     """The CSV file as it came with Teiten."""
-    found = publication(slug)
-    headers = {"Content-Disposition": f'attachment; filename="{found.file}"'}
-    return HttpResponse(content(found.file), content_type="text/csv; charset=utf-8", headers=headers)
+    table = publication(slug)
+    headers = {"Content-Disposition": f'attachment; filename="{table.file}"'}
+    return HttpResponse(content(table.file), content_type="text/csv; charset=utf-8", headers=headers)

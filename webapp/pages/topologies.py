@@ -18,8 +18,8 @@ from webapp.links import trial_url
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    found = topologies()
-    runs = {run.id: run for run in list_runs(ids=[table.run_id for table in found.tables], limit=None)}
+    all_topologies = topologies()
+    runs = {run.id: run for run in list_runs(ids=[table.run_id for table in all_topologies.tables], limit=None)}
     remarks = {publication.run_id: publication.remarks for publication in list_publications()}
     sections = [
         {
@@ -31,7 +31,7 @@ def index(request: HttpRequest) -> HttpResponse:
             "key": key(list(dict.fromkeys(line.kind for line in table.lines))),
             "query": urlstate.write(table.selection),
         }
-        for table in found.tables
+        for table in all_topologies.tables
     ]
-    context = {"found": found, "sections": sections, "json": reverse("api:topologies")}
+    context = {"found": all_topologies, "sections": sections, "json": reverse("api:topologies")}
     return render(request, "topologies/index.html", context)

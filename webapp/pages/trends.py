@@ -51,8 +51,8 @@ def index(request: HttpRequest) -> HttpResponse:
         return redirect(address)
     context = {"selection": selection, "choices": followed(), "axes": AXES, "query": short}
     if selection.plan or selection.workload:
-        found = trend_of(selection, choose(selection, known))
-        context |= _context(found, list_annotations(plan=selection.plan), request, short)
+        trend = trend_of(selection, choose(selection, known))
+        context |= _context(trend, list_annotations(plan=selection.plan), request, short)
     template = "trends/_trends.html" if fragment else "trends/index.html"
     response = render(request, template, context)
     response["HX-Push-Url"] = address
@@ -82,10 +82,10 @@ def annotate(request: HttpRequest) -> HttpResponse:
 @missing_is_404()
 def remove_annotation(request: HttpRequest, annotation_id: int) -> HttpResponse:
     """By its author or an administrator."""
-    found = models.Annotation.objects.get(pk=annotation_id)
-    if not may_remove(request, found.created_by_id):
+    annotation = models.Annotation.objects.get(pk=annotation_id)
+    if not may_remove(request, annotation.created_by_id):
         raise PermissionDenied("Only its author or an administrator may remove an annotation.")
-    annotating.remove(found, actor(request))
+    annotating.remove(annotation, actor(request))
     messages.success(request, "Removed.")
     return _back(request)
 
@@ -123,68 +123,68 @@ class LevelRow:
     cells: tuple[tuple[str, TrendPoint] | None, ...]
 
 
-def _context(found: Trend, annotations: Sequence[AnnotationRow], request: HttpRequest, short: str) -> dict[str, Any]:
-    names = [line.name or found.metric.label for line in found.lines]
-    figure = trends_figure(found, annotations, trial_url=trial_url, difference_url=difference_url)
+def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRequest, short: str) -> dict[str, Any]:
+    names = [line.name or trend.metric.label for line in trend.lines]
+    figure = trends_figure(trend, annotations, trial_url=trial_url, difference_url=difference_url)
     return {
-        "trend": found,
-        "chosen": found.selection,
+        "trend": trend,
+        "chosen": trend.selection,
         "key": key(names) if len(names) > 1 else [],
-        "figure": figure if found.lines else None,
-        "sentences": [sentence(found, line) for line in found.lines],
-        "shifts": shift_rows(found, _configurations(found)),
+        "figure": figure if trend.lines else None,
+        "sentences": [sentence(trend, line) for line in trend.lines],
+        "shifts": shift_rows(trend, _configurations(trend)),
         "names": names,
-        "logarithmic": logarithmic(found),
-        "by_date": found.selection.x == DATE,
+        "logarithmic": logarithmic(trend),
+        "by_date": trend.selection.x == DATE,
         "annotations": [(one, may_remove(request, one.author_id)) for one in annotations],
         "may_annotate": allows(scope_of(request.user), Scope.RUN),
         "now": datetime.now(UTC),
-        "metric_choice": next((metric for metric in found.metrics if metric.name == found.metric.name), None),
-        "which": [text for text in (found.selection.label, found.selection.node) if text],
+        "metric_choice": next((metric for metric in trend.metrics if metric.name == trend.metric.name), None),
+        "which": [text for text in (trend.selection.label, trend.selection.node) if text],
         "json": f"{reverse('api:trends')}?{short}",
-        **_environments(found),
-        **_levels(found),
+        **_environments(trend),
+        **_levels(trend),
     }
 
 
-def _environments(found: Trend) -> dict[str, Any]:
+def _environments(trend: Trend) -> dict[str, Any]:
     """Changes of the environment, the newest first."""
-    newest = found.environments[::-1][:MOST_ENVIRONMENTS]
+    newest = trend.environments[::-1][:MOST_ENVIRONMENTS]
     return {
         "environments": [(one, difference_url(one.left_trial, one.right_trial)) for one in newest],
-        "more_environments": max(len(found.environments) - MOST_ENVIRONMENTS, 0),
+        "more_environments": max(len(trend.environments) - MOST_ENVIRONMENTS, 0),
     }
 
 
-def _levels(found: Trend) -> dict[str, Any]:
-    medians = [point.median for line in found.lines for point in line.points]
-    unit = scale_for(max(medians, default=1.0), found.metric.unit)
+def _levels(trend: Trend) -> dict[str, Any]:
+    medians = [point.median for line in trend.lines for point in line.points]
+    unit = scale_for(max(medians, default=1.0), trend.metric.unit)
     return {
-        "level_rows": level_rows(found, unit)[:MOST_ROWS],
-        "more_levels": max(len(found.levels) - MOST_ROWS, 0),
+        "level_rows": level_rows(trend, unit)[:MOST_ROWS],
+        "more_levels": max(len(trend.levels) - MOST_ROWS, 0),
         "unit": unit[1],
     }
 
 
-def sentence(found: Trend, line: TrendLine) -> tuple[str, str, Kind | None]:
+def sentence(trend: Trend, line: TrendLine) -> tuple[str, str, Kind | None]:
     """(line, what is known of its level, whether the last change was for better or worse)."""
-    points = f"{len(line.points)} {_noun(found, len(line.points))}"
-    if len(line.points) < found.fewest:
-        needed = f"a change of level takes at least {found.fewest} to be told from chance"
+    points = f"{len(line.points)} {_noun(trend, len(line.points))}"
+    if len(line.points) < trend.fewest:
+        needed = f"a change of level takes at least {trend.fewest} to be told from chance"
         return line.name, f"{points} so far; {needed}", None
     if not line.shifts:
         return line.name, f"no change of level in {points}", None
     last = line.shifts[-1]
     since = line.points[last.first]
-    when = f"{since.at:%Y-%m-%d} (run {since.level})" if found.selection.x == DATE else since.level
+    when = f"{since.at:%Y-%m-%d} (run {since.level})" if trend.selection.x == DATE else since.level
     return line.name, f"{_percent(last)} since {when}", last.kind
 
 
-def shift_rows(found: Trend, rows_of: Mapping[int, Sequence[ConfigurationRow]]) -> list[ShiftRow]:
+def shift_rows(trend: Trend, rows_of: Mapping[int, Sequence[ConfigurationRow]]) -> list[ShiftRow]:
     """Newest first. rows_of: run → its configurations."""
-    around = {(name, one.left, one.right): one for one in found.environments for name in one.lines}
+    around = {(name, one.left, one.right): one for one in trend.environments for name in one.lines}
     rows = []
-    for line in found.lines:
+    for line in trend.lines:
         for shift in line.shifts:
             last, first = line.points[shift.last], line.points[shift.first]
             rows.append(
@@ -192,10 +192,10 @@ def shift_rows(found: Trend, rows_of: Mapping[int, Sequence[ConfigurationRow]]) 
                     shift,
                     last,
                     first,
-                    format_quantity(shift.before, found.metric.unit),
-                    format_quantity(shift.after, found.metric.unit),
+                    format_quantity(shift.before, trend.metric.unit),
+                    format_quantity(shift.after, trend.metric.unit),
                     _percent(shift),
-                    f"{reverse('comparison')}?{_beside(found, last, first, rows_of)}",
+                    f"{reverse('comparison')}?{_beside(trend, last, first, rows_of)}",
                     difference_url(last.values[-1].trial_id, first.values[-1].trial_id),
                     around.get((line.name, last.level, first.level)),
                 )
@@ -203,21 +203,21 @@ def shift_rows(found: Trend, rows_of: Mapping[int, Sequence[ConfigurationRow]]) 
     return sorted(rows, key=lambda row: row.first.at.date(), reverse=True)
 
 
-def _configurations(found: Trend) -> Mapping[int, Sequence[ConfigurationRow]]:
+def _configurations(trend: Trend) -> Mapping[int, Sequence[ConfigurationRow]]:
     """Run → configurations, of the runs on either side of a change. One query, none without changes."""
-    ends = [(line.points[shift.last], line.points[shift.first]) for line in found.lines for shift in line.shifts]
+    ends = [(line.points[shift.last], line.points[shift.first]) for line in trend.lines for shift in line.shifts]
     rows = configurations(list({run for last, first in ends for run in (last.runs[-1], first.runs[0])}))
     return {run: list(several) for run, several in groupby(rows, lambda row: row.run_id)}
 
 
 def _beside(
-    found: Trend, last: TrendPoint, first: TrendPoint, rows_of: Mapping[int, Sequence[ConfigurationRow]]
+    trend: Trend, last: TrendPoint, first: TrendPoint, rows_of: Mapping[int, Sequence[ConfigurationRow]]
 ) -> str:
     """Query string of the comparison of the runs, or versions, between which a change lies."""
-    chosen = found.selection
+    chosen = trend.selection
     runs = dict.fromkeys((last.runs[-1], first.runs[0]))
     by_version = chosen.x == VERSION or len(runs) == 1
-    held = {**chosen.filters, **{name: (value,) for name, value in found.held.items()}}
+    held = {**chosen.filters, **{name: (value,) for name, value in trend.held.items()}}
     filters = {name: values for name, values in held.items() if name not in ("installation", "version", "major")}
     if by_version:
         filters["version"] = (*last.versions[-1:], *first.versions[:1])
@@ -230,19 +230,19 @@ def _beside(
     )
 
 
-def level_rows(found: Trend, unit: tuple[float, str]) -> list[LevelRow]:
+def level_rows(trend: Trend, unit: tuple[float, str]) -> list[LevelRow]:
     """Newest, or last in order, first. Medians in the unit that is shown."""
-    points_of = [{point.level: point for point in line.points} for line in found.lines]
-    return [_level_row(level, [points.get(level) for points in points_of], found, unit) for level in found.levels[::-1]]
+    points_of = [{point.level: point for point in line.points} for line in trend.lines]
+    return [_level_row(level, [points.get(level) for points in points_of], trend, unit) for level in trend.levels[::-1]]
 
 
-def _level_row(level: str, points: Sequence[TrendPoint | None], found: Trend, unit: tuple[float, str]) -> LevelRow:
+def _level_row(level: str, points: Sequence[TrendPoint | None], trend: Trend, unit: tuple[float, str]) -> LevelRow:
     """points: one a line."""
     there = [point for point in points if point is not None]
     versions = dict.fromkeys(version for point in there for version in point.versions)
     return LevelRow(
         level=level,
-        run_id=there[0].runs[0] if found.selection.x == DATE else None,
+        run_id=there[0].runs[0] if trend.selection.x == DATE else None,
         at=min(point.at for point in there),
         versions=", ".join(versions),
         cells=tuple((format_number(point.median / unit[0]), point) if point else None for point in points),
@@ -255,8 +255,8 @@ def _percent(shift: Shift) -> str:
     return f"{abs(shift.ratio - 1) * 100:.1f} % {'higher' if shift.ratio > 1 else 'lower'}"
 
 
-def _noun(found: Trend, count: int) -> str:
-    noun = "run" if found.selection.x == DATE else found.selection.x
+def _noun(trend: Trend, count: int) -> str:
+    noun = "run" if trend.selection.x == DATE else trend.selection.x
     return noun if count == 1 else f"{noun}s"
 
 

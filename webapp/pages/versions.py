@@ -26,37 +26,37 @@ _STEPS = (1.02, 1.1, 1.25)
 def index(request: HttpRequest) -> HttpResponse:
     workload, baseline = request.GET.get("workload", ""), request.GET.get("baseline", "")
     only = [text for text in request.GET.getlist("version") if text]
-    found = versions(workload, baseline, only)
+    table = versions(workload, baseline, only)
     chosen = [("workload", workload), ("baseline", baseline), *(("version", text) for text in only)]
     query = urlencode([(name, text) for name, text in chosen if text])
     suffix = f"?{query}" if query else ""
-    context = _context(found) | {"only": only, "json": reverse("api:versions") + suffix}
+    context = _context(table) | {"only": only, "json": reverse("api:versions") + suffix}
     fragment = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
     response = render(request, "versions/_versions.html" if fragment else "versions/index.html", context)
     response["HX-Push-Url"] = reverse("versions") + suffix
     return response
 
 
-def _context(found: Versions) -> dict[str, Any]:
-    urls = [[_address(cell) for cell in row.cells] for row in found.rows]
+def _context(versions: Versions) -> dict[str, Any]:
+    urls = [[_address(cell) for cell in row.cells] for row in versions.rows]
     rows = []
-    for row, addresses in zip(found.rows, urls, strict=True):
+    for row, addresses in zip(versions.rows, urls, strict=True):
         rows.append((row, list(zip(map(_shown, row.cells), addresses, strict=True))))
-    marks = zip(key(found.versions), found.versions, strict=True)
+    marks = zip(key(versions.versions), versions.versions, strict=True)
     return {
-        "found": found,
+        "found": versions,
         "rows": rows,
-        "means": [(mean, heat(mean)) for mean in found.means],
-        "sentence": sentence(found),
-        "key": [mark for mark, version in marks if _is_drawn(version, found)],
-        "figure": versions_figure(found, urls) if found.rows else None,
+        "means": [(mean, heat(mean)) for mean in versions.means],
+        "sentence": sentence(versions),
+        "key": [mark for mark, version in marks if _is_drawn(version, versions)],
+        "figure": versions_figure(versions, urls) if versions.rows else None,
     }
 
 
-def _is_drawn(version: str, found: Versions) -> bool:
+def _is_drawn(version: str, versions: Versions) -> bool:
     """Whether the figure has a dot of the version."""
-    index = found.versions.index(version)
-    cells = [(row.base, row.cells[index]) for row in found.rows]
+    index = versions.versions.index(version)
+    cells = [(row.base, row.cells[index]) for row in versions.rows]
     return any(cell and cell.speed and version != base for base, cell in cells)
 
 
@@ -86,12 +86,12 @@ def heat(speed: float | None) -> str:
     return f"{'up' if speed > 1 else 'down'}{step}" if step else "even"
 
 
-def sentence(found: Versions) -> str:
+def sentence(versions: Versions) -> str:
     """The answer in words for the newest version whose rows share a baseline; '' where there is none. It is called
     faster or slower only where verdicts say so and none says otherwise."""
-    for index in reversed(range(len(found.versions))):
-        version, mean = found.versions[index], found.means[index]
-        cells = [(row, row.cells[index]) for row in found.rows]
+    for index in reversed(range(len(versions.versions))):
+        version, mean = versions.versions[index], versions.means[index]
+        cells = [(row, row.cells[index]) for row in versions.rows]
         rows = [(row, cell) for row, cell in cells if cell is not None and cell.speed]
         bases = {row.base for row, _ in rows}
         if mean is not None and len(bases) == 1 and bases != {version}:

@@ -108,13 +108,13 @@ class Head:
 @register.simple_tag
 def environment_head(environment: Sequence[SeriesEnvironment]) -> Head:
     levels: dict[tuple[str, str], list[str]] = {}
-    told: dict[tuple[str, str, str], tuple[str, NotableDifference]] = {}
+    notable: dict[tuple[str, str, str], tuple[str, NotableDifference]] = {}
     for one in environment:
         for name, left, right in one.intended:
             levels.setdefault((name, left), []).append(right)
         for row in one.told:
-            told.setdefault((row.kind, row.key, repr(row.right)), (one.series, row))
-    rows = sorted(told.values(), key=lambda pair: not pair[1].matters)
+            notable.setdefault((row.kind, row.key, repr(row.right)), (one.series, row))
+    rows = sorted(notable.values(), key=lambda pair: not pair[1].matters)
     return Head(
         intended=tuple((name, left, tuple(dict.fromkeys(rights))) for (name, left), rights in levels.items()),
         same=min((one.difference.same for one in environment), default=0),

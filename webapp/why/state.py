@@ -15,26 +15,26 @@ def asked_place(query: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name in PLACE if (text := query.get(name, ""))}
 
 
-def chosen_point(found: Comparison, asked: Mapping[str, str]) -> Point | None:
+def chosen_point(comparison: Comparison, place: Mapping[str, str]) -> Point | None:
     """The cell that is asked for; what is left open is the first that fits and has another one as its baseline. None
     without any cell. Raises TeitenError for a cell that is not there."""
-    wanted = [asked.get("in"), asked.get("at"), asked.get("of")]
+    wanted = [place.get("in"), place.get("at"), place.get("of")]
     fitting = [
         point
-        for point in found.points
+        for point in comparison.points
         if all(text is None or text == have for text, have in zip(wanted, point.key, strict=True))
     ]
-    if found.points and not fitting:
+    if comparison.points and not fitting:
         raise TeitenError(
-            f"The comparison has no cell {', '.join(f'{name} {text!r}' for name, text in asked.items())}.",
-            where=", ".join(asked),
-            todo=f"at: {', '.join(found.xs)}; of: {', '.join(found.series)}"
-            + (f"; in: {', '.join(found.panels)}" if found.selection.panel else "")
+            f"The comparison has no cell {', '.join(f'{name} {text!r}' for name, text in place.items())}.",
+            where=", ".join(place),
+            todo=f"at: {', '.join(comparison.xs)}; of: {', '.join(comparison.series)}"
+            + (f"; in: {', '.join(comparison.panels)}" if comparison.selection.panel else "")
             + ".",
         )
     return next((point for point in fitting if point.base not in (None, point.key)), next(iter(fitting), None))
 
 
-def base_of(found: Comparison, point: Point) -> Point | None:
+def base_of(comparison: Comparison, point: Point) -> Point | None:
     """The cell that it is held against; None where there is none but itself."""
-    return next((one for one in found.points if one.key == point.base and one.key != point.key), None)
+    return next((one for one in comparison.points if one.key == point.base and one.key != point.key), None)

@@ -53,7 +53,9 @@ class Newest:
 def plan_watches(plan_id: int) -> tuple[list[WatchRow], Newest | None]:
     """In the order in which they were set. Two queries."""
     watches = list(models.Watch.objects.filter(plan_id=plan_id).select_related("created_by"))
-    newest_alerts = models.Alert.objects.filter(watch__plan_id=plan_id).order_by("watch_id", "-run_id").distinct("watch_id")
+    newest_alerts = (
+        models.Alert.objects.filter(watch__plan_id=plan_id).order_by("watch_id", "-run_id").distinct("watch_id")
+    )
     alerts = {alert.watch_id: alert for alert in newest_alerts} if watches else {}
     newest = max(alerts.values(), key=lambda alert: alert.run_id, default=None)
     return [_row(watch, alerts.get(watch.pk)) for watch in watches], _newest(newest) if newest else None

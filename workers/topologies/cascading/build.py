@@ -26,8 +26,8 @@ class Cascading:
         """What must hold of the primary, and of each standby: it streams from where it should, and has replayed all."""
         await checks.record_primary(stage)
         upstreams = {"cascade": "primary"} | dict.fromkeys(_standbys(stage), "cascade")
-        for found in await nodes.all_of(standby.checks(stage, *pair, "async") for pair in upstreams.items()):
-            for check in found:
+        for node_checks in await nodes.all_of(standby.checks(stage, *pair, "async") for pair in upstreams.items()):
+            for check in node_checks:
                 stage.recorder.check(check)
 
     async def tear_down(self, stage: Stage) -> None:

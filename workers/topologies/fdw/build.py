@@ -39,8 +39,8 @@ class Fdw:
         """What must hold of every server; that each foreign partition gives a row; that a range of all keys is read
         from every shard, at once where that is asked for."""
         await checks.record_primary(stage)
-        for found in await nodes.all_of(_server(stage, node) for node in shards_of(stage)):
-            for check in found:
+        for server in await nodes.all_of(_server(stage, node) for node in shards_of(stage)):
+            for check in server:
                 stage.recorder.check(check)
         for check in await _reached(stage):
             stage.recorder.check(check)

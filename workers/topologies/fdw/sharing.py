@@ -68,8 +68,8 @@ async def share_out(stage: Stage) -> dict[str, int]:
     await nodes.all_of(stage.servers[node].execute("VACUUM ANALYZE;", database=database) for node in names)
     identity = (await _identities(primary))[database]
     for number, node in enumerate(names, 1):
-        said = {"name": database, "said": label(number, len(names), identity)}
-        await stage.servers[node].execute("COMMENT ON DATABASE :\"name\" IS :'said';", variables=said)
+        values = {"name": database, "said": label(number, len(names), identity)}
+        await stage.servers[node].execute("COMMENT ON DATABASE :\"name\" IS :'said';", variables=values)
     return moved
 
 
@@ -119,8 +119,8 @@ async def _move(stage: Stage, table: dict[str, Any]) -> int:
         await server.execute('CREATE SCHEMA IF NOT EXISTS :"schema";' + before, database=database, variables=words)
         await _copy(stage, node, table["name"], share)
         await server.execute(after, database=database)
-        [found] = await server.query(statements.EXTENT, database=database, variables=words)
-        return int(found["rows"])
+        [size_and_rows] = await server.query(statements.EXTENT, database=database, variables=words)
+        return int(size_and_rows["rows"])
 
     rows = await nodes.all_of(one(node, share) for node, share in zip(names, shares, strict=True))
     expected, actual = str(extent["rows"]), str(sum(rows))

@@ -114,20 +114,20 @@ async def _joined(stage: Stage, node: str, definitions: Sequence[str], rows: Map
     await server.execute(before, database=database)
     await subscriptions.made(stage, node)
     await server.execute(after, database=database)
-    found = await _rows(server, database)
+    joined = await _rows(server, database)
     different = [
-        f"{table}: {found.get(table, 0)} of {count}" for table, count in rows.items() if found.get(table, 0) != count
+        f"{table}: {joined.get(table, 0)} of {count}" for table, count in rows.items() if joined.get(table, 0) != count
     ]
     expected = f"{sum(rows.values())} rows in {len(rows)} tables"
-    actual = "; ".join(different[:5]) or f"{sum(found.values())} rows in {len(found)} tables"
+    actual = "; ".join(different[:5]) or f"{sum(joined.values())} rows in {len(joined)} tables"
     stage.recorder.check(Check("rows of every table", node, expected, actual, actual == expected))
     await server.execute("VACUUM ANALYZE;", database=database)
 
 
 async def _rows(server: Server, database: str) -> dict[str, int]:
     """How many rows each table has."""
-    said = (await server.execute(statements.ROWS, database=database)).splitlines()
-    return {name: int(count) for name, _, count in (line.rpartition("|") for line in said)}
+    lines = (await server.execute(statements.ROWS, database=database)).splitlines()
+    return {name: int(count) for name, _, count in (line.rpartition("|") for line in lines)}
 
 
 TOPOLOGY = Logical()

@@ -88,15 +88,15 @@ async def _unsubscribed(server: Server) -> None:
             await server.execute(statements.UNSUBSCRIBE, database=row["name"])
 
 
-def _is_none(said: str) -> bool:
-    return said.strip() == "0"
+def _is_none(text: str) -> bool:
+    return text.strip() == "0"
 
 
 async def _stuck(server: Server, what: str, why: str) -> TrialError:
-    said = (await server.log_tail()).splitlines()[-6:]
+    log_lines = (await server.log_tail()).splitlines()[-6:]
     return TrialError(
         what,
         where="arrange",
-        why="\n".join([why, *said]).strip(),
+        why="\n".join([why, *log_lines]).strip(),
         todo="Look at both servers' logs, which are kept with the trial.",
     )

@@ -38,8 +38,10 @@ class Pgpool:
         """What must hold of each server, and of pgpool-II."""
         await checks.record_primary(stage)
         if _streaming(stage):
-            for found in await nodes.all_of(standby.checks(stage, node, "primary", "async") for node in _others(stage)):
-                for check in found:
+            for node_checks in await nodes.all_of(
+                standby.checks(stage, node, "primary", "async") for node in _others(stage)
+            ):
+                for check in node_checks:
                     stage.recorder.check(check)
         else:
             await nodes.all_of(checks.record_primary(stage, node) for node in _others(stage))

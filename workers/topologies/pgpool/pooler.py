@@ -95,12 +95,12 @@ async def checks(stage: Stage) -> list[Check]:
     await process.require_alive(stage)
     wanted = configuration.wanted(stage.spec.topology_parameters)
     pooler = stage.poolers[POOLER]
-    asked = "".join(f"PGPOOL SHOW {name};\n" for name in wanted) + "SELECT current_database();\n"
-    *answers, database = (await pooler.execute(asked, database=stage.database)).splitlines()
-    found = dict(zip(wanted, answers, strict=True))
+    statements = "".join(f"PGPOOL SHOW {name};\n" for name in wanted) + "SELECT current_database();\n"
+    *answers, database = (await pooler.execute(statements, database=stage.database)).splitlines()
+    answer_of = dict(zip(wanted, answers, strict=True))
     states = zip(stage.spec.servers, _wanted_states(stage), await _states(stage), strict=True)
     return [
-        *(Check(name, POOLER, value, found[name], found[name] == value) for name, value in wanted.items()),
+        *(Check(name, POOLER, value, answer_of[name], answer_of[name] == value) for name, value in wanted.items()),
         Check("query through pgpool-II", POOLER, stage.database, database, database == stage.database),
         *(Check(f"queries from {POOLER}", node, state, actual, actual == state) for node, state, actual in states),
     ]
@@ -108,22 +108,22 @@ async def checks(stage: Stage) -> list[Check]:
 
 async def _ready(stage: Stage) -> None:
     """Waits until pgpool-II answers and has every server up in its role."""
-    wanted, found = _wanted_states(stage), ["it does not answer"]
+    wanted, states = _wanted_states(stage), ["it does not answer"]
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
         await process.require_alive(stage)
         try:
-            found = await _states(stage)
+            states = await _states(stage)
         except CommandError as error:  # not yet
-            found = [error.why or str(error)]
-        if found == wanted:
+            states = [error.why or str(error)]
+        if states == wanted:
             return
         await asyncio.sleep(_POLL_S)
     words = await process.last_words(stage.poolers[POOLER])
     raise TrialError(
         f"pgpool-II does not have every server up on {stage.agents[POOLER].address.name}.",
         where="arrange",
-        why=f"Wanted: {'; '.join(wanted)}. Found: {'; '.join(found)}.\n{words}",
+        why=f"Wanted: {'; '.join(wanted)}. Found: {'; '.join(states)}.\n{words}",
         todo="Look at its log and the servers' logs, which are kept with the trial.",
     )
 

@@ -19,10 +19,10 @@ async def start(stage: Stage, connection: str) -> None:
     """Every server runs for itself; all have one password. Every other server of Teiten on the agents is stopped.
     Raises TrialError with the server's own words."""
     nodes = stage.spec.servers
-    asked = [node for node in stage.spec.nodes if node == POOLER]
+    poolers = [node for node in stage.spec.nodes if node == POOLER]
 
     async def one(node: str) -> bool:
-        peers = (*asked, *nodes[1:]) if node == "primary" else asked
+        peers = (*poolers, *nodes[1:]) if node == "primary" else poolers
         listen, lines = access.listening(stage, node, peers, connection)
         stage.servers[node] = await cluster.ensure(
             stage.agents[node],
@@ -50,12 +50,12 @@ async def copy(stage: Stage) -> None:
     """Every server has the primary's data in the trial's database: it is compared, and copied where it differs. Raises
     TrialError with the tools' own words."""
     nodes = stage.spec.servers
-    found = await contents.of_each(stage, nodes, digest=True)
-    stale = [node for node in nodes if found[node] != found["primary"]]
+    digests = await contents.of_each(stage, nodes, digest=True)
+    stale = [node for node in nodes if digests[node] != digests["primary"]]
     await all_of(_copy(stage, node) for node in stale)
-    found |= await contents.of_each(stage, stale, digest=True)
+    digests |= await contents.of_each(stage, stale, digest=True)
     stage.recorder.note("copies", {node: "copied" if node in stale else "kept" for node in nodes[1:]})
-    contents.record(stage, found)
+    contents.record(stage, digests)
 
 
 async def _copy(stage: Stage, node: str) -> None:

@@ -42,8 +42,10 @@ class Streaming:
         replayed all."""
         await checks.record_primary(stage)
         wanted = wanted_state(stage.spec.topology_parameters)
-        for found in await nodes.all_of(standby.checks(stage, node, "primary", wanted) for node in _standbys(stage)):
-            for check in found:
+        for node_checks in await nodes.all_of(
+            standby.checks(stage, node, "primary", wanted) for node in _standbys(stage)
+        ):
+            for check in node_checks:
                 stage.recorder.check(check)
 
     async def tear_down(self, stage: Stage) -> None:

@@ -96,10 +96,10 @@ class Driver:
         server refuses from what broke off."""
         lines = (_SQL / step.file).read_text().splitlines()
         statements = "\n".join(line for line in lines if not line.startswith("\\"))
-        asked = await self.stage.client.run(
+        result = await self.stage.client.run(
             *self._psql(), stdin=statements, env=self.stage.primary.environment(), check=False, timeout_s=600
         )
-        return outcome.of_psql(asked.exit_status, asked.stderr)
+        return outcome.of_psql(result.exit_status, result.stderr)
 
     async def _statistics(self, step: Step) -> Verdict:
         """The server's counters, once they hold every update: sessions hand theirs over at their end, not before."""

@@ -48,7 +48,7 @@ class Entry:
 
 
 @dataclass
-class _Found:
+class _Content:
     """What the steps have told so far."""
 
     measurements: list[Measurement] = field(default_factory=list)
@@ -65,18 +65,18 @@ def parse(reading: Reading) -> Part:
     """steps.json and the output of each step → a Part. Raises ParseError for damaged files."""
     entries = read_protocol(reading.files)
     broken = next((entry for entry in entries if entry.outcome is Outcome.FAILED), None)
-    found = _Found()
+    content = _Content()
     for entry in entries:
         if entry.outcome is Outcome.DONE:
-            _READ[entry.kind](entry, found)
+            _READ[entry.kind](entry, content)
         elif entry is not broken:
-            found.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: {entry.why}"))
-    _after_all(found, complete=broken is None)
-    failure = f"The step '{broken.step}' broke off. {broken.why}" if broken else _mixed(found.sizes)
+            content.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: {entry.why}"))
+    _after_all(content, complete=broken is None)
+    failure = f"The step '{broken.step}' broke off. {broken.why}" if broken else _mixed(content.sizes)
     return Part(
-        measurements=tuple(found.measurements),
-        documents=tuple(found.documents),
-        gaps=tuple(found.gaps),
+        measurements=tuple(content.measurements),
+        documents=tuple(content.documents),
+        gaps=tuple(content.gaps),
         events=tuple(_events(entries, reading)),
         failure=failure,
     )
@@ -108,41 +108,41 @@ def _entry(number: int, item: Mapping[str, Any], files: Mapping[str, str]) -> En
     )
 
 
-def _timed(entry: Entry, found: _Found) -> None:
+def _timed(entry: Entry, content: _Content) -> None:
     """psql's \\timing, one line for each statement."""
     times_ms = _TIME.findall(entry.stdout)
     if len(times_ms) != len(entry.values):
         what = f"{len(times_ms)} times of {len(entry.values)} statements"
         raise ParseError(what, file=entry.file, text=entry.stdout)
     for (metric, label, _), milliseconds in zip(entry.values, times_ms, strict=True):
-        found.add(metric, float(milliseconds) / 1000, label)
+        content.add(metric, float(milliseconds) / 1000, label)
 
 
-def _plan(entry: Entry, found: _Found) -> None:
-    found.documents.append(Document("plan", entry.step, _json(entry)[0]))
+def _plan(entry: Entry, content: _Content) -> None:
+    content.documents.append(Document("plan", entry.step, _json(entry)[0]))
 
 
-def _scan(entry: Entry, found: _Found) -> None:
+def _scan(entry: Entry, content: _Content) -> None:
     [(metric, column, _)] = entry.values
     scan, plan = scan_of(column, entry.stdout, entry.file)
     kind = str(plan["Plan"]["Node Type"])
     if kind != "Seq Scan":
-        found.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: the server chose {kind}, not a sequential scan"))
+        content.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: the server chose {kind}, not a sequential scan"))
         return
-    earlier = found.scans.setdefault(metric, [])
+    earlier = content.scans.setdefault(metric, [])
     if not any(other.column == column for other in earlier):
-        found.documents.append(Document("plan", entry.step, plan))
+        content.documents.append(Document("plan", entry.step, plan))
     earlier.append(scan)
 
 
-def _latency(entry: Entry, found: _Found) -> None:
+def _latency(entry: Entry, content: _Content) -> None:
     """pgbench -r: the mean time of each statement, as its client saw it."""
     report = _report(entry)
     for metric, label, word in entry.values:
         line = next((line for line in report.total.statements if line.text.startswith(word)), None)
         if line is None:
             raise ParseError(f"no latency of {word}", file=entry.file, text=entry.stdout)
-        found.add(metric, line.latency_us, label)
+        content.add(metric, line.latency_us, label)
 
 
 def _report(entry: Entry) -> Report:
@@ -153,34 +153,34 @@ def _report(entry: Entry) -> Report:
     return report
 
 
-def _tpcb(entry: Entry, found: _Found) -> None:
+def _tpcb(entry: Entry, content: _Content) -> None:
     report = _report(entry)
     for metric, name in _TPCB:
-        found.add(metric, report.total.values[name, ""])
+        content.add(metric, report.total.values[name, ""])
     for line in report.total.statements:
         if not line.text.startswith("\\"):
-            found.add("tpcb.statement", line.latency_us, f"{line.number} {line.text}"[:120])
+            content.add("tpcb.statement", line.latency_us, f"{line.number} {line.text}"[:120])
 
 
-def _sizes(entry: Entry, found: _Found) -> None:
-    found.sizes[entry.step] = _json(entry)
+def _sizes(entry: Entry, content: _Content) -> None:
+    content.sizes[entry.step] = _json(entry)
 
 
-def _statistics(entry: Entry, found: _Found) -> None:
+def _statistics(entry: Entry, content: _Content) -> None:
     [(_, table, _)] = entry.values
     counted = _json(entry)
-    found.add("dead_tuples", float(counted["n_dead_tup"]), table)
-    found.add("updates.hot", float(counted["n_tup_hot_upd"]), table)
+    content.add("dead_tuples", float(counted["n_dead_tup"]), table)
+    content.add("updates.hot", float(counted["n_tup_hot_upd"]), table)
 
 
-def _contents(entry: Entry, found: _Found) -> None:
+def _contents(entry: Entry, content: _Content) -> None:
     [(_, table, _)] = entry.values
     contents = _json(entry)
-    found.add("dead_tuples.found", float(contents["dead_tuple_count"]), table)
-    found.add("free_space", float(contents["free_space"]), table)
+    content.add("dead_tuples.found", float(contents["dead_tuple_count"]), table)
+    content.add("free_space", float(contents["free_space"]), table)
 
 
-def _quiet(entry: Entry, found: _Found) -> None:
+def _quiet(entry: Entry, content: _Content) -> None:
     """Nothing of it is measured."""
 
 
@@ -205,67 +205,69 @@ def _json(entry: Entry) -> Any:
         raise ParseError(f"not JSON: {error}", file=entry.file, text=entry.stdout) from None
 
 
-def _after_all(found: _Found, *, complete: bool) -> None:
+def _after_all(content: _Content, *, complete: bool) -> None:
     """What follows from several steps together."""
-    inserted = [m.value for m in found.measurements if m.metric == "bulk_insert.seconds" and m.label.startswith("foo")]
+    inserted = [
+        m.value for m in content.measurements if m.metric == "bulk_insert.seconds" and m.label.startswith("foo")
+    ]
     if inserted:
-        found.add("bulk_insert.seconds", sum(inserted))
-    for metric, scans in found.scans.items():
+        content.add("bulk_insert.seconds", sum(inserted))
+    for metric, scans in content.scans.items():
         for column in COLUMNS:
-            _add_scans(found, metric, column, [scan for scan in scans if scan.column == column])
+            _add_scans(content, metric, column, [scan for scan in scans if scan.column == column])
     if complete:
-        _add_break_even(found)
-    _add_sizes(found)
+        _add_break_even(content)
+    _add_sizes(content)
     for table, first, last in _GROWTH:
-        _add_growth(found, table, _sizes_of(found, first, table), _sizes_of(found, last, table))
-    _add_tpcb_growth(found)
+        _add_growth(content, table, _sizes_of(content, first, table), _sizes_of(content, last, table))
+    _add_tpcb_growth(content)
 
 
-def _add_scans(found: _Found, metric: str, column: str, scans: Sequence[Scan]) -> None:
+def _add_scans(content: _Content, metric: str, column: str, scans: Sequence[Scan]) -> None:
     """The means of the scans of one column, where it was scanned."""
     if scans:
-        found.add(f"{metric}.seconds", fmean(scan.seconds for scan in scans), column)
-        found.add(f"{metric}.blocks", fmean(scan.blocks for scan in scans), column)
-        found.add(f"{metric}.blocks.read", fmean(scan.read for scan in scans), column)
+        content.add(f"{metric}.seconds", fmean(scan.seconds for scan in scans), column)
+        content.add(f"{metric}.blocks", fmean(scan.blocks for scan in scans), column)
+        content.add(f"{metric}.blocks.read", fmean(scan.read for scan in scans), column)
 
 
-def _add_break_even(found: _Found) -> None:
-    own, of_heap = found.scans.get("scan"), found.scans.get("scan.heap")
+def _add_break_even(content: _Content) -> None:
+    own, of_heap = content.scans.get("scan"), content.scans.get("scan.heap")
     if own and of_heap:
         try:
-            found.add("scan.break_even", break_even(own, of_heap))
+            content.add("scan.break_even", break_even(own, of_heap))
         except ValueError as error:
-            found.gaps.append(Gap(SOURCE, "primary", f"break-even with the heap: {error}"))
+            content.gaps.append(Gap(SOURCE, "primary", f"break-even with the heap: {error}"))
 
 
-def _add_sizes(found: _Found) -> None:
+def _add_sizes(content: _Content) -> None:
     first_looks = {table: first for table, first, _ in _GROWTH}
     for table, look in {**first_looks, **_FILLED}.items():
-        for part, size in _sizes_of(found, look, table).items():
-            found.add(f"size.{part}", size, table)
+        for part, size in _sizes_of(content, look, table).items():
+            content.add(f"size.{part}", size, table)
 
 
-def _add_growth(found: _Found, table: str, before: Mapping[str, float], after: Mapping[str, float]) -> None:
+def _add_growth(content: _Content, table: str, before: Mapping[str, float], after: Mapping[str, float]) -> None:
     """before, after: part → bytes; empty where the table was not looked at."""
     if not after:
         return
     for part, size in before.items():
         label = table if part == "table" else f"{table}: {part}"
-        found.add("growth.bytes", after[part] - size, label)
+        content.add("growth.bytes", after[part] - size, label)
         if size:
-            found.add("growth.percent", 100 * (after[part] - size) / size, label)
+            content.add("growth.percent", 100 * (after[part] - size) / size, label)
 
 
-def _add_tpcb_growth(found: _Found) -> None:
-    transactions = next((m.value for m in found.measurements if m.metric == "tpcb.transactions"), 0.0)
-    before, after = (_sizes_of(found, f"sizes {when} TPC-B", "pgbench_accounts") for when in ("before", "after"))
+def _add_tpcb_growth(content: _Content) -> None:
+    transactions = next((m.value for m in content.measurements if m.metric == "tpcb.transactions"), 0.0)
+    before, after = (_sizes_of(content, f"sizes {when} TPC-B", "pgbench_accounts") for when in ("before", "after"))
     if transactions and before and after:
-        found.add("tpcb.growth", (after["table"] - before["table"]) / transactions)
+        content.add("tpcb.growth", (after["table"] - before["table"]) / transactions)
 
 
-def _sizes_of(found: _Found, look: str, table: str) -> dict[str, float]:
+def _sizes_of(content: _Content, look: str, table: str) -> dict[str, float]:
     """Part → bytes of one table in one look; empty where it was not taken."""
-    sizes = found.sizes.get(look, {}).get(table, {})
+    sizes = content.sizes.get(look, {}).get(table, {})
     return {part: float(sizes[part]) for part in ("table", "indexes", "total") if part in sizes}
 
 

@@ -44,7 +44,7 @@ def break_even(scans: Sequence[Scan], heap: Sequence[Scan]) -> float:
     slope = sum((x - middle) * (y - mean_s) for x, y in zip(blocks, seconds, strict=True)) / spread
     if slope <= 0:
         raise ValueError("its scans do not take longer with more blocks")
-    found = middle + (fmean(scan.seconds for scan in heap) - mean_s) / slope
-    if found < 0:
+    result = middle + (fmean(scan.seconds for scan in heap) - mean_s) / slope
+    if result < 0:
         raise ValueError("the heap is faster however few blocks are read")
-    return found
+    return result

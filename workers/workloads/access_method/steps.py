@@ -89,9 +89,9 @@ class Sizes:
 def steps(parameters: Mapping[str, Scalar], *, twin: bool) -> list[Step]:
     """Every step in order. twin: whether a wide table stored as heap stands beside."""
     tables = ("wide", "wide_heap") if twin else ("wide",)
-    found = [*_loading(tables), *_scanning(tables, int(parameters["scan_repetitions"])), *_by_index(parameters)]
-    found += [*_maintaining(), *_growing(parameters)]
-    return found + list(_tpcb()) if parameters["tpcb"] else found
+    ordered = [*_loading(tables), *_scanning(tables, int(parameters["scan_repetitions"])), *_by_index(parameters)]
+    ordered += [*_maintaining(), *_growing(parameters)]
+    return ordered + list(_tpcb()) if parameters["tpcb"] else ordered
 
 
 def _loading(tables: tuple[str, ...]) -> Iterator[Step]:

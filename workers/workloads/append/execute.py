@@ -78,11 +78,11 @@ class Append:
     async def audit(self, stage: Stage) -> None:
         """Has the server count what it has. One that no longer answers costs a gap, and so the trial."""
         try:
-            said = await detached.execute(stage, "rows", _ROWS, database=stage.database, deadline_s=stage.left_s)
+            output = await detached.execute(stage, "rows", _ROWS, database=stage.database, deadline_s=stage.left_s)
         except TeitenError as error:
             stage.recorder.gap("append", "primary", f"the rows could not be counted: {error}")
             return
-        counted = {"before": stage.kept(RowsBefore).count, "after": int(said)}
+        counted = {"before": stage.kept(RowsBefore).count, "after": int(output)}
         stage.recorder.add("workload/rows.json", json.dumps(counted))
 
 

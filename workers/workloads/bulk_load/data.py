@@ -16,7 +16,7 @@ def rows_of(size_mb: int) -> dict[str, int]:
 
 def shares(jobs: int, bytes_of: Mapping[str, int]) -> list[list[str]]:
     """Whole tables shared among at most `jobs` sessions, the largest first to the session that has least to do."""
-    found: list[list[str]] = [[] for _ in range(min(jobs, len(bytes_of)))]
+    portions: list[list[str]] = [[] for _ in range(min(jobs, len(bytes_of)))]
     for table in sorted(bytes_of, key=lambda name: -bytes_of[name]):
-        min(found, key=lambda share: sum(bytes_of[name] for name in share)).append(table)
-    return found
+        min(portions, key=lambda share: sum(bytes_of[name] for name in share)).append(table)
+    return portions

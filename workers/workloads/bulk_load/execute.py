@@ -61,8 +61,10 @@ class BulkLoad:
         """Records a Check for the rows in the files, and that every table is empty."""
         files = stage.kept(Files).of_table
         for table, rows in rows_of(int(stage.spec.parameters["size_mb"])).items():
-            found = files[table]["rows"]
-            stage.recorder.check(Check(f"rows in the files of {table}", "client", str(rows), str(found), found == rows))
+            rows_in_files = files[table]["rows"]
+            stage.recorder.check(
+                Check(f"rows in the files of {table}", "client", str(rows), str(rows_in_files), rows_in_files == rows)
+            )
         before = (await stage.primary.query(_BEFORE, database=stage.database))[0]
         filled = ", ".join(before["filled"]) or "none"
         stage.recorder.check(Check("tables with rows", "primary", "none", filled, filled == "none"))

@@ -137,11 +137,11 @@ def _wrong(check: Mapping[str, Any], printed: Printed, wanted: Mapping[str, int]
 
 
 def _steps(spans: Iterable[Span], check: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[Measurement]:
-    found = list(spans)
+    ordered = list(spans)
     of_files = {table: int(files[table]["bytes"]) for table in TABLES}
-    yield from _one("", found, TABLES, check, of_files)
+    yield from _one("", ordered, TABLES, check, of_files)
     for step in _STEPS:
-        of_step = [span for span in found if span.step == step]
+        of_step = [span for span in ordered if span.step == step]
         tables = tuple(dict.fromkeys(span.table for span in of_step))
         sizes = of_files if step == "copy" else check["table_bytes"]
         yield from _one(step, of_step, tables, check, sizes)
@@ -174,10 +174,10 @@ def _one(
 
 def _overlapped(table: str, spans: Iterable[Span]) -> bool:
     """Whether another table was worked on at the same time, so that the WAL of one cannot be told."""
-    found = list(spans)
-    own = [span for span in found if span.table == table]
+    ordered = list(spans)
+    own = [span for span in ordered if span.table == table]
     begin, end = min(span.begin_us for span in own), max(span.end_us for span in own)
-    return any(span.table != table and span.begin_us < end and begin < span.end_us for span in found)
+    return any(span.table != table and span.begin_us < end and begin < span.end_us for span in ordered)
 
 
 def _sizes(check: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[Measurement]:
@@ -194,8 +194,8 @@ def _sizes(check: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[Measu
 
 def _events(spans: Iterable[Span]) -> Iterator[Event]:
     """Where each step began. The window begins with the first session, milliseconds before the first mark."""
-    found = list(spans)
-    first_us = min(span.begin_us for span in found)
+    ordered = list(spans)
+    first_us = min(span.begin_us for span in ordered)
     for step in _STEPS:
-        begin_us = min(span.begin_us for span in found if span.step == step)
+        begin_us = min(span.begin_us for span in ordered if span.step == step)
         yield Event((begin_us - first_us) / 1e6, "primary", "step", step)

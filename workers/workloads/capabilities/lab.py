@@ -66,8 +66,8 @@ class Lab:
     def same(self, what: str, expected: Iterable[object], found: Iterable[str], *, statement: str) -> None:
         """Compares two contents row for row, whatever their order. statement: what gave those found. Raises Differs."""
         wanted = [str(row) for row in expected]
-        if told := difference(wanted, found):
-            raise Differs(f"{_capital(what)}: {told}.", statement=statement)
+        if message := difference(wanted, found):
+            raise Differs(f"{_capital(what)}: {message}.", statement=statement)
         self.compared.append(f"{what}: {len(wanted)} rows")
 
     def equal(self, what: str, expected: object, found: object, *, statement: str) -> None:
@@ -82,7 +82,7 @@ class Lab:
         others = other_sqlstates(expected, found)
         if not others:
             return self.equal(what, " ".join(expected), " ".join(found), statement=statement)
-        words = ", ".join(f"SQLSTATE {told} where {due} is due" for due, told in others)
+        words = ", ".join(f"SQLSTATE {actual} where {due} is due" for due, actual in others)
         self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, f"{_capital(what)}: {words}.", statement, others[0][1]))
 
     async def holds(
@@ -192,8 +192,8 @@ class Lab:
         """The path of a client program: the installation's own, else one beside the psql in use. Raises NotTried."""
         folders = dict.fromkeys((self.scratch.spec.installation.bin_dir, self.scratch.spec.installation.client_bin))
         for folder in folders:
-            found = await self.scratch.remote.run("test", "-x", f"{folder}/{name}", check=False)
-            if found.exit_status == 0:
+            result = await self.scratch.remote.run("test", "-x", f"{folder}/{name}", check=False)
+            if result.exit_status == 0:
                 return f"{folder}/{name}"
         raise NotTried(f"There is no {name} in {' or '.join(folders)}.")
 

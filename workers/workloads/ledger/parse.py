@@ -44,8 +44,8 @@ def parse(reading: Reading) -> Part:
             by_server = tuple(Measurement("transactions", n, at) for n, at in zip(counts, places, strict=True))
     ranges = _present(reading)
     counted = balance(log, ranges) if ranges is not None else None
-    said = [] if failover is None else [part.failure]
-    failures = [*said, *_failures(reading, log, runs, counted, failed_over=failover is not None)]
+    messages = [] if failover is None else [part.failure]
+    failures = [*messages, *_failures(reading, log, runs, counted, failed_over=failover is not None)]
     return Part(
         measurements=(*_numbers(log, length_s, counted), *by_server, *part.measurements),
         series=service.series(log, length_s),
@@ -60,10 +60,10 @@ def balance(log: Acknowledged, ranges: _Ranges) -> Balance:
     lost = unacknowledged = unsent = 0
     for key in {*log.clients, *ranges}:
         acknowledged = log.clients.get(key, 0)
-        found = ranges.get(key, ())
-        lost += acknowledged - sum(max(0, min(last, acknowledged) - first + 1) for first, last in found)
-        beyond = sum(max(0, last - max(first, acknowledged + 1) + 1) for first, last in found)
-        in_flight = any(first <= acknowledged + 1 <= last for first, last in found)
+        blocks = ranges.get(key, ())
+        lost += acknowledged - sum(max(0, min(last, acknowledged) - first + 1) for first, last in blocks)
+        beyond = sum(max(0, last - max(first, acknowledged + 1) + 1) for first, last in blocks)
+        in_flight = any(first <= acknowledged + 1 <= last for first, last in blocks)
         unacknowledged += in_flight
         unsent += beyond - in_flight
     return Balance(lost, unacknowledged, unsent)
@@ -113,9 +113,9 @@ def _present(reading: Reading) -> _Ranges | None:
     if text is None:
         return None
     try:
-        found: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+        present: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         for row in json.loads(text)["ranges"]:
-            found[int(row["start"]), int(row["client"])].append((int(row["first"]), int(row["last"])))
-        return found
+            present[int(row["start"]), int(row["client"])].append((int(row["first"]), int(row["last"])))
+        return present
     except (ValueError, KeyError, TypeError) as error:
         raise ParseError("not the rows of a ledger", file=_PRESENT, text=f"{error!r} in {text[:150]}") from None

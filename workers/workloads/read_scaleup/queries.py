@@ -42,8 +42,8 @@ def explain_script(variant: str, protocol: str) -> str:
     if protocol != "prepared":
         return f"EXPLAIN (FORMAT JSON) {query}\n"
     names = _VARIABLE.findall(query)
-    numbers = iter(range(1, len(names) + 1))
-    prepared = _VARIABLE.sub(lambda _: f"${next(numbers)}", query)
+    numbering = iter(range(1, len(names) + 1))
+    prepared = _VARIABLE.sub(lambda _: f"${next(numbering)}", query)
     execute = f"EXECUTE measured ({', '.join(f':{name}' for name in names)})"
     return f"PREPARE measured AS {prepared}\n" + (
         f"{execute} \\g /dev/null\n" * _UNTIL_SETTLED + f"EXPLAIN (FORMAT JSON) {execute};\n"

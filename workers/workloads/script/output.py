@@ -52,8 +52,8 @@ def read_output(text: str, file: str = "stdout") -> list[Printed]:
     a number that is none or not finite, for the same value twice, for a metric in two units, and where there is no
     value."""
     if text.lstrip()[:1] in ("{", "["):
-        found = list(_from_json(text, file))
-        numbered = [(1, "", one) for one in found]
+        measurements = list(_from_json(text, file))
+        numbered = [(1, "", one) for one in measurements]
     else:
         numbered = list(_from_lines(text, file))
     _consistent(numbered, file)
@@ -64,13 +64,13 @@ def read_output(text: str, file: str = "stdout") -> list[Printed]:
 
 def declared(printed: Sequence[Printed]) -> tuple[Metric, ...]:
     """The metrics that the output itself declares; the direction is what any of its values says."""
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     for one in printed:
-        known = found.get(one.metric)
+        known = metrics.get(one.metric)
         better = Better(one.better) if one.better else known.better if known else Better.NEITHER
         label = one.metric.removeprefix("own.").replace("_", " ").replace(".", " ")
-        found[one.metric] = Metric(one.metric, one.unit, better, label, "Printed by the trial's own command.")
-    return tuple(found.values())
+        metrics[one.metric] = Metric(one.metric, one.unit, better, label, "Printed by the trial's own command.")
+    return tuple(metrics.values())
 
 
 def measurements(printed: Sequence[Printed]) -> tuple[Measurement, ...]:

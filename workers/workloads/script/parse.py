@@ -54,9 +54,9 @@ def _queries(reading: Reading) -> Part:
 
 def _query_failure(reading: Reading, clients: dict[int, Client], names: Sequence[str], passes: int) -> str:
     for number, client in clients.items():
-        said = complaint(reading.files.get(f"client-{number}.stderr", ""))
-        if said:
-            return f"{_place(number, client, names)}: {said}"
+        message = complaint(reading.files.get(f"client-{number}.stderr", ""))
+        if message:
+            return f"{_place(number, client, names)}: {message}"
     running = next(((n, client) for n, client in clients.items() if client.begun), None)
     where = _place(*running, names) if running else "psql"
     if ending := _ending(reading, where, ""):
@@ -78,8 +78,8 @@ def _ending(reading: Reading, what: str, stderr: str) -> str:
     """Why it did not end well, with its last words; '' when it did."""
     words = stderr.strip()[-_TAIL:]
     if reading.files.get("timed_out", "").strip():
-        said = f"{what} was still running at the deadline of {reading.parameters['deadline_s']:g} s, and was ended."
-        return f"{said} {words}".strip()
+        message = f"{what} was still running at the deadline of {reading.parameters['deadline_s']:g} s, and was ended."
+        return f"{message} {words}".strip()
     text = reading.files.get("exit", "").strip()
     if not text.isdigit():
         raise ParseError("not an exit status", file="exit", line=1, text=text)

@@ -29,7 +29,7 @@ class Section:
 def sections(text: str, whole: str) -> tuple[Section, ...]:
     """The text's parts in its order; a text without a heading is one part called `whole`. Raises ValueError with a
     sentence for the user."""
-    found: list[Section] = []
+    sections: list[Section] = []
     before: list[str] = []
     name, weight, first, lines = "", None, 1, before
     for number, line in enumerate(text.split("\n"), 1):
@@ -37,17 +37,17 @@ def sections(text: str, whole: str) -> tuple[Section, ...]:
             lines.append(line)
             continue
         if name:
-            found.append(_section(name, lines, first, weight))
+            sections.append(_section(name, lines, first, weight))
         name, weight = _named(head[1], number)
         first, lines = number + 1, []
     if name:
-        found.append(_section(name, lines, first, weight))
-    if not found:
+        sections.append(_section(name, lines, first, weight))
+    if not sections:
         return (_section(whole, before, 1, None),)
     if not is_empty(before):
         raise ValueError("there is text before the first heading")
-    _each_once(found)
-    return tuple(found)
+    _each_once(sections)
+    return tuple(sections)
 
 
 def is_empty(lines: list[str]) -> bool:
@@ -70,7 +70,7 @@ def _section(name: str, lines: list[str], first: int, weight: int | None) -> Sec
     return Section(name, "\n".join(lines) + "\n", first, weight)
 
 
-def _each_once(found: list[Section]) -> None:
-    names = [section.name for section in found]
+def _each_once(named_sections: list[Section]) -> None:
+    names = [section.name for section in named_sections]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ValueError(f"there are two called {twice!r}")

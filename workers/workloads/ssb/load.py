@@ -58,8 +58,8 @@ class Loader:
         if self.parameters["vacuum"]:
             await self._sql("vacuum", read("vacuum.sql"))
         await self._sql("analyze", read("analyze.sql"))
-        said = {table: loaded(self.parameters, rows) for table, rows in self.rows.items()}
-        await self.stage.primary.execute(read("comment.sql"), database=self.database, variables=said)
+        loaded_tables = {table: loaded(self.parameters, rows) for table, rows in self.rows.items()}
+        await self.stage.primary.execute(read("comment.sql"), database=self.database, variables=loaded_tables)
         self.stage.recorder.add("workload/load.json", json.dumps(self.steps, indent=1))
 
     async def _require(self, fact_method: str) -> None:
@@ -91,8 +91,8 @@ class Loader:
 
     async def _copy(self, step: str, streams: int) -> None:
         size = self.sizes
-        numbers = (streams, size.orders, size.customers, size.suppliers, size.parts, self.parameters["seed"])
-        argv = ["sh", "load.sh", psql(self.stage), self.database, step, *map(str, numbers)]
+        arguments = (streams, size.orders, size.customers, size.suppliers, size.parts, self.parameters["seed"])
+        argv = ["sh", "load.sh", psql(self.stage), self.database, step, *map(str, arguments)]
         finished = await self._job(step, argv)
         copied = 0
         for line in finished.stdout.splitlines():

@@ -82,15 +82,15 @@ def _differing(executions: Sequence[Execution]) -> dict[str, str]:
     """Query → how its answers differ, for the queries that were not answered alike by all. Rows that ORDER BY leaves
     equal may come in any order."""
     first: dict[str, Execution] = {}
-    found: dict[str, str] = {}
+    differing: dict[str, str] = {}
     for execution in executions:
         reference = first.setdefault(execution.query, execution)
-        if sorted(execution.answer) != sorted(reference.answer) and execution.query not in found:
+        if sorted(execution.answer) != sorted(reference.answer) and execution.query not in differing:
             rows = f"{len(reference.answer)} and {len(execution.answer)} rows"
-            found[execution.query] = (
+            differing[execution.query] = (
                 f"{execution.query} was answered differently: {reference.name}, and {execution.name} ({rows})"
             )
-    return found
+    return differing
 
 
 def _require_all(reading: Reading, clients: Mapping[int, _Client]) -> None:
@@ -104,12 +104,12 @@ def _queries(executions: Sequence[Execution]) -> Iterator[Measurement]:
     by_query: dict[str, list[Execution]] = defaultdict(list)
     for execution in executions:
         by_query[execution.query].append(execution)
-    for query, found in sorted(by_query.items()):
-        seconds = [execution.seconds for execution in found]
+    for query, passes in sorted(by_query.items()):
+        seconds = [execution.seconds for execution in passes]
         yield Measurement("ssb.query.seconds", median(seconds), label=query)
         yield Measurement("ssb.query.seconds.min", min(seconds), label=query)
         yield Measurement("ssb.query.seconds.max", max(seconds), label=query)
-        yield Measurement("ssb.query.rows", len(found[0].answer), label=query)
+        yield Measurement("ssb.query.rows", len(passes[0].answer), label=query)
 
 
 def _totals(executions: Sequence[Execution], reading: Reading) -> Iterator[Measurement]:

@@ -36,13 +36,13 @@ def sequence(parameters: Mapping[str, Scalar], client: int, passes: int) -> list
     """(pass, query) in the order in which this client runs them; both counted from 1. Shuffled: another order for each
     client and pass, the same for the same `order_seed`."""
     queries = chosen(parameters)
-    found = []
+    ordered = []
     for number in range(1, passes + 1):
         order = list(queries)
         if parameters["order"] == SHUFFLED:
             random.Random(f"{parameters['order_seed']}/{client}/{number}").shuffle(order)
-        found += [(number, query) for query in order]
-    return found
+        ordered += [(number, query) for query in order]
+    return ordered
 
 
 def counts_workers(parameters: Mapping[str, Scalar]) -> bool:

@@ -20,13 +20,13 @@ FACT = "lineorder"
 
 def loaded(parameters: Mapping[str, Scalar], rows: int) -> str:
     """The comment of a table into which so many rows were loaded."""
-    said = {"rows": rows, "scale_factor": float(parameters["scale_factor"]), "seed": int(parameters["seed"])}
-    return json.dumps(said, sort_keys=True)
+    content = {"rows": rows, "scale_factor": float(parameters["scale_factor"]), "seed": int(parameters["seed"])}
+    return json.dumps(content, sort_keys=True)
 
 
-def checks(parameters: Mapping[str, Scalar], found: Sequence[Mapping[str, Any]]) -> Iterator[Check]:
-    """One Check for what each table holds and one for its indexes. found: the rows of verify.sql."""
-    tables = {str(row["name"]): row for row in found}
+def checks(parameters: Mapping[str, Scalar], states: Sequence[Mapping[str, Any]]) -> Iterator[Check]:
+    """One Check for what each table holds and one for its indexes. states: the rows of verify.sql."""
+    tables = {str(row["name"]): row for row in states}
     size = sizes(float(parameters["scale_factor"]))
     keys = 0 if parameters["indexes"] == NO_INDEXES else 1
     columns = 4 if parameters["indexes"] == KEYS_AND_FACT_COLUMNS else 0
@@ -41,14 +41,14 @@ def checks(parameters: Mapping[str, Scalar], found: Sequence[Mapping[str, Any]])
 def _holds(
     tables: Mapping[str, Mapping[str, Any]], table: str, parameters: Mapping[str, Scalar], rows: tuple[int, int]
 ) -> Check:
-    said = str(tables.get(table, {}).get("loaded") or "not loaded to its end")
+    state = str(tables.get(table, {}).get("loaded") or "not loaded to its end")
     wanted = [loaded(parameters, count) for count in dict.fromkeys(rows)]
     try:
-        count = int(json.loads(said)["rows"])
+        count = int(json.loads(state)["rows"])
     except (ValueError, KeyError, TypeError):
-        return Check(f"ssb.{table}", "primary", " to ".join(wanted), said, False)
-    passed = rows[0] <= count <= rows[1] and said == loaded(parameters, count)
-    return Check(f"ssb.{table}", "primary", " to ".join(wanted), said, passed)
+        return Check(f"ssb.{table}", "primary", " to ".join(wanted), state, False)
+    passed = rows[0] <= count <= rows[1] and state == loaded(parameters, count)
+    return Check(f"ssb.{table}", "primary", " to ".join(wanted), state, passed)
 
 
 def _indexes(tables: Mapping[str, Mapping[str, Any]], table: str, wanted: int) -> Check:

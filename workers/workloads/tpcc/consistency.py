@@ -38,25 +38,25 @@ class Condition:
 
 def read_conditions(text: str, file: str) -> tuple[Condition, ...]:
     """One line of JSON for each condition. Raises ParseError when one is missing or damaged."""
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            found.append(_condition(json.loads(line)))
+            conditions.append(_condition(json.loads(line)))
         except (ValueError, KeyError, TypeError):
             raise ParseError(
                 "not the answer about a consistency condition", file=file, line=number, text=line
             ) from None
-    if tuple(condition.number for condition in found) != CONDITIONS:
+    if tuple(condition.number for condition in conditions) != CONDITIONS:
         raise ParseError("not the four consistency conditions", file=file, text=text)
-    return tuple(found)
+    return tuple(conditions)
 
 
-def _condition(said: dict[str, Any]) -> Condition:
+def _condition(values: dict[str, Any]) -> Condition:
     return Condition(
-        int(said["condition"]),
-        int(said["compared"]),
-        int(said["violated"]),
-        tuple(_difference(row) for row in said["first"]),
+        int(values["condition"]),
+        int(values["compared"]),
+        int(values["violated"]),
+        tuple(_difference(row) for row in values["first"]),
     )
 
 

@@ -22,7 +22,7 @@ class Constants:
 def constants(seed: int) -> Constants:
     """Constants by seed. Clause 2.1.6.1: the two of the last names differ by 65 to 119, but not by 96 or 112."""
     digest = hashlib.sha256(f"C of seed {seed}".encode()).digest()
-    numbers = [int.from_bytes(digest[at : at + 8], "big") for at in (0, 8, 16, 24)]
-    load = numbers[0] % 256
+    words = [int.from_bytes(digest[at : at + 8], "big") for at in (0, 8, 16, 24)]
+    load = words[0] % 256
     allowed = [c for c in range(256) if abs(c - load) in _DELTAS]
-    return Constants(load, allowed[numbers[1] % len(allowed)], numbers[2] % 1024, numbers[3] % 8192)
+    return Constants(load, allowed[words[1] % len(allowed)], words[2] % 1024, words[3] % 8192)

@@ -25,8 +25,8 @@ def parse(reading: Reading) -> Part:
     if part.failure:
         return part
     for file in ("uncounted", "unchecked"):
-        if said := reading.files.get(file, "").strip():
-            return replace(part, failure=f"What was done could not be checked after the run: {said}")
+        if stderr := reading.files.get(file, "").strip():
+            return replace(part, failure=f"What was done could not be checked after the run: {stderr}")
     done = _done(reading)
     broken = _broken(reading) or _disagreement(part.measurements, done)
     if broken:
