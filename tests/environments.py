@@ -25,16 +25,16 @@ def layers(
     """The layers of a trial on one machine. facts: texts to replace in what the machine said. rows: settings as a plan
     sets them, in the server's own units. changes: `build`, `client`, `data`, `topology`: keys that are otherwise;
     `initdb`."""
-    said = FACTS
+    text = FACTS
     for old, new in (facts or {}).items():
-        assert old in said
-        said = said.replace(old, new)
+        assert old in text
+        text = text.replace(old, new)
     version, number = VERSIONS[major]
     configure = [f"--prefix=/opt/{version}", "CFLAGS=-O2"]
     build = {"name": f"pg{major}", "version": version, "version_num": number, "configure": configure, "jit": False}
     in_force = server(major, rows or {})
     return [
-        *(("primary", layer) for layer in parse_facts(said).layers),
+        *(("primary", layer) for layer in parse_facts(text).layers),
         ("primary", Layer(LayerKind.BUILD, build | {"initdb": []} | changes.get("build", {}))),
         ("primary", settings.layer(in_force)),
         ("primary", settings.defaults_layer(in_force)),

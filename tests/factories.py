@@ -82,8 +82,8 @@ def agent(name: str = "db1", versions: Mapping[str, int] | None = None) -> model
     made = models.Agent.objects.create(
         name=name, host="127.0.0.1", port=2222, user="bench", data_dir="/srv/data", work_dir="/srv/work"
     )
-    found = versions or {"16.9": 160009, "18.1": 180001}
-    record_contact(made.pk, contact(found), timezone.now())
+    server_versions = versions or {"16.9": 160009, "18.1": 180001}
+    record_contact(made.pk, contact(server_versions), timezone.now())
     made.refresh_from_db()
     return made
 
@@ -96,9 +96,9 @@ def lies(
     return FoundCluster(directory, state, int(gb * 1024**3), days * 86400, **words)
 
 
-def clusters(*found: FoundCluster, name: str = "db1") -> None:
+def clusters(*found_cluster: FoundCluster, name: str = "db1") -> None:
     """What lies on the agent, as looked at now."""
-    record_inventory(models.Agent.objects.get(name=name).pk, found, timezone.now())
+    record_inventory(models.Agent.objects.get(name=name).pk, found_cluster, timezone.now())
 
 
 def host_factor() -> HostFactor:
@@ -338,8 +338,8 @@ def _end(
 
 def citation(run: models.Run, query: str = "") -> models.Snapshot:
     """The run's first comparison, or that of a query, as it is now."""
-    asked, found = citations.compare_query(query or f"run={run.pk}")
-    return snapshots.cite(asked, found, user=None, actor="tests")
+    parameters, comparison = citations.compare_query(query or f"run={run.pk}")
+    return snapshots.cite(parameters, comparison, user=None, actor="tests")
 
 
 def tokens(user: User, scopes: Sequence[str] = ("read", "run", "admin")) -> dict[str, str]:

@@ -125,14 +125,16 @@ def _made() -> Iterator[Warehouse]:
     subprocess.run(
         [str(programs / "initdb"), *words], check=True, capture_output=True, cwd="/", env=_environment(), **owner.spawn
     )
-    found = Warehouse(programs, data, next(port for port in _PORTS if ports.is_free(port)), owner)
+    warehouse = Warehouse(programs, data, next(port for port in _PORTS if ports.is_free(port)), owner)
     try:
-        found.start()
-        with psycopg.connect(host=ports.HOST, port=found.port, user=USER, dbname="postgres", autocommit=True) as admin:
+        warehouse.start()
+        with psycopg.connect(
+            host=ports.HOST, port=warehouse.port, user=USER, dbname="postgres", autocommit=True
+        ) as admin:
             admin.execute(f"CREATE DATABASE {DATABASE}")
-        yield found
+        yield warehouse
     finally:
-        found.stop()
+        warehouse.stop()
         shutil.rmtree(folder)
 
 

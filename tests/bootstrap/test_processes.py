@@ -22,9 +22,9 @@ def stubborn() -> Iterator[Process]:
     with subprocess.Popen([sys.executable, "-c", _STUBBORN], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == b"deaf\n"
-        found = processes.find(child.pid)
-        assert found is not None
-        yield found
+        matches = processes.find(child.pid)
+        assert matches is not None
+        yield matches
         child.kill()
 
 

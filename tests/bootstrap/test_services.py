@@ -138,6 +138,6 @@ def _waiting(bootstrap: Bootstrap) -> subprocess.Popen[str]:
 
 
 def _pids(bootstrap: Bootstrap) -> list[str]:
-    found = sorted((bootstrap.state / "test" / "run").glob("*.pid"))
-    assert [path.stem for path in found] == ["redis", "sshd", "warehouse"]
-    return [path.read_text().split()[0] for path in found]
+    paths = sorted((bootstrap.state / "test" / "run").glob("*.pid"))
+    assert [path.stem for path in paths] == ["redis", "sshd", "warehouse"]
+    return [path.read_text().split()[0] for path in paths]

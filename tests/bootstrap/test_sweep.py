@@ -37,8 +37,8 @@ def job(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Process]:
 def _leader(pid_file: Path) -> Process:
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        if pid_file.exists() and (found := processes.find(int(pid_file.read_text()))):
-            return found
+        if pid_file.exists() and (matches := processes.find(int(pid_file.read_text()))):
+            return matches
         time.sleep(0.01)
     raise AssertionError("the job did not start")
 

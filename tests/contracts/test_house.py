@@ -141,5 +141,5 @@ def test_every_kind_has_its_smoke_test() -> None:
 def test_what_topologies_do_at_once_is_waited_for() -> None:
     """One that failed must not leave others that still start servers when the trial cleans up: `nodes.all_of`."""
     folders = [ROOT / "workers" / name for name in ("topologies", "servers", "replication", "pgpool")]
-    found = [path for folder in folders for path in folder.rglob("*.py") if "asyncio.gather(" in path.read_text()]
-    assert found == [ROOT / "workers" / "servers" / "nodes.py"]
+    paths = [path for folder in folders for path in folder.rglob("*.py") if "asyncio.gather(" in path.read_text()]
+    assert paths == [ROOT / "workers" / "servers" / "nodes.py"]

@@ -95,7 +95,7 @@ class Watched:
         self.base = base
         self.troubles: list[str] = []
         self.page.on("pageerror", lambda error: self.troubles.append(f"script: {error}"))
-        self.page.on("console", lambda said: self._said(said.text) if said.type == "error" else None)
+        self.page.on("console", lambda message: self._said(message.text) if message.type == "error" else None)
         self.page.on("request", lambda request: self._seen(request.url))
 
     def _said(self, text: str) -> None:

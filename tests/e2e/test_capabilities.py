@@ -18,10 +18,10 @@ def test_an_answer_opens_to_what_was_said_and_a_filter_applies_at_once(watched: 
     for installation in ("16", "18"):
         factories.capability_run({"vacuum": "yes", "toast": "yes"}, installation=installation)
     page = watched.open("/capabilities/")
-    said = page.locator(".answer.no .said")
-    expect(said).to_be_hidden()
+    message = page.locator(".answer.no .said")
+    expect(message).to_be_hidden()
     page.click(".answer.no summary")
-    expect(said).to_contain_text("only heap AM is supported")
+    expect(message).to_contain_text("only heap AM is supported")
     assert watched.overflow_px() == 0
 
     page.locator("#matrix").evaluate("box => box.scrollLeft = 80")

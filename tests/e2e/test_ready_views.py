@@ -42,8 +42,8 @@ def picture(watched: Watched, name: str) -> None:
 
 def violations_of(page: Page) -> list[str]:
     """Rule and element of everything that axe objects to."""
-    found = Axe().run(page).response["violations"]
-    return [f"{one['id']} {node['target']} {node['html'][:120]}" for one in found for node in one["nodes"]]
+    violations = Axe().run(page).response["violations"]
+    return [f"{one['id']} {node['target']} {node['html'][:120]}" for one in violations for node in one["nodes"]]
 
 
 @pytest.mark.parametrize("watched", ["desktop", "phone"], indirect=True)

@@ -15,8 +15,8 @@ from tests.e2e.conftest import Watched
 
 
 def violations(watched: Watched) -> list[str]:
-    found = Axe().run(watched.page, context="#trends").response["violations"]
-    return sorted({f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]})
+    violations = Axe().run(watched.page, context="#trends").response["violations"]
+    return sorted({f"{one['id']}: {node['html'][:120]}" for one in violations for node in one["nodes"]})
 
 
 def wide() -> models.Plan:

@@ -28,8 +28,8 @@ def test_axe_finds_nothing_on_the_page_in_light_and_dark(watched: Any, agent: An
     page.wait_for_selector('[data-figure="costs"][data-drawn]')
     page.click("#rest summary")
     for _ in ("light", "dark"):
-        found = Axe().run(page, context="main").response["violations"]
-        assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+        violations = Axe().run(page, context="main").response["violations"]
+        assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in violations] == []
         page.click("[data-theme-toggle]")
 
 

@@ -20,15 +20,15 @@ from workers.remote.connection import Remote, connected
 def address(agent_environment: dict[str, Any]) -> Iterator[Address]:
     """The agent, with directories of these tests' own in each process; their servers are stopped at the end."""
     folder = f"{agent_environment['home']}/live{process_number() or ''}"
-    found = Address(
+    address = Address(
         name="live",
         **{name: agent_environment[name] for name in ("host", "port", "user", "key_path", "host_key")},
         data_dir=f"{folder}/data",
         work_dir=f"{folder}/work",
         search=tuple(agent_environment["search"]),
     )
-    yield found
-    asyncio.run(_stop_servers(found))
+    yield address
+    asyncio.run(_stop_servers(address))
 
 
 async def _stop_servers(address: Address) -> None:
@@ -48,7 +48,7 @@ def installations(address: Address) -> list[InstallationRef]:
 
     async def ask() -> list[InstallationRef]:
         async with connected(address) as opened:
-            return [found.ref for found in await discover_installations(opened, ["pgbench"])]
+            return [installation.ref for installation in await discover_installations(opened, ["pgbench"])]
 
     return asyncio.run(ask())
 
@@ -64,7 +64,7 @@ def postgres_18(installations: list[InstallationRef]) -> InstallationRef:
 
 
 def _installation(version: str, installations: list[InstallationRef]) -> InstallationRef:
-    found = find_installation(version, installations)
-    if found is None:
+    installation = find_installation(version, installations)
+    if installation is None:
         pytest.fail(f"The agent has no PostgreSQL {version}: run `make test`.")
-    return found
+    return installation

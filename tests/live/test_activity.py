@@ -25,10 +25,10 @@ async def server(
 ) -> AsyncIterator[Server]:
     installation = find_installation(request.param, installations)
     assert installation is not None
-    found = await cluster.ensure(remote, installation, name="activity")
-    yield found
+    ensure = await cluster.ensure(remote, installation, name="activity")
+    yield ensure
     await sweep(remote)
-    await cluster.drop(remote, found)
+    await cluster.drop(remote, ensure)
 
 
 async def begin(server: Server, address: Address, name: str, sql: str) -> None:

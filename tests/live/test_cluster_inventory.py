@@ -97,8 +97,8 @@ async def there(remote: Remote, path: str) -> bool:
 
 
 async def the_only(remote: Remote) -> FoundCluster:
-    [found] = await inventory(remote)
-    return found
+    [clusters] = await inventory(remote)
+    return clusters
 
 
 async def test_an_agent_without_clusters_has_none(address: Address) -> None:
@@ -111,15 +111,20 @@ async def test_a_cluster_is_told_with_its_size_its_use_and_its_installation(
 ) -> None:
     path = await stopped()
     await home.run("touch", "-d", "3 days ago", *(f"{path}/{file}" for file in FILES))
-    found = await the_only(home)
-    assert (found.directory, found.state, found.running, found.parts) == (path, ClusterState.WHOLE, False, ())
-    assert found.bin_dir == postgres_16.bin_dir
-    assert 3 * 86400 - 60 < found.idle_s < 3 * 86400 + 60
-    assert found.size_bytes == await du(home, path) > 20_000_000
+    only_cluster = await the_only(home)
+    assert (only_cluster.directory, only_cluster.state, only_cluster.running, only_cluster.parts) == (
+        path,
+        ClusterState.WHOLE,
+        False,
+        (),
+    )
+    assert only_cluster.bin_dir == postgres_16.bin_dir
+    assert 3 * 86400 - 60 < only_cluster.idle_s < 3 * 86400 + 60
+    assert only_cluster.size_bytes == await du(home, path) > 20_000_000
     server = await made(home, postgres_16, stopped=False)  # which it was
-    found = await the_only(home)
-    assert (server.how, found.directory, found.running) == ("started", path, True)
-    assert found.idle_s < 60
+    only_cluster = await the_only(home)
+    assert (server.how, only_cluster.directory, only_cluster.running) == ("started", path, True)
+    assert only_cluster.idle_s < 60
 
 
 async def test_parts_in_other_places_are_told_counted_and_removed(
@@ -127,9 +132,9 @@ async def test_parts_in_other_places_are_told_counted_and_removed(
 ) -> None:
     server = await made(laid_out(home, data="fast", wal="slow", tablespace="slow"), postgres_16)
     await made(laid_out(home, wal="slow"), postgres_16)  # whose WAL lies beside the other's
-    found = {one.directory: one for one in await inventory(home)}
-    one = found.pop(directory(server))
-    [other] = found.values()
+    clusters = {one.directory: one for one in await inventory(home)}
+    one = clusters.pop(directory(server))
+    [other] = clusters.values()
     slow = home.address.places[1]
     assert set(one.parts) == {f"{slow}/{kind}/{name_of(one.directory)}" for kind in ("wal", "tablespaces")}
     assert one.size_bytes == await du(home, one.directory, *one.parts) > await du(home, one.directory)
@@ -142,8 +147,8 @@ async def test_parts_in_other_places_are_told_counted_and_removed(
 async def test_what_was_removed_is_made_anew(home: Remote, postgres_16: InstallationRef) -> None:
     apart = laid_out(home, wal="slow")
     server = await made(apart, postgres_16)
-    found = await the_only(home)
-    assert await remove(home, found.directory, found.parts, 60)
+    only_cluster = await the_only(home)
+    assert await remove(home, only_cluster.directory, only_cluster.parts, 60)
     again = await made(apart, postgres_16, stopped=False)
     assert (again.how, again.data_dir) == ("created", server.data_dir)
 
@@ -175,8 +180,8 @@ async def test_a_cluster_whose_removal_has_begun_is_made_anew(
 async def test_half_made_clusters_are_told_and_removed(home: Remote, stopped: Stopped) -> None:
     path = await stopped()
     await home.run("rm", f"{path}/made")
-    found = await the_only(home)
-    assert found.state is ClusterState.UNFINISHED
+    only_cluster = await the_only(home)
+    assert only_cluster.state is ClusterState.UNFINISHED
     assert await remove(home, path, (), 60)
     assert await inventory(home) == []
 
@@ -187,12 +192,16 @@ async def test_what_is_left_of_a_cluster_that_is_gone_is_told_and_removed(
     await made(laid_out(home, wal="slow"), postgres_16)
     whole = await the_only(home)
     await home.run("rm", "-rf", "--", whole.directory)
-    found = await the_only(home)
-    assert (found.directory, found.state, found.parts) == (whole.directory, ClusterState.REMAINS, whole.parts)
-    assert found.size_bytes == await du(home, *found.parts)
-    assert await remove(home, found.directory, found.parts, 60)
+    only_cluster = await the_only(home)
+    assert (only_cluster.directory, only_cluster.state, only_cluster.parts) == (
+        whole.directory,
+        ClusterState.REMAINS,
+        whole.parts,
+    )
+    assert only_cluster.size_bytes == await du(home, *only_cluster.parts)
+    assert await remove(home, only_cluster.directory, only_cluster.parts, 60)
     assert await inventory(home) == []
-    assert not await there(home, found.parts[0])
+    assert not await there(home, only_cluster.parts[0])
 
 
 async def test_of_a_disk_that_is_away_nothing_is_told(home: Remote, postgres_16: InstallationRef) -> None:
@@ -279,9 +288,9 @@ async def test_two_ways_to_one_folder_count_once(home: Remote, postgres_16: Inst
     fast, slow = home.address.places
     await home.run("ln", "-s", home.address.data_dir, f"{fast}/link")
     async with connected(replace(home.address, places=(fast, slow, f"{fast}/link", f"{slow}/"))) as remote:
-        found = await the_only(remote)
-    assert found == replace(await the_only(home), idle_s=found.idle_s)
-    assert len(found.parts) == 1
+        only_cluster = await the_only(remote)
+    assert only_cluster == replace(await the_only(home), idle_s=only_cluster.idle_s)
+    assert len(only_cluster.parts) == 1
 
 
 async def test_a_socket_elsewhere_goes_with_its_cluster(address: Address, postgres_16: InstallationRef) -> None:

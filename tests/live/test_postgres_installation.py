@@ -14,7 +14,7 @@ from workers.remote.connection import Remote, connected
 
 
 @pytest.fixture(scope="module")
-def found(address: Address) -> list[Installation]:
+def installations(address: Address) -> list[Installation]:
     async def ask() -> list[Installation]:
         async with connected(address) as remote:
             return await discover_installations(remote, ["pgbench"])
@@ -22,13 +22,13 @@ def found(address: Address) -> list[Installation]:
     return asyncio.run(ask())
 
 
-def of(major: str, found: list[Installation]) -> Installation:
-    return next(i for i in found if i.version.startswith(f"{major}."))
+def of(major: str, installations: list[Installation]) -> Installation:
+    return next(i for i in installations if i.version.startswith(f"{major}."))
 
 
-async def test_16_and_18_are_found_with_what_they_really_have(found: list[Installation]):
+async def test_16_and_18_are_found_with_what_they_really_have(installations: list[Installation]):
     for major in ("16", "18"):
-        installation = of(major, found)
+        installation = of(major, installations)
         assert installation.version_num // 10000 == int(major)
         assert installation.access_methods == ("heap",)
         assert "plpgsql" in installation.extensions
@@ -40,25 +40,25 @@ async def test_16_and_18_are_found_with_what_they_really_have(found: list[Instal
         assert ("io_method" in known) == (major == "18")
 
 
-async def test_names_are_unique_and_versions_in_order(found: list[Installation]):
-    assert len({i.name for i in found}) == len(found)
-    assert [i.version_num for i in found] == sorted(i.version_num for i in found)
+async def test_names_are_unique_and_versions_in_order(installations: list[Installation]):
+    assert len({i.name for i in installations}) == len(installations)
+    assert [i.version_num for i in installations] == sorted(i.version_num for i in installations)
 
 
-async def test_asking_leaves_nothing_behind(remote: Remote, address: Address, found: list[Installation]):
+async def test_asking_leaves_nothing_behind(remote: Remote, address: Address, installations: list[Installation]):
     left = await remote.run("find", f"{address.work_dir}/probes", "-mindepth", "1")
     assert left.stdout == ""
 
 
 async def test_a_link_to_a_server_is_the_installation_that_it_leads_to(
-    remote: Remote, address: Address, found: list[Installation]
+    remote: Remote, address: Address, installations: list[Installation]
 ):
     links = f"{address.work_dir}/links/bin"
-    await remote.script('mkdir -p "$1" && ln -sf "$2/postgres" "$1/postgres"', links, of("16", found).bin_dir)
+    await remote.script('mkdir -p "$1" && ln -sf "$2/postgres" "$1/postgres"', links, of("16", installations).bin_dir)
     async with connected(replace(address, search=(f"{address.work_dir}/li*",))) as other:
         again = await discover_installations(other, ["pgbench"])
     await remote.remove(f"{address.work_dir}/links")
-    assert of("16", found).bin_dir in [i.bin_dir for i in again]
+    assert of("16", installations).bin_dir in [i.bin_dir for i in again]
     assert links not in [i.bin_dir for i in again]
 
 
@@ -73,16 +73,16 @@ async def test_what_cannot_be_used_is_named_with_the_reason(remote: Remote, addr
 
 
 async def test_an_installation_without_clients_borrows_the_newest(
-    remote: Remote, address: Address, found: list[Installation]
+    remote: Remote, address: Address, installations: list[Installation]
 ):
-    newest = found[-1]
+    newest = installations[-1]
     bare = f"{address.work_dir}/bare/bin"
     for program in ("postgres", "initdb", "pg_ctl"):
-        wrapper = f'#!/bin/sh\nexec {of("16", found).bin_dir}/{program} "$@"\n'
+        wrapper = f'#!/bin/sh\nexec {of("16", installations).bin_dir}/{program} "$@"\n'
         await remote.put(f"{bare}/{program}", wrapper, 0o755)
     async with connected(replace(address, search=(bare, newest.bin_dir))) as other:
         again, _ = await discover(other, ["pgbench"])
     await remote.remove(f"{address.work_dir}/bare")
     borrowed = next(i for i in again if i.bin_dir == bare)
     assert borrowed.client_bin == newest.bin_dir
-    assert borrowed.version == of("16", found).version
+    assert borrowed.version == of("16", installations).version

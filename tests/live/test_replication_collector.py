@@ -27,9 +27,9 @@ VERSIONS = ("12", "16")
 
 @pytest.fixture(params=VERSIONS)
 def installation(request: pytest.FixtureRequest, installations: list[InstallationRef]) -> InstallationRef:
-    found = find_installation(request.param, installations)
-    assert found is not None
-    return found
+    installation = find_installation(request.param, installations)
+    assert installation is not None
+    return installation
 
 
 def stage_of(
@@ -128,9 +128,9 @@ async def test_a_subscriber_is_known_by_the_name_of_its_subscription(
         await cluster.stop_but([remote])
         await job.sweep(remote)
     assert row["rows"] == 20000, "it was waited for"
-    found = {(m.metric, m.node): m.value for m in parts["primary"].measurements if not m.label}
-    assert found["replication.lag_bytes", "subscriber1"] >= 0
-    assert found["replication.catch_up", "subscriber1"] >= 0
+    values = {(m.metric, m.node): m.value for m in parts["primary"].measurements if not m.label}
+    assert values["replication.lag_bytes", "subscriber1"] >= 0
+    assert values["replication.catch_up", "subscriber1"] >= 0
     assert parts["primary"].gaps == () and parts["subscriber1"] == Part()
 
 

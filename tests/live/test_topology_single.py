@@ -110,8 +110,8 @@ async def test_tcp_asks_for_a_password_that_only_the_two_accounts_can_read(
     environment = stage.primary.environment()
     assert await ask(stage, environment) == (0, "f")
     without = {name: value for name, value in environment.items() if name != "PGPASSFILE"}
-    status, said = await ask(stage, without | {"PGPASSFILE": "/dev/null"})
-    assert (status, "no password supplied" in said) == (2, True)
+    status, message = await ask(stage, without | {"PGPASSFILE": "/dev/null"})
+    assert (status, "no password supplied" in message) == (2, True)
 
     directory = cluster.directory_of(remote, installation, ())
     files = ((remote, f"{directory}/password"), (client, f"{stage.job_dir(client)}/pgpass-primary"))

@@ -46,12 +46,12 @@ def test_a_run_that_is_worse_is_told_once(plan: models.Plan) -> None:
     watched(plan)
     first, second = runs(plan, [8000, 7200])
     assert (states(first), states(second)) == (["quiet"], ["due"])
-    found = models.Alert.objects.get(run=second).content
-    assert (found["run"], found["before"]) == (second.pk, first.pk)
-    assert [(cell["name"], cell["kind"]) for cell in found["cells"]] == [("clients 1", "worse"), ("clients 8", "worse")]
-    assert found["cells"][0]["ratio"] == pytest.approx(0.9, abs=0.01)
+    alert = models.Alert.objects.get(run=second).content
+    assert (alert["run"], alert["before"]) == (second.pk, first.pk)
+    assert [(cell["name"], cell["kind"]) for cell in alert["cells"]] == [("clients 1", "worse"), ("clients 8", "worse")]
+    assert alert["cells"][0]["ratio"] == pytest.approx(0.9, abs=0.01)
     trials = set(second.trials.values_list("pk", flat=True))
-    assert {pk for cell in found["cells"] for pk in cell["trials_after"]} == trials
+    assert {pk for cell in alert["cells"] for pk in cell["trials_after"]} == trials
     assert alerts.judge_runs(timezone.now()) == 0
     assert models.Alert.objects.filter(run=second).count() == 1
 
@@ -95,13 +95,13 @@ def test_what_another_kernel_cost_comes_to_light_as_a_lower_level() -> None:
     for day in range(12):
         histories.measured(plan, now + timedelta(days=day), 8000)
         alerts.judge_runs(timezone.now())
-    told = []
+    reported = []
     for day in range(12, 20):
         run = histories.measured(plan, now + timedelta(days=day), 7200, kernel="6.8.0")
-        told += [run.pk] if states(run) == ["due"] else []
+        reported += [run.pk] if states(run) == ["due"] else []
     lower = list(models.Run.objects.order_by("pk").values_list("pk", flat=True))[12]
     (alert,) = models.Alert.objects.filter(state="due")
-    assert [alert.run_id] == told
+    assert [alert.run_id] == reported
     assert [cell["since"] for cell in alert.content["cells"]] == [lower]
 
 
@@ -138,9 +138,9 @@ def test_configurations_without_a_partner_are_named(plan: models.Plan) -> None:
     save_plan(changed, kinds(), user=None, actor="tests", stored=plan)
     plan.refresh_from_db()
     (later,) = runs(plan, [8000])
-    found = progress(later.pk)
-    assert [cell.name for cell in found.cells] == ["clients 8"]
-    assert found.unmatched == ("clients 64",)
+    plan_progress = progress(later.pk)
+    assert [cell.name for cell in plan_progress.cells] == ["clients 8"]
+    assert plan_progress.unmatched == ("clients 64",)
 
 
 def test_judging_takes_seven_queries_however_long_the_history(
@@ -212,8 +212,8 @@ def test_one_run_that_cannot_be_judged_keeps_no_other_from_it(plan: models.Plan,
 
     monkeypatch.setattr(alerts, "progress", breaking)
     assert states(fine) == ["due"]
-    told = models.Alert.objects.get(run=odd)
-    assert (told.state, told.error) == ("unjudged", "TypeError: a number is missing")
+    reported = models.Alert.objects.get(run=odd)
+    assert (reported.state, reported.error) == ("unjudged", "TypeError: a number is missing")
     assert models.AuditEntry.objects.filter(verb="could not judge", object=f"run {odd.pk}").count() == 1
     assert alerts.judge_runs(timezone.now()) == 0
     assert models.AuditEntry.objects.filter(verb="could not judge").count() == 1
@@ -247,9 +247,13 @@ def test_a_configuration_that_only_failed_is_told(plan: models.Plan) -> None:
     runs(plan, [8000])
     (later,) = runs(plan, [8000])
     failing(later, {8})
-    found = progress(later.pk)
-    assert [(one.name, one.failed) for one in found.lost] == [("clients 8", 5)]
-    assert ([cell.name for cell in found.cells], found.failed, found.trials) == (["clients 1"], 5, 10)
+    plan_progress = progress(later.pk)
+    assert [(one.name, one.failed) for one in plan_progress.lost] == [("clients 8", 5)]
+    assert ([cell.name for cell in plan_progress.cells], plan_progress.failed, plan_progress.trials) == (
+        ["clients 1"],
+        5,
+        10,
+    )
     assert states(later) == ["due"]
 
 
@@ -258,8 +262,12 @@ def test_a_run_of_which_every_trial_failed_is_told(plan: models.Plan) -> None:
     runs(plan, [8000])
     (later,) = runs(plan, [8000])
     failing(later, {1, 8})
-    found = progress(later.pk)
-    assert ([one.name for one in found.lost], found.failed, found.trials) == (["clients 1", "clients 8"], 10, 10)
+    plan_progress = progress(later.pk)
+    assert ([one.name for one in plan_progress.lost], plan_progress.failed, plan_progress.trials) == (
+        ["clients 1", "clients 8"],
+        10,
+        10,
+    )
     models.Run.objects.filter(pk=later.pk).update(state=end_state())
     assert models.Run.objects.get(pk=later.pk).state == "failed"
     assert states(later) == ["due"]
@@ -299,13 +307,13 @@ def test_every_label_of_the_first_metric_is_judged() -> None:
     first, second = runs(plan, [8000, 8000])
     labelled(first, {"analyze": 3, "insert": 10, "vacuum": 2})
     labelled(second, {"analyze": 3, "insert": 20})
-    found = progress(second.pk)
-    assert {cell.name: cell.kind for cell in found.cells} == {
+    plan_progress = progress(second.pk)
+    assert {cell.name: cell.kind for cell in plan_progress.cells} == {
         "analyze · primary": Kind.SAME,
         "insert · primary": Kind.WORSE,
     }
-    assert [one.name for one in found.lost] == ["vacuum · primary"]
-    page = compare(read(found.comparison))
+    assert [one.name for one in plan_progress.lost] == ["vacuum · primary"]
+    page = compare(read(plan_progress.comparison))
     verdicts = {point.x: point.verdict.kind for point in page.points if point.verdict}
     assert verdicts == {"analyze": Kind.SAME, "insert": Kind.WORSE}
 

@@ -44,8 +44,12 @@ def test_a_nul_which_postgresql_cannot_hold_costs_that_character_only() -> None:
 def test_a_changed_document_is_a_difference() -> None:
     attempt, value = stored({"rows": 1})
     models.Document.objects.update(content={"rows": 2})
-    (found,) = [d for d in ingest.differences(value, attempt.pk) if d.table == "document"]
-    assert (found.key, found.stored, found.bundle) == (("plan", "", "q1"), ({"rows": 2},), ({"rows": 1},))
+    (difference,) = [d for d in ingest.differences(value, attempt.pk) if d.table == "document"]
+    assert (difference.key, difference.stored, difference.bundle) == (
+        ("plan", "", "q1"),
+        ({"rows": 2},),
+        ({"rows": 1},),
+    )
 
 
 def test_what_is_no_json_is_refused_by_name() -> None:

@@ -46,18 +46,18 @@ def _agent(db: None) -> None:
 
 
 def test_work_that_was_never_done_has_no_estimate() -> None:
-    found = previewed(**queries())
-    assert found.seconds is None
-    assert found.seconds_from == (
+    preview = previewed(**queries())
+    assert preview.seconds is None
+    assert preview.seconds_from == (
         "it measures until the work is done, and no trial with these parameters has ended yet"
     )
 
 
 def test_work_that_was_done_takes_as_long_again() -> None:
     finished(**queries())
-    found = previewed(**queries(), replicates=4)
-    assert found.seconds == pytest.approx(WHOLE_S * 4)
-    assert found.seconds_from == (
+    preview = previewed(**queries(), replicates=4)
+    assert preview.seconds == pytest.approx(WHOLE_S * 4)
+    assert preview.seconds_from == (
         "the measured windows of past trials with the same parameters and the median overhead of 2 past trials"
     )
 
@@ -79,9 +79,9 @@ def test_a_failed_trial_says_nothing_of_how_long_the_work_takes() -> None:
 def test_a_run_by_duration_is_estimated_as_ever() -> None:
     assert previewed(replicates=2).seconds_from == "durations alone: no trial has run yet"
     finished()
-    found = previewed(replicates=2)
-    assert found.seconds == pytest.approx(8 * WHOLE_S)
-    assert found.seconds_from == "the median overhead of 8 past trials"
+    preview = previewed(replicates=2)
+    assert preview.seconds == pytest.approx(8 * WHOLE_S)
+    assert preview.seconds_from == "the median overhead of 8 past trials"
 
 
 def test_a_setup_of_ones_own_has_no_known_size() -> None:

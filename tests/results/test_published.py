@@ -33,8 +33,8 @@ def compared(*slugs: str, **choices: object) -> Comparison:
     return compare(Selection(tuple(run_of(slug).pk for slug in slugs), **choices))
 
 
-def ratios(found: Comparison) -> dict[tuple[str, str], float]:
-    return {(p.x, p.series): p.ratio for p in found.points if p.ratio is not None}
+def ratios(comparison: Comparison) -> dict[tuple[str, str], float]:
+    return {(p.x, p.series): p.ratio for p in comparison.points if p.ratio is not None}
 
 
 def test_every_file_is_a_table_and_every_number_in_it_a_figure_or_a_place() -> None:
@@ -125,18 +125,20 @@ def test_verbs_refuse_published_figures_in_words(loaded: None) -> None:
 
 
 def test_the_ratios_of_table_6_14_to_four_digits(loaded: None) -> None:
-    found = compared("wg1-2019-table-6.14", metric="ssb.query.seconds", x="label", series="version", baseline="12.2")
+    comparison = compared(
+        "wg1-2019-table-6.14", metric="ssb.query.seconds", x="label", series="version", baseline="12.2"
+    )
     published = {row["query"]: row["published_ratio_v11_over_v12"] for row in rows("wg1-2019-table-6.14")}
     assert len(published) == 13
-    ours = {x: ratio for (x, series), ratio in ratios(found).items() if series == "11.7"}
+    ours = {x: ratio for (x, series), ratio in ratios(comparison).items() if series == "11.7"}
     assert {x: f"{ratio:.4f}" for x, ratio in ours.items()} == {x: f"{float(r):.4f}" for x, r in published.items()}
 
 
 def test_the_differences_of_section_4_5(loaded: None) -> None:
-    for metric, said in (("tps", "-7.15"), ("latency.mean", "+7.5")):
-        found = compared("wg1-2019-section-4.5", metric=metric, x="scale", series="version", baseline="11.6")
-        ratio = ratios(found)["2000", "12.1"]
-        assert f"{100 * (ratio - 1):+.{len(said.partition('.')[2])}f}" == said
+    for metric, message in (("tps", "-7.15"), ("latency.mean", "+7.5")):
+        comparison = compared("wg1-2019-section-4.5", metric=metric, x="scale", series="version", baseline="11.6")
+        ratio = ratios(comparison)["2000", "12.1"]
+        assert f"{100 * (ratio - 1):+.{len(message.partition('.')[2])}f}" == message
 
 
 def test_means_and_medians_of_the_zfs_article(loaded: None) -> None:
@@ -145,19 +147,19 @@ def test_means_and_medians_of_the_zfs_article(loaded: None) -> None:
         "median": {"128K": (586, 656, 788, 794), "8K": (686, 674, 678, 689), "16K": (667, 612, 682, 683)},
     }
     for statistic, table in expected.items():
-        found = compared("zfs-arc-2019", x="pattern", series="zfs.recordsize", statistic=statistic)
+        comparison = compared("zfs-arc-2019", x="pattern", series="zfs.recordsize", statistic=statistic)
         for size, values in table.items():
-            cells = {p.x: p for p in found.points if p.series == size}
+            cells = {p.x: p for p in comparison.points if p.series == size}
             assert tuple(round(cells[str(pattern)].value) for pattern in (1, 2, 3, 4)) == values
             assert {p.n for p in cells.values()} == {5}
-    first = next(p for p in found.points if (p.x, p.series) == ("1", "128K"))
+    first = next(p for p in comparison.points if (p.x, p.series) == ("1", "128K"))
     replicates = [one.value for one in first.values]
     assert (fmean(replicates), median(replicates)) == (576.6, 586)
 
 
 def test_totals_and_means_per_node_of_postgres_xc(loaded: None) -> None:
-    found = compared("wg1-2012-table-3.13", x="nodes", series="topology", node="")
-    totals = {int(p.x): p.value for p in found.points if p.series == "Postgres-XC"}
+    comparison = compared("wg1-2012-table-3.13", x="nodes", series="topology", node="")
+    totals = {int(p.x): p.value for p in comparison.points if p.series == "Postgres-XC"}
     assert totals == {1: 1032.08, 2: 1419.08, 3: 2246.97, 4: 2359.38}
     each = compared("wg1-2012-table-3.13", x="nodes", series="node", filters={"topology": ("Postgres-XC",)})
     for nodes, total in totals.items():
@@ -169,7 +171,7 @@ def test_totals_and_means_per_node_of_postgres_xc(loaded: None) -> None:
 
 @pytest.mark.parametrize(("which", "column"), [("min", "published_min_ratio"), ("max", "published_max_ratio")])
 def test_the_ratios_without_and_with_jit(loaded: None, which: str, column: str) -> None:
-    found = compared(
+    comparison = compared(
         "wg1-2019-tables-6.20-6.23",
         metric=f"ssb.query.seconds.{which}",
         label="q2.1",
@@ -178,7 +180,7 @@ def test_the_ratios_without_and_with_jit(loaded: None, which: str, column: str) 
         baseline="on",
     )
     minors = {"11": "11.7", "12": "12.2"}
-    ours = ratios(found)
+    ours = ratios(comparison)
     for row in rows("wg1-2019-tables-6.20-6.23"):
         x = f"{minors[row['version']]} · {row['max_parallel_workers']} · {row['clients']}"
         assert f"{ours[x, 'off']:.4f}" == f"{float(row[column]):.4f}"
@@ -190,8 +192,8 @@ def test_no_published_trial_is_ever_dispatched(loaded: None) -> None:
 
 
 def test_published_replicates_are_no_pairs_and_their_order_says_nothing(loaded: None) -> None:
-    found = compared("zfs-arc-2019", x="pattern", series="zfs.recordsize")
-    verdicts = [point.verdict for point in found.points if point.verdict]
+    comparison = compared("zfs-arc-2019", x="pattern", series="zfs.recordsize")
+    verdicts = [point.verdict for point in comparison.points if point.verdict]
     assert {(verdict.n, verdict.pairs) for verdict in verdicts} == {(5, 0)}
-    assert {summary.source for summary in found.summaries if summary.estimate} == {"replicates"}
-    assert (run_of("zfs-arc-2019").blocks, found.warnings) == (5, ())
+    assert {summary.source for summary in comparison.summaries if summary.estimate} == {"replicates"}
+    assert (run_of("zfs-arc-2019").blocks, comparison.warnings) == (5, ())

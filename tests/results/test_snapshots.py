@@ -75,14 +75,14 @@ def test_what_is_deleted_or_added_since_is_said() -> None:
 
 def test_every_value_of_a_trial_is_watched_where_it_has_several() -> None:
     run = factories.finished_run(factors={}, installation="16")
-    asked = Selection((run.pk,), x="node", series="", metric="cpu.user")
-    then = compare(asked)
+    selection = Selection((run.pk,), x="node", series="", metric="cpu.user")
+    then = compare(selection)
     one = models.Measurement.objects.filter(metric="cpu.user", node="client").earliest("pk")
     models.Measurement.objects.filter(pk=one.pk).update(value=one.value * 2)
-    (change,) = standing(then, compare(asked)).changed
+    (change,) = standing(then, compare(selection)).changed
     assert (change.trial_id, change.x, change.cited, change.today) == (one.attempt.trial_id, "client", 20.0, 40.0)
     models.Measurement.objects.filter(metric="cpu.user", node="client").delete()
-    found = standing(then, compare(asked))
+    found = standing(then, compare(selection))
     assert (found.cells, set(found.gone)) == (
         (("", "client", ""),),
         set(run.trials.values_list("pk", flat=True)),
@@ -116,21 +116,21 @@ def test_a_line_becomes_a_baseline_of_later_runs(django_assert_num_queries: Any)
     snapshot = snapshots.cite(QUERY, found_of(old), user=None, actor="tests")
     snapshots.save_reference("year-2026", snapshot, "postgresql-16.9", user=None, actor="tests")
     with django_assert_num_queries(8):
-        found = compare(Selection((new.pk,), {"installation": ("postgresql-18.1",)}, baseline="@year-2026"))
-    assert (found.series, found.references) == (("@year-2026", "postgresql-18.1"), ("year-2026",))
-    newer = [point for point in found.points if point.series != "@year-2026"]
+        comparison = compare(Selection((new.pk,), {"installation": ("postgresql-18.1",)}, baseline="@year-2026"))
+    assert (comparison.series, comparison.references) == (("@year-2026", "postgresql-18.1"), ("year-2026",))
+    newer = [point for point in comparison.points if point.series != "@year-2026"]
     assert [point.base for point in newer] == [("", "1", "@year-2026"), ("", "4", "@year-2026")]
     assert [point.ratio for point in newer] == [1127 / 1001.5, 4502 / 4001.5]
-    assert {r.run_id for p in found.points if p.series == "@year-2026" for r in p.values} == {old.pk}
-    assert found.excluded["without"] == 0
+    assert {r.run_id for p in comparison.points if p.series == "@year-2026" for r in p.values} == {old.pk}
+    assert comparison.excluded["without"] == 0
 
 
 def test_a_reference_measures_what_is_asked_now_not_what_was_cited() -> None:
     run = factories.finished_run()
     snapshot = snapshots.cite(QUERY, found_of(run), user=None, actor="tests")
     snapshots.save_reference("old", snapshot, "postgresql-16.9", user=None, actor="tests")
-    found = compare(Selection((run.pk,), metric="cpu.user", node="primary", baseline="@old"))
-    assert {point.value for point in found.points if point.series == "@old"} == {40.0}
+    comparison = compare(Selection((run.pk,), metric="cpu.user", node="primary", baseline="@old"))
+    assert {point.value for point in comparison.points if point.series == "@old"} == {40.0}
 
 
 def test_an_unknown_reference_is_refused_with_those_there_are() -> None:
@@ -163,41 +163,41 @@ def referred(run: models.Run, **choices: Any) -> Comparison:
     return compare(Selection((run.pk,), baseline="@old", **choices))
 
 
-def line_of(found: Comparison) -> list[tuple[str, int]]:
-    return [(point.x, point.n) for point in found.points if point.series == "@old"]
+def line_of(comparison: Comparison) -> list[tuple[str, int]]:
+    return [(point.x, point.n) for point in comparison.points if point.series == "@old"]
 
 
 def test_filters_are_for_a_reference_too_unless_it_is_told_apart_by_them() -> None:
     run = factories.finished_run(factors={"installation": ["16", "18"], "clients": [1, 4], "scale": [5, 10]})
-    found = referred(run, filters={"scale": ("5",), "major": ("18",), "run": (str(run.pk),)})
-    assert (line_of(found), found.mixed) == ([("1", 2), ("4", 2)], ())
+    references = referred(run, filters={"scale": ("5",), "major": ("18",), "run": (str(run.pk),)})
+    assert (line_of(references), references.mixed) == ([("1", 2), ("4", 2)], ())
 
 
 def test_what_is_mixed_in_a_reference_is_said() -> None:
     run = factories.finished_run(factors={"installation": ["16", "18"], "clients": [1, 4], "scale": [5, 10]})
-    found = referred(run, series="installation,scale")
-    assert (line_of(found), found.mixed) == ([("1", 4), ("4", 4)], ("scale",))
+    references = referred(run, series="installation,scale")
+    assert (line_of(references), references.mixed) == ([("1", 4), ("4", 4)], ("scale",))
 
 
 def test_trials_of_a_reference_that_count_no_more_are_said() -> None:
     run = factories.finished_run()
-    found = referred(run)
-    assert found.lost == ()
-    gone = next(point for point in found.points if point.series == "@old").values[0]
+    references = referred(run)
+    assert references.lost == ()
+    gone = next(point for point in references.points if point.series == "@old").values[0]
     models.Trial.objects.filter(pk=gone.trial_id).update(state="failed", attempt=None)
-    found = compare(found.selection)
-    assert (found.lost, line_of(found)) == ((gone.attempt_id,), [("1", 1), ("4", 2)])
-    assert words.unmatched(found)[0] == f"1 of the trials that @old was saved with {NO_MORE}"
+    references = compare(references.selection)
+    assert (references.lost, line_of(references)) == ((gone.attempt_id,), [("1", 1), ("4", 2)])
+    assert words.unmatched(references)[0] == f"1 of the trials that @old was saved with {NO_MORE}"
 
 
 def test_trials_of_a_reference_that_lost_its_metric_when_read_again_are_said() -> None:
-    found = referred(factories.finished_run())
-    first, other = next(point for point in found.points if point.series == "@old").values
+    references = referred(factories.finished_run())
+    first, other = next(point for point in references.points if point.series == "@old").values
     models.Measurement.objects.filter(attempt=first.attempt_id, metric="tps").delete()
     models.Measurement.objects.filter(attempt=other.attempt_id, metric="latency.p99").delete()
-    found = compare(found.selection)
-    assert (found.lost, line_of(found)) == ((first.attempt_id,), [("1", 1), ("4", 2)])
-    assert words.unmatched(found)[0] == f"1 of the trials that @old was saved with {NO_MORE}"
+    references = compare(references.selection)
+    assert (references.lost, line_of(references)) == ((first.attempt_id,), [("1", 1), ("4", 2)])
+    assert words.unmatched(references)[0] == f"1 of the trials that @old was saved with {NO_MORE}"
 
 
 def test_a_reference_of_a_percentile_that_is_computed_has_lost_nothing() -> None:
@@ -214,8 +214,8 @@ def test_a_reference_of_a_shown_run_is_no_second_run_to_warn_about() -> None:
     run = factories.run(replicates=5, factors={"installation": ["16", "18"], "clients": [1, 4]})
     for trial in run.trials.all():
         factories.finish(trial, 1000 * 1.01**trial.position)
-    found = referred(run)
-    assert [(warned.kind, warned.trials) for warned in found.warnings] == [("drift", 20)]
+    references = referred(run)
+    assert [(warned.kind, warned.trials) for warned in references.warnings] == [("drift", 20)]
 
 
 def test_a_reference_of_one_label_stays_at_that_label() -> None:
@@ -229,8 +229,8 @@ def test_a_reference_of_one_label_stays_at_that_label() -> None:
         QUERY, compare(Selection((run.pk,), x="clients", series="label")), user=None, actor="tests"
     )
     snapshots.save_reference("old", snapshot, "q2", user=None, actor="tests")
-    found = compare(Selection((run.pk,), x="clients", series="label", baseline="@old"))
-    assert {point.value for point in found.points if point.series == "@old"} == {2.0}
+    comparison = compare(Selection((run.pk,), x="clients", series="label", baseline="@old"))
+    assert {point.value for point in comparison.points if point.series == "@old"} == {2.0}
 
 
 def test_a_comparison_is_stale_when_a_references_run_or_name_changes() -> None:

@@ -135,8 +135,8 @@ def test_a_run_whose_last_good_trial_is_read_again_as_failed_has_failed() -> Non
     assert ended(run, done=1) == RunState.FINISHED
     trial = run.trials.select_related("configuration").get()
     error = {"kind": "trial", "what": "pgbench was aborted.", "retryable": False}
-    for said, state in ((error, RunState.FAILED), (None, RunState.FINISHED)):
-        ingest.replace(factories.parsed(trial, 1, 1000.0, said), trial.attempts.get().pk)
+    for message, state in ((error, RunState.FAILED), (None, RunState.FINISHED)):
+        ingest.replace(factories.parsed(trial, 1, 1000.0, message), trial.attempts.get().pk)
         assert models.Run.objects.get(pk=run.pk).state == state
 
 

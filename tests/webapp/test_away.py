@@ -126,8 +126,8 @@ def test_doctor_comes_to_its_end(db: None, server: Warehouse) -> None:
 def test_a_command_names_it(db: None, server: Warehouse, command: tuple[str, ...]) -> None:
     server.stop()
     connection.close()  # a command begins with none
-    with pytest.raises(CommandError) as told:
+    with pytest.raises(CommandError) as reported:
         call_command(*command, stdout=StringIO())
-    assert f"127.0.0.1:{server.port}" in str(told.value)
-    assert "The warehouse does not answer." in str(told.value)
-    assert "Connection refused" in str(told.value)
+    assert f"127.0.0.1:{server.port}" in str(reported.value)
+    assert "The warehouse does not answer." in str(reported.value)
+    assert "Connection refused" in str(reported.value)

@@ -14,7 +14,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 
-def said(*words: str) -> str:
+def output_of(*words: str) -> str:
     out = io.StringIO()
     call_command("run_plan", *words, "--no-wait", stdout=out)
     return out.getvalue()
@@ -22,7 +22,7 @@ def said(*words: str) -> str:
 
 def refused(*words: str) -> str:
     with pytest.raises(CommandError) as error:
-        said(*words)
+        output_of(*words)
     assert not models.Run.objects.exists()
     return str(error.value)
 
@@ -39,12 +39,12 @@ def spec(run: models.Run) -> list[tuple[Any, Any]]:
 
 def test_a_ready_plan_runs_at_the_size_on_the_installations_that_are_named() -> None:
     words = ("--size", "10", "--agent", "primary=db1", "--installation", "16", "--installation", "postgresql-18.1")
-    assert "Queries of your own, 10 trials" in said("--ready", "own-queries", *words)
+    assert "Queries of your own, 10 trials" in output_of("--ready", "own-queries", *words)
     assert spec(models.Run.objects.get()) == [("postgresql-16.9", 10), ("postgresql-18.1", 10)]
 
 
 def test_without_more_it_is_a_laptops_and_compares_all_that_the_agent_has() -> None:
-    said("--ready", "own-queries", "--agent", "primary=db1")
+    output_of("--ready", "own-queries", "--agent", "primary=db1")
     assert spec(models.Run.objects.get()) == [("postgresql-16.9", 5), ("postgresql-18.1", 5)]
 
 

@@ -73,23 +73,23 @@ def agent_fields(address: Address) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def found(address: Address) -> Contact:
+def agent_contact(address: Address) -> Contact:
     """What a contact finds on the agent, asked once."""
     return asyncio.run(contact.discover_agent(replace(address, search=tuple(agent_fields(address)["search"]))))
 
 
 @pytest.fixture
-def agent(transactional_db: None, address: Address, bundles: Path, found: Contact) -> models.Agent:
+def agent(transactional_db: None, address: Address, bundles: Path, agent_contact: Contact) -> models.Agent:
     """The agent as the warehouse knows it after its first contact."""
     row = agents.create_agent(agent_fields(address), "test")
     models.Agent.objects.filter(pk=row.pk).update(host_key=address.host_key)
-    agents.record_contact(row.pk, found, timezone.now())
+    agents.record_contact(row.pk, agent_contact, timezone.now())
     row.refresh_from_db()
     return row
 
 
 @pytest.fixture
-def further(agent: models.Agent, address: Address, found: Contact) -> Iterator[Callable[[str], Address]]:
+def further(agent: models.Agent, address: Address, agent_contact: Contact) -> Iterator[Callable[[str], Address]]:
     """Makes further agents by name, which are the same machine, with directories of their own."""
     made: list[Address] = []
 
@@ -98,7 +98,7 @@ def further(agent: models.Agent, address: Address, found: Contact) -> Iterator[C
         made.append(replace(address, name=name, **folders))
         row = agents.create_agent(agent_fields(made[-1]), "test")
         models.Agent.objects.filter(pk=row.pk).update(host_key=address.host_key)
-        agents.record_contact(row.pk, found, timezone.now())
+        agents.record_contact(row.pk, agent_contact, timezone.now())
         return made[-1]
 
     yield one

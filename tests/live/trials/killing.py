@@ -88,8 +88,8 @@ def query_left(address: Address, installation: InstallationRef, name: str, datab
 
     async def leave() -> None:
         async with connected(address) as remote:
-            said = await remote.script(_WHERE, address.data_dir, "-".join(filter(None, (installation.name, name))))
-            port, sockets = said.stdout.split()
+            output = await remote.script(_WHERE, address.data_dir, "-".join(filter(None, (installation.name, name))))
+            port, sockets = output.stdout.split()
             psql = f"{installation.client_bin}/psql"
             env = {"PGHOST": sockets, "PGPORT": port, "PGUSER": SUPERUSER}
             words = [psql, "-X", "-d", database, "-c", "SELECT pg_sleep(600)"]

@@ -37,14 +37,14 @@ class Network:
     def definition(self) -> str:
         """The host factor of the agent `old`."""
         shown = f'[ -n "$(ip -o link show up dev {WAY})" ] && echo up || echo down'
-        asked = f"until [ \"$(cat '{self.folder}/state')\" = WORD ]; do sleep 0.005; done"
-        told = f"echo WORD >'{self.folder}/asked' && {asked}"
+        parameters = f"until [ \"$(cat '{self.folder}/state')\" = WORD ]; do sleep 0.005; done"
+        reported = f"echo WORD >'{self.folder}/asked' && {parameters}"
         return f"""
 [network]
 show = '''{shown}'''
-revert = '''{told.replace("WORD", '"$1"')}'''
+revert = '''{reported.replace("WORD", '"$1"')}'''
 [network.levels.cut]
-apply = '''[ "$1" -gt 1023 ] && {told.replace("WORD", "down")}'''
+apply = '''[ "$1" -gt 1023 ] && {reported.replace("WORD", "down")}'''
 check = '''[ "$1" -gt 1023 ] && {shown}'''
 expected = "down"
 """

@@ -91,8 +91,8 @@ def test_a_profile_tells_what_the_server_says(profile: Measure, afterwards: Afte
     assert (value(attempt, "updates.hot", label="grown"), value(attempt, "dead_tuples", label="grown")) == (0, 300)
     assert value(attempt, "maintenance.seconds", label="CLUSTER") > 0
     assert value(attempt, "tpcb.tps") > 0
-    told = next(gap["reason"] for gap in attempt.gaps if gap["source"] == "cold caches")
-    assert told.startswith("caches are as they are found: The caches of live cannot be dropped.")
+    reported = next(gap["reason"] for gap in attempt.gaps if gap["source"] == "cold caches")
+    assert reported.startswith("caches are as they are found: The caches of live cannot be dropped.")
     if "pgstattuple foo" in gaps(attempt):
         assert gaps(attempt)["pgstattuple foo"] == 'extension "pgstattuple" is not available (SQLSTATE 0A000)'
     assert ("pgstattuple foo" in gaps(attempt)) != attempt.measurements.filter(metric_id="dead_tuples.found").exists()

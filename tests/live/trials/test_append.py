@@ -108,9 +108,9 @@ def test_partitions_that_end_too_early_are_refused_before_the_clock(
 
 
 def test_a_server_killed_in_mid_run_leaves_no_rate_of_rows(measure: Measure, address: Address, bundles: Path) -> None:
-    asked = {"clients": 2, "background": "checkpoint", "background_at_s": 50}
+    parameters = {"clients": 2, "background": "checkpoint", "background_at_s": 50}
     with servers_killed_at(address, *AT_WORK):
-        attempt = measure(workload="append", duration_s=60, data="fresh", parameters=asked)
+        attempt = measure(workload="append", duration_s=60, data="fresh", parameters=parameters)
     assert attempt.error is not None
     assert attempt.error["why"].startswith(("pgbench ended with exit status", "Clients gave up"))
     assert "the rows could not be counted" in next(g["reason"] for g in attempt.gaps if g["source"] == "append")

@@ -22,8 +22,8 @@ def moments(attempt: models.Attempt, kind: str, text: str) -> list[float]:
 
 @pytest.mark.parametrize("installation", ["16", "18"])
 def test_a_checkpoint_runs_at_its_second_and_the_server_logs_it(measure: Measure, installation: str) -> None:
-    asked = {"script": "tpcb-like", "background": "checkpoint", "background_at_s": 3}
-    attempt = measure(installation=installation, duration_s=9, parameters=asked)
+    parameters = {"script": "tpcb-like", "background": "checkpoint", "background_at_s": 3}
+    attempt = measure(installation=installation, duration_s=9, parameters=parameters)
     assert attempt.error is None
     [began] = moments(attempt, "background", "CHECKPOINT starting")
     [ended] = moments(attempt, "background", "CHECKPOINT complete")
@@ -63,9 +63,9 @@ def test_a_load_that_is_slow_to_start_brings_nothing_before_its_second(
 
 
 def test_a_vacuum_that_outlasts_the_window_is_cancelled_there(measure: Measure) -> None:
-    asked = {"background": "vacuum", "background_at_s": 0.5}
+    parameters = {"background": "vacuum", "background_at_s": 0.5}
     slow = {"vacuum_cost_delay": "100ms", "vacuum_cost_limit": "1", "autovacuum": "off"}
-    attempt = measure(duration_s=6, settings=slow, parameters=asked)
+    attempt = measure(duration_s=6, settings=slow, parameters=parameters)
     assert attempt.error is None
     assert moments(attempt, "background", "VACUUM complete") == []
     [gap] = [gap for gap in attempt.gaps if gap["source"] == "background"]
@@ -81,8 +81,8 @@ def test_a_moment_after_the_window_is_refused_before_the_clock(measure: Measure)
 
 
 def test_a_run_that_is_over_before_the_moment_fails(measure: Measure) -> None:
-    asked = {"transactions": 10, "background": "checkpoint", "background_at_s": 30}
-    attempt = measure(parameters=asked)
+    parameters = {"transactions": 10, "background": "checkpoint", "background_at_s": 30}
+    attempt = measure(parameters=parameters)
     assert attempt.error is not None
     assert "CHECKPOINT was to run at second 30 and did not begin" in attempt.error["why"]
     assert value(attempt, "transactions") == 10
@@ -90,7 +90,7 @@ def test_a_run_that_is_over_before_the_moment_fails(measure: Measure) -> None:
 
 def test_it_runs_beside_any_load_of_pgbench(measure: Measure) -> None:
     small = {"customers_per_district": 30, "items": 200, "clients": 2}
-    asked = {"background": "checkpoint", "background_at_s": 0.5}
-    attempt = measure(workload="tpcc", duration_s=6, data="template", parameters=small | asked)
+    parameters = {"background": "checkpoint", "background_at_s": 0.5}
+    attempt = measure(workload="tpcc", duration_s=6, data="template", parameters=small | parameters)
     assert attempt.error is None
     assert len(moments(attempt, "background", "CHECKPOINT starting")) == 1

@@ -19,8 +19,8 @@ PLACES = {"primary": "live", "client": "live"}
 
 async def passwords(address: Address) -> list[bytes]:
     async with connected(address) as remote:
-        said = await remote.script('cat "$1"/clusters/*/password 2>/dev/null', address.data_dir, check=False)
-        return [word.encode() for word in said.stdout.split()]
+        output = await remote.script('cat "$1"/clusters/*/password 2>/dev/null', address.data_dir, check=False)
+        return [word.encode() for word in output.stdout.split()]
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,8 @@ def test_files_of_older_checks_are_stored_and_shown_as_they_said(measure: Measur
     assert (value(attempt, "capabilities.no"), value(attempt, "capabilities.yes")) == (1, 3)
     (build,) = capability_matrix({}).builds
     assert {outcome: count for outcome, count in build.counts.items() if count} == {"yes": 3, "no": 1}
-    told = {answer.capability: (answer.outcome, answer.statement) for answer in answers_of(attempt.pk)}
-    assert told["pgstattuple"] == ("no", "")
+    reported = {answer.capability: (answer.outcome, answer.statement) for answer in answers_of(attempt.pk)}
+    assert reported["pgstattuple"] == ("no", "")
 
 
 def test_a_check_that_there_is_not_fails_the_trial_before_the_clock(measure: Measure) -> None:

@@ -18,7 +18,7 @@ from workers.remote.address import Address
 Start = Callable[[], subprocess.Popen[bytes]]
 
 
-def said(*command: str) -> str:
+def output_of(*command: str) -> str:
     out = io.StringIO()
     call_command(*command, stdout=out, stderr=out)
     return out.getvalue()
@@ -32,7 +32,7 @@ def plan_file(folder: Path, **changes: object) -> str:
 
 def test_run_plan_shows_each_trial_and_a_table(worker: Start, tmp_path: Path) -> None:
     worker()
-    text = said("run_plan", plan_file(tmp_path, factors={"clients": [1, 2]}))
+    text = output_of("run_plan", plan_file(tmp_path, factors={"clients": [1, 2]}))
     assert text.count(" tps\n") == 2
     assert "median" in text
     assert models.Trial.objects.filter(state="done").count() == 2
@@ -42,13 +42,13 @@ def test_run_plan_ends_with_1_when_a_trial_failed(worker: Start, tmp_path: Path)
     worker()
     path = plan_file(tmp_path, settings={"shared_preload_libraries": "no_such_library"})
     with pytest.raises(CommandError, match="1 trials have no result") as ended:
-        said("run_plan", path)
+        output_of("run_plan", path)
     assert ended.value.returncode == 1
 
 
 def test_run_plan_names_every_problem_of_the_file(agent: models.Agent, tmp_path: Path) -> None:
     with pytest.raises(CommandError) as refused:
-        said("run_plan", plan_file(tmp_path, replicate=1, duration_s="long"))
+        output_of("run_plan", plan_file(tmp_path, replicate=1, duration_s="long"))
     assert "replicate: There is no key 'replicate' in a plan." in str(refused.value)
     assert "duration_s: 'long' is not a number." in str(refused.value)
     assert not models.Run.objects.exists()
@@ -69,11 +69,11 @@ def test_an_agent_is_added_accepted_and_listed(address: Address) -> None:
     ]
     options += ["--data-dir", fields["data_dir"], "--work-dir", fields["work_dir"]]
     options += [word for folder in fields["search"] for word in ("--search", folder)]
-    offered = said("agents", "add", "one", *options)
+    offered = output_of("agents", "add", "one", *options)
     fingerprint = offered.split("host key ")[1].split()[0]
     with pytest.raises(CommandError, match="not the fingerprint"):
-        said("agents", "accept", "one", "SHA256:other")
-    listed = said("agents", "accept", "one", fingerprint)
+        output_of("agents", "accept", "one", "SHA256:other")
+    listed = output_of("agents", "accept", "one", fingerprint)
     assert "ready" in listed
     assert "16." in listed
 
@@ -98,8 +98,8 @@ def test_doctor_sees_an_agent_that_is_out_of_reach(agent: models.Agent) -> None:
 
 def test_reingest_check_passes_and_then_reports_a_changed_number(worker: Start, tmp_path: Path) -> None:
     worker()
-    said("run_plan", plan_file(tmp_path))
-    assert "0 differences" in said("reingest", "--check")
+    output_of("run_plan", plan_file(tmp_path))
+    assert "0 differences" in output_of("reingest", "--check")
     models.Measurement.objects.filter(metric_id="tps", label="").update(value=12345)
     with pytest.raises(CommandError, match="differ"):
-        said("reingest", "--check")
+        output_of("reingest", "--check")

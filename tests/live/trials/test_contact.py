@@ -32,8 +32,8 @@ def unknown(address: Address) -> models.Agent:
 
 def fingerprint_by_ssh_keygen(line: str, folder: Path) -> str:
     (folder / "key.pub").write_text(line + "\n")
-    said = subprocess.run(["ssh-keygen", "-lf", str(folder / "key.pub")], check=True, capture_output=True, text=True)
-    return said.stdout.split()[1]
+    result = subprocess.run(["ssh-keygen", "-lf", str(folder / "key.pub")], check=True, capture_output=True, text=True)
+    return result.stdout.split()[1]
 
 
 def test_first_contact_shows_the_fingerprint_and_waits(unknown: models.Agent, address: Address, tmp_path: Path) -> None:
@@ -81,12 +81,12 @@ def test_what_is_free_in_storage_places_is_found(address: Address) -> None:
 
     free = asyncio.run(asked("/", "/nowhere at all", "/dev/shm"))
     assert set(free) == {"/", "/dev/shm"} and min(free.values()) > 0
-    found = asyncio.run(discover_agent(replace(address, places=("/", "/dev/shm"))))
-    assert set(found.disk["places"]) == {"/", "/dev/shm"}
+    result = asyncio.run(discover_agent(replace(address, places=("/", "/dev/shm"))))
+    assert set(result.disk["places"]) == {"/", "/dev/shm"}
 
 
-def test_the_same_facts_make_no_new_row_and_changed_ones_do(unknown: models.Agent, found: Contact) -> None:
-    for contact in (found, found, replace(found, layers=found.layers[1:])):
+def test_the_same_facts_make_no_new_row_and_changed_ones_do(unknown: models.Agent, agent_contact: Contact) -> None:
+    for contact in (agent_contact, agent_contact, replace(agent_contact, layers=agent_contact.layers[1:])):
         agents.record_contact(unknown.pk, contact, timezone.now())
     assert unknown.facts.count() == 2
 

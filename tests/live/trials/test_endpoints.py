@@ -112,11 +112,13 @@ def test_several_agents_drive_one_server_together(measure: Measure) -> None:
 
 @pytest.mark.parametrize("workload", ["pgbench", "update_scaleup", "read_scaleup", "append"])
 def test_clients_of_several_major_versions_of_pgbench_are_refused_before_the_clock(
-    measure: Measure, far: Address, found: Contact, workload: str
+    measure: Measure, far: Address, agent_contact: Contact, workload: str
 ) -> None:
-    newest = [one for one in found.installations if one.version_num // 10000 == 18 and one.client_bin == one.bin_dir]
+    newest = [
+        one for one in agent_contact.installations if one.version_num // 10000 == 18 and one.client_bin == one.bin_dir
+    ]
     pk = models.Agent.objects.get(name=far.name).pk
-    agents.record_contact(pk, replace(found, installations=newest), timezone.now())
+    agents.record_contact(pk, replace(agent_contact, installations=newest), timezone.now())
     attempt = measure(workload=workload, agents={"primary": "live", "client2": "far"}, parameters={"clients": 2})
     assert attempt.error is not None
     assert attempt.error["where"] == "agents.client2"

@@ -48,10 +48,10 @@ SMALLEST: dict[str, dict[str, Any]] = {
 def old(major: str) -> str:
     """Where the tests' surroundings put this server; the test is left out where it could not be fetched."""
     folders = os.environ.get("TEITEN_AGENT_SEARCH", "").split(":")
-    found = [folder for folder in folders if Path(folder).name == "old" and (Path(folder) / major).is_dir()]
-    if not found:
+    paths = [folder for folder in folders if Path(folder).name == "old" and (Path(folder) / major).is_dir()]
+    if not paths:
         pytest.skip(f"PostgreSQL {major} is not here: python -m bootstrap oldpg {major}")
-    return f"{found[0]}/{major}"
+    return f"{paths[0]}/{major}"
 
 
 @pytest.fixture(scope="module", params=MAJORS)

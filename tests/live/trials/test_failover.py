@@ -82,13 +82,13 @@ def test_what_the_standby_never_got_is_counted_as_lost(
 
 
 def test_a_switchover_loses_nothing_and_the_next_trial_copies_the_promoted_server_anew(measure: Measure) -> None:
-    asked = plan(standbys=2, failover="stop", promote_after_s=1)
-    first = measure(**asked)
+    requested = plan(standbys=2, failover="stop", promote_after_s=1)
+    first = measure(**requested)
     assert first.error is None, first.error
     assert value(first, "ledger.lost") == 0
     assert value(first, "failover.outage") > 1
     [promoted] = events(first, "promoted")
-    second = measure(**asked)
+    second = measure(**requested)
     assert second.error is None, second.error
     other = "standby2" if promoted["node"] == "standby1" else "standby1"
     assert second.notes["standbys"] == {promoted["node"]: "cloned", other: "kept"}

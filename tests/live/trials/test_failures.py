@@ -98,8 +98,8 @@ def test_shell_words_in_values_are_only_values(measure: Measure, address: Addres
     )
     assert attempt.error is None, attempt.error
     assert on_agent(address, "ls /tmp/teiten-pwned 2>/dev/null || true") == ""
-    said = {check["name"]: check["actual"] for check in attempt.checks}
-    assert nasty in said.values()
+    message = {check["name"]: check["actual"] for check in attempt.checks}
+    assert nasty in message.values()
 
 
 def test_a_plan_for_a_version_that_is_not_there_is_refused() -> None:

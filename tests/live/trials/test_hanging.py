@@ -102,8 +102,8 @@ def test_a_query_that_never_ends_fails_the_trial_at_its_deadline_and_is_seen_to_
     with beside(read):
         first = run_next()
     assert first.error is not None
-    said = (first.error["kind"], first.error["what"], first.error["phase"])
-    assert said == ("deadline", "The phase measure did not end by its deadline of 20.3 s.", "measure")
+    message = (first.error["kind"], first.error["what"], first.error["phase"])
+    assert message == ("deadline", "The phase measure did not end by its deadline of 20.3 s.", "measure")
     assert "pgbench was still running at its deadline" in first.error["why"]
     assert re.search(
         r"No progress since .* primary: 1 session active, waiting for Timeout: PgSleep, since .*: SELECT "

@@ -332,9 +332,9 @@ def test_each_role_runs_on_its_own_processors(measure: Measure) -> None:
         host={"cpus": "client=0 primary=0 standby=1 standby2=0-1"},
     )
     assert attempt.error is None, attempt.error
-    found = {check["node"]: check["actual"] for check in attempt.checks if check["name"] == "host.cpus"}
-    assert found == {"client": "0", "primary": "0", "standby1": "1", "standby2": "0,1"}
-    assert layer(attempt) == {"cpus": {"lists": found, "by": "taskset"}}
+    checks = {check["node"]: check["actual"] for check in attempt.checks if check["name"] == "host.cpus"}
+    assert checks == {"client": "0", "primary": "0", "standby1": "1", "standby2": "0,1"}
+    assert layer(attempt) == {"cpus": {"lists": checks, "by": "taskset"}}
 
 
 def test_what_puts_the_load_on_runs_on_the_clients_processors(measure: Measure) -> None:
@@ -353,13 +353,13 @@ def test_a_server_that_is_restarted_keeps_its_processors(address: Address, postg
         async with connected(replace(address, layout=Layout(cpus="1"))) as remote:
             server = await cluster.ensure(remote, postgres_16, name="pinned")
             await server.stop()
-            found = await cpus.check(await server.start(), "1", "primary")
+            check = await cpus.check(await server.start(), "1", "primary")
             wrong = await cpus.check(server, "0-1", "primary")
             await cluster.drop(remote, server)
-            return [found, wrong]
+            return [check, wrong]
 
-    found, wrong = asyncio.run(restarted())
-    assert (found.actual, found.passed) == ("1", True)
+    check, wrong = asyncio.run(restarted())
+    assert (check.actual, check.passed) == ("1", True)
     assert (wrong.actual, wrong.passed) == ("1", False)
 
 
@@ -391,11 +391,11 @@ def test_data_wal_and_tablespace_lie_where_the_plan_says(
     host = {"data": "fast", "wal": "slow", "tablespace": "slow"}
     attempt = measure(duration_s=1, host=host)
     assert attempt.error is None, attempt.error
-    found = checks(attempt)
-    assert found["host.data"].startswith(f"{places['fast']} (device ")
-    assert found["host.wal"].startswith(f"{places['slow']} (device ")
-    assert found["host.tablespace"].startswith(f"{places['slow']} (device ")
-    assert found["host.tablespace of tables"] == "all tables are there"
+    all_checks = checks(attempt)
+    assert all_checks["host.data"].startswith(f"{places['fast']} (device ")
+    assert all_checks["host.wal"].startswith(f"{places['slow']} (device ")
+    assert all_checks["host.tablespace"].startswith(f"{places['slow']} (device ")
+    assert all_checks["host.tablespace of tables"] == "all tables are there"
     real = setting.asked('readlink -f "${1%/*}"/places/fast/clusters/*/data/pg_wal')
     assert real.startswith(f"{places['slow']}/wal/")
     assert setting.asked('ls "${1%/*}"/places/slow/tablespaces/*/') != ""
@@ -455,13 +455,13 @@ def test_each_level_that_shapes_what_lies_on_disk_has_a_cluster_of_its_own(
 
 def test_a_plan_is_refused_where_the_agent_does_not_allow_it(agent: models.Agent, define: Callable[..., None]) -> None:
     define()
-    for host, said in (
+    for host, message in (
         ({"setting": "huge"}, "has no level 'huge'"),
         ({"unknown": "x"}, "Agent live has no host factor 'unknown'"),
         ({"data": "fast"}, "Agent live has no storage place 'fast'"),
         ({"cpus": "4000 cpus"}, "not 4000"),
     ):
-        with pytest.raises(PlanError, match=said):
+        with pytest.raises(PlanError, match=message):
             start(host=host)
 
 

@@ -52,8 +52,8 @@ def own(agent: models.Agent, address: Address) -> Iterator[str]:
 def test_a_setting_of_the_kernel_is_set_checked_and_back(measure: Callable[..., models.Attempt], own: str) -> None:
     attempt = measure(duration_s=1, host={"swappiness": LEVEL})
     assert attempt.error is None, attempt.error
-    found = {check["name"]: (check["actual"], check["passed"]) for check in attempt.checks}
-    assert found["host.swappiness"] == (LEVEL, True)
+    checks = {check["name"]: (check["actual"], check["passed"]) for check in attempt.checks}
+    assert checks["host.swappiness"] == (LEVEL, True)
     assert KERNEL.read_text().strip() == own
     assert not models.HostChange.objects.exists()
 

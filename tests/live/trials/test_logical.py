@@ -16,12 +16,12 @@ from workers.remote.address import Address
 from workers.remote.connection import connected
 
 Measure = Callable[..., models.Attempt]
-Asked = Callable[..., list[dict[str, Any]]]
+QueryRows = Callable[..., list[dict[str, Any]]]
 SUMS = "SELECT count(*) AS changes, coalesce(sum(delta), 0) AS delta FROM pgbench_history"
 
 
 @pytest.fixture
-def asked(address: Address, installations: list[InstallationRef]) -> Asked:
+def query_rows(address: Address, installations: list[InstallationRef]) -> QueryRows:
     """Rows of one SELECT from a node of a trial that is over."""
 
     async def ask(version: str, node: str, sql: str, database: str) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def checks(attempt: models.Attempt, node: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("version", "streaming"), [("15", "on"), ("16", "parallel"), ("18", "off")])
 def test_subscribers_have_every_change_that_was_committed(
-    measure: Measure, asked: Asked, version: str, streaming: str
+    measure: Measure, query_rows: QueryRows, version: str, streaming: str
 ) -> None:
     attempt = measure(
         installation=version,
@@ -52,21 +52,23 @@ def test_subscribers_have_every_change_that_was_committed(
     )
     assert attempt.error is None, attempt.error
     for node in ("subscriber1", "subscriber2"):
-        found = checks(attempt, node)
-        assert found["rows of every table"] == "100011 rows in 4 tables"
-        assert found["subscription's tables"] == "all 4 ready"
-        assert (found["changes from primary"], found["synchronous state"]) == ("streaming", "sync")
+        all_checks = checks(attempt, node)
+        assert all_checks["rows of every table"] == "100011 rows in 4 tables"
+        assert all_checks["subscription's tables"] == "all 4 ready"
+        assert (all_checks["changes from primary"], all_checks["synchronous state"]) == ("streaming", "sync")
         assert value(attempt, "replication.lag.max", node=node) > 0
         assert value(attempt, "replication.lag_bytes.max", node=node) >= 0
         assert value(attempt, "replication.catch_up", node=node) >= 0
     assert attempt.notes["publication"]["replica identity full"] == ["pgbench_history"]
-    [primary] = asked(version, "primary", SUMS, "bench")
+    [primary] = query_rows(version, "primary", SUMS, "bench")
     assert primary["changes"] == value(attempt, "transactions") > 0
     for node in ("subscriber1", "subscriber2"):
-        assert asked(version, node, SUMS, "bench") == [primary]
+        assert query_rows(version, node, SUMS, "bench") == [primary]
 
 
-def test_subscribers_are_read_while_the_primary_is_written_and_no_slot_is_left(measure: Measure, asked: Asked) -> None:
+def test_subscribers_are_read_while_the_primary_is_written_and_no_slot_is_left(
+    measure: Measure, query_rows: QueryRows
+) -> None:
     plan: dict[str, Any] = {"topology": "logical", "parameters": {"script": "tpcb-like", "clients": 2}}
     measure(**plan, topology_parameters={"subscribers": 2})
     attempt = measure(**plan, topology_parameters={"subscribers": 1, "load": "both"})
@@ -74,8 +76,8 @@ def test_subscribers_are_read_while_the_primary_is_written_and_no_slot_is_left(m
     assert checks(attempt, "subscriber1")["synchronous state"] == "async"
     assert value(attempt, "tps") == value(attempt, "tps", node="primary")
     assert value(attempt, "tps", node="subscriber1") > 0
-    assert asked("16", "primary", "SELECT slot_name FROM pg_replication_slots", "postgres") == []
-    assert asked("16", "subscriber1", "SELECT subname FROM pg_subscription", "postgres") == []
+    assert query_rows("16", "primary", "SELECT slot_name FROM pg_replication_slots", "postgres") == []
+    assert query_rows("16", "subscriber1", "SELECT subname FROM pg_subscription", "postgres") == []
 
 
 def test_what_cannot_be_replicated_fails_before_the_clock_starts(measure: Measure) -> None:

@@ -52,12 +52,12 @@ async def removed(address: Address) -> None:
 
 
 @pytest.fixture(autouse=True)
-def apart(network: Network, agent: models.Agent, found: Contact) -> Network:
+def apart(network: Network, agent: models.Agent, agent_contact: Contact) -> Network:
     """The three agents as the warehouse knows them; the network of `old` may be cut."""
     for one in network.agents.values():
         row = agents.create_agent(agent_fields(one), "test")
         models.Agent.objects.filter(pk=row.pk).update(host_key=one.host_key)
-        agents.record_contact(row.pk, found, timezone.now())
+        agents.record_contact(row.pk, agent_contact, timezone.now())
     hostfactors.define(models.Agent.objects.get(name="old"), read(network.definition), "test")
     return network
 
@@ -72,8 +72,8 @@ def network_is_whole(apart: Network) -> Iterator[None]:
 
 
 def cut(seconds: float = 14, **arrangement: Any) -> dict[str, Any]:
-    asked = plan(seconds, failover="cut", **arrangement)
-    return asked | {"agents": ROLES, "parameters": asked["parameters"] | {"silence_s": 2}}
+    requested = plan(seconds, failover="cut", **arrangement)
+    return requested | {"agents": ROLES, "parameters": requested["parameters"] | {"silence_s": 2}}
 
 
 def test_clients_that_hear_nothing_more_find_the_promoted_server(measure: Measure, apart: Network) -> None:

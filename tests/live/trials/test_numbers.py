@@ -96,8 +96,8 @@ def test_every_number_can_be_rebuilt_from_the_bundle_and_a_changed_one_is_found(
     models.Series.objects.filter(attempt=attempt, name="tps").update(values=[1.0])
     models.Histogram.objects.filter(attempt=attempt).update(counts=[1], latencies_us=[1])
     models.Attempt.objects.filter(pk=attempt.pk).update(events=[{"at_s": 0}])
-    [found] = reingest.reread(None, replace=True)
-    assert {(d.table, d.key[0]) for d in found.differences} == {
+    [reread_bundle] = reingest.reread(None, replace=True)
+    assert {(d.table, d.key[0]) for d in reread_bundle.differences} == {
         ("measurement", "tps"),
         ("series", "tps"),
         ("histogram", "client"),
@@ -111,9 +111,9 @@ def test_a_damaged_archive_is_reported(measure: Measure, bundles: Path) -> None:
     attempt = measure()
     path = bundles / attempt.bundle
     path.write_bytes(path.read_bytes()[:-10])
-    [found] = reingest.reread(None, replace=False)
-    assert found.error is not None
-    assert found.error.what == "The archive is not the one that was ingested."
+    [reread_bundle] = reingest.reread(None, replace=False)
+    assert reread_bundle.error is not None
+    assert reread_bundle.error.what == "The archive is not the one that was ingested."
 
 
 def test_ingest_costs_the_same_statements_whatever_was_measured(measure: Measure, bundles: Path) -> None:
@@ -153,8 +153,8 @@ def test_a_bundle_that_now_reads_as_a_failure_no_longer_counts(
     real = reader.read
     error = {"what": "a better parser saw that it failed"}
     monkeypatch.setattr(reader, "read", lambda path: replace(real(path), succeeded=False, error=error))
-    [found] = reingest.reread(None, replace=False)
-    assert [(d.key, d.stored, d.bundle) for d in found.differences] == [(("counts",), True, False)]
+    [reread_bundle] = reingest.reread(None, replace=False)
+    assert [(d.key, d.stored, d.bundle) for d in reread_bundle.differences] == [(("counts",), True, False)]
     list(reingest.reread(None, replace=True))
     trial = models.Trial.objects.get()
     assert (trial.state, trial.attempt_id, trial.error) == (TrialState.FAILED, None, error)

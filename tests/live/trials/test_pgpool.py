@@ -174,9 +174,9 @@ def test_a_set_of_clients_for_each_server_by_tcp_and_no_password_in_the_bundle(
 async def _password(address: Address, installation: InstallationRef, name: str) -> bytes:
     async with connected(address) as remote:
         directory = cluster.directory_of(remote, installation, (), name)
-        found = (await remote.get(f"{directory}/password")).strip()
-    assert len(found) == 48
-    return found
+        text = (await remote.get(f"{directory}/password")).strip()
+    assert len(text) == 48
+    return text
 
 
 def test_a_pgpool_that_dies_while_it_is_measured_fails_the_trial(measure: Measure, address: Address) -> None:

@@ -215,8 +215,8 @@ def test_a_cancelled_trial_leaves_no_query_behind(
         async with connected(address) as remote:
             server = await cluster.ensure(remote, installation)
             assert server.how == "reused"
-            asked = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'ssb of teiten%'"
-            return await server.query(asked)
+            requested = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'ssb of teiten%'"
+            return await server.query(requested)
 
     cancelled = planned({"explain": False, "queries": "q1.1"})
     planned()  # waits for the agent, so that the server stays

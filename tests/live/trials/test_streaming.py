@@ -33,8 +33,8 @@ def test_standbys_stream_synchronously_and_take_reads(measure: Measure, version:
     assert attempt.error is None, attempt.error
     assert checks(attempt, "primary")["role"] == "primary"
     for standby in ("standby1", "standby2"):
-        found = checks(attempt, standby)
-        assert (found["role"], found["stream from primary"], found["synchronous state"]) == (
+        all_checks = checks(attempt, standby)
+        assert (all_checks["role"], all_checks["stream from primary"], all_checks["synchronous state"]) == (
             "standby",
             "streaming",
             "sync",

@@ -32,6 +32,6 @@ def test_a_trial_by_tcp_is_measured_and_its_bundle_holds_no_password(
 
 async def password_of(address: Address, installation: InstallationRef) -> bytes:
     async with connected(address) as remote:
-        found = (await remote.get(f"{cluster.directory_of(remote, installation, ())}/password")).strip()
-    assert len(found) == 48
-    return found
+        text = (await remote.get(f"{cluster.directory_of(remote, installation, ())}/password")).strip()
+    assert len(text) == 48
+    return text

@@ -16,7 +16,7 @@ from tests.live.trials.conftest import value
 
 
 @pytest.fixture
-def old_ones(agent: models.Agent, found: Contact, installations: list[InstallationRef]) -> None:
+def old_ones(agent: models.Agent, agent_contact: Contact, installations: list[InstallationRef]) -> None:
     """The agent has them too; which extensions they offer is not known."""
     refs = [find_installation(version, installations) for version in ("11", "17")]
     further = [
@@ -25,7 +25,9 @@ def old_ones(agent: models.Agent, found: Contact, installations: list[Installati
         )
         for ref in refs
     ]
-    agents.record_contact(agent.pk, replace(found, installations=[*found.installations, *further]), timezone.now())
+    agents.record_contact(
+        agent.pk, replace(agent_contact, installations=[*agent_contact.installations, *further]), timezone.now()
+    )
 
 
 @pytest.mark.parametrize(

@@ -108,11 +108,11 @@ def as_nurand(drawn: list[int], a: int, highest: int, c: int) -> bool:
     """Whether numbers are distributed as NURand(a, 1, highest), every pair of whose uniform numbers is counted out: by
     chi-square, within five of its standard deviations."""
     pairs = Counter(((one | other) + c) % highest + 1 for one in range(a + 1) for other in range(1, highest + 1))
-    found = Counter(drawn)
+    counter = Counter(drawn)
     expected = {number: len(drawn) * pairs[number] / ((a + 1) * highest) for number in range(1, highest + 1)}
     often = [number for number, count in expected.items() if count >= 5]
-    square = sum((found[number] - expected[number]) ** 2 / expected[number] for number in often)
-    return found.keys() <= pairs.keys() and abs(square - len(often)) < 5 * sqrt(2 * len(often))
+    square = sum((counter[number] - expected[number]) ** 2 / expected[number] for number in often)
+    return counter.keys() <= pairs.keys() and abs(square - len(often)) < 5 * sqrt(2 * len(often))
 
 
 def test_another_access_method_with_foreign_keys_and_a_fill_factor(
@@ -182,10 +182,10 @@ def test_violations_after_the_run_fail_the_trial_which_names_them(tpcc: Tpcc, mo
 
     monkeypatch.setattr(run, "measure", then_break)
     attempt = tpcc(parameters={"transactions": 20})
-    said = failed(attempt)["why"]
-    wanted = (f"Consistency condition {number} is violated: {told}" for number, (_, told) in BREAKS.items())
-    assert re.fullmatch(" ".join(wanted), said)
-    figures = re.findall(r" is ([\d.]*\d)\b", said)
+    message = failed(attempt)["why"]
+    wanted = (f"Consistency condition {number} is violated: {reported}" for number, (_, reported) in BREAKS.items())
+    assert re.fullmatch(" ".join(wanted), message)
+    figures = re.findall(r" is ([\d.]*\d)\b", message)
     assert all(one != other for one, other in zip(figures[::2], figures[1::2], strict=True))
     assert not attempt.measurements.filter(metric_id__in=FROM_DATA).exists()
 

@@ -78,13 +78,13 @@ def before(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, act: 
 
 def unanswered(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, server: Warehouse) -> None:
     """The warehouse is restarted when it has done what the verb asks for and has not said so yet."""
-    verb, told = getattr(module, name), [True]
+    verb, reported = getattr(module, name), [True]
 
     @wraps(verb)
     def broken_off(*words: Any, **named: Any) -> Any:
         answer = verb(*words, **named)
-        while told:
-            told.pop()
+        while reported:
+            reported.pop()
             server.restart(0)
             warehouse.reachable_for_s()  # on a connection that the server has closed
         return answer
@@ -207,12 +207,12 @@ def test_a_scheduled_run_is_made_once(agent: models.Agent, server: Warehouse, mo
 
 
 def test_nobody_is_alerted_twice(transactional_db: None, server: Warehouse) -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
     class Hook(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             server.restart(0)
-            told.append(self.path)
+            reported.append(self.path)
             self.send_response(204)
             self.end_headers()
 
@@ -226,7 +226,7 @@ def test_nobody_is_alerted_twice(transactional_db: None, server: Warehouse) -> N
         with beside(http.handle_request):
             tasks.alert()
     tasks.alert()
-    assert told == ["/hook"]
+    assert reported == ["/hook"]
     assert list(models.Alert.objects.exclude(state="quiet").values_list("state", "tries")) == [("sent", 0)]
 
 

@@ -44,8 +44,8 @@ def test_quantities_are_shown_with_a_fitting_unit(value: float | None, unit: str
 
 
 def test_numbers_keep_four_digits_and_never_exponents() -> None:
-    numbers = (0, 0.98765, 1234.5, 999.96, 1e9)
-    assert [format_number(v) for v in numbers] == ["0", "0.9877", "1,234", "1,000", "1,000,000,000"]
+    values = (0, 0.98765, 1234.5, 999.96, 1e9)
+    assert [format_number(v) for v in values] == ["0", "0.9877", "1,234", "1,000", "1,000,000,000"]
 
 
 def test_postgresql_quantities_are_read() -> None:
@@ -153,8 +153,8 @@ def test_parameters_refuse_what_is_not_of_their_kind() -> None:
     ],
 )
 def test_a_known_unit_becomes_its_base_unit_and_another_stays(value: float, unit: str, base: tuple[float, str]) -> None:
-    found, name = to_base(value, unit)
-    assert (pytest.approx(found), name) == base
+    base_value, name = to_base(value, unit)
+    assert (pytest.approx(base_value), name) == base
 
 
 @pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.NUMBER])

@@ -33,8 +33,8 @@ def plan_of(ask: Callable[[], object], words: str) -> Mapping[str, Any]:
     query = next(one["sql"] for one in captured.captured_queries if words in one["sql"])
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query.replace('%', '%%')}")
-        found = cursor.fetchone()[0]
-    return (json.loads(found) if isinstance(found, str) else found)[0]["Plan"]
+        plan_text = cursor.fetchone()[0]
+    return (json.loads(plan_text) if isinstance(plan_text, str) else plan_text)[0]["Plan"]
 
 
 def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -68,8 +68,8 @@ def test_an_agent_that_was_never_reached_has_no_facts() -> None:
 def test_installations_are_listed_of_one_agent_or_all(django_assert_num_queries: Any) -> None:
     factories.agent("db1"), factories.agent("db2", {"17.1": 170001})
     with django_assert_num_queries(1):
-        found = list_installations()
-    assert [(row.agent, row.version) for row in found] == [("db1", "18.1"), ("db1", "16.9"), ("db2", "17.1")]
+        installations = list_installations()
+    assert [(row.agent, row.version) for row in installations] == [("db1", "18.1"), ("db1", "16.9"), ("db2", "17.1")]
     assert [row.version for row in list_installations("db2")] == ["17.1"]
 
 

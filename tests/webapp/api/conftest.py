@@ -70,9 +70,9 @@ def world(db: Any, bundles: Path, owner: User) -> dict[str, Any]:
     done, failed, waiting = list(run.trials.order_by("position"))[:3]
     factories.finish(done, bundles=bundles)
     factories.fail(failed)
-    said = models.Annotation.objects.create(at=owner.date_joined, text="moved", created_by=owner)
+    message = models.Annotation.objects.create(at=owner.date_joined, text="moved", created_by=owner)
     ids = {"plan": stored.pk, "run": run.pk, "done": done.pk, "failed": failed.pk, "waiting": waiting.pk}
-    return ids | {"annotation": said.pk, "citation": factories.citation(run).pk}
+    return ids | {"annotation": message.pk, "citation": factories.citation(run).pk}
 
 
 def endpoints() -> list[str]:

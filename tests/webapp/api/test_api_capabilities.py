@@ -40,12 +40,12 @@ def test_an_answer_has_the_statement_that_decided_and_an_older_one_none(anonymou
     factories.capability_run({"toast": "fails-differently"}, access_method="zheap", **decided)
     factories.capability_run({"toast": "no"})
     rows = get(anonymous)["results"]
-    told = {row["access_method"]: (row["outcome"], row["statement"], row["sqlstate"]) for row in rows}
-    assert told == {"zheap": ("fails-differently", "INSERT …", "XX000"), "heap": ("no", "", "")}
+    reported = {row["access_method"]: (row["outcome"], row["statement"], row["sqlstate"]) for row in rows}
+    assert reported == {"zheap": ("fails-differently", "INSERT …", "XX000"), "heap": ("no", "", "")}
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ({}, {("heap", "toast"), ("heap", "vacuum"), ("zheap", "toast")}),
         ({"access_method": "zheap"}, {("zheap", "toast")}),
@@ -54,10 +54,10 @@ def test_an_answer_has_the_statement_that_decided_and_an_older_one_none(anonymou
         ({"agent": "other"}, set()),
     ],
 )
-def test_answers_are_filtered(query: dict[str, Any], found: set[tuple[str, str]], anonymous: APIClient) -> None:
+def test_answers_are_filtered(query: dict[str, Any], expected: set[tuple[str, str]], anonymous: APIClient) -> None:
     factories.capability_run({"toast": "yes", "vacuum": "yes"})
     factories.capability_run({"toast": "no"}, access_method="zheap")
-    assert {(row["access_method"], row["capability"]) for row in get(anonymous, **query)["results"]} == found
+    assert {(row["access_method"], row["capability"]) for row in get(anonymous, **query)["results"]} == expected
 
 
 def test_answers_come_in_pages(anonymous: APIClient) -> None:

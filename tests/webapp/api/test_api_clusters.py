@@ -32,14 +32,14 @@ def test_they_are_told_with_their_fate_and_what_was_removed(
     one, _ = models.Cluster.objects.select_related("agent")
     record_removal(one, "7 days after its last use.", "ada", finished=True)
     with django_assert_max_num_queries(8):
-        found = get(anonymous, "agents/db1/clusters/")
-    assert (found["agent"], found["keep_days"], found["budget_bytes"]) == ("db1", 7, 100 * 1024**3)
-    assert found["size_bytes"] == 3 * 1024**3
-    [left] = found["clusters"]
+        content = get(anonymous, "agents/db1/clusters/")
+    assert (content["agent"], content["keep_days"], content["budget_bytes"]) == ("db1", 7, 100 * 1024**3)
+    assert content["size_bytes"] == 3 * 1024**3
+    [left] = content["clusters"]
     assert left["directory"] == f"{SRV}/16-b-0123abcd"
     assert (left["installation"], left["kept"], left["needed_by"]) == ("postgresql-16.9", False, [])
     assert left["due_at"] is not None and left["why"] == "7 days after its last use."
-    [removal] = found["removals"]
+    [removal] = content["removals"]
     assert (removal["actor"], removal["size_bytes"], removal["step"]) == ("ada", 2 * 1024**3, "removed")
     assert get(anonymous, "agents/gone/clusters/", 404)["error"]["kind"] == "not-found"
 

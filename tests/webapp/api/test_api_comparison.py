@@ -34,51 +34,51 @@ def ask(client: APIClient, query: str, **headers: str) -> Any:
 def test_each_cell_stands_at_one_place_in_every_column(anonymous: APIClient) -> None:
     run = factories.finished_run(replicates=3)
     expected = compare(Selection((run.pk,)))
-    found = ask(anonymous, f"run={run.pk}&columns=all").json()
-    points = found["points"]
+    content = ask(anonymous, f"run={run.pk}&columns=all").json()
+    points = content["points"]
     assert {len(column) for column in points.values()} == {len(expected.points)}
     for i, point in enumerate(expected.points):
         shown = [
-            found[name][points[axis][i]] for axis, name in (("panel", "panels"), ("x", "xs"), ("series", "series"))
+            content[name][points[axis][i]] for axis, name in (("panel", "panels"), ("x", "xs"), ("series", "series"))
         ]
         assert shown == [point.panel, point.x, point.series]
         assert points["values"][i] == [replicate.value for replicate in point.values]
         assert points["trials"][i] == [replicate.trial_id for replicate in point.values]
         assert points["value"][i] == pytest.approx(point.value, rel=1e-5)
         assert points["ratio"][i] == pytest.approx(point.ratio, rel=1e-5)
-        verdict = found["verdicts"][points["verdict"][i]]
+        verdict = content["verdicts"][points["verdict"][i]]
         assert verdict == (point.verdict.kind.value if point.verdict else None)
 
 
 def test_a_value_leads_to_its_trial(anonymous: APIClient) -> None:
     runs = [factories.finished_run(replicates=3) for _ in "12"]
-    found = ask(anonymous, f"run={runs[0].pk},{runs[1].pk}&columns=trials").json()
-    points = found["points"]
+    content = ask(anonymous, f"run={runs[0].pk},{runs[1].pk}&columns=trials").json()
+    points = content["points"]
     for i, values in enumerate(points["values"]):
-        pattern = found["replicates"][points["replicates"][i]]
+        pattern = content["replicates"][points["replicates"][i]]
         assert len(pattern) == len(values) == 6
         for value, (place, block), trial in zip(values, pattern, points["trials"][i], strict=True):
-            address = found["links"]["trial"].format(configuration=points["configurations"][i][place], block=block)
+            address = content["links"]["trial"].format(configuration=points["configurations"][i][place], block=block)
             (row,) = anonymous.get(address).json()["results"]
             assert (row["id"], row["value"], row["block"]) == (trial, value, block)
 
 
 def test_the_answer_has_the_fields_that_openapi_names(anonymous: APIClient) -> None:
     run = factories.finished_run()
-    found = ask(anonymous, f"run={run.pk}&columns=all").json()
-    assert set(found) == set(ComparisonSerializer().fields)
-    assert set(found["points"]) == set(PointColumnsSerializer().fields)
+    content = ask(anonymous, f"run={run.pk}&columns=all").json()
+    assert set(content) == set(ComparisonSerializer().fields)
+    assert set(content["points"]) == set(PointColumnsSerializer().fields)
     required = {name for name in PointColumnsSerializer().fields if name not in MORE}
     assert set(ask(anonymous, f"run={run.pk}").json()["points"]) == required
 
 
 def test_plain_values_are_shown_as_the_serializers_show_them(rf: Any) -> None:
     run = factories.finished_run(replicates=3)
-    found = compare(Selection((run.pk,)))
+    comparison = compare(Selection((run.pk,)))
     request = APIView().initialize_request(rf.get(PATH))
-    serialized = AroundSerializer(found, context={"request": request}).data
-    assert found.summaries and found.facets and found.metrics and found.environment
-    assert JSONRenderer().render(around(request, found)) == JSONRenderer().render(serialized)
+    serialized = AroundSerializer(comparison, context={"request": request}).data
+    assert comparison.summaries and comparison.facets and comparison.metrics and comparison.environment
+    assert JSONRenderer().render(around(request, comparison)) == JSONRenderer().render(serialized)
 
 
 @pytest.mark.parametrize("query", ["", "&columns=all", "&x=nothing", "&series=none&without=%E2%80%A8"])
@@ -94,11 +94,11 @@ def test_the_answer_is_the_json_of_other_answers(anonymous: APIClient, query: st
 
 def test_cells_that_were_read_again_have_the_same_columns() -> None:
     run = factories.finished_run(replicates=4)
-    found = compare(Selection((run.pk,)))
-    again = replace(found, points=tuple(found.points))
-    assert again.points == found.points
-    assert columns(again, USUAL + MORE) == columns(found, USUAL + MORE)
-    nothing = replace(found, points=())
+    comparison = compare(Selection((run.pk,)))
+    again = replace(comparison, points=tuple(comparison.points))
+    assert again.points == comparison.points
+    assert columns(again, USUAL + MORE) == columns(comparison, USUAL + MORE)
+    nothing = replace(comparison, points=())
     assert {len(column) for column in columns(nothing, USUAL + MORE)["points"].values()} == {0}
 
 
@@ -175,8 +175,8 @@ def test_it_is_packed_where_that_is_understood(anonymous: APIClient) -> None:
 def test_a_cell_of_six_replicates_is_short(anonymous: APIClient) -> None:
     run = factories.finished_run(replicates=6)
     models.Measurement.objects.filter(metric="tps").update(value=23456.789012)
-    found = ask(anonymous, f"run={run.pk}").json()
-    assert len(json.dumps(found["points"], separators=(",", ":"))) / len(found["points"]["value"]) < 160
+    content = ask(anonymous, f"run={run.pk}").json()
+    assert len(json.dumps(content["points"], separators=(",", ":"))) / len(content["points"]["value"]) < 160
 
 
 def test_as_csv_every_replicate_has_its_row(anonymous: APIClient, django_assert_num_queries: Any) -> None:
@@ -199,10 +199,10 @@ def test_a_program_cites_and_saves_a_reference(visitor: Any) -> None:
     assert made.status_code == 201
     citation = made.json()
     assert [row["hash"] for row in client.get("/api/v1/citations/").json()["results"]] == [citation["hash"]]
-    found = client.get(citation["links"]["self"]).json()
+    content = client.get(citation["links"]["self"]).json()
     now = ask(client, f"run={run.pk}&columns=all").json()
-    assert (found["comparison"]["points"], found["comparison"]["summaries"]) == (now["points"], now["summaries"])
-    assert (found["standing"]["gone"], found["standing"]["turned"]) == ([], [])
+    assert (content["comparison"]["points"], content["comparison"]["summaries"]) == (now["points"], now["summaries"])
+    assert (content["standing"]["gone"], content["standing"]["turned"]) == ([], [])
     body = {"name": "first", "citation": citation["hash"], "series": "postgresql-16.9"}
     assert client.post("/api/v1/references/", body, format="json").status_code == 201
     assert client.post("/api/v1/references/", body | {"series": "none"}, format="json").status_code == 400

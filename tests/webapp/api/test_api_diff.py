@@ -24,10 +24,10 @@ def test_the_answer_is_that_of_the_page(
 ) -> None:
     settings.TEITEN_OPEN_READING = True
     with django_assert_num_queries(4):
-        found = anonymous.get("/api/v1/diff/", {"left": pair[0], "right": pair[1]}).json()
-    assert (found["comparable"], found["recorded"]) == (False, [True, True])
-    assert found["planned"] == ["installation", "major", "version"]
-    first = found["keys"][0]
+        content = anonymous.get("/api/v1/diff/", {"left": pair[0], "right": pair[1]}).json()
+    assert (content["comparable"], content["recorded"]) == (False, [True, True])
+    assert content["planned"] == ["installation", "major", "version"]
+    first = content["keys"][0]
     assert (first["node"], first["kind"], first["key"], first["cause"]) == (
         "primary",
         "kernel",
@@ -35,13 +35,13 @@ def test_the_answer_is_that_of_the_page(
         "confounder",
     )
     assert first["left"][0].startswith("6.1") and first["right"][0].startswith("6.8")
-    by_key = {row["key"]: row for row in found["keys"]}
+    by_key = {row["key"]: row for row in content["keys"]}
     assert (by_key["io_method"]["left"], by_key["io_method"]["right"]) == ([None], ["worker"])
-    assert all(row["cause"] != "same" for row in found["keys"])
-    assert found["left"]["links"]["page"].endswith(f"/trials/{pair[0].removeprefix('trial:')}/")
-    assert found["links"]["page"].endswith(f"/diff/?left={pair[0]}&right={pair[1]}")
+    assert all(row["cause"] != "same" for row in content["keys"])
+    assert content["left"]["links"]["page"].endswith(f"/trials/{pair[0].removeprefix('trial:')}/")
+    assert content["links"]["page"].endswith(f"/diff/?left={pair[0]}&right={pair[1]}")
     everything = anonymous.get("/api/v1/diff/", {"left": pair[0], "right": pair[1], "show": "all"}).json()
-    assert len([row for row in everything["keys"] if row["cause"] == "same"]) == everything["same"] == found["same"]
+    assert len([row for row in everything["keys"] if row["cause"] == "same"]) == everything["same"] == content["same"]
 
 
 def test_a_comparison_says_what_else_differs(pair: list[str], anonymous: APIClient, settings: Any) -> None:

@@ -106,9 +106,9 @@ def test_the_first_command_shows_the_demos_own_medians(demo: models.Run, visitor
     [example] = json.loads(shown)["results"]
     # In a fresh warehouse the published trials have the first numbers, and the demo's the next.
     base = min(demo.trials.values_list("pk", flat=True)) - models.Trial.objects.exclude(run=demo).count() - 1
-    numbers = [one - base for one in first["trial_ids"]]
+    values = [one - base for one in first["trial_ids"]]
     links = [{key: number(text, base) for key, text in trial.items()} for trial in first["trials"]]
-    assert example == first | {"trial_ids": numbers, "trials": links}
+    assert example == first | {"trial_ids": values, "trials": links}
 
 
 def number(value: int | str, base: int) -> int | str:

@@ -81,5 +81,5 @@ def test_a_plan_is_refused_with_the_factor_as_its_field(visitor: Callable[[str],
     error = visitor("run").post("/api/v1/plans/preview/", body, format="json").json()["error"]
     assert [problem["field"] for problem in error["problems"]] == ["host.cpu_governor"]
     factories.define_host_factor()
-    found = visitor("run").post("/api/v1/plans/preview/", body, format="json").json()
-    assert found["trials"] == 8
+    content = visitor("run").post("/api/v1/plans/preview/", body, format="json").json()
+    assert content["trials"] == 8

@@ -16,9 +16,9 @@ def test_every_spread_leads_to_its_trials(django_assert_num_queries: Any, settin
     settings.TEITEN_OPEN_READING = True
     run = factories.aa_run(0.02)
     with django_assert_num_queries(2):
-        found = APIClient().get(f"/api/v1/noise/?run={run.pk}&metric=tps&workload=pgbench").json()["results"]
-    assert len(found) == 2
-    for row in found:
+        content = APIClient().get(f"/api/v1/noise/?run={run.pk}&metric=tps&workload=pgbench").json()["results"]
+    assert len(content) == 2
+    for row in content:
         assert 0.001 < row["spread"] < row["detectable"]
         assert len(row["trial_ids"]) == 10
         assert row["links"]["run"].endswith(f"/api/v1/runs/{run.pk}/")

@@ -146,8 +146,8 @@ def test_a_trial_says_everything(world: dict[str, int], anonymous: APIClient) ->
 
 
 def test_a_gap_in_a_series_is_null(world: dict[str, int], anonymous: APIClient) -> None:
-    found = get(anonymous, f"trials/{world['done']}/series/", name="tps")
-    (series,) = found["results"]
+    content = get(anonymous, f"trials/{world['done']}/series/", name="tps")
+    (series,) = content["results"]
     assert (series["unit"], series["start_s"], series["step_s"], series["times_s"]) == ("tps", 0, 1, [])
     assert [value is None for value in series["values"]] == [False, False, True, False, False]
     assert len(get(anonymous, f"trials/{world['done']}/series/")["results"]) == 2
@@ -155,15 +155,15 @@ def test_a_gap_in_a_series_is_null(world: dict[str, int], anonymous: APIClient) 
 
 
 def test_documents_are_shown_by_kind(world: dict[str, int], anonymous: APIClient) -> None:
-    (found,) = get(anonymous, f"trials/{world['done']}/documents/?kind=plan")["results"]
+    (content,) = get(anonymous, f"trials/{world['done']}/documents/?kind=plan")["results"]
     plan = [{"Plan": {"Node Type": "Seq Scan"}}]
-    assert found == {"kind": "plan", "node": "", "label": "q1", "content": plan}
+    assert content == {"kind": "plan", "node": "", "label": "q1", "content": plan}
     assert get(anonymous, f"trials/{world['done']}/documents/?kind=capability")["results"] == []
 
 
 def test_histograms_are_exact(world: dict[str, int], anonymous: APIClient) -> None:
-    (found,) = get(anonymous, f"trials/{world['done']}/histograms/")["results"]
-    assert (found["unit"], found["total"], found["latencies_us"], found["counts"]) == (
+    (content,) = get(anonymous, f"trials/{world['done']}/histograms/")["results"]
+    assert (content["unit"], content["total"], content["latencies_us"], content["counts"]) == (
         "us",
         100,
         [400, 500, 900],
@@ -181,17 +181,17 @@ def test_measurements_are_of_counted_attempts_only(world: dict[str, int], anonym
 
 def test_the_comparison_is_that_of_the_page(anonymous: APIClient) -> None:
     run = factories.finished_run()
-    found = get(anonymous, f"comparison/?run={run.pk}&baseline=postgresql-18.1&filter.clients=4")
-    assert (found["selection"]["x"], found["selection"]["series"]) == ("clients", "installation")
-    assert found["selection"]["filters"] == {"clients": ["4"]}
-    points = found["points"]
-    assert (points["series"], found["series"]) == ([0, 1], ["postgresql-16.9", "postgresql-18.1"])
-    assert (points["value"], found["metric"]["unit"]) == ([4001.5, 4501.5], "tps")
+    content = get(anonymous, f"comparison/?run={run.pk}&baseline=postgresql-18.1&filter.clients=4")
+    assert (content["selection"]["x"], content["selection"]["series"]) == ("clients", "installation")
+    assert content["selection"]["filters"] == {"clients": ["4"]}
+    points = content["points"]
+    assert (points["series"], content["series"]) == ([0, 1], ["postgresql-16.9", "postgresql-18.1"])
+    assert (points["value"], content["metric"]["unit"]) == ([4001.5, 4501.5], "tps")
     assert points["ratio"] == [pytest.approx(4001.5 / 4501.5, rel=1e-5), 1]
     assert points["values"] == [[4001, 4002], [4501, 4502]]
-    assert found["links"]["page"].startswith("http://testserver/compare/?")
-    again = get(anonymous, found["links"]["self"])
-    assert (again["points"], again["selection"]) == (found["points"], found["selection"])
+    assert content["links"]["page"].startswith("http://testserver/compare/?")
+    again = get(anonymous, content["links"]["self"])
+    assert (again["points"], again["selection"]) == (content["points"], content["selection"])
 
 
 def test_an_unknown_dimension_is_named(anonymous: APIClient) -> None:
@@ -226,11 +226,11 @@ def test_a_plan_goes_out_as_toml(world: dict[str, int], anonymous: APIClient) ->
 
 
 def test_kinds_declare_their_parameters(anonymous: APIClient) -> None:
-    found = get(anonymous, "kinds/")
-    pgbench = next(workload for workload in found["workloads"] if workload["name"] == "pgbench")
+    content = get(anonymous, "kinds/")
+    pgbench = next(workload for workload in content["workloads"] if workload["name"] == "pgbench")
     clients = next(parameter for parameter in pgbench["parameters"] if parameter["name"] == "clients")
     assert (clients["kind"], clients["default"], clients["minimum"]) == ("integer", 1, 1)
-    assert {"duration_s", "installation"} <= {parameter["name"] for parameter in found["conditions"]}
+    assert {"duration_s", "installation"} <= {parameter["name"] for parameter in content["conditions"]}
 
 
 def test_metrics_say_what_they_mean(world: dict[str, int], anonymous: APIClient) -> None:

@@ -28,9 +28,9 @@ def of(client: Client, path: str) -> Any:
 
 
 def test_versions_have_the_ratios_of_table_6_14_to_four_digits(loaded: None, client: Client) -> None:
-    found = of(client, "versions/?workload=ssb")
-    rows = {row["name"]: row for row in found["rows"] if row["metric"]["name"] == "ssb.query.seconds"}
-    place = found["versions"].index("12")
+    by_slug = of(client, "versions/?workload=ssb")
+    rows = {row["name"]: row for row in by_slug["rows"] if row["metric"]["name"] == "ssb.query.seconds"}
+    place = by_slug["versions"].index("12")
     speeds = {name: f"{row['cells'][place]['speed']:.4f}" for name, row in rows.items()}
     assert speeds["q1.1"] == "1.0393" and speeds["q2.1"] == "0.8873" and speeds["q4.3"] == "0.9280"
     assert len(speeds) == 13
@@ -53,9 +53,9 @@ def test_publications_say_where_they_are_from_and_what_is_in_doubt(
     loaded: None, client: Client, django_assert_num_queries: Any
 ) -> None:
     with django_assert_num_queries(1):
-        found = {row["slug"]: row for row in of(client, "publications/")["results"]}
-    assert len(found) == len(TABLES)
-    table = found["wg1-2012-table-3.13"]
+        by_slug = {row["slug"]: row for row in of(client, "publications/")["results"]}
+    assert len(by_slug) == len(TABLES)
+    table = by_slug["wg1-2012-table-3.13"]
     assert [one["published"] for one in table["derived"] if not one["agrees"]] == ["430.2"]
     assert "recomputed 589.845" in table["remarks"][0]["text"]
     assert client.get(table["links"]["file"]).status_code == 200

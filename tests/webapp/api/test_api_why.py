@@ -21,36 +21,38 @@ def run(db: None, settings: Any) -> models.Run:
 
 
 def test_every_number_is_that_of_a_trial(run: models.Run, anonymous: APIClient) -> None:
-    found = anonymous.get(WHY, {"run": run.pk, "at": "4"}).json()
-    (wal,) = [one for one in found["movements"] if (one["name"], one["node"]) == ("wal", "primary")]
+    content = anonymous.get(WHY, {"run": run.pk, "at": "4"}).json()
+    (wal,) = [one for one in content["movements"] if (one["name"], one["node"]) == ("wal", "primary")]
     assert (wal["state"], wal["formula"], round(wal["ratio"], 3)) == ("moved", "wal.bytes / transactions", 1.1)
     assert wal["verdict"]["kind"] == "worse"
     for side in ("base", "other"):
-        trials = {one["id"]: one for one in found[side]["trials"]}
-        assert len(trials) == found[side]["n"] == 5
+        trials = {one["id"]: one for one in content[side]["trials"]}
+        assert len(trials) == content[side]["n"] == 5
         for value in wal[side]:
             of_trial = measured(models.Trial.objects.select_related("configuration").get(pk=value["trial_id"]))
-            numbers = {metric: number for metric, _, label, number in of_trial if not label}
-            assert value["value"] == numbers["wal.bytes"] / numbers["transactions"]
-            assert trials[value["trial_id"]]["value"] == pytest.approx(numbers["transactions"] / SECONDS)
+            values = {metric: number for metric, _, label, number in of_trial if not label}
+            assert value["value"] == values["wal.bytes"] / values["transactions"]
+            assert trials[value["trial_id"]]["value"] == pytest.approx(values["transactions"] / SECONDS)
         assert anonymous.get(next(iter(trials.values()))["link"]).json()["id"] in trials
 
 
 def test_it_is_the_pages_answer(run: models.Run, anonymous: APIClient) -> None:
-    found = anonymous.get(WHY, {"run": run.pk, "at": "1"}).json()
-    assert (found["base"]["series"], found["other"]["series"]) == ("postgresql-16.9", "postgresql-18.1")
-    assert (found["metric"]["name"], round(found["ratio"], 3)) == ("tps", 1.125)
-    assert found["verdict"]["kind"] == "better"
-    said = {state: {one["said"] for one in found["movements"] if one["state"] == state} for state in ("same", "none")}
-    assert "blocks hit" in said["same"] and "blocks read" in said["none"]
-    (pair,) = found["plans"]
+    content = anonymous.get(WHY, {"run": run.pk, "at": "1"}).json()
+    assert (content["base"]["series"], content["other"]["series"]) == ("postgresql-16.9", "postgresql-18.1")
+    assert (content["metric"]["name"], round(content["ratio"], 3)) == ("tps", 1.125)
+    assert content["verdict"]["kind"] == "better"
+    message = {
+        state: {one["said"] for one in content["movements"] if one["state"] == state} for state in ("same", "none")
+    }
+    assert "blocks hit" in message["same"] and "blocks read" in message["none"]
+    (pair,) = content["plans"]
     join, *others = pair["pairs"]
     assert (pair["label"], join["left"], join["right"]) == ("q1", 0, 0)
     assert "node" in join["differs"] and not any("node" in one["differs"] for one in others)
     kinds = [pair[side]["plan"]["lines"][0]["kind"] for side in ("base", "other")]
     assert kinds == ["Hash Join", "Nested Loop"]
-    assert anonymous.get(found["links"]["self"]).json() == found
-    page = Client().get(found["links"]["page"])
+    assert anonymous.get(content["links"]["self"]).json() == content
+    page = Client().get(content["links"]["page"])
     assert page.status_code == 200 and "1,128" in page.content.decode()
 
 

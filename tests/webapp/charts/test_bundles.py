@@ -10,9 +10,9 @@ from django.contrib.staticfiles import finders
 
 
 def head(name: str) -> str:
-    found = finders.find(f"plotly/{name}")
-    assert found
-    with Path(found).open(encoding="utf-8") as file:
+    matches = finders.find(f"plotly/{name}")
+    assert matches
+    with Path(matches).open(encoding="utf-8") as file:
         return file.read(500)
 
 

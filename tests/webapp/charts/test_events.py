@@ -26,19 +26,19 @@ def test_a_checkpoint_is_a_span_from_its_beginning_to_its_end() -> None:
 
 
 def test_an_end_without_a_beginning_and_a_beginning_without_an_end_are_moments() -> None:
-    found = marks([event(1, "checkpoint", "checkpoint complete"), event(8, "checkpoint", "checkpoint starting")])
-    assert [(mark.at_s, mark.until_s) for mark in found] == [(1, None), (8, None)]
+    all_marks = marks([event(1, "checkpoint", "checkpoint complete"), event(8, "checkpoint", "checkpoint starting")])
+    assert [(mark.at_s, mark.until_s) for mark in all_marks] == [(1, None), (8, None)]
 
 
 def test_what_begins_on_one_server_does_not_end_on_another_nor_in_another_kind() -> None:
-    found = marks(
+    all_marks = marks(
         [
             event(1, "checkpoint", "checkpoint starting"),
             event(2, "checkpoint", "restartpoint complete", node="standby"),
             event(3, "background", "CHECKPOINT complete"),
         ]
     )
-    assert [mark.until_s for mark in found] == [None, None, None]
+    assert [mark.until_s for mark in all_marks] == [None, None, None]
 
 
 def test_an_autovacuum_is_logged_at_its_end_and_shown_from_its_beginning() -> None:

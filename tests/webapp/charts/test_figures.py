@@ -42,9 +42,9 @@ def medians(xs: list[str]) -> dict[str, Any]:
 def test_every_replicate_is_drawn_and_leads_to_its_trial() -> None:
     figure = medians(["1", "4", "16"])
     validated(figure)
-    drawn = [trace for trace in figure["data"] if "customdata" in trace]
-    assert [len(trace["y"]) for trace in drawn] == [6, 6]
-    assert drawn[0]["customdata"][:2] == ["/trials/7/", "/trials/8/"]
+    traces = [trace for trace in figure["data"] if "customdata" in trace]
+    assert [len(trace["y"]) for trace in traces] == [6, 6]
+    assert traces[0]["customdata"][:2] == ["/trials/7/", "/trials/8/"]
 
 
 def test_an_outlier_is_marked_and_the_others_look_as_they_do_without_one() -> None:

@@ -16,10 +16,10 @@ SERIES = [waits("Lock: tuple", 1, 0, 4), waits("CPU: running", 2, 2, 0), waits("
 
 
 def test_running_is_at_the_bottom_then_the_commonest_wait() -> None:
-    drawn = traces(SERIES, "primary")
-    assert [trace["name"] for trace in drawn] == ["CPU: running", "Lock: transactionid", "Lock: tuple"]
-    assert {trace["stackgroup"] for trace in drawn} == {"waits primary"}
-    assert drawn[2]["y"] == [1, 0, 4]
+    figure_traces = traces(SERIES, "primary")
+    assert [trace["name"] for trace in figure_traces] == ["CPU: running", "Lock: transactionid", "Lock: tuple"]
+    assert {trace["stackgroup"] for trace in figure_traces} == {"waits primary"}
+    assert figure_traces[2]["y"] == [1, 0, 4]
 
 
 def test_waits_of_one_type_are_shades_of_one_colour_in_the_figure_and_in_its_key() -> None:
@@ -30,11 +30,11 @@ def test_waits_of_one_type_are_shades_of_one_colour_in_the_figure_and_in_its_key
 
 def test_what_is_rare_is_drawn_together_and_nothing_is_left_out() -> None:
     many = [waits(f"IO: event{i}", 10.0 - i, 1) for i in range(9)] + [waits(f"X{i}: y", 1, 1) for i in range(9)]
-    drawn = traces(many, "primary")
-    assert len(drawn) <= MOST_EVENTS + 1
-    assert drawn[-1]["name"] == OTHERS == key(many)[-1][2]
+    figure_traces = traces(many, "primary")
+    assert len(figure_traces) <= MOST_EVENTS + 1
+    assert figure_traces[-1]["name"] == OTHERS == key(many)[-1][2]
     for moment in (0, 1):
-        assert sum(trace["y"][moment] for trace in drawn) == sum(one.values[moment] for one in many)
+        assert sum(trace["y"][moment] for trace in figure_traces) == sum(one.values[moment] for one in many)
 
 
 def test_the_area_stands_beside_the_cpu_of_its_node_on_the_same_axis() -> None:

@@ -116,8 +116,8 @@ def test_processors_and_waits_are_bars_beside_each_other() -> None:
 
 def test_costs_are_bars_with_a_dot_for_every_trial_that_leads_there() -> None:
     looks = two()
-    found = movements(looks[0].side.replicates, looks[1].side.replicates, METRICS)
-    figure = charts.costs([one for one in found if one.name == "wal"], looks, lambda trial: f"/trials/{trial}/")
+    changes = movements(looks[0].side.replicates, looks[1].side.replicates, METRICS)
+    figure = charts.costs([one for one in changes if one.name == "wal"], looks, lambda trial: f"/trials/{trial}/")
     assert figure is not None
     validated(figure)
     bar, dots = figure["data"][:2]

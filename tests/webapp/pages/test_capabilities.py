@@ -22,13 +22,13 @@ def text_of(client: Client, path: str = "/capabilities/", **headers: str) -> str
 
 def words(text: str) -> list[str]:
     """Every cell's word, from left to right, row by row."""
-    found = re.findall(r"</span>\s*([\w ]+?)\s*</summary>|(– not checked)", text)
-    return ["".join(one) for one in found]
+    matches = re.findall(r"</span>\s*([\w ]+?)\s*</summary>|(– not checked)", text)
+    return ["".join(one) for one in matches]
 
 
 def test_each_cell_has_a_word_what_was_said_and_its_trial(stranger: Client) -> None:
-    said = "ERROR:  only heap AM is supported <here>"
-    trial = factories.capability_run({"vacuum": "yes", "toast": "no"}, access_method="zheap", message=said)
+    message = "ERROR:  only heap AM is supported <here>"
+    trial = factories.capability_run({"vacuum": "yes", "toast": "no"}, access_method="zheap", message=message)
     text = text_of(stranger)
     assert words(text) == ["yes", "no"]
     assert "only heap AM is supported &lt;here&gt;" in text
@@ -39,8 +39,8 @@ def test_each_cell_has_a_word_what_was_said_and_its_trial(stranger: Client) -> N
 
 def test_three_answers_are_no_longer_one_and_each_has_the_statement_that_decided(stranger: Client) -> None:
     outcomes = {"index": "chose-not-to", "vacuum": "fails-differently", "toast": "cannot", "copy": "no"}
-    said = {"message": "ERROR:  unexpected", "statement": "INSERT INTO items VALUES (1 < 2);", "sqlstate": "XX000"}
-    trial = factories.capability_run(outcomes, access_method="zheap", **said)
+    message = {"message": "ERROR:  unexpected", "statement": "INSERT INTO items VALUES (1 < 2);", "sqlstate": "XX000"}
+    trial = factories.capability_run(outcomes, access_method="zheap", **message)
     for path in ("/capabilities/", f"/trials/{trial.pk}/", "/access-methods/"):
         text = text_of(stranger, path)
         assert set(words(text)) == {"chose not to", "fails differently", "cannot", "no"}, path
@@ -101,8 +101,8 @@ def test_what_is_not_yes_everywhere_can_be_shown_alone(stranger: Client) -> None
 def test_filters_stand_in_the_address(query: str, shown: list[str], stranger: Client) -> None:
     factories.capability_run({"toast": "no", "vacuum": "yes"}, access_method="zheap")
     factories.capability_run({"toast": "yes"}, installation="18")
-    found = [word for word in words(text_of(stranger, f"/capabilities/?{query}")) if word != "– not checked"]
-    assert sorted(found) == sorted(shown)
+    shown_words = [word for word in words(text_of(stranger, f"/capabilities/?{query}")) if word != "– not checked"]
+    assert sorted(shown_words) == sorted(shown)
 
 
 def test_values_that_no_answer_has_say_so(stranger: Client) -> None:

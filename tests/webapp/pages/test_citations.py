@@ -34,8 +34,8 @@ def test_a_member_cites_and_anybody_reads(
     assert f"@misc{{teiten-{snapshot.pk}," in text
     assert "Save as a reference" not in text
     (figure,) = re.findall(r'<script id="figure-1" type="application/json">(.*?)</script>', text)
-    drawn = [trial for trace in json.loads(figure)["data"] for trial in trace.get("customdata", ())]
-    assert sorted(drawn) == sorted(done.trials.values_list("pk", flat=True))
+    traces = [trial for trace in json.loads(figure)["data"] for trial in trace.get("customdata", ())]
+    assert sorted(traces) == sorted(done.trials.values_list("pk", flat=True))
     assert ">undecided</span>" in text and ">too-few<" not in text
 
 

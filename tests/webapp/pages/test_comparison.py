@@ -29,8 +29,8 @@ def text_of(client: Client, path: str, **headers: str) -> str:
 
 
 def figures_of(text: str) -> list[Any]:
-    found = re.findall(r'<script id="figure-\d+" type="application/json">(.*?)</script>', text)
-    return [json.loads(figure) for figure in found]
+    matches = re.findall(r'<script id="figure-\d+" type="application/json">(.*?)</script>', text)
+    return [json.loads(figure) for figure in matches]
 
 
 def test_it_shows_values_ratios_and_every_replicate(done: models.Run, stranger: Client) -> None:
@@ -38,8 +38,8 @@ def test_it_shows_values_ratios_and_every_replicate(done: models.Run, stranger: 
     assert "PostgreSQL 18.1 against 16.9" in text
     assert "Transactions per second by clients" in text
     assert "×1.125" in text
-    drawn = [trial for trace in figures_of(text)[0]["data"] for trial in trace.get("customdata", ())]
-    assert sorted(drawn) == sorted(done.trials.values_list("pk", flat=True))
+    traces = [trial for trace in figures_of(text)[0]["data"] for trial in trace.get("customdata", ())]
+    assert sorted(traces) == sorted(done.trials.values_list("pk", flat=True))
 
 
 def spread(run: models.Run, factor: float = 1.0) -> models.Run:
@@ -177,17 +177,17 @@ def test_only_a_member_is_offered_more_blocks_and_nothing_is_queued_by_a_click(
 
 
 def test_more_blocks_go_by_the_noise_of_an_aa_run_and_say_so(db: None, member: Client) -> None:
-    twins, run = factories.aa_run(0.02), wavering(1)
-    found, _ = by_noise(compare(Selection((run.pk,))))
-    point = next(p for p in found.points if p.verdict and p.verdict.more)
+    aa_run, run = factories.aa_run(0.02), wavering(1)
+    comparison, _ = by_noise(compare(Selection((run.pk,))))
+    point = next(p for p in comparison.points if p.verdict and p.verdict.more)
     assert point.verdict
-    said = f'by the noise of <a href="/runs/{twins.pk}/">A/A run {twins.pk}</a> on the same agents'
+    message = f'by the noise of <a href="/runs/{aa_run.pk}/">A/A run {aa_run.pk}</a> on the same agents'
     text = text_of(member, f"/compare/?run={run.pk}")
-    assert f"about {point.verdict.more} more replicates would tell<" in text and said in text
+    assert f"about {point.verdict.more} more replicates would tell<" in text and message in text
     behind = text_of(member, f"/compare/cell/?run={run.pk}&{place_of(point)}")
-    assert f"About {point.verdict.more} more replicates would tell." in behind and said in behind
+    assert f"About {point.verdict.more} more replicates would tell." in behind and message in behind
     assert "<button" not in behind[behind.index("<main") : behind.index("</main>")]
-    twins.delete()
+    aa_run.delete()
     assert "by the noise of" not in text_of(member, f"/compare/?run={run.pk}")
 
 
@@ -207,8 +207,8 @@ def test_an_interval_stands_beside_the_ratio_that_it_is_around(db: None, strange
     verdict = newer.verdict
     assert verdict and verdict.ratio and verdict.low and verdict.high and newer.ratio == 1
     text = text_of(stranger, f"/compare/?{query}")
-    said = f"×{verdict.ratio:.3f} (95 % interval {verdict.low:.3f} … {verdict.high:.3f}, ratio of geometric means)"
-    assert said in text
+    message = f"×{verdict.ratio:.3f} (95 % interval {verdict.low:.3f} … {verdict.high:.3f}, ratio of geometric means)"
+    assert message in text
     assert f"ratio of geometric means ×{verdict.ratio:.4g}" in text
     total = text.split("geometric mean</th>")[1]
     assert f"×{verdict.ratio:.3f}</b>" in total and "×1.000</b>" in total  # the baseline's own
@@ -235,21 +235,21 @@ def test_a_mean_within_the_margin_has_no_colour(db: None, stranger: Client) -> N
 def test_a_mean_of_what_is_not_comparable_has_no_colour(db: None, stranger: Client) -> None:
     run = spread(factories.run(replicates=6), 0.8)
     assert '<b class="worse">×0.800</b>' in text_of(stranger, f"/compare/?run={run.pk}").split("geometric mean</th>")[1]
-    found = compare(Selection((run.pk,)))
+    comparison = compare(Selection((run.pk,)))
     points = tuple(
         replace(p, verdict=replace(p.verdict, kind=Kind.NOT_COMPARABLE)) if p.verdict and p.x == "4" else p
-        for p in found.points
+        for p in comparison.points
     )
-    (section,) = table(replace(found, points=points)).sections
+    (section,) = table(replace(comparison, points=points)).sections
     assert [total.kind for total in section.totals if total] == ["", ""]
-    assert [said.kind for said in lead(replace(found, points=points))] == [""]
+    assert [message.kind for message in lead(replace(comparison, points=points))] == [""]
 
 
 def test_more_blocks_are_asked_of_both_sides(db: None, member: Client) -> None:
     one, two = wavering(1), wavering(2)
     query = f"run={one.pk},{two.pk}&series=run&filter.installation=postgresql-16.9"
-    asked = asked_runs(compare(urlstate.read(query)))
-    assert asked and set(asked.values()) == {(one.pk, two.pk)}
+    requested = asked_runs(compare(urlstate.read(query)))
+    assert requested and set(requested.values()) == {(one.pk, two.pk)}
     text = text_of(member, f"/compare/?{query}")
     form = text[text.index('action="/runs/blocks/"') :].partition("</form>")[0]
     assert re.findall(r'name="run" value="(\d+)"', form) == [str(one.pk), str(two.pk)]
@@ -284,8 +284,8 @@ def test_what_is_missing_to_judge_is_said_where_it_is_not_known_how_many(done: m
     for n, lacks in ((1, "it takes at least 3 replicates a side"), (3, "more than 1000 replicates would be needed")):
         single = replace(point, verdict=replace(undecided, n=n, n_base=n))
         (section,) = table(replace(compare(Selection((done.pk,))), points=(single,))).sections
-        told = [(cell.words, cell.lacks) for row in section.rows for cell in row.cells if cell]
-        assert told == [("undecided", lacks)]
+        reported = [(cell.words, cell.lacks) for row in section.rows for cell in row.cells if cell]
+        assert reported == [("undecided", lacks)]
     assert lacking(replace(undecided, more=1)) == "about 1 more replicate would tell"
 
 
@@ -416,8 +416,8 @@ def test_initdb_options_and_collectors_are_no_first_choice(db: None, stranger: C
     alone = text_of(stranger, f"/compare/?run={one.pk}")
     assert 'name="filter.collectors"' not in alone
     assert 'name="filter.initdb"' not in alone
-    found = compare(Selection((one.pk, two.pk)))
-    assert (found.selection.x, found.selection.series) == ("clients", "installation")
+    comparison = compare(Selection((one.pk, two.pk)))
+    assert (comparison.selection.x, comparison.selection.series) == ("clients", "installation")
     models.Configuration.objects.update(levels={}, dimensions={"initdb": "", "collectors": "sar"})
     models.Configuration.objects.filter(run=two).update(dimensions={"initdb": "-k", "collectors": "pg_stat"})
     assert compare(Selection((one.pk, two.pk))).selection.series == ""

@@ -34,8 +34,8 @@ def text_of(client: Client, path: str, status: int = 200, **headers: str) -> str
 
 
 def rows(text: str) -> list[list[str]]:
-    found = re.findall(r"<tr class=.*?</tr>", text)
-    return [[re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in found]
+    matches = re.findall(r"<tr class=.*?</tr>", text)
+    return [[re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in matches]
 
 
 def test_a_stranger_is_asked_for_two(run: models.Run, stranger: Client, django_assert_num_queries: Any) -> None:
@@ -75,8 +75,8 @@ def test_a_search_finds_keys_and_values(run: models.Run, stranger: Client) -> No
     left, right = environments.of_each_version(run)
     address = f"/diff/?left=trial:{left}&right=trial:{right}"
     assert [row[0] for row in rows(text_of(stranger, f"{address}&q=IO_METHOD"))] == ["io_method"]
-    found = [row[0] for row in rows(text_of(stranger, f"{address}&show=all&q=128MB"))]
-    assert "shared_buffers" in found and "work_mem" not in found
+    keys = [row[0] for row in rows(text_of(stranger, f"{address}&show=all&q=128MB"))]
+    assert "shared_buffers" in keys and "work_mem" not in keys
     nothing = text_of(stranger, f"{address}&q=colour")
     assert "No key and no value has “colour” in it among what differs." in nothing and "Show all keys" in nothing
 

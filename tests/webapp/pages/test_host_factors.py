@@ -54,7 +54,7 @@ def test_the_form_defines_a_factor(agent: models.Agent, admin: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"name": "Big one"}, "is not a name for a host factor"),
         ({"name": "cpus"}, "is built in"),
@@ -67,13 +67,13 @@ def test_the_form_defines_a_factor(agent: models.Agent, admin: Client) -> None:
     ],
 )
 def test_what_is_wrong_stands_beside_its_field_and_nothing_is_stored(
-    agent: models.Agent, admin: Client, changes: dict[str, Any], said: str
+    agent: models.Agent, admin: Client, changes: dict[str, Any], message: str
 ) -> None:
     answer = admin.post("/agents/db1/host/add/", posted(**changes))
     assert answer.status_code == 422
     text = page_text(answer)
     problems = [part.partition("</p>")[0] for part in text.split('<p class="field-problem">')[1:]]
-    assert any(said in problem for problem in problems), problems
+    assert any(message in problem for problem in problems), problems
     assert "Hyper-threading." in text
     assert not models.HostFactor.objects.exists()
 
@@ -160,7 +160,7 @@ def test_storage_places_are_edited_as_lines(agent: models.Agent, admin: Client) 
     kept = {"name": "db1", "host": "127.0.0.1", "port": 1, "data_dir": "/srv/data", "work_dir": "/srv/work"}
     admin.post("/agents/db1/edit/", kept | {"places": "hdd = /mnt/hdd\r\n\r\nraid10=/mnt/raid"})
     assert models.Agent.objects.get().places == {"hdd": "/mnt/hdd", "raid10": "/mnt/raid"}
-    for wrong, said in (
+    for wrong, message in (
         ("hdd = relative", "is not an absolute path"),
         ("a b = /x", "is no name for a place"),
         ("hdd = /a\nhdd = /b", "stands in several lines"),
@@ -168,7 +168,7 @@ def test_storage_places_are_edited_as_lines(agent: models.Agent, admin: Client) 
     ):
         answer = admin.post("/agents/db1/edit/", kept | {"places": wrong})
         assert answer.status_code == 422
-        assert said in page_text(answer)
+        assert message in page_text(answer)
 
 
 def test_the_plan_form_holds_host_factors(agent: models.Agent, member: Client) -> None:

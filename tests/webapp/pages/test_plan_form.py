@@ -182,8 +182,8 @@ def shown(client: Client, **posted: str) -> set[str]:
 
 
 def test_another_workload_shows_its_own_parameters_and_no_other(member: Client) -> None:
-    found = kinds().workloads
-    for name, spec in found.items():
+    workloads = kinds().workloads
+    for name, spec in workloads.items():
         names = shown(member, **{"workload": name, "workload-was": "pgbench", "parameters.fillfactor": "90"})
         always = {parameter.name for parameter in spec.parameters if not parameter.only_with}
         assert always <= names <= {parameter.name for parameter in spec.parameters}
@@ -269,8 +269,8 @@ def test_only_scripts_of_a_workload_are_uploaded(member: Client) -> None:
 
 
 def test_the_form_says_where_the_duration_is_not_used(member: Client) -> None:
-    said = "measures until its work is done"
-    for posted, told in (
+    message = "measures until its work is done"
+    for posted, reported in (
         ({"workload": "pgbench"}, False),
         ({"workload": "pgbench", "parameters.transactions": "5"}, True),
         ({"workload": "pgbench", "parameters.transactions": "many"}, False),
@@ -278,7 +278,7 @@ def test_the_form_says_where_the_duration_is_not_used(member: Client) -> None:
         ({"workload": "script", "parameters.form": "queries"}, True),
         ({"workload": "nothing"}, False),
     ):
-        assert (said in fields_after(member, posted)) == told, posted
+        assert (message in fields_after(member, posted)) == reported, posted
 
 
 def test_the_form_says_which_part_of_a_profile_runs_for_the_duration(member: Client) -> None:

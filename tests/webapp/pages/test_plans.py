@@ -33,8 +33,8 @@ TOML = "name = 'pasted'\ninstallation = '16'\n[agents]\nprimary = 'db1'\n[settin
 
 
 def problems(text: str) -> list[dict[str, str]]:
-    found = re.findall(r'<script id="problems" type="application/json">(.*?)</script>', text)
-    return list(json.loads(found[0]))
+    matches = re.findall(r'<script id="problems" type="application/json">(.*?)</script>', text)
+    return list(json.loads(matches[0]))
 
 
 def test_the_list_is_two_queries(stranger: Client, db: None, django_assert_max_num_queries: Any) -> None:

@@ -38,9 +38,9 @@ def page(client: Client, path: str, status: int = 200) -> str:
 
 
 def problems(text: str) -> list[dict[str, str]]:
-    found = re.search(r'<script id="problems" type="application/json">(.*?)</script>', text)
-    assert found is not None
-    return list(json.loads(found[1]))
+    match = re.search(r'<script id="problems" type="application/json">(.*?)</script>', text)
+    assert match is not None
+    return list(json.loads(match[1]))
 
 
 def chosen(text: str) -> list[str]:
@@ -49,7 +49,7 @@ def chosen(text: str) -> list[str]:
 
 def test_the_list_says_of_each_what_it_finds_out_and_what_was_found(db: None, stranger: Client) -> None:
     text = page(stranger, "/plans/ready/")
-    for said in (
+    for message in (
         "3 experiments",
         "What it finds out.",
         "A report 2012, 2.2",
@@ -57,7 +57,7 @@ def test_the_list_says_of_each_what_it_finds_out_and_what_was_found(db: None, st
         "Little.",
         "scale 10 on a laptop, 1,000 in the report",
     ):
-        assert said in text
+        assert message in text
     assert 'href="/plans/ready/reads/"' in text
 
 
@@ -140,8 +140,13 @@ def test_the_number_of_queries_does_not_grow_with_agents(db: None, stranger: Cli
 
 def test_a_choice_opens_the_plan_form_filled_in(member: Client) -> None:
     factories.agent()
-    asked = {"size": "25", "agents.primary": "db1", "agents.client": "", "installations": ["postgresql-16.9", "18"]}
-    text = page(member, FORM + urlencode(asked, doseq=True))
+    parameters = {
+        "size": "25",
+        "agents.primary": "db1",
+        "agents.client": "",
+        "installations": ["postgresql-16.9", "18"],
+    }
+    text = page(member, FORM + urlencode(parameters, doseq=True))
     assert '<form method="post" class="page split" id="plan" action="/plans/add/"' in text
     assert 'id="name" name="name" value="Reads"' in text
     assert 'name="parameters.scale" value="25"' in text
@@ -167,12 +172,12 @@ def test_a_choice_that_is_not_right_comes_back_with_its_problems(member: Client)
 
 def test_the_noise_of_a_choice_is_measured_by_its_aa_plan(member: Client) -> None:
     factories.agent()
-    asked = FORM + "agents.primary=db1&installations=16"
+    requested = FORM + "agents.primary=db1&installations=16"
     assert "Measure its noise (A/A)" in page(member, "/plans/ready/reads/")
-    text = page(member, asked + "&aa=1")
+    text = page(member, requested + "&aa=1")
     assert 'name="name" value="A/A of Reads"' in text
     assert 'value="twin"' in text
-    assert 'value="twin"' not in page(member, asked)
+    assert 'value="twin"' not in page(member, requested)
 
 
 def test_the_aa_plan_of_what_has_twins_already_says_so(member: Client, tmp_path: Path) -> None:

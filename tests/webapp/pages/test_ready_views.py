@@ -42,8 +42,8 @@ def text_of(client: Client, path: str) -> str:
 
 
 def figures(text: str) -> list[Mapping[str, Any]]:
-    found = re.findall(r'<script id="[^"]*" type="application/json">(.*?)</script>', text)
-    return [json.loads(one) for one in found]
+    matches = re.findall(r'<script id="[^"]*" type="application/json">(.*?)</script>', text)
+    return [json.loads(one) for one in matches]
 
 
 def run_of(slug: str) -> models.Run:
@@ -82,12 +82,12 @@ def test_a_version_that_stands_alone_is_dimmed(loaded: None, stranger: Client) -
 
 def test_one_value_each_is_called_neither_faster_nor_slower(loaded: None, stranger: Client) -> None:
     text = text_of(stranger, "/versions/?workload=ssb")
-    (said,) = re.findall(r'<p class="lead">(.*?)</p>', text)
-    assert said.startswith("Published figures, one value each: ")
+    (message,) = re.findall(r'<p class="lead">(.*?)</p>', text)
+    assert message.startswith("Published figures, one value each: ")
     measured = factories.finished_run(replicates=1)
     text = text_of(stranger, f"/versions/?workload={measured.workload}")
-    (said,) = re.findall(r'<p class="lead">(.*?)</p>', text)
-    assert said == "18 is undecided against 16: ×1.125, as a geometric mean of the rows below."
+    (message,) = re.findall(r'<p class="lead">(.*?)</p>', text)
+    assert message == "18 is undecided against 16: ×1.125, as a geometric mean of the rows below."
 
 
 def test_what_is_not_comparable_is_in_no_speed_and_said(stranger: Client) -> None:
@@ -100,9 +100,9 @@ def test_what_is_not_comparable_is_in_no_speed_and_said(stranger: Client) -> Non
         trial.attempt.measurements.filter(metric="tps").update(value=1)
     text = text_of(stranger, "/versions/")
     assert "1 better, 1 not comparable" in text
-    (said,) = re.findall(r'<p class="lead">(.*?)</p>', text)
-    assert said.startswith("18 is faster than 16 in 1 of 1 cell: ×1.12")
-    assert said.endswith("Left out: 1 cell not comparable.")
+    (message,) = re.findall(r'<p class="lead">(.*?)</p>', text)
+    assert message.startswith("18 is faster than 16 in 1 of 1 cell: ×1.12")
+    assert message.endswith("Left out: 1 cell not comparable.")
     for trial in newer:
         environments.ran_in(trial.attempt, other)
     text = text_of(stranger, "/versions/")
@@ -119,8 +119,8 @@ def test_a_version_only_in_rows_that_are_not_shown_says_nothing(stranger: Client
 def test_a_cell_of_versions_leads_to_its_comparison(loaded: None, stranger: Client) -> None:
     text = text_of(stranger, "/versions/?workload=ssb")
     wanted = ("filter.label=q2.1", "metric=ssb.query.seconds&", "filter.major=11,12")
-    found = [address.replace("&amp;", "&") for address in re.findall(r'href="(/compare/[^"]+)"', text)]
-    compared = text_of(stranger, next(address for address in found if all(part in address for part in wanted)))
+    matches = [address.replace("&amp;", "&") for address in re.findall(r'href="(/compare/[^"]+)"', text)]
+    compared = text_of(stranger, next(address for address in matches if all(part in address for part in wanted)))
     assert "×1.127" in compared  # 153.1511 / 135.8966 seconds
 
 

@@ -61,8 +61,8 @@ def test_a_going_run_asks_again_and_shows_states_in_words(going: models.Run, str
 def test_the_fragment_holds_the_figures_and_ends_by_itself(going: models.Run, stranger: Client) -> None:
     fragment = text_of(stranger, f"/runs/{going.pk}/live/")
     assert "<html" not in fragment
-    found = re.findall(r'<script id="panel-1" type="application/json">(.*?)</script>', fragment)
-    assert sum(len(trace.get("customdata", ())) for trace in json.loads(found[0])["data"]) == 1
+    matches = re.findall(r'<script id="panel-1" type="application/json">(.*?)</script>', fragment)
+    assert sum(len(trace.get("customdata", ())) for trace in json.loads(matches[0])["data"]) == 1
     models.Run.objects.filter(pk=going.pk).update(state="cancelled", ended_at=timezone.now())
     assert "every 2s" not in text_of(stranger, f"/runs/{going.pk}/live/")
 
@@ -145,8 +145,8 @@ def test_the_plan_comes_as_a_file(done: models.Run, stranger: Client) -> None:
 
 def waits_of(run: models.Run, client: Client) -> list[str]:
     """What the page says of why the run does not go on, without markup."""
-    found = re.findall(r'<p class="note">(.*?)</p>', text_of(client, f"/runs/{run.pk}/live/"))
-    texts = [re.sub(r"<[^>]+>", "", text) for text in found]
+    matches = re.findall(r'<p class="note">(.*?)</p>', text_of(client, f"/runs/{run.pk}/live/"))
+    texts = [re.sub(r"<[^>]+>", "", text) for text in matches]
     return [text for text in texts if text.startswith(("Waits", "Nothing runs"))]
 
 

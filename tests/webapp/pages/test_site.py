@@ -115,9 +115,9 @@ def address(db: None, tmp_path: Any) -> Any:
     factories.define_host_factor()
     more |= {name: ["db1", "cpu_governor"] for name in ("agents:host-edit", "agents:host-remove")}
     more |= {"trials:plan": [trial.pk, 1, "q1"]}
-    said = models.Annotation.objects.create(at=owner.date_joined, text="moved", created_by=owner)
+    message = models.Annotation.objects.create(at=owner.date_joined, text="moved", created_by=owner)
     watch = models.Watch.objects.create(plan=plan, channel="email", target="ada@example.org")
-    more |= {"remove-annotation": [said.pk], "plans:unwatch": [plan.pk, watch.pk]}
+    more |= {"remove-annotation": [message.pk], "plans:unwatch": [plan.pk, watch.pk]}
     bare = {
         "runs:list",
         "plans:list",
@@ -138,13 +138,13 @@ def address(db: None, tmp_path: Any) -> Any:
 
     more |= {name: ["own-queries"] for name in ("plans:ready-detail", "plans:ready-form")}
     its = trial.configuration.dimensions
-    asked = {"runs:blocks": f"?run={run.pk}", "plans:ready-form": "?agents.primary=db1&installations=16.9"}
-    asked |= {"comparison-cell": f"?run={run.pk}&at={its['clients']}&of={its['installation']}"}
+    parameters = {"runs:blocks": f"?run={run.pk}", "plans:ready-form": "?agents.primary=db1&installations=16.9"}
+    parameters |= {"comparison-cell": f"?run={run.pk}&at={its['clients']}&of={its['installation']}"}
 
     def of(name: str) -> str:
         if name in bare or (":" not in name and name not in more):
-            return reverse(name) + asked.get(name, "")
-        return reverse(name, args=more.get(name) or arguments[name.partition(":")[0]]) + asked.get(name, "")
+            return reverse(name) + parameters.get(name, "")
+        return reverse(name, args=more.get(name) or arguments[name.partition(":")[0]]) + parameters.get(name, "")
 
     return of
 

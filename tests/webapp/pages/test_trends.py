@@ -59,22 +59,22 @@ def test_it_draws_every_replicate_the_change_and_what_changed_around(year: list[
     assert f"/diff/?left=trial:{last.pk}&amp;right=trial:{first.pk}" in text
     link = f"/compare/?run={year[29].pk},{year[30].pk}&x=workload&series=run&baseline={year[29].pk}&metric=tps"
     assert link in unescape(text)
-    found = compare(read(link.partition("?")[2]))
-    assert [(p.series, p.base) for p in found.points if p.verdict] == [
+    comparison = compare(read(link.partition("?")[2]))
+    assert [(p.series, p.base) for p in comparison.points if p.verdict] == [
         (str(year[30].pk), ("", "pgbench", str(year[29].pk)))
     ]
-    assert found.mixed == ()
+    assert comparison.mixed == ()
 
 
 def test_a_change_between_versions_leads_to_a_comparison_of_these(year: list[models.Run]) -> None:
-    found = trend(TrendSelection(plan="nightly", x="date"))
-    line = found.lines[0]
+    shown_trend = trend(TrendSelection(plan="nightly", x="date"))
+    line = shown_trend.lines[0]
     shift = line.shifts[-1]
-    by_version = replace(found, selection=replace(found.selection, x="version"))
+    by_version = replace(shown_trend, selection=replace(shown_trend.selection, x="version"))
     (row,) = shift_rows(by_version, {run.pk: configurations([run.pk]) for run in year})
-    told = compare(read(row.comparison.partition("?")[2]))
-    assert (line.points[shift.last].versions, told.selection.baseline) == (("18.1",), "18.1")
-    assert [(p.series, p.base) for p in told.points if p.verdict] == [("18.2", ("", "pgbench", "18.1"))]
+    comparison = compare(read(row.comparison.partition("?")[2]))
+    assert (line.points[shift.last].versions, comparison.selection.baseline) == (("18.1",), "18.1")
+    assert [(p.series, p.base) for p in comparison.points if p.verdict] == [("18.2", ("", "pgbench", "18.1"))]
 
 
 def test_every_number_of_the_table_leads_to_its_trials(year: list[models.Run], stranger: Client) -> None:
@@ -208,14 +208,14 @@ def test_an_unknown_name_is_an_error_that_names_it(db: None, stranger: Client) -
 def test_the_same_as_json_stands_at_the_same_query(year: list[models.Run], stranger: Client) -> None:
     text = text_of(stranger, "/trends/?plan=nightly")
     address = re.findall(r'href="(/api/v1/trends/[^"]+)"', text)[0]
-    found = stranger.get(address).json()
-    (line,) = found["lines"]
+    content = stranger.get(address).json()
+    (line,) = content["lines"]
     assert [point["runs"] for point in line["points"]] == [[run.pk] for run in year]
     assert line["points"][0]["values"][0]["links"]["page"].endswith(
         f"/trials/{line['points'][0]['values'][0]['trial_id']}/"
     )
     assert [(shift["last"], shift["first"], shift["kind"]) for shift in line["shifts"]] == [(29, 30, "worse")]
-    assert {key["key"] for one in found["environments"] for key in one["keys"]} == {
+    assert {key["key"] for one in content["environments"] for key in one["keys"]} == {
         "version",
         "release",
     }

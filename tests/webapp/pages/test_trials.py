@@ -17,17 +17,17 @@ from webapp.pages.trial_tables import by_load, facts, groups, tables
 
 
 def first(run: models.Run) -> models.Trial:
-    found = run.trials.select_related("configuration").order_by("position").first()
-    assert found is not None
-    return found
+    trial = run.trials.select_related("configuration").order_by("position").first()
+    assert trial is not None
+    return trial
 
 
 @pytest.fixture
 def trial(db: None, tmp_path: Path) -> models.Trial:
     """Done, with its bundle."""
-    found = first(factories.run())
-    factories.finish(found, 1235.4, bundles=tmp_path)
-    return found
+    trial = first(factories.run())
+    factories.finish(trial, 1235.4, bundles=tmp_path)
+    return trial
 
 
 def text_of(client: Client, path: str) -> str:
@@ -68,9 +68,9 @@ def test_a_plan_of_a_query_is_one_click_away(
 
 
 def test_a_failed_trial_shows_its_error_unchanged(db: None, stranger: Client) -> None:
-    found = first(factories.run())
+    trial = first(factories.run())
     factories.fail(
-        found,
+        trial,
         "pgbench was aborted.",
         why="FATAL:  out of <memory>",
         kind="command",
@@ -80,7 +80,7 @@ def test_a_failed_trial_shows_its_error_unchanged(db: None, stranger: Client) ->
         stdout="scaling factor: 1",
         host="db1",
     )
-    text = text_of(stranger, f"/trials/{found.pk}/")
+    text = text_of(stranger, f"/trials/{trial.pk}/")
     for expected in (
         "pgbench was aborted.",
         "FATAL:  out of &lt;memory&gt;",
@@ -99,17 +99,17 @@ def test_a_waiting_trial_says_that_it_waits(db: None, stranger: Client) -> None:
 
 
 def test_every_attempt_can_be_looked_at(db: None, stranger: Client) -> None:
-    found = first(factories.run())
-    factories.fail(found, "The agent vanished.")
-    found.state = "waiting"
-    found.save()
-    factories.finish(found)
-    text = text_of(stranger, f"/trials/{found.pk}/")
+    trial = first(factories.run())
+    factories.fail(trial, "The agent vanished.")
+    trial.state = "waiting"
+    trial.save()
+    factories.finish(trial)
+    text = text_of(stranger, f"/trials/{trial.pk}/")
     assert "The agent vanished." in text
     assert "attempt 2" in text
-    before = text_of(stranger, f"/trials/{found.pk}/?attempt=1")
+    before = text_of(stranger, f"/trials/{trial.pk}/?attempt=1")
     assert "Not the attempt that counts." in before
-    assert stranger.get(f"/trials/{found.pk}/?attempt=9").status_code == 404
+    assert stranger.get(f"/trials/{trial.pk}/?attempt=9").status_code == 404
 
 
 def test_raw_files_are_shown_as_plain_text_or_downloaded(trial: models.Trial, stranger: Client) -> None:
@@ -143,15 +143,15 @@ def test_a_bundle_that_is_gone_is_a_problem_not_a_crash(trial: models.Trial, str
 
 
 def test_a_failed_trial_is_retried_and_a_waiting_one_cancelled(db: None, member: Client) -> None:
-    found = first(factories.run())
-    factories.fail(found)
-    assert "Retry" in text_of(member, f"/trials/{found.pk}/")
-    member.post(f"/trials/{found.pk}/retry/")
-    found.refresh_from_db()
-    assert found.state == "waiting"
-    member.post(f"/trials/{found.pk}/cancel/")
-    found.refresh_from_db()
-    assert found.state == "cancelled"
+    trial = first(factories.run())
+    factories.fail(trial)
+    assert "Retry" in text_of(member, f"/trials/{trial.pk}/")
+    member.post(f"/trials/{trial.pk}/retry/")
+    trial.refresh_from_db()
+    assert trial.state == "waiting"
+    member.post(f"/trials/{trial.pk}/cancel/")
+    trial.refresh_from_db()
+    assert trial.state == "cancelled"
 
 
 def test_a_done_trial_is_not_retried(trial: models.Trial, member: Client) -> None:
@@ -175,12 +175,17 @@ def test_numbers_are_grouped_with_the_headline_first_and_nodes_side_by_side() ->
         row("phase.seconds", label="load"),
         row("something.new"),
     ]
-    found = {group.title: group for group in groups(rows, "tps")}
-    assert [line.row.metric for line in found["Results"].lines] == ["tps", "tps", "something.new", "transactions"]
-    assert found["CPU"].nodes == ("client", "primary")
-    assert len(found["CPU"].lines) == 1
-    assert found["Latency"].nodes == ()
-    assert "Phases" not in found
+    groups_by_title = {group.title: group for group in groups(rows, "tps")}
+    assert [line.row.metric for line in groups_by_title["Results"].lines] == [
+        "tps",
+        "tps",
+        "something.new",
+        "transactions",
+    ]
+    assert groups_by_title["CPU"].nodes == ("client", "primary")
+    assert len(groups_by_title["CPU"].lines) == 1
+    assert groups_by_title["Latency"].nodes == ()
+    assert "Phases" not in groups_by_title
 
 
 def test_waits_and_functions_come_largest_first() -> None:
@@ -211,34 +216,34 @@ def test_facts_are_totals() -> None:
 def test_what_a_failover_cost_stands_first_and_together() -> None:
     rows = [row(metric) for metric in ("tps", "latency.p50", "ledger.lost", "failover.outage", "failover.failed")]
     assert [fact.label for fact in facts(rows)] == ["without service", "acknowledged, lost", "failed", "p50"]
-    found = {group.title: [line.row.metric for line in group.lines] for group in groups(rows, "tps")}
-    assert found["Failover"] == ["failover.failed", "failover.outage", "ledger.lost"]
-    assert found["Results"] == ["tps"]
+    groups_by_title = {group.title: [line.row.metric for line in group.lines] for group in groups(rows, "tps")}
+    assert groups_by_title["Failover"] == ["failover.failed", "failover.outage", "ledger.lost"]
+    assert groups_by_title["Results"] == ["tps"]
 
 
 @pytest.mark.parametrize("state", ["waiting", "running", "failed"])
 def test_a_trial_without_numbers_shows_those_of_its_replicates(state: str, db: None, stranger: Client) -> None:
     """The first of a run: what has no headline number itself stands beside one that has."""
     run = factories.run()
-    found = first(run)
-    other = run.trials.select_related("configuration").filter(configuration=found.configuration).exclude(pk=found.pk)[0]
+    trial = first(run)
+    other = run.trials.select_related("configuration").filter(configuration=trial.configuration).exclude(pk=trial.pk)[0]
     factories.finish(other, 1235.4)
     if state == "running":
-        factories.begin(found)
+        factories.begin(trial)
     if state == "failed":
-        factories.fail(found)
-        models.Measurement.objects.filter(attempt__trial=found).delete()
-    assert f"block {other.block}: 1,235 tps" in text_of(stranger, f"/trials/{found.pk}/")
+        factories.fail(trial)
+        models.Measurement.objects.filter(attempt__trial=trial).delete()
+    assert f"block {other.block}: 1,235 tps" in text_of(stranger, f"/trials/{trial.pk}/")
 
 
 def test_only_the_latest_attempt_of_a_trial_that_goes_on_is_asked_for_again(db: None, stranger: Client) -> None:
-    found = first(factories.run())
-    assert f'hx-get="/trials/{found.pk}/"' in text_of(stranger, f"/trials/{found.pk}/")
-    factories.fail(found)
-    assert "every 3s" not in text_of(stranger, f"/trials/{found.pk}/")
-    factories.begin(found)
-    assert "every 3s" not in text_of(stranger, f"/trials/{found.pk}/?attempt=1")
-    assert f'hx-get="/trials/{found.pk}/?attempt=2"' in text_of(stranger, f"/trials/{found.pk}/?attempt=2")
+    trial = first(factories.run())
+    assert f'hx-get="/trials/{trial.pk}/"' in text_of(stranger, f"/trials/{trial.pk}/")
+    factories.fail(trial)
+    assert "every 3s" not in text_of(stranger, f"/trials/{trial.pk}/")
+    factories.begin(trial)
+    assert "every 3s" not in text_of(stranger, f"/trials/{trial.pk}/?attempt=1")
+    assert f'hx-get="/trials/{trial.pk}/?attempt=2"' in text_of(stranger, f"/trials/{trial.pk}/?attempt=2")
 
 
 def test_a_trial_of_several_servers_draws_them_with_as_many_queries(
@@ -285,16 +290,16 @@ def test_several_loads_stand_in_a_table_with_total_and_mean() -> None:
         row("transactions.committed", "primary"),
         row("tps", "primary", "script 1"),
     ]
-    found, rest = by_load(rows, LOADS)
-    assert found is not None
-    assert found.noun == "node"
-    assert [column.metric for column in found.columns] == ["tps", "latency.p99"]
-    assert [(name, [cell and cell.value for cell in cells]) for name, cells in found.lines] == [
+    shown_tables, rest = by_load(rows, LOADS)
+    assert shown_tables is not None
+    assert shown_tables.noun == "node"
+    assert [column.metric for column in shown_tables.columns] == ["tps", "latency.p99"]
+    assert [(name, [cell and cell.value for cell in cells]) for name, cells in shown_tables.lines] == [
         ("primary", [100.0, None]),
         ("node2", [200.0, 8.0]),
     ]
-    assert [total.value for total in found.totals if total] == [300.0, 9.0]
-    assert found.means == (150.0, None), "a mean of percentiles says nothing"
+    assert [total.value for total in shown_tables.totals if total] == [300.0, 9.0]
+    assert shown_tables.means == (150.0, None), "a mean of percentiles says nothing"
     assert [(one.metric, one.node) for one in rest] == [
         ("tps", ""),
         ("latency.p99", ""),
@@ -306,15 +311,15 @@ def test_several_loads_stand_in_a_table_with_total_and_mean() -> None:
 
 def test_what_reads_beside_the_workload_is_in_no_mean() -> None:
     rows = [row("tps", value=100.0), row("tps", "primary", value=100.0), row("tps", "node2", value=900.0)]
-    found, _ = by_load(rows, [LOADS[0], LOADS[1] | {"workload": False}])
-    assert found is not None
-    assert (found.beside, found.means) == (("node2",), (100.0,))
+    shown_tables, _ = by_load(rows, [LOADS[0], LOADS[1] | {"workload": False}])
+    assert shown_tables is not None
+    assert (shown_tables.beside, shown_tables.means) == (("node2",), (100.0,))
 
 
 def test_several_clients_of_one_server_are_told_apart_as_clients() -> None:
     loads = [{"name": c, "client": c, "server": "primary", "workload": True} for c in ("client", "client2")]
-    found, _ = by_load([row("tps"), row("tps", "client"), row("tps", "client2")], loads)
-    assert found is not None and found.noun == "client"
+    shown_tables, _ = by_load([row("tps"), row("tps", "client"), row("tps", "client2")], loads)
+    assert shown_tables is not None and shown_tables.noun == "client"
     assert by_load([row("tps")], LOADS[:1])[0] is None
 
 
@@ -332,8 +337,8 @@ def test_tables_of_further_nodes_are_folded_up() -> None:
         for metric in ("size.table", "size.index", "replication.lag")
         for label in ("a", "b", "c")
     ]
-    found, rest = tables(rows)
-    assert [(table.title, table.node, table.again) for table in found] == [
+    shown_tables, rest = tables(rows)
+    assert [(table.title, table.node, table.again) for table in shown_tables] == [
         ("Sizes", "primary", False),
         ("Sizes", "standby1", True),
     ]

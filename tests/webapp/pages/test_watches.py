@@ -62,9 +62,9 @@ def test_what_was_not_measured_again_and_what_is_new_is_named(stranger: Client, 
     assert "the only configuration (5 trials failed)" in text
     assert "Every trial of it failed." in text
     models.Alert.objects.filter(run=run).update(state="quiet")
-    found = models.Alert.objects.get(run=run)
-    found.content |= {"lost": [], "failed": 2, "unmatched": ["clients 64"]}
-    found.save()
+    alert = models.Alert.objects.get(run=run)
+    alert.content |= {"lost": [], "failed": 2, "unmatched": ["clients 64"]}
+    alert.save()
     text = page(stranger, plan)
     assert "Not in the run before: clients 64." in text
     assert "2 of its 5 trials failed." in text

@@ -42,21 +42,21 @@ def words(text: str) -> str:
 
 
 def figure(text: str, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
+    figure: dict[str, Any] = json.loads(
         re.findall(rf'<script id="{name}" type="application/json">(.*?)</script>', text)[0]
     )
-    return found
+    return figure
 
 
 def test_the_sentence_on_top_says_what_moved_and_what_did_not(run: models.Run, stranger: Client) -> None:
     text = text_of(stranger, f"/compare/why/?run={run.pk}&at=1")
-    said = words(text.split('class="lead said"')[1].partition("</div>")[0])
-    assert "postgresql-18.1 has 1,128 tps, ×1.125 of postgresql-16.9, which has 1,003 tps." in said
-    assert "With it moved:" in said
-    assert "CPU per transaction −11.1 %" in said
-    assert "WAL +10.0 %" in said
-    assert "No change, within each one's margin: blocks hit." in said
-    assert "None in either: blocks read." in said
+    message = words(text.split('class="lead said"')[1].partition("</div>")[0])
+    assert "postgresql-18.1 has 1,128 tps, ×1.125 of postgresql-16.9, which has 1,003 tps." in message
+    assert "With it moved:" in message
+    assert "CPU per transaction −11.1 %" in message
+    assert "WAL +10.0 %" in message
+    assert "No change, within each one's margin: blocks hit." in message
+    assert "None in either: blocks read." in message
     address = unescape(re.findall(r'href="([^"]+)">All of this as JSON', text)[0])
     assert round(stranger.get(address).json()["ratio"], 3) == 1.125
 
@@ -92,8 +92,8 @@ def test_both_are_drawn_over_time_by_latency_and_by_what_they_cost(run: models.R
 def test_what_one_of_them_has_none_of_is_said_in_numbers(run: models.Run, stranger: Client) -> None:
     older = models.Measurement.objects.filter(attempt__trial__configuration__dimensions__major="16")
     older.filter(metric="wal.bytes").update(value=0)
-    said = words(text_of(stranger, f"/compare/why/?run={run.pk}").partition("</form>")[0])
-    assert "WAL 0 B → 3.232 kB" in said
+    message = words(text_of(stranger, f"/compare/why/?run={run.pk}").partition("</form>")[0])
+    assert "WAL 0 B → 3.232 kB" in message
 
 
 def test_plans_stand_side_by_side_with_what_differs_marked(run: models.Run, stranger: Client) -> None:
@@ -151,15 +151,15 @@ def test_what_was_not_gathered_is_said_in_words(run: models.Run, stranger: Clien
     models.Measurement.objects.filter(run=run, metric__in=["cpu.busy", "waits"]).delete()
     models.Document.objects.filter(run=run, kind="plan").delete()
     text = text_of(stranger, f"/compare/why/?run={run.pk}")
-    said = words(text)
-    assert "the rate of each second: not known, the workload does not tell it." in said
+    message = words(text)
+    assert "the rate of each second: not known, the workload does not tell it." in message
     assert (
         "postgresql-18.1: the latency of every transaction: not known, the collector latency_log told nothing of it."
-        in said
+        in message
     )
-    assert "postgresql-16.9 and postgresql-18.1: what the sessions waited for: not known" in said
-    assert "sar on client, trials" in said
-    assert "sar is not installed" in said
+    assert "postgresql-16.9 and postgresql-18.1: what the sessions waited for: not known" in message
+    assert "sar on client, trials" in message
+    assert "sar is not installed" in message
     assert 'id="plans"' not in text
     assert 'data-figure="time"' not in text
     assert len(figure(text, "tail")["data"]) == 1
@@ -184,8 +184,8 @@ def test_published_figures_have_no_files_and_it_is_said(run: models.Run, strange
 
 
 def test_a_cell_is_named_in_the_address_and_what_is_left_open_is_the_first(run: models.Run, stranger: Client) -> None:
-    found = compare(Selection((run.pk,)))
-    point = next(one for one in found.points if one.x == "4" and one.verdict)
+    comparison = compare(Selection((run.pk,)))
+    point = next(one for one in comparison.points if one.x == "4" and one.verdict)
     query = f"run={run.pk}&{place_of(point)}"
     assert "clients 4" in text_of(stranger, f"/compare/why/?{query}")
     assert "clients 1" in words(text_of(stranger, f"/compare/why/?run={run.pk}").partition("</h1>")[0])
@@ -235,8 +235,8 @@ def test_the_cells_own_page_leads_here(run: models.Run, stranger: Client) -> Non
 def test_everything_that_differs_besides_is_said_and_leads_to_its_page(run: models.Run, stranger: Client) -> None:
     text = text_of(stranger, f"/compare/why/?run={run.pk}")
     assert "differs as intended" in words(text.partition("</form>")[0])
-    found = compare(Selection((run.pk,)))
-    ends = [point.values[0].trial_id for point in found.points if point.x == "1"]
+    comparison = compare(Selection((run.pk,)))
+    ends = [point.values[0].trial_id for point in comparison.points if point.x == "1"]
     link = f"/diff/?left=trial:{ends[0]}&right=trial:{ends[1]}"
     assert link.replace("&", "&amp;") in text
     assert stranger.get(link).status_code == 200

@@ -237,8 +237,8 @@ def test_perf_watches_a_second_of_every_ten_where_the_length_is_not_known() -> N
     assert slices(None) == {"FIRST_S": "0.500", "SLICE_S": "1.000", "WAIT_S": "9.000", "SLICES": "360"}
 
 
-@pytest.mark.parametrize(("program", "asked"), [("date", "+over*"), ("ps", "-A")])
-def test_the_signal_that_ends_the_job_cuts_nothing_short(program: str, asked: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("program", "requested"), [("date", "+over*"), ("ps", "-A")])
+def test_the_signal_that_ends_the_job_cuts_nothing_short(program: str, requested: str, tmp_path: Path) -> None:
     """It reaches the whole process group: here just as a program is asked for what must be whole. The perf of this test
     only runs the command that it is given, for perf itself may be forbidden here."""
     shims, data, job = (tmp_path / name for name in ("bin", "data", "job"))
@@ -247,7 +247,7 @@ def test_the_signal_that_ends_the_job_cuts_nothing_short(program: str, asked: st
     (data / "postmaster.pid").write_text(f"{os.getpid()}\n")
     scripts = {
         "perf": 'while [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n',
-        program: f'case $1 in {asked}) kill -s TERM 0 ;; esac\nexec {shutil.which(program)} "$@"\n',
+        program: f'case $1 in {requested}) kill -s TERM 0 ;; esac\nexec {shutil.which(program)} "$@"\n',
     }
     for name, script in scripts.items():
         (shims / name).write_text("#!/bin/sh\n" + script)

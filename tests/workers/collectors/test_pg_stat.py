@@ -40,47 +40,47 @@ def values(part: Part) -> dict[tuple[str, str], float]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_version_gives_the_same_metrics(version: str) -> None:
-    found = values(recorded(version))
+    stored_values = values(recorded(version))
     sometimes = {"statement.calls", "statement.mean", "waits"}
-    assert {metric for metric, _ in found} - sometimes == {metric.name for metric in SPEC.metrics} - sometimes
-    assert all(value >= 0 for value in found.values())
+    assert {metric for metric, _ in stored_values} - sometimes == {metric.name for metric in SPEC.metrics} - sometimes
+    assert all(value >= 0 for value in stored_values.values())
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_checkpoint_in_the_run_is_counted_and_its_blocks_too(version: str) -> None:
-    found = values(recorded(version))
-    assert (found["checkpoints", ""], found["checkpoints", "requested"]) == (1, 1)
+    stored_values = values(recorded(version))
+    assert (stored_values["checkpoints", ""], stored_values["checkpoints", "requested"]) == (1, 1)
     # '… complete: wrote N buffers' in the recorded logs
     wrote = next(e.text for e in recorded(version).events if "complete: wrote" in e.text)
-    assert found["blocks.written", ""] >= int(wrote.split("wrote ")[1].split()[0])
+    assert stored_values["blocks.written", ""] >= int(wrote.split("wrote ")[1].split()[0])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_differences_are_those_of_the_views(version: str) -> None:
     before, after = (json.loads(files_of(version)[name]) for name in ("before.json", "after.json"))
-    found = values(recorded(version))
+    stored_values = values(recorded(version))
     for column, metric in (("xact_commit", "transactions.committed"), ("blks_hit", "blocks.hit")):
         rows = [snapshot["views"]["pg_stat_database"][0][column] for snapshot in (before, after)]
-        assert found[metric, ""] == rows[1] - rows[0]
-    assert found["wal.bytes", ""] == after["wal_bytes"] - before["wal_bytes"] > 10_000_000
-    hit, read = found["blocks.hit", ""], found["blocks.read", ""]
-    assert found["buffers.hit_ratio", ""] == pytest.approx(100 * hit / (hit + read))
+        assert stored_values[metric, ""] == rows[1] - rows[0]
+    assert stored_values["wal.bytes", ""] == after["wal_bytes"] - before["wal_bytes"] > 10_000_000
+    hit, read = stored_values["blocks.hit", ""], stored_values["blocks.read", ""]
+    assert stored_values["buffers.hit_ratio", ""] == pytest.approx(100 * hit / (hit + read))
 
 
 def test_sizes_are_told_by_table_and_in_total() -> None:
-    found = values(recorded("18"))
-    tables = [value for (metric, label), value in found.items() if metric == "size.table" and label]
+    stored_values = values(recorded("18"))
+    tables = [value for (metric, label), value in stored_values.items() if metric == "size.table" and label]
     assert len(tables) == 4
-    assert sum(tables) == found["size.table", ""]
-    assert found["size.total", ""] == found["size.table", ""] + found["size.index", ""]
+    assert sum(tables) == stored_values["size.table", ""]
+    assert stored_values["size.total", ""] == stored_values["size.table", ""] + stored_values["size.index", ""]
 
 
 def test_statements_are_told_most_expensive_first_without_teitens_own() -> None:
-    found = values(recorded("15"))
-    labels = [label for metric, label in found if metric == "statement.calls"]
+    stored_values = values(recorded("15"))
+    labels = [label for metric, label in stored_values if metric == "statement.calls"]
     assert labels[0].startswith("UPDATE pgbench_branches")
     assert not any("teiten" in label for label in labels)
-    assert found["statement.mean", labels[0]] > 10
+    assert stored_values["statement.mean", labels[0]] > 10
 
 
 def statements(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> dict[tuple[str, str], float]:
@@ -108,22 +108,22 @@ def test_a_statement_has_the_same_label_whatever_else_took_time_and_whatever_its
 
 def test_long_statements_that_begin_alike_are_told_apart() -> None:
     long = "SELECT " + ", ".join(f"column_{n}" for n in range(40))
-    found = statements([], [statement(f"{long} FROM a", 3, 9.0), statement(f"{long} FROM b", 5, 1.0)])
-    assert sorted(value for (metric, _), value in found.items() if metric == "statement.calls") == [3, 5]
+    executed = statements([], [statement(f"{long} FROM a", 3, 9.0), statement(f"{long} FROM b", 5, 1.0)])
+    assert sorted(value for (metric, _), value in executed.items() if metric == "statement.calls") == [3, 5]
 
 
 def test_rows_of_one_text_are_one_statement() -> None:
     before = [statement("SELECT $1", 10, 10.0, 1)]
     after = [statement("SELECT $1", 11, 11.0, 1), statement("SELECT $1", 3, 7.0, 2)]
-    found = statements(before, after)
-    assert found == {("statement.calls", "SELECT $1"): 4, ("statement.mean", "SELECT $1"): 2000}
+    executed = statements(before, after)
+    assert executed == {("statement.calls", "SELECT $1"): 4, ("statement.mean", "SELECT $1"): 2000}
 
 
-@pytest.mark.parametrize(("listed", "told"), [(499, True), (500, False)])
-def test_a_statement_that_comes_into_a_full_list_has_no_number(listed: int, told: bool) -> None:
+@pytest.mark.parametrize(("listed", "reported"), [(499, True), (500, False)])
+def test_a_statement_that_comes_into_a_full_list_has_no_number(listed: int, reported: bool) -> None:
     others = [statement(f"SELECT {n}", 9, 1.0, n + 1) for n in range(listed)]
-    found = statements(others, [*others, statement("INSERT", 1_000_000, 5.0, 9999)])
-    assert (("statement.calls", "INSERT") in found) == told
+    executed = statements(others, [*others, statement("INSERT", 1_000_000, 5.0, 9999)])
+    assert (("statement.calls", "INSERT") in executed) == reported
     assert f"LIMIT {LISTED_STATEMENTS}'" in (PG_STAT / "snapshot.sql").read_text()
 
 
@@ -138,9 +138,9 @@ def test_samples_become_rates_by_the_second(version: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_log_gives_events_on_the_windows_clock(version: str) -> None:
-    found = {(event.kind, event.text[:20]): event.at_s for event in recorded(version).events}
-    assert found["checkpoint", "checkpoint starting:"] == pytest.approx(1.2, abs=0.1)
-    assert 1.2 < found["error", "ERROR: division by z"] < 1.5
+    events = {(event.kind, event.text[:20]): event.at_s for event in recorded(version).events}
+    assert events["checkpoint", "checkpoint starting:"] == pytest.approx(1.2, abs=0.1)
+    assert 1.2 < events["error", "ERROR: division by z"] < 1.5
 
 
 def test_a_restart_in_the_window_is_a_gap_and_no_number() -> None:
@@ -179,12 +179,12 @@ def test_versions_without_views_give_what_they_have() -> None:
         )
 
     reading = Reading("primary", {"before.json": snapshot(1), "after.json": snapshot(11)}, {}, (0.0, 1.0))
-    found = values(parse(reading))
-    assert found["blocks.written", ""] == 30
-    assert found["buffers.hit_ratio", ""] == 90
-    assert found["checkpoints", "timed"] == 10
-    assert found["wal.bytes", ""] == 1000
-    assert ("wal.records", "") not in found
+    stored_values = values(parse(reading))
+    assert stored_values["blocks.written", ""] == 30
+    assert stored_values["buffers.hit_ratio", ""] == 90
+    assert stored_values["checkpoints", "timed"] == 10
+    assert stored_values["wal.bytes", ""] == 1000
+    assert ("wal.records", "") not in stored_values
 
 
 @pytest.mark.parametrize(
@@ -251,9 +251,9 @@ def test_lines_of_the_log_have_their_kinds() -> None:
         f"{at} STATEMENT:  SELECT 'ERROR:  no'\n"
         f"{at} LOG:  restartpoint complete: wrote 3\n"
     )
-    found = events(text, "standby", 1795245386.0)
-    assert [event.kind for event in found] == ["autovacuum", "server", "fatal", "panic", "checkpoint"]
-    assert found[0].at_s == pytest.approx(1.123)
+    all_events = events(text, "standby", 1795245386.0)
+    assert [event.kind for event in all_events] == ["autovacuum", "server", "fatal", "panic", "checkpoint"]
+    assert all_events[0].at_s == pytest.approx(1.123)
 
 
 def test_an_autovacuum_says_how_long_it_took() -> None:
@@ -273,6 +273,6 @@ def test_an_autovacuum_says_how_long_it_took() -> None:
 
 def test_a_flood_of_errors_is_cut_short_and_counted() -> None:
     text = "".join(f"2026-11-21 07:16:{n // 60:02d}.000 UTC [1] ERROR:  number {n}\n" for n in range(500))
-    found = events(text, "primary", 0.0)
-    assert len(found) == 201
-    assert found[-1].text == "300 more until here; the last: ERROR: number 499"
+    all_events = events(text, "primary", 0.0)
+    assert len(all_events) == 201
+    assert all_events[-1].text == "300 more until here; the last: ERROR: number 499"

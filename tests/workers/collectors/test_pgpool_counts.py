@@ -21,8 +21,8 @@ def reading(**changes: str) -> Reading:
 
 
 def test_statements_are_counted_server_by_server_and_together() -> None:
-    found = {(m.metric, m.node): m.value for m in parse(reading()).measurements}
-    assert found == {
+    values = {(m.metric, m.node): m.value for m in parse(reading()).measurements}
+    assert values == {
         ("pgpool.selects", "primary"): 373,
         ("pgpool.selects", "node2"): 139,
         ("pgpool.selects", ""): 512,

@@ -47,17 +47,19 @@ def recorded() -> Part:
 
 
 def test_a_recorded_run_gives_every_declared_metric() -> None:
-    found = values(recorded())
-    assert {metric for metric, _ in found} == {metric.name for metric in SPEC.metrics}
-    assert ("cpu.busy", "cpu1") in found
+    stored_values = values(recorded())
+    assert {metric for metric, _ in stored_values} == {metric.name for metric in SPEC.metrics}
+    assert ("cpu.busy", "cpu1") in stored_values
     assert all(m.node == "primary" for m in recorded().measurements)
 
 
 def test_states_of_the_processors_add_up() -> None:
-    found = values(recorded())
+    stored_values = values(recorded())
     states = ("cpu.user", "cpu.system", "cpu.iowait", "cpu.steal", "cpu.idle")
-    assert sum(found[state, ""] for state in states) == pytest.approx(100, abs=0.1)
-    assert found["cpu.busy", ""] == pytest.approx(100 - found["cpu.idle", ""] - found["cpu.iowait", ""], abs=0.1)
+    assert sum(stored_values[state, ""] for state in states) == pytest.approx(100, abs=0.1)
+    assert stored_values["cpu.busy", ""] == pytest.approx(
+        100 - stored_values["cpu.idle", ""] - stored_values["cpu.iowait", ""], abs=0.1
+    )
 
 
 def test_seconds_of_a_recorded_run_begin_with_its_window() -> None:
@@ -145,12 +147,12 @@ def test_the_keys_of_older_versions_are_read() -> None:
         )
     )
     at = START_S + 3
-    found = values(parsed(text, (at, at + 10), started=f"{at:.1f}"))
-    assert found["cpu.user", ""] == 31
-    assert found["cpu.system", ""] == 10
-    assert found["cpu.busy", ""] == 41
-    assert (found["disk.read", "sda"], found["disk.write", "sda"]) == (2048, 4096)
-    assert found["interrupts", ""] == 700
+    stored_values = values(parsed(text, (at, at + 10), started=f"{at:.1f}"))
+    assert stored_values["cpu.user", ""] == 31
+    assert stored_values["cpu.system", ""] == 10
+    assert stored_values["cpu.busy", ""] == 41
+    assert (stored_values["disk.read", "sda"], stored_values["disk.write", "sda"]) == (2048, 4096)
+    assert stored_values["interrupts", ""] == 700
 
 
 def test_a_device_that_comes_later_has_a_gap_before() -> None:

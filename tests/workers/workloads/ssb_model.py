@@ -168,13 +168,13 @@ class Model:
 
     def answer(self, query: str) -> list[str]:
         """What psql prints, unaligned."""
-        asked = QUERIES[query]
+        requested = QUERIES[query]
         sums: dict[tuple[Any, ...], int] = defaultdict(int)
         for row in self._joined:
-            if asked.where(row):
-                sums[asked.group(row)] += asked.value(row)
-        rows = [asked.shape(key, total) for key, total in sums.items()] or [("",)] * (not asked.groups)
-        return ["|".join(map(str, row)) for row in sorted(rows, key=asked.order)]
+            if requested.where(row):
+                sums[requested.group(row)] += requested.value(row)
+        rows = [requested.shape(key, total) for key, total in sums.items()] or [("",)] * (not requested.groups)
+        return ["|".join(map(str, row)) for row in sorted(rows, key=requested.order)]
 
     @cached_property
     def answers(self) -> dict[str, list[str]]:

@@ -28,8 +28,8 @@ def parsed(files: dict[str, str]) -> Part:
 
 
 def value(part: Part, metric: str, label: str = "") -> float:
-    [found] = [m.value for m in part.measurements if (m.metric, m.label) == (metric, label)]
-    return found
+    [values] = [m.value for m in part.measurements if (m.metric, m.label) == (metric, label)]
+    return values
 
 
 def has(part: Part, metric: str) -> bool:
@@ -66,9 +66,9 @@ def test_every_number_is_of_a_declared_metric_and_told_once(case: str) -> None:
 
 
 def test_the_recorded_heap_tells_every_metric_but_those_of_a_twin() -> None:
-    told = {m.metric for m in parsed(recorded("15-heap")).measurements}
-    twins = {"scan.break_even", "scan.heap.seconds", "scan.heap.blocks", "scan.heap.blocks.read"}
-    assert told == {metric.name for metric in SPEC.metrics} - twins
+    reported = {m.metric for m in parsed(recorded("15-heap")).measurements}
+    aa_run = {"scan.break_even", "scan.heap.seconds", "scan.heap.blocks", "scan.heap.blocks.read"}
+    assert reported == {metric.name for metric in SPEC.metrics} - aa_run
 
 
 def test_update_and_commit_are_told_apart() -> None:
@@ -132,7 +132,7 @@ def test_break_even_lies_where_the_line_meets_the_heap() -> None:
 
 
 @pytest.mark.parametrize(
-    ("blocks", "milliseconds", "heap_ms", "said"),
+    ("blocks", "milliseconds", "heap_ms", "message"),
     [
         ({"id": 7, "val10": 7, "val20": 7}, {"id": 1.0, "val10": 2.0, "val20": 3.0}, 5.0, "the same number of blocks"),
         ({"id": 1, "val10": 9, "val20": 5}, {"id": 3.0, "val10": 1.0, "val20": 2.0}, 5.0, "do not take longer"),
@@ -140,11 +140,11 @@ def test_break_even_lies_where_the_line_meets_the_heap() -> None:
     ],
 )
 def test_a_break_even_that_is_not_there_is_a_gap(
-    blocks: dict[str, int], milliseconds: dict[str, float], heap_ms: float, said: str
+    blocks: dict[str, int], milliseconds: dict[str, float], heap_ms: float, message: str
 ) -> None:
     part = parsed(with_scans(blocks, milliseconds, heap_ms))
     assert not has(part, "scan.break_even")
-    assert [gap for gap in part.gaps if gap.reason.startswith("break-even") and said in gap.reason]
+    assert [gap for gap in part.gaps if gap.reason.startswith("break-even") and message in gap.reason]
 
 
 def test_a_scan_that_was_none_is_left_out() -> None:
@@ -183,7 +183,7 @@ def test_a_table_stored_otherwise_fails_the_trial() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "text", "said"),
+    ("step", "text", "message"),
     [
         ("VACUUM", "", "0 times of 1 statements"),
         ("scan wide id", "[]", "not EXPLAIN's JSON"),
@@ -193,9 +193,9 @@ def test_a_table_stored_otherwise_fails_the_trial() -> None:
         ("TPC-B", "", "0 transactions, not some"),
     ],
 )
-def test_damaged_output_is_named_with_its_file(step: str, text: str, said: str) -> None:
+def test_damaged_output_is_named_with_its_file(step: str, text: str, message: str) -> None:
     files = recorded("15-heap")
-    with pytest.raises(ParseError, match=said) as raised:
+    with pytest.raises(ParseError, match=message) as raised:
         parsed({**files, out(files, step): text})
     assert raised.value.file == out(files, step)
 

@@ -74,7 +74,7 @@ def test_the_twin_s_access_method_is_declared_where_there_is_a_baseline() -> Non
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "outcome"),
+    ("status", "message", "outcome"),
     [
         (0, "psql:x.sql:1: NOTICE:  00000: well", Outcome.DONE),
         (3, "psql:x.sql:1: ERROR:  0A000: only heap AM is supported\nLOCATION:  x", Outcome.REFUSED),
@@ -90,8 +90,8 @@ def test_the_twin_s_access_method_is_declared_where_there_is_a_baseline() -> Non
         (None, "", Outcome.FAILED),
     ],
 )
-def test_a_refusal_is_told_from_what_broke(status: int | None, said: str, outcome: Outcome) -> None:
-    verdict = of_psql(status, said)
+def test_a_refusal_is_told_from_what_broke(status: int | None, message: str, outcome: Outcome) -> None:
+    verdict = of_psql(status, message)
     assert verdict.outcome is outcome
     assert outcome is Outcome.DONE or verdict.why
 

@@ -38,8 +38,12 @@ def values(part: Part) -> dict[str, float]:
 def test_rows_a_second_stand_beside_transactions_a_second() -> None:
     part = read('{"before": 50, "after": 2050}')
     assert part.failure == ""
-    found = values(part)
-    assert (found["append.rows"], found["append.rows_per_second"], found["tps"]) == (2000, 1000, 100)
+    stored_values = values(part)
+    assert (stored_values["append.rows"], stored_values["append.rows_per_second"], stored_values["tps"]) == (
+        2000,
+        1000,
+        100,
+    )
 
 
 @pytest.mark.parametrize("after", [2049, 2051])

@@ -27,8 +27,8 @@ def parsed(files: dict[str, str], size_mb: int = 1) -> Part:
 
 
 def value(part: Part, metric: str, label: str = "") -> float:
-    [found] = [m.value for m in part.measurements if (m.metric, m.label) == (metric, label)]
-    return found
+    [values] = [m.value for m in part.measurements if (m.metric, m.label) == (metric, label)]
+    return values
 
 
 def has(part: Part, metric: str, label: str) -> bool:
@@ -51,11 +51,11 @@ def test_every_number_is_of_a_declared_metric_and_told_once(case: str) -> None:
 
 def test_a_table_loaded_by_two_sessions_takes_from_the_first_begin_to_the_last_end() -> None:
     part = parsed(recorded("by-parts"))
-    found = marks("by-parts", "copy", "order_line")
-    assert len(found) == 4
-    moments = [int(mark[3]) for mark in found]
+    all_marks = marks("by-parts", "copy", "order_line")
+    assert len(all_marks) == 4
+    moments = [int(mark[3]) for mark in all_marks]
     assert value(part, "bulk.seconds", "copy: order_line") == (max(moments) - min(moments)) / 1e6
-    positions = [int(mark[4]) for mark in found]
+    positions = [int(mark[4]) for mark in all_marks]
     assert value(part, "bulk.wal", "copy: order_line") == max(positions) - min(positions)
 
 
@@ -89,8 +89,8 @@ def test_a_load_that_broke_off_says_where_and_why_and_gives_no_number() -> None:
     files = recorded("by-parts")
     cut = files["stdout"].splitlines(keepends=True)
     at = next(n for n, line in enumerate(cut) if line.startswith("end|primary keys|orders"))
-    said = "psql:timed.sql:4: server closed the connection unexpectedly\n\tThis probably means …\n"
-    part = parsed({**files, "stdout": "".join(cut[:at]), "stderr": said, "exit": "2\n"})
+    message = "psql:timed.sql:4: server closed the connection unexpectedly\n\tThis probably means …\n"
+    part = parsed({**files, "stdout": "".join(cut[:at]), "stderr": message, "exit": "2\n"})
     assert "exit status 2 in primary keys of orders" in part.failure
     assert "server closed the connection" in part.failure
     assert part.measurements == ()
@@ -100,38 +100,38 @@ def test_a_load_that_broke_off_between_two_steps_says_how_far_it_came() -> None:
     files = recorded("by-parts")
     cut = files["stdout"].splitlines(keepends=True)
     at = next(n for n, line in enumerate(cut) if line.startswith("begin|primary keys|customer"))
-    said = "psql: error: connection to server failed: Connection refused\n"
-    part = parsed({**files, "stdout": "".join(cut[:at]), "stderr": said, "exit": "2\n"})
-    assert part.failure == f"The load ended with exit status 2 after copy of order_line: {said.strip()}"
+    message = "psql: error: connection to server failed: Connection refused\n"
+    part = parsed({**files, "stdout": "".join(cut[:at]), "stderr": message, "exit": "2\n"})
+    assert part.failure == f"The load ended with exit status 2 after copy of order_line: {message.strip()}"
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"exit": "124\n", "timed_out": "yes\n"}, "still running at its deadline"),
         ({"check/exit": "2\n", "check/stderr": "psql: error: connection refused\n"}, "The check of what was loaded"),
         ({"stdout": ""}, "ended without copy, primary keys, foreign keys, vacuum, analyze"),
     ],
 )
-def test_what_did_not_end_well_is_a_failure(change: dict[str, str], said: str) -> None:
+def test_what_did_not_end_well_is_a_failure(change: dict[str, str], message: str) -> None:
     part = parsed({**recorded("by-parts"), **change})
-    assert said in part.failure
+    assert message in part.failure
     assert part.measurements == ()
 
 
 @pytest.mark.parametrize(
-    ("key", "left", "said"),
+    ("key", "left", "message"),
     [
         ("rows", {"customer": 1200, "item": 200, "orders": 4000, "order_line": 11999}, "order_line has 11999 rows"),
         ("primary_keys", ["customer", "item", "orders"], "valid primary keys are"),
         ("foreign_keys", ["orders -> customer"], "valid foreign keys are"),
     ],
 )
-def test_tables_that_are_not_what_was_to_be_loaded_are_a_failure(key: str, left: object, said: str) -> None:
+def test_tables_that_are_not_what_was_to_be_loaded_are_a_failure(key: str, left: object, message: str) -> None:
     files = recorded("by-parts")
     check = json.loads(files["check/stdout"]) | {key: left}
     part = parsed({**files, "check/stdout": json.dumps(check)})
-    assert said in part.failure
+    assert message in part.failure
     assert part.measurements == ()
 
 

@@ -48,7 +48,7 @@ def test_rows_are_as_postgresql_writes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "told"),
+    ("expected", "found", "reported"),
     [
         (["a", "b", "b"], ["b", "a", "b"], ""),
         ([], [], ""),
@@ -62,9 +62,9 @@ def test_rows_are_as_postgresql_writes_them() -> None:
     ],
 )
 def test_contents_are_compared_row_for_row_whatever_their_order(
-    expected: list[str], found: list[str], told: str
+    expected: list[str], found: list[str], reported: str
 ) -> None:
-    assert difference(expected, found) == told
+    assert difference(expected, found) == reported
 
 
 def test_a_long_row_is_told_by_its_beginning() -> None:

@@ -65,15 +65,19 @@ def test_clients_are_added_up_and_one_without_any_row_has_lost_all() -> None:
 
 def test_a_trial_with_a_failover_is_read_back() -> None:
     part = recorded()
-    found = values(part)
+    stored_values = values(part)
     assert part.failure == ""
-    assert (found["transactions"], found["ledger.lost"], found["ledger.unacknowledged"]) == (3830, 0, 3)
-    assert found["ledger.tps"] == pytest.approx(3830 / 8.356235)
-    assert found["failover.outage"] == pytest.approx(1795316340.308279 - 1795316339.055350, abs=1e-4)
-    assert found["failover.promotion"] == pytest.approx(1795316340.1994345 - 1795316339.0551097, abs=1e-4)
-    assert (found["failover.failed"], found["failover.refused"]) == (3, 5)
-    assert (found["failover.tps before"], found["failover.tps after"]) == (201.5, 816)
-    assert found["failover.steady"] == pytest.approx(4 - (1795316339.0551097 - 1795316337.026248))
+    assert (stored_values["transactions"], stored_values["ledger.lost"], stored_values["ledger.unacknowledged"]) == (
+        3830,
+        0,
+        3,
+    )
+    assert stored_values["ledger.tps"] == pytest.approx(3830 / 8.356235)
+    assert stored_values["failover.outage"] == pytest.approx(1795316340.308279 - 1795316339.055350, abs=1e-4)
+    assert stored_values["failover.promotion"] == pytest.approx(1795316340.1994345 - 1795316339.0551097, abs=1e-4)
+    assert (stored_values["failover.failed"], stored_values["failover.refused"]) == (3, 5)
+    assert (stored_values["failover.tps before"], stored_values["failover.tps after"]) == (201.5, 816)
+    assert stored_values["failover.steady"] == pytest.approx(4 - (1795316339.0551097 - 1795316337.026248))
     assert [(event.kind, event.node) for event in part.events] == [
         ("failover", "primary"),
         ("promoted", "standby1"),

@@ -139,7 +139,7 @@ def test_initialisation_has_its_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value", "client", "said"),
+    ("parameter", "value", "client", "message"),
     [
         ("max_tries", 3, 140005, "parameters.max_tries: pgbench 14.5 cannot do this"),
         ("partitions", 4, 120000, "parameters.partitions: pgbench 12 cannot do this"),
@@ -147,9 +147,9 @@ def test_initialisation_has_its_options() -> None:
     ],
 )
 def test_what_a_version_lacks_is_named_with_the_parameter(
-    parameter: str, value: Scalar, client: int, said: str
+    parameter: str, value: Scalar, client: int, message: str
 ) -> None:
-    assert said in refused({parameter: value}, client)
+    assert message in refused({parameter: value}, client)
 
 
 def test_servers_before_12_have_no_access_methods() -> None:

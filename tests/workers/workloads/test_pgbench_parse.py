@@ -40,9 +40,9 @@ def recorded(version: str, case: str) -> Part:
 
 
 def value(part: Part, metric: str, label: str = "") -> float:
-    found = [m.value for m in part.measurements if (m.metric, m.label) == (metric, label)]
-    assert len(found) == 1, f"{metric} {label!r}: {found}"
-    return found[0]
+    values = [m.value for m in part.measurements if (m.metric, m.label) == (metric, label)]
+    assert len(values) == 1, f"{metric} {label!r}: {values}"
+    return values[0]
 
 
 def names(part: Part) -> set[str]:

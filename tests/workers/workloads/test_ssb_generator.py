@@ -40,9 +40,9 @@ def generated(generator: str, size: Sizes, tmp_path: Path, **variables: Any) -> 
     values = {"customers": size.customers, "suppliers": size.suppliers, "parts": size.parts, "counted": counted}
     words = [word for name, value in (values | variables).items() for word in ("-v", f"{name}={value}")]
     command = ["awk", *words, "-f", str(HERE / "common.awk"), "-f", str(HERE / generator)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = [line.split("\t") for line in said.stdout.splitlines()]
-    assert (int(counted.read_text()), said.stderr) == (len(rows), "")
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    assert (int(counted.read_text()), result.stderr) == (len(rows), "")
     return rows
 
 

@@ -235,9 +235,9 @@ def failing(stderr: str, status: str = "3") -> Reading:
 
 
 def test_a_query_that_fails_is_named_with_the_servers_words() -> None:
-    said = "psql:2.sql:30: ERROR:  could not resize shared memory segment\nCONTEXT:  parallel worker\n"
+    message = "psql:2.sql:30: ERROR:  could not resize shared memory segment\nCONTEXT:  parallel worker\n"
     chatter = 'psql:2.sql:30: LOG:  temporary file: path "x", size 8192\nSTATEMENT:  SELECT 1\n'
-    part = parse(failing(chatter + said))
+    part = parse(failing(chatter + message))
     assert part.failure == (
         "q3.1 (client 2, pass 1): ERROR:  could not resize shared memory segment\nCONTEXT:  parallel worker"
     )
@@ -247,8 +247,8 @@ def test_a_query_that_fails_is_named_with_the_servers_words() -> None:
 
 
 def test_a_server_that_is_gone_is_told_in_psqls_words() -> None:
-    said = "psql:2.sql:30: server closed the connection unexpectedly\n\tThis probably means the server terminated\n"
-    assert parse(failing(said, "2")).failure.startswith("q3.1 (client 2, pass 1): server closed the connection")
+    message = "psql:2.sql:30: server closed the connection unexpectedly\n\tThis probably means the server terminated\n"
+    assert parse(failing(message, "2")).failure.startswith("q3.1 (client 2, pass 1): server closed the connection")
 
 
 def test_a_client_that_was_killed_fails_the_trial() -> None:

@@ -144,8 +144,8 @@ def test_a_run_that_could_not_be_checked_has_failed(file: str) -> None:
 
 
 def test_a_run_that_broke_off_says_pgbench_s_reason_first() -> None:
-    said = "pgbench: error: client 1 aborted in command 4 (SQL) of script 0; perhaps the backend died\n"
-    part = parsed(exit="2\n", stderr=said, unchecked="The connection to PostgreSQL failed.")
+    message = "pgbench: error: client 1 aborted in command 4 (SQL) of script 0; perhaps the backend died\n"
+    part = parsed(exit="2\n", stderr=message, unchecked="The connection to PostgreSQL failed.")
     assert "perhaps the backend died" in part.failure
     assert ("tpm", "") not in values(part)
 

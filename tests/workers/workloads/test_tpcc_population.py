@@ -89,12 +89,12 @@ def test_every_key_is_there_once() -> None:
 
 
 def test_each_order_has_as_many_lines_as_it_says() -> None:
-    told = {tuple(r[:3]): int(r[6]) for r in rows("orders")}
+    reported = {tuple(r[:3]): int(r[6]) for r in rows("orders")}
     lines: dict[tuple[str, ...], list[int]] = {}
     for row in rows("order_line"):
         lines.setdefault(tuple(row[:3]), []).append(int(row[3]))
-    assert lines == {order: list(range(1, count + 1)) for order, count in told.items()}
-    spread = Counter(told.values())
+    assert lines == {order: list(range(1, count + 1)) for order, count in reported.items()}
+    spread = Counter(reported.values())
     assert sorted(spread) == list(range(5, 16))
     # each of the eleven lengths: 30,000 / 11, within five standard deviations
     assert all(abs(count - 30_000 / 11) < 5 * sqrt(30_000 / 11) for count in spread.values())

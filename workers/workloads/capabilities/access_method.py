@@ -45,7 +45,7 @@ async def on_trial(stage: Stage) -> AccessMethod:
         raise VerifyError(
             f"The access method {access_method.name} cannot be made in another cluster.",
             where="access_method",
-            why=f"Its handler {access_method.schema}.{access_method.handler} belongs to no extension, nor is it built in.",
+            why=f"Its handler {access_method.schema}.{access_method.handler} is of no extension and not built in.",
             todo="Make it an extension: the checks run in clusters of their own.",
         )
     return access_method

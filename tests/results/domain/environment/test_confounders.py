@@ -41,18 +41,18 @@ def keys(difference: EnvironmentDifference, cause: Cause) -> set[str]:
 
 
 def test_a_trial_has_nothing_against_itself() -> None:
-    found = against(environment(), environment())
-    assert (found.judgements, found.comparable) == ((), True)
-    assert found.same > 400  # some 340 settings in force, and the machine
+    comparison = against(environment(), environment())
+    assert (comparison.judgements, comparison.comparable) == ((), True)
+    assert comparison.same > 400  # some 340 settings in force, and the machine
 
 
 def test_versions_on_their_defaults_are_comparable() -> None:
-    found = against(environment(16), environment(18), ["installation"])
-    assert found.comparable
-    assert keys(found, Cause.INTENDED) >= {"version", "version_num"}
-    changed = of(found, "effective_io_concurrency")
+    comparison = against(environment(16), environment(18), ["installation"])
+    assert comparison.comparable
+    assert keys(comparison, Cause.INTENDED) >= {"version", "version_num"}
+    changed = of(comparison, "effective_io_concurrency")
     assert (changed.cause, changed.left, changed.right) == (Cause.DEFAULT, ("1",), ("16",))
-    new = of(found, "io_method")
+    new = of(comparison, "io_method")
     assert (new.cause, new.left, new.right) == (Cause.DEFAULT, (None,), ("worker",))
     assert not changed.warn and not new.warn
 
@@ -66,8 +66,8 @@ def test_checksums_that_18_turns_on_by_itself_are_told_and_withhold_nothing() ->
 def test_checksums_that_a_plan_turned_on_for_one_side_matter() -> None:
     initdb = {"build": {"initdb": ["--data-checksums"]}}
     left = environment(16, rows={"data_checksums": "on"}, **initdb)
-    found = against(left, environment(16))
-    assert keys(found, Cause.CONFOUNDER) == {"data_checksums", "initdb"}
+    comparison = against(left, environment(16))
+    assert keys(comparison, Cause.CONFOUNDER) == {"data_checksums", "initdb"}
     assert against(left, environment(18, **initdb), ["version"]).comparable
     assert against(left, environment(16), ["initdb"]).comparable
     assert not against(environment(18), environment(16, **initdb), ["version"]).comparable
@@ -75,18 +75,18 @@ def test_checksums_that_a_plan_turned_on_for_one_side_matter() -> None:
 
 def test_a_setting_that_one_side_changed_matters_in_any_version() -> None:
     for right in (environment(16), environment(18)):
-        found = against(environment(16, rows={"shared_buffers": "131072"}), right, ["version"])
-        judgement = of(found, "shared_buffers")
+        comparison = against(environment(16, rows={"shared_buffers": "131072"}), right, ["version"])
+        judgement = of(comparison, "shared_buffers")
         assert (judgement.cause, judgement.left, judgement.right) == (Cause.CONFOUNDER, ("1GB",), ("128MB",))
-        assert not found.comparable
+        assert not comparison.comparable
 
 
 def test_a_setting_that_is_compared_does_not() -> None:
     left, right = environment(rows={"work_mem": "65536"}), environment()
     assert not against(left, right).comparable
-    found = against(left, right, ["setting.work_mem"])
-    assert found.comparable
-    assert of(found, "work_mem").dimension == "setting.work_mem"
+    comparison = against(left, right, ["setting.work_mem"])
+    assert comparison.comparable
+    assert of(comparison, "work_mem").dimension == "setting.work_mem"
 
 
 def test_a_setting_written_to_what_the_other_has_by_default_is_the_same() -> None:
@@ -127,9 +127,9 @@ def test_blocks_are_a_size() -> None:
 
 def test_settings_recorded_in_other_units_are_the_same() -> None:
     layer = ("primary", LayerKind.SETTINGS)
-    found = against({layer: {"shared_buffers": "64MB"}}, {layer: {"shared_buffers": "65536kB"}})
-    assert of(found, "shared_buffers").cause == Cause.EQUIVALENT
-    assert found.comparable
+    comparison = against({layer: {"shared_buffers": "64MB"}}, {layer: {"shared_buffers": "65536kB"}})
+    assert of(comparison, "shared_buffers").cause == Cause.EQUIVALENT
+    assert comparison.comparable
 
 
 def test_what_looks_like_a_number_is_none_outside_of_settings() -> None:
@@ -150,9 +150,9 @@ def test_what_looks_like_a_number_is_none_outside_of_settings() -> None:
     ],
 )
 def test_another_machine_or_kernel_matters(facts: dict[str, str], key: str) -> None:
-    found = against(environment(), environment(facts=facts), ["version"])
-    assert keys(found, Cause.CONFOUNDER) == {key}
-    assert of(found, key).warn
+    comparison = against(environment(), environment(facts=facts), ["version"])
+    assert keys(comparison, Cause.CONFOUNDER) == {key}
+    assert of(comparison, key).warn
     assert against(environment(), environment(facts=facts), ["agent.primary"]).comparable
 
 
@@ -168,16 +168,16 @@ def test_another_machine_or_kernel_matters(facts: dict[str, str], key: str) -> N
     ],
 )
 def test_what_does_no_harm_withholds_nothing(facts: dict[str, str], cause: Cause) -> None:
-    found = against(environment(), environment(facts=facts))
-    assert {judgement.cause for judgement in found.judgements} == {cause}
-    assert found.comparable
+    comparison = against(environment(), environment(facts=facts))
+    assert {judgement.cause for judgement in comparison.judgements} == {cause}
+    assert comparison.comparable
 
 
 def test_a_program_that_one_side_does_not_have_was_not_used_there() -> None:
     tools = ("primary", LayerKind.TOOL)
     program, newer = {"etcd": "/usr/bin/etcd etcd Version: 3.4"}, {"etcd": "/usr/bin/etcd etcd Version: 3.5"}
-    found = against({tools: {}}, {tools: program})
-    assert (of(found, "etcd").cause, found.comparable) == (Cause.NOTED, True)
+    comparison = against({tools: {}}, {tools: program})
+    assert (of(comparison, "etcd").cause, comparison.comparable) == (Cause.NOTED, True)
     assert of(against({tools: program}, {tools: newer}), "etcd").cause == Cause.CONFOUNDER
     assert of(against({tools: {}}, {tools: {"x SHA-256": "f00"}}), "x SHA-256").cause == Cause.CONFOUNDER
 
@@ -192,9 +192,9 @@ def test_places_and_log_files_are_harmless_settings(key: str) -> None:
 
 def test_builds_that_differ_in_paths_only_are_alike() -> None:
     other = environment(build={"configure": ["CFLAGS=-O2", "--prefix=/usr/lib/postgresql/16", "--mandir=/usr/man"]})
-    found = against(environment(), other)
-    assert of(found, "configure").cause == Cause.HARMLESS
-    assert found.comparable
+    comparison = against(environment(), other)
+    assert of(comparison, "configure").cause == Cause.HARMLESS
+    assert comparison.comparable
     assert options(["--with-llvm", "--with-pgport=5433", "--bindir=/x"]) == {"--with-llvm"}
 
 
@@ -232,8 +232,8 @@ def test_jit_that_came_on_by_default_is_told() -> None:
 def test_the_client_program_matters_unless_it_came_with_the_version() -> None:
     other = environment(client={"version": "16.14", "bin": "/opt/16.14/bin"})
     assert keys(against(environment(), other, ["clients"]), Cause.CONFOUNDER) == {"version"}
-    found = against(environment(), other, ["version"])
-    assert (of(found, "version").cause, found.comparable) == (Cause.NOTED, True)
+    comparison = against(environment(), other, ["version"])
+    assert (of(comparison, "version").cause, comparison.comparable) == (Cause.NOTED, True)
 
 
 def test_the_data_matter_unless_they_are_varied() -> None:
@@ -251,17 +251,17 @@ def test_numbers_of_clients_bring_their_threads() -> None:
 
 def test_what_varies_within_a_side_is_found() -> None:
     before, after = environment(), environment(facts=KERNEL)
-    found = judge([before, after], [environment(18)], ["version"])
-    kernel = of(found, "release")
+    verdicts = judge([before, after], [environment(18)], ["version"])
+    kernel = of(verdicts, "release")
     assert kernel.matters and kernel.varies
     assert [text[:3] for text in kernel.left] == ["6.1", "6.8"] and len(kernel.right) == 1
 
 
 def test_what_varies_on_both_sides_alike_is_no_confounder() -> None:
     sides = [[environment(major), environment(major, facts=KERNEL)] for major in (16, 18)]
-    found = judge(*sides, ["version"])
-    assert of(found, "release").cause == Cause.ALIKE
-    assert found.comparable
+    verdicts = judge(*sides, ["version"])
+    assert of(verdicts, "release").cause == Cause.ALIKE
+    assert verdicts.comparable
     assert judge(sides[0], sides[1][::-1], ["version"]).comparable
 
 
@@ -269,23 +269,23 @@ def test_a_standby_is_meant_where_topologies_are_compared() -> None:
     standby = {("standby", kind): content for (node, kind), content in environment().items() if node == "primary"}
     more = {**environment(topology={"name": "streaming"}), **standby}
     assert against(environment(), more, ["topology"]).comparable
-    found = against(environment(), more, ["version"])
-    assert not found.comparable
-    assert {j.node for j in found.of(Cause.UNRECORDED)} == {"standby"}
+    comparison = against(environment(), more, ["version"])
+    assert not comparison.comparable
+    assert {j.node for j in comparison.of(Cause.UNRECORDED)} == {"standby"}
 
 
 def test_defaults_that_an_older_trial_did_not_record_are_no_difference() -> None:
     older = {place: content for place, content in environment(16).items() if place[1] != LayerKind.DEFAULTS}
-    found = against(older, environment(16))
-    assert [(j.kind, j.cause) for j in found.judgements] == [(LayerKind.DEFAULTS, Cause.UNRECORDED)]
-    assert found.comparable
+    comparison = against(older, environment(16))
+    assert [(j.kind, j.cause) for j in comparison.judgements] == [(LayerKind.DEFAULTS, Cause.UNRECORDED)]
+    assert comparison.comparable
 
 
 def test_nothing_known_of_one_side_is_told_apart_from_nothing_known_of_both() -> None:
-    found = against({}, environment())
-    assert (found.comparable, found.recorded) == (False, (False, True))
-    found = against({}, {})
-    assert (found.comparable, found.recorded, found.judgements) == (True, (False, False), ())
+    comparison = against({}, environment())
+    assert (comparison.comparable, comparison.recorded) == (False, (False, True))
+    comparison = against({}, {})
+    assert (comparison.comparable, comparison.recorded, comparison.judgements) == (True, (False, False), ())
 
 
 def without(kind: str, of: Environment) -> Environment:
@@ -294,9 +294,9 @@ def without(kind: str, of: Environment) -> Environment:
 
 def test_a_trial_without_a_layer_does_not_hide_what_the_others_say_of_it() -> None:
     some = without(LayerKind.KERNEL, environment())
-    found = judge([environment(), some], [environment(facts=KERNEL)])
-    assert keys(found, Cause.CONFOUNDER) == {"release"}
-    (line,) = {j.why for j in found.of(Cause.UNRECORDED) if j.kind == LayerKind.KERNEL}
+    verdicts = judge([environment(), some], [environment(facts=KERNEL)])
+    assert keys(verdicts, Cause.CONFOUNDER) == {"release"}
+    (line,) = {j.why for j in verdicts.of(Cause.UNRECORDED) if j.kind == LayerKind.KERNEL}
     assert line.startswith("Some trials have no such layer")
     assert judge([environment(), some], [environment()]).comparable
     none = judge([some], [environment(facts=KERNEL)])
@@ -304,18 +304,18 @@ def test_a_trial_without_a_layer_does_not_hide_what_the_others_say_of_it() -> No
 
 
 def test_a_trial_of_which_nothing_is_known_beside_others_spoils_the_comparison() -> None:
-    found = judge([environment(), {}], [environment()])
-    assert (found.comparable, found.recorded) == (False, (True, True))
-    (only,) = found.judgements
+    verdicts = judge([environment(), {}], [environment()])
+    assert (verdicts.comparable, verdicts.recorded) == (False, (True, True))
+    (only,) = verdicts.judgements
     assert (only.left, only.right) == (("recorded", "not recorded"), ("recorded",))
-    assert "some trials" in only.why and found.same > 400
+    assert "some trials" in only.why and verdicts.same > 400
 
 
 def test_equal_keys_are_listed_where_they_are_asked_for() -> None:
     plain = against(environment(16), environment(18), ["version"])
-    found = judge([environment(16)], [environment(18)], ["version"], equal=True)
-    assert (found.same, len(found.of(Cause.SAME))) == (plain.same, plain.same)
-    assert [j for j in found.judgements if j.cause != Cause.SAME] == list(plain.judgements)
+    verdicts = judge([environment(16)], [environment(18)], ["version"], equal=True)
+    assert (verdicts.same, len(verdicts.of(Cause.SAME))) == (plain.same, plain.same)
+    assert [j for j in verdicts.judgements if j.cause != Cause.SAME] == list(plain.judgements)
 
 
 def test_what_was_once_compared_is_the_same_again() -> None:
@@ -337,8 +337,8 @@ def test_cells_together_have_the_judgement_that_matters_most() -> None:
 
 
 def test_confounders_stand_first() -> None:
-    found = against(environment(16), environment(18, facts=KERNEL), ["version"])
-    causes = [judgement.cause for judgement in found.judgements]
+    comparison = against(environment(16), environment(18, facts=KERNEL), ["version"])
+    causes = [judgement.cause for judgement in comparison.judgements]
     assert causes == sorted(causes, key=list(Cause).index)
     assert causes[0] == Cause.CONFOUNDER
 

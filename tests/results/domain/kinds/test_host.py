@@ -112,11 +112,11 @@ def test_processors_are_read_as_the_kernel_writes_them() -> None:
 
 
 def test_a_definition_survives_its_toml() -> None:
-    [found] = host_factors.read(ZFS)
-    assert (found.level("8K"), found.level("9K")) == (found.levels[0], None)
-    assert found.keeps_data_apart and not found.needs_stopped_servers
-    assert host_factors.read(host_factors.to_toml([found])) == (found,)
-    assert factor_of("zfs_recordsize", found.to_mapping()) == found
+    [factor] = host_factors.read(ZFS)
+    assert (factor.level("8K"), factor.level("9K")) == (factor.levels[0], None)
+    assert factor.keeps_data_apart and not factor.needs_stopped_servers
+    assert host_factors.read(host_factors.to_toml([factor])) == (factor,)
+    assert factor_of("zfs_recordsize", factor.to_mapping()) == factor
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_processors_of_a_role_are_those_of_its_nodes_unless_one_has_its_own() ->
 
 
 @pytest.mark.parametrize(
-    ("name", "level", "said"),
+    ("name", "level", "message"),
     [
         ("zfs_recordsize", "8K", "Agent db2 has no host factor 'zfs_recordsize'."),
         ("zfs_recordsize", "32K", "Host factor 'zfs_recordsize' of agent db has no level '32K'."),
@@ -174,7 +174,7 @@ def test_processors_of_a_role_are_those_of_its_nodes_unless_one_has_its_own() ->
         ("client_nic", "x", "Host factor 'client_nic' is for roles that this topology does not have."),
     ],
 )
-def test_every_agent_of_the_roles_must_know_factor_and_level(name: str, level: str, said: str) -> None:
+def test_every_agent_of_the_roles_must_know_factor_and_level(name: str, level: str, message: str) -> None:
     known = {
         "db": KnownHost(
             {"zfs_recordsize": factor(), "client_nic": factor(name="client_nic", roles=("pooler",))},
@@ -183,7 +183,7 @@ def test_every_agent_of_the_roles_must_know_factor_and_level(name: str, level: s
         )
     }
     found = {problem.what: problem.field for problem in problems({name: level}, AGENTS, known)}
-    assert found.get(said) == f"host.{name}"
+    assert found.get(message) == f"host.{name}"
 
 
 def test_what_a_plan_set_on_a_machine_is_no_confounder_where_it_is_compared() -> None:

@@ -45,8 +45,8 @@ def removed(clusters: list[Candidate], limits: Limits, now: datetime = NOW) -> l
 
 
 def the_fate(one: Candidate, limits: Limits = WEEK) -> Fate:
-    [found] = fates([one], limits, NOW)
-    return found
+    [fate] = fates([one], limits, NOW)
+    return fate
 
 
 def test_one_goes_so_many_days_after_its_last_use() -> None:

@@ -12,8 +12,8 @@ STACKS = {"client backend;main;a;b": 6, "client backend;main;a": 2, "client back
 
 
 def test_own_samples_are_those_of_the_innermost_function_and_totals_count_a_sample_once() -> None:
-    found = {name: (samples.own, samples.total) for name, samples in by_function(STACKS).items()}
-    assert found == {"main": (0, 9), "a": (3, 9), "b": (6, 7), "c": (1, 1)}
+    samples_of = {name: (samples.own, samples.total) for name, samples in by_function(STACKS).items()}
+    assert samples_of == {"main": (0, 9), "a": (3, 9), "b": (6, 7), "c": (1, 1)}
 
 
 def test_own_samples_add_up_to_all_samples() -> None:

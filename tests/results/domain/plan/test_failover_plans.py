@@ -84,10 +84,10 @@ APART = {"client": "load", "primary": "old", "standby1": "new"}
 
 
 def refused_cut(agents: Mapping[str, str], factor: HostFactor | None = NETWORK, **host: str) -> list[tuple[str, str]]:
-    asked = KINDS.topologies["streaming"].in_mid_run({"failover": "cut", "failover_at_s": 2, "promote_after_s": 0})
-    assert asked is not None
+    in_mid_run = KINDS.topologies["streaming"].in_mid_run({"failover": "cut", "failover_at_s": 2, "promote_after_s": 0})
+    assert in_mid_run is not None
     known = {agent: KnownHost({factor.name: factor} if factor else {}) for agent in agents.values()}
-    return [(problem.field, problem.what) for problem in mid_run_problems(asked, host, agents, known)]
+    return [(problem.field, problem.what) for problem in mid_run_problems(in_mid_run, host, agents, known)]
 
 
 def test_a_cut_takes_an_operators_leave_and_an_agent_of_the_primarys_own() -> None:

@@ -47,13 +47,13 @@ def test_the_demo_plan_has_24_trials() -> None:
 
 
 def test_every_problem_is_reported_with_its_field() -> None:
-    found = problems(
+    all_problems = problems(
         'name = "x $(rm -rf /)"\nworkload = "pgbench"\nreplicate = 3\nduration_s = "long"\nseed = -1\n'
         'initdb = ["; rm"]\ncollectors = ["telescope"]\n'
         '[agents]\nprimary = "a b"\nking = "x"\n[parameters]\nclients = "four"\nsalt = 1\n'
         '[settings]\n"a;b" = 1\n[factors]\nscale = []\nfoo = [1]\nclients = [1, 1]\n'
     )
-    assert set(found) == {
+    assert set(all_problems) == {
         "name",
         "replicate",
         "duration_s",
@@ -70,7 +70,7 @@ def test_every_problem_is_reported_with_its_field() -> None:
         "factors.clients",
         "installation",
     }
-    assert found["parameters.clients"] == "'four' is not a whole number."
+    assert all_problems["parameters.clients"] == "'four' is not a whole number."
 
 
 @pytest.mark.parametrize(

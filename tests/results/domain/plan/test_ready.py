@@ -148,10 +148,10 @@ def test_every_problem_of_a_choice_is_told_by_its_field(
 
 
 def test_what_the_one_who_runs_it_chooses_stands_in_no_ready_plan() -> None:
-    found = problems(
+    all_problems = problems(
         agents={"primary": "db1"}, installation="16", factors={"installation": ["16"], "scale": [1, 2], "clients": [1]}
     )
-    assert set(found) == {"agents", "installation", "factors.installation", "factors.scale"}
+    assert set(all_problems) == {"agents", "installation", "factors.installation", "factors.scale"}
     composite = [{"label": "a", "values": {"access_method": "heap", "scale": 3}}]
     assert set(problems(compare="builds", factors={"x": composite})) == {"factors.access_method", "factors.scale"}
     assert made(factors={"access_method": ["heap", "heap2"]}).compare == "installations"

@@ -15,10 +15,10 @@ from workers.registry import kinds
 
 def test_every_configuration_occurs_twice_and_the_two_are_the_same() -> None:
     plan = factories.a_plan()
-    twins = expand(twinned(plan))
-    assert len(twins) == 2 * len(expand(plan))
-    assert [a.values == b.values for a, b in zip(twins[::2], twins[1::2], strict=True)] == [True] * 4
-    assert [a.levels["twin"] != b.levels["twin"] for a, b in zip(twins[::2], twins[1::2], strict=True)] == [True] * 4
+    aa_run = expand(twinned(plan))
+    assert len(aa_run) == 2 * len(expand(plan))
+    assert [a.values == b.values for a, b in zip(aa_run[::2], aa_run[1::2], strict=True)] == [True] * 4
+    assert [a.levels["twin"] != b.levels["twin"] for a, b in zip(aa_run[::2], aa_run[1::2], strict=True)] == [True] * 4
 
 
 def test_it_has_five_blocks_at_least() -> None:
@@ -27,8 +27,8 @@ def test_it_has_five_blocks_at_least() -> None:
 
 
 def test_it_is_a_plan_like_any_other() -> None:
-    twins = twinned(factories.a_plan())
-    assert from_mapping(twins.to_mapping(), kinds()) == twins
+    aa_plan = twinned(factories.a_plan())
+    assert from_mapping(aa_plan.to_mapping(), kinds()) == aa_plan
 
 
 def test_what_is_changed_in_the_plan_afterwards_holds_for_both() -> None:

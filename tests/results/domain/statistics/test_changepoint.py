@@ -36,18 +36,18 @@ def share(series: Callable[[np.random.Generator], Floats], times: int, seed: int
 
 
 def test_the_nile_falls_in_1899() -> None:
-    (found,) = change_points(NILE)
-    assert 1871 + found.index == 1899
-    assert (found.before, found.after) == (1130.0, 842.5)
-    assert found.ratio == pytest.approx(0.7456, abs=1e-4)
-    assert found.p == pytest.approx(0.001)
+    (change,) = change_points(NILE)
+    assert 1871 + change.index == 1899
+    assert (change.before, change.after) == (1130.0, 842.5)
+    assert change.ratio == pytest.approx(0.7456, abs=1e-4)
+    assert change.p == pytest.approx(0.001)
 
 
 def test_the_coal_mines_become_safer_about_1890() -> None:
     assert (len(COAL), sum(COAL)) == (112, 191)
-    (found,) = change_points(COAL)
-    assert 1886 <= 1851 + found.index <= 1895
-    assert found.after < found.before
+    (change,) = change_points(COAL)
+    assert 1886 <= 1851 + change.index <= 1895
+    assert change.after < change.before
 
 
 @pytest.mark.parametrize("n", [10, 40, 120])
@@ -94,8 +94,8 @@ def test_a_staircase_is_found_step_by_step() -> None:
     values = steady(np.random.default_rng(5), 80)
     for start, size in ((20, 0.9), (45, 1.2), (70, 0.85)):
         values[start:] *= size
-    found = change_points(values)
-    assert [abs(one.index - start) <= 1 for one, start in zip(found, (20, 45, 70), strict=True)] == [True] * 3
+    change = change_points(values)
+    assert [abs(one.index - start) <= 1 for one, start in zip(change, (20, 45, 70), strict=True)] == [True] * 3
 
 
 def test_no_level_is_shorter_than_the_shortest_allowed() -> None:
@@ -145,8 +145,8 @@ def test_short_and_constant_series_have_no_change(values: list[float]) -> None:
 
 
 def test_a_change_from_nothing_has_no_ratio() -> None:
-    (found,) = change_points([0] * 10 + [3] * 10)
-    assert (found.index, found.ratio) == (10, None)
+    (change,) = change_points([0] * 10 + [3] * 10)
+    assert (change.index, change.ratio) == (10, None)
 
 
 def test_what_is_not_a_number_is_refused() -> None:

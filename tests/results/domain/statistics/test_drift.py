@@ -42,28 +42,28 @@ def run(seed, *, blocks=5, drift_share=0.0, order_share=0.0, noise=0.01, configu
 
 
 def test_a_drift_without_noise_is_found_exactly():
-    found = drift(run(1, drift_share=0.03, noise=1e-9))
-    assert found.change == pytest.approx(0.03, abs=1e-6)
-    assert found.order_change == pytest.approx(0, abs=1e-6)
-    assert found.drifts and not found.order_matters
-    assert found.trials == 30
+    change = drift(run(1, drift_share=0.03, noise=1e-9))
+    assert change.change == pytest.approx(0.03, abs=1e-6)
+    assert change.order_change == pytest.approx(0, abs=1e-6)
+    assert change.drifts and not change.order_matters
+    assert change.trials == 30
 
 
 def test_an_order_effect_without_noise_is_found_exactly():
-    found = drift(run(2, order_share=-0.05, noise=1e-9))
-    assert found.order_change == pytest.approx(-0.05, abs=1e-6)
-    assert found.order_matters and not found.drifts
+    change = drift(run(2, order_share=-0.05, noise=1e-9))
+    assert change.order_change == pytest.approx(-0.05, abs=1e-6)
+    assert change.order_matters and not change.drifts
 
 
 def test_one_configuration_is_plain_regression():
     observations = run(3, blocks=9, configurations=1 + 1, drift_share=0.04)
     own = [seen for seen in observations if seen.configuration == "c0"]
     alone = [Observation("c0", seen.block, seen.block, seen.value) for seen in own]
-    found = drift(alone)
+    change = drift(alone)
     expected = stats.linregress(range(9), np.log([seen.value for seen in alone]))
-    assert found.change == pytest.approx(math.expm1(8 * expected.slope))
-    assert found.p == pytest.approx(expected.pvalue)
-    assert found.order_change is None
+    assert change.change == pytest.approx(math.expm1(8 * expected.slope))
+    assert change.p == pytest.approx(expected.pvalue)
+    assert change.order_change is None
 
 
 def test_units_change_nothing():
@@ -73,14 +73,14 @@ def test_units_change_nothing():
 
 
 def test_a_significant_but_tiny_drift_is_no_warning():
-    found = drift(run(5, drift_share=0.002, noise=1e-6))
-    assert found.p < 1e-6 and not found.drifts and not found.order_matters
+    change = drift(run(5, drift_share=0.002, noise=1e-6))
+    assert change.p < 1e-6 and not change.drifts and not change.order_matters
 
 
 def test_one_block_says_nothing():
-    found = drift(run(6, blocks=1))
-    assert (found.change, found.p, found.order_change) == (None, None, None)
-    assert not found.drifts and not found.order_matters
+    change = drift(run(6, blocks=1))
+    assert (change.change, change.p, change.order_change) == (None, None, None)
+    assert not change.drifts and not change.order_matters
 
 
 def test_a_configuration_with_zeros_is_left_out():
@@ -90,8 +90,8 @@ def test_a_configuration_with_zeros_is_left_out():
 
 
 def test_steady_runs_are_warned_about_once_in_a_hundred_for_each_of_both_tests():
-    found = [drift(run(seed, noise=0.03)) for seed in range(1500)]
-    for p in ([each.p for each in found], [each.order_p for each in found]):
+    drifts = [drift(run(seed, noise=0.03)) for seed in range(1500)]
+    for p in ([each.p for each in drifts], [each.order_p for each in drifts]):
         assert 0.003 < np.mean(np.array(p) <= 0.01) < 0.018  # four standard errors
 
 
@@ -118,5 +118,5 @@ def test_many_values_of_a_trial_say_no_more_than_one():
 
 
 def test_steady_runs_of_labelled_values_are_warned_about_as_seldom():
-    found = [drift(labelled(run(seed, noise=0.03), 13)) for seed in range(300)]
-    assert np.mean([each.drifts or each.order_matters for each in found]) < 0.06
+    drifts = [drift(labelled(run(seed, noise=0.03), 13)) for seed in range(300)]
+    assert np.mean([each.drifts or each.order_matters for each in drifts]) < 0.06

@@ -50,8 +50,8 @@ def side(first_trial: int = 1, seconds: float | None = 10.0, **values: float) ->
     return found
 
 
-def of(found: tuple[Movement, ...], name: str) -> Movement:
-    (one,) = [movement for movement in found if movement.name == name]
+def of(movements: tuple[Movement, ...], name: str) -> Movement:
+    (one,) = [change for change in movements if change.name == name]
     return one
 
 
@@ -67,9 +67,9 @@ def test_cpu_per_transaction_is_the_busy_processors_time_by_the_transactions() -
 
 def test_a_rate_becomes_the_whole_windows_and_a_total_is_divided_as_it_is() -> None:
     values = {"transactions": 1000.0, "disk__write__at__primary__vda": 5e5, "wal__bytes": 3e6}
-    found = movements(side(**values), side(9, **values), METRICS)
-    assert of(found, "disk.write").base_median == pytest.approx(5e5 * 10 / 1000)
-    assert of(found, "wal").base_median == pytest.approx(3000)
+    changes = movements(side(**values), side(9, **values), METRICS)
+    assert of(changes, "disk.write").base_median == pytest.approx(5e5 * 10 / 1000)
+    assert of(changes, "wal").base_median == pytest.approx(3000)
 
 
 def test_without_a_count_of_transactions_the_work_is_a_query_or_the_trial() -> None:
@@ -88,21 +88,21 @@ def test_the_sentence_tells_what_moved_from_what_did_not_and_what_is_open() -> N
         replace(one, values={**one.values, ("latency.p99", "client", ""): value})
         for one, value in zip(other, noisy, strict=True)
     ]
-    said = sentence(movements(base, other, METRICS))
-    assert [one.said for one in said.moved] == ["WAL"]
-    assert [one.said for one in said.same] == ["CPU per transaction"]
-    assert [one.said for one in said.open] == ["99th percentile of latency"]
-    assert [one.said for one in said.none] == ["blocks read"]
-    (p99,) = said.open
+    text = sentence(movements(base, other, METRICS))
+    assert [one.said for one in text.moved] == ["WAL"]
+    assert [one.said for one in text.same] == ["CPU per transaction"]
+    assert [one.said for one in text.open] == ["99th percentile of latency"]
+    assert [one.said for one in text.none] == ["blocks read"]
+    (p99,) = text.open
     assert p99.verdict.low is not None and p99.verdict.high is not None and p99.reach is not None
     assert (1 + p99.reach) ** 2 == pytest.approx(p99.verdict.high / p99.verdict.low)
 
 
 def test_what_is_not_comparable_is_shown_and_not_judged() -> None:
     base, other = side(transactions=1000.0, wal__bytes=3e6), side(9, transactions=1000.0, wal__bytes=6e6)
-    said = sentence(movements(base, other, METRICS, comparable=False))
-    assert [one.said for one in said.withheld] == ["WAL"]
-    assert not said.moved
+    text = sentence(movements(base, other, METRICS, comparable=False))
+    assert [one.said for one in text.withheld] == ["WAL"]
+    assert not text.moved
 
 
 def test_the_metric_of_the_comparison_is_not_judged_a_second_time() -> None:
@@ -124,12 +124,12 @@ def test_waits_are_shares_of_all_that_was_sampled_and_rare_kinds_are_left_out() 
 def test_the_sentence_is_of_the_primary_and_of_one_disk_only() -> None:
     values = {"transactions": 1000.0, "wal__bytes": 3e6, "wal__bytes__at__standby": 3e6}
     one_disk = {"disk__write__at__primary__vda": 5e5}
-    found = movements(side(**values, **one_disk), side(**values, **one_disk), METRICS)
-    assert [(one.said, one.node) for one in sentence(found).same] == [("WAL", "primary"), ("disk writes", "primary")]
+    changes = movements(side(**values, **one_disk), side(**values, **one_disk), METRICS)
+    assert [(one.said, one.node) for one in sentence(changes).same] == [("WAL", "primary"), ("disk writes", "primary")]
     two = one_disk | {"disk__write__at__primary__vdb": 1e5}
-    found = movements(side(**values, **two), side(**values, **two), METRICS)
-    assert [one.said for one in sentence(found).same] == ["WAL"]
-    assert [one.part for one in found if one.name == "disk.write"] == ["vda", "vdb"]
+    changes = movements(side(**values, **two), side(**values, **two), METRICS)
+    assert [one.said for one in sentence(changes).same] == ["WAL"]
+    assert [one.part for one in changes if one.name == "disk.write"] == ["vda", "vdb"]
 
 
 def test_the_main_node_is_the_primary_else_the_whole_else_a_server() -> None:
@@ -164,17 +164,17 @@ def test_transactions_that_are_counted_by_client_as_well_count_once() -> None:
 
 
 def test_where_several_servers_had_parts_a_nodes_costs_are_those_told_apart() -> None:
-    numbers = {
+    values = {
         **{f"transactions__at__{at}": n for at, n in (("everywhere", 1e4), ("primary", 2e3), ("standby1", 8e3))},
         "wal.bytes": 1e6,
         "wal.per_transaction": 500.0,
         "wal.records": 1e5,
     }
     metrics = METRICS | {name: Metric(name, "1", Better.LOWER, name) for name in ("wal.per_transaction", "wal.records")}
-    base, other = (counted_at_all(side(first, **numbers)) for first in (1, 9))
-    found = movements(base, other, metrics)
-    assert of(found, "wal").base_median == pytest.approx(500, rel=0.01)
-    assert not [movement for movement in found if movement.name == "wal.records"]
+    base, other = (counted_at_all(side(first, **values)) for first in (1, 9))
+    changes = movements(base, other, metrics)
+    assert of(changes, "wal").base_median == pytest.approx(500, rel=0.01)
+    assert not [change for change in changes if change.name == "wal.records"]
 
 
 def test_a_pooler_that_had_all_transactions_is_no_part_of_them() -> None:

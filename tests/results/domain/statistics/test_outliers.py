@@ -13,8 +13,8 @@ ROSNER = tuple(float(value) for value in (DATA / "rosner.txt").read_text().split
 
 def outliers(*samples, level=rule.LEVEL):
     """Of each sample the indexes of its outliers; of a single one without the list."""
-    found = rule.outliers(samples, level)
-    return found if len(samples) > 1 else found[0]
+    outliers = rule.outliers(samples, level)
+    return outliers if len(samples) > 1 else outliers[0]
 
 
 def test_rosners_own_example_has_three_outliers_at_five_percent():

@@ -28,18 +28,18 @@ def cells(seed, *, blocks=5, shared=0.0, noise=0.02, base_run=1):
 
 
 def test_the_ratio_is_the_geometric_mean_of_the_cells():
-    found = geometric_mean([(sample([2, 2, 2]), sample([4, 4, 4])), (sample([3, 3, 3]), sample([3, 3, 3]))])
-    assert found.ratio == pytest.approx(math.sqrt(2))
-    assert found.cells == 2
+    mean = geometric_mean([(sample([2, 2, 2]), sample([4, 4, 4])), (sample([3, 3, 3]), sample([3, 3, 3]))])
+    assert mean.ratio == pytest.approx(math.sqrt(2))
+    assert mean.cells == 2
 
 
 def test_over_blocks_it_is_a_t_interval_of_one_mean_a_block():
-    asked = cells(1)
-    found = geometric_mean(asked)
-    logs = np.mean([np.log(other.values) - np.log(base.values) for base, other in asked], axis=0)
+    questions = cells(1)
+    mean = geometric_mean(questions)
+    logs = np.mean([np.log(other.values) - np.log(base.values) for base, other in questions], axis=0)
     low, high = stats.t.interval(0.95, len(logs) - 1, logs.mean(), stats.sem(logs))
-    assert found.source is Source.BLOCKS
-    assert (found.low, found.high) == (pytest.approx(math.exp(low)), pytest.approx(math.exp(high)))
+    assert mean.source is Source.BLOCKS
+    assert (mean.low, mean.high) == (pytest.approx(math.exp(low)), pytest.approx(math.exp(high)))
 
 
 def test_values_meet_by_their_blocks_and_not_by_their_order():
@@ -49,34 +49,34 @@ def test_values_meet_by_their_blocks_and_not_by_their_order():
 
 
 def test_without_shared_blocks_the_cells_own_errors_count():
-    found = geometric_mean(cells(3, base_run=2))
-    assert found.source is Source.REPLICATES
-    assert found.low < found.ratio < found.high
+    mean = geometric_mean(cells(3, base_run=2))
+    assert mean.source is Source.REPLICATES
+    assert mean.low < mean.ratio < mean.high
 
 
 def test_one_replicate_a_cell_leaves_the_spread_of_the_cells():
     pairs = [(sample([1.0]), sample([ratio])) for ratio in (1.1, 1.2, 0.9)]
-    found = geometric_mean(pairs)
+    mean = geometric_mean(pairs)
     logs = np.log([1.1, 1.2, 0.9])
     low, high = stats.t.interval(0.95, 2, logs.mean(), stats.sem(logs))
-    assert found.source is Source.CELLS
-    assert (found.low, found.high) == (pytest.approx(math.exp(low)), pytest.approx(math.exp(high)))
+    assert mean.source is Source.CELLS
+    assert (mean.low, mean.high) == (pytest.approx(math.exp(low)), pytest.approx(math.exp(high)))
 
 
 def test_one_value_against_one_has_a_ratio_and_no_interval():
-    found = geometric_mean([(sample([1.0]), sample([1.5]))])
-    assert (found.ratio, found.low, found.high, found.source) == (pytest.approx(1.5), None, None, Source.NOTHING)
+    mean = geometric_mean([(sample([1.0]), sample([1.5]))])
+    assert (mean.ratio, mean.low, mean.high, mean.source) == (pytest.approx(1.5), None, None, Source.NOTHING)
 
 
 def test_a_cell_with_zeros_does_not_count():
-    found = geometric_mean([(sample([0, 0, 0]), sample([1, 1, 1])), (sample([1, 1, 1]), sample([2, 2, 2]))])
-    assert (found.ratio, found.cells) == (pytest.approx(2), 1)
+    mean = geometric_mean([(sample([0, 0, 0]), sample([1, 1, 1])), (sample([1, 1, 1]), sample([2, 2, 2]))])
+    assert (mean.ratio, mean.cells) == (pytest.approx(2), 1)
     assert geometric_mean([]).ratio is None
 
 
 def test_exchanging_the_sides_inverts_it():
-    asked = cells(4)
-    there, back = geometric_mean(asked), geometric_mean([(other, base) for base, other in asked])
+    questions = cells(4)
+    there, back = geometric_mean(questions), geometric_mean([(other, base) for base, other in questions])
     assert (back.ratio, back.low, back.high) == pytest.approx((1 / there.ratio, 1 / there.high, 1 / there.low))
 
 
@@ -84,6 +84,6 @@ def test_exchanging_the_sides_inverts_it():
 def test_the_interval_covers_the_truth_in_95_of_100(shared, base_run):
     """Even where the cells of a block share its noise."""
     truth = math.exp(TRUTH.mean())
-    found = [geometric_mean(cells(seed, shared=shared, base_run=base_run)) for seed in range(2000)]
-    covered = np.mean([each.low <= truth <= each.high for each in found])
+    means = [geometric_mean(cells(seed, shared=shared, base_run=base_run)) for seed in range(2000)]
+    covered = np.mean([each.low <= truth <= each.high for each in means])
     assert 0.93 < covered < 0.97

@@ -19,22 +19,22 @@ def verdict(*arguments, **rest):
 
 
 def test_pairs_are_judged_by_the_paired_t_test_on_logarithms():
-    found = verdict(BASE, OTHER)
+    judged = verdict(BASE, OTHER)
     expected = stats.ttest_rel(np.log(OTHER), np.log(BASE))
     interval = expected.confidence_interval(0.95)
-    assert found.p == pytest.approx(expected.pvalue)
-    assert (found.low, found.high) == (pytest.approx(math.exp(interval.low)), pytest.approx(math.exp(interval.high)))
-    assert found.ratio == pytest.approx(stats.gmean(OTHER) / stats.gmean(BASE))
-    assert (found.pairs, found.n, found.n_base, found.rule) == (5, 5, 5, RULE)
+    assert judged.p == pytest.approx(expected.pvalue)
+    assert (judged.low, judged.high) == (pytest.approx(math.exp(interval.low)), pytest.approx(math.exp(interval.high)))
+    assert judged.ratio == pytest.approx(stats.gmean(OTHER) / stats.gmean(BASE))
+    assert (judged.pairs, judged.n, judged.n_base, judged.rule) == (5, 5, 5, RULE)
 
 
 def test_other_blocks_are_judged_by_welchs_t_test():
-    found = verdict(BASE, OTHER[:4], run=2)
+    judged = verdict(BASE, OTHER[:4], run=2)
     expected = stats.ttest_ind(np.log(OTHER[:4]), np.log(BASE), equal_var=False)
     interval = expected.confidence_interval(0.95)
-    assert found.p == pytest.approx(expected.pvalue)
-    assert (found.low, found.high) == (pytest.approx(math.exp(interval.low)), pytest.approx(math.exp(interval.high)))
-    assert (found.pairs, found.n, found.n_base) == (0, 4, 5)
+    assert judged.p == pytest.approx(expected.pvalue)
+    assert (judged.low, judged.high) == (pytest.approx(math.exp(interval.low)), pytest.approx(math.exp(interval.high)))
+    assert (judged.pairs, judged.n, judged.n_base) == (0, 4, 5)
 
 
 def test_students_own_pairs():
@@ -46,29 +46,29 @@ def test_students_own_pairs():
 
 def test_pairs_meet_by_their_keys_and_not_by_their_order():
     turned = Sample(OTHER[::-1], sample(OTHER).keys[::-1])
-    found = judge([Question(sample(BASE), turned, Better.HIGHER, 0.02)])[0]
-    assert found.p == pytest.approx(verdict(BASE, OTHER).p)
+    judged = judge([Question(sample(BASE), turned, Better.HIGHER, 0.02)])[0]
+    assert judged.p == pytest.approx(verdict(BASE, OTHER).p)
 
 
 def test_a_value_without_its_partner_stands_aside():
     """One block of five lacks a side: four pairs, whatever the fifth value is."""
     lost = Sample(OTHER[:4], sample(OTHER).keys[:4])
-    found = judge([Question(sample(BASE), lost, Better.HIGHER, 0.02)])[0]
-    assert found.p == pytest.approx(verdict(BASE[:4], OTHER[:4]).p)
-    assert (found.pairs, found.n, found.n_base) == (4, 4, 5)
+    judged = judge([Question(sample(BASE), lost, Better.HIGHER, 0.02)])[0]
+    assert judged.p == pytest.approx(verdict(BASE[:4], OTHER[:4]).p)
+    assert (judged.pairs, judged.n, judged.n_base) == (4, 4, 5)
 
 
 def test_few_pairs_among_many_values_are_no_pairs():
     half = Sample(OTHER, ((1, 1), (1, 2), (1, 3), (2, 4), (2, 5)))
-    found = judge([Question(sample(BASE), half, Better.HIGHER, 0.02)])[0]
-    assert found.pairs == 0
-    assert found.p == pytest.approx(verdict(BASE, OTHER, run=2).p)
+    judged = judge([Question(sample(BASE), half, Better.HIGHER, 0.02)])[0]
+    assert judged.pairs == 0
+    assert judged.p == pytest.approx(verdict(BASE, OTHER, run=2).p)
 
 
 def test_several_values_of_a_block_are_no_pairs():
     keys = ((1, 1), (1, 1), (1, 2), (1, 2), (1, 3))
-    found = judge([Question(Sample(BASE, keys), Sample(OTHER, keys), Better.HIGHER, 0.02)])[0]
-    assert found.pairs == 0
+    judged = judge([Question(Sample(BASE, keys), Sample(OTHER, keys), Better.HIGHER, 0.02)])[0]
+    assert judged.pairs == 0
 
 
 @pytest.mark.parametrize(
@@ -89,41 +89,41 @@ def test_a_clear_difference_below_the_minimum_effect_is_the_same():
 
 
 def test_same_is_shown_by_an_interval_inside_the_margin():
-    found = verdict((100.0, 100.2, 99.9, 100.1), (100.1, 100.0, 100.2, 99.9))
-    assert found.kind is Kind.SAME and 0.98 < found.low < found.high < 1.02
+    judged = verdict((100.0, 100.2, 99.9, 100.1), (100.1, 100.0, 100.2, 99.9))
+    assert judged.kind is Kind.SAME and 0.98 < judged.low < judged.high < 1.02
 
 
 def test_neither_shown_is_too_few():
-    found = verdict((100.0, 110.0, 95.0), (104.0, 103.0, 106.0))
-    assert found.kind is Kind.TOO_FEW and found.more > 0
+    judged = verdict((100.0, 110.0, 95.0), (104.0, 103.0, 106.0))
+    assert judged.kind is Kind.TOO_FEW and judged.more > 0
 
 
 def test_what_is_not_comparable_has_numbers_and_no_verdict():
-    found = verdict(BASE, OTHER, comparable=False)
-    assert (found.kind, found.adjusted) == (Kind.NOT_COMPARABLE, None)
-    assert found.ratio == pytest.approx(verdict(BASE, OTHER).ratio)
+    judged = verdict(BASE, OTHER, comparable=False)
+    assert (judged.kind, judged.adjusted) == (Kind.NOT_COMPARABLE, None)
+    assert judged.ratio == pytest.approx(verdict(BASE, OTHER).ratio)
 
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_one_or_two_replicates_have_no_verdict_however_far_apart(n):
-    found = verdict((100.0,) * n, (200.0,) * n)
-    assert (found.kind, found.p, found.ratio) == (Kind.TOO_FEW, None, pytest.approx(2))
-    assert found.more == (None if n == 1 else 1)  # one value says nothing of the spread
-    assert (found.low is None) == (n == 1)
+    judged = verdict((100.0,) * n, (200.0,) * n)
+    assert (judged.kind, judged.p, judged.ratio) == (Kind.TOO_FEW, None, pytest.approx(2))
+    assert judged.more == (None if n == 1 else 1)  # one value says nothing of the spread
+    assert (judged.low is None) == (n == 1)
 
 
 def test_no_values_have_no_ratio():
-    found = verdict((), (100.0,))
-    assert (found.kind, found.ratio, found.p, found.n_base) == (Kind.TOO_FEW, None, None, 0)
+    judged = verdict((), (100.0,))
+    assert (judged.kind, judged.ratio, judged.p, judged.n_base) == (Kind.TOO_FEW, None, None, 0)
     assert judge([]) == ()
 
 
 def test_equal_replicates_are_taken_as_known_to_a_thousandth():
     """Three sizes to the byte: 4 % more is certain; 0.1 % more is the same."""
-    found = verdict((1e6, 1e6, 1e6), (1.04e6, 1.04e6, 1.04e6), better=Better.LOWER)
+    judged = verdict((1e6, 1e6, 1e6), (1.04e6, 1.04e6, 1.04e6), better=Better.LOWER)
     expected = math.log(1.04) / (math.sqrt(2) * 0.001 / math.sqrt(3))
-    assert found.kind is Kind.WORSE
-    assert found.p == pytest.approx(2 * stats.t.sf(expected, 2))
+    assert judged.kind is Kind.WORSE
+    assert judged.p == pytest.approx(2 * stats.t.sf(expected, 2))
     assert verdict((1e6, 1e6, 1e6), (1.001e6, 1.001e6, 1.001e6)).kind is Kind.SAME
 
 
@@ -135,38 +135,38 @@ def test_whole_numbers_are_known_to_a_half():
 
 
 def test_zeros_on_both_sides_are_the_same_without_a_ratio():
-    found = verdict((0, 0, 0), (0, 0, 0))
-    assert (found.kind, found.ratio, found.low) == (Kind.SAME, None, None)
+    judged = verdict((0, 0, 0), (0, 0, 0))
+    assert (judged.kind, judged.ratio, judged.low) == (Kind.SAME, None, None)
 
 
 def test_more_than_nothing_is_a_difference_without_a_ratio():
-    found = verdict((0, 0, 0, 0), (100, 120, 90, 105), better=Better.LOWER)
-    assert (found.kind, found.ratio) == (Kind.WORSE, None)
-    assert found.p == pytest.approx(stats.ttest_rel((100, 120, 90, 105), (0, 0, 0, 0)).pvalue)
+    judged = verdict((0, 0, 0, 0), (100, 120, 90, 105), better=Better.LOWER)
+    assert (judged.kind, judged.ratio) == (Kind.WORSE, None)
+    assert judged.p == pytest.approx(stats.ttest_rel((100, 120, 90, 105), (0, 0, 0, 0)).pvalue)
 
 
 def test_a_zero_among_values_leaves_the_means():
-    found = verdict((0, 4, 5, 3), (6, 8, 9, 7))
-    assert (found.ratio, found.low) == (pytest.approx(2.5), None)
-    assert found.p == pytest.approx(stats.ttest_rel((6, 8, 9, 7), (0, 4, 5, 3)).pvalue, abs=1e-3)
+    judged = verdict((0, 4, 5, 3), (6, 8, 9, 7))
+    assert (judged.ratio, judged.low) == (pytest.approx(2.5), None)
+    assert judged.p == pytest.approx(stats.ttest_rel((6, 8, 9, 7), (0, 4, 5, 3)).pvalue, abs=1e-3)
 
 
 def test_p_values_are_adjusted_over_all_questions():
-    asked = [question(BASE, np.array(BASE) * (1 + share) + np.arange(5)) for share in (0.0, 0.01, 0.02, 0.03, 0.1)]
-    found = judge(asked)
-    assert [v.adjusted for v in found] == pytest.approx(stats.false_discovery_control([v.p for v in found]))
+    requested = [question(BASE, np.array(BASE) * (1 + share) + np.arange(5)) for share in (0.0, 0.01, 0.02, 0.03, 0.1)]
+    verdicts = judge(requested)
+    assert [v.adjusted for v in verdicts] == pytest.approx(stats.false_discovery_control([v.p for v in verdicts]))
 
 
 def test_what_has_no_verdict_costs_the_others_nothing():
     alone = verdict(BASE, OTHER)
-    found = judge([question(BASE, OTHER), question(BASE, BASE, comparable=False), question((1.0,), (2.0,))])
-    assert found[0] == alone
+    verdicts = judge([question(BASE, OTHER), question(BASE, BASE, comparable=False), question((1.0,), (2.0,))])
+    assert verdicts[0] == alone
 
 
 def test_exchanging_the_sides_inverts_the_ratio_and_keeps_p():
-    for asked in simulated(50, 4, cv=0.03, effect=0.02) + simulated(50, 4, cv=0.03, effect=0.02, run=2):
-        there = judge([asked])[0]
-        back = judge([replace(asked, base=asked.other, other=asked.base)])[0]
+    for requested in simulated(50, 4, cv=0.03, effect=0.02) + simulated(50, 4, cv=0.03, effect=0.02, run=2):
+        there = judge([requested])[0]
+        back = judge([replace(requested, base=requested.other, other=requested.base)])[0]
         assert (back.ratio, back.low, back.high) == pytest.approx((1 / there.ratio, 1 / there.high, 1 / there.low))
         assert back.p == pytest.approx(there.p)
         turned = {Kind.BETTER: Kind.WORSE, Kind.WORSE: Kind.BETTER}
@@ -182,16 +182,16 @@ def test_units_change_nothing():
 
 
 def test_the_order_of_questions_changes_nothing():
-    asked = [*simulated(30, 5, cv=0.02, effect=0.03), question((1.0,), (2.0,)), question((0, 0, 0), (1, 2, 3))]
-    assert judge(asked[::-1]) == judge(asked)[::-1]
+    requested = [*simulated(30, 5, cv=0.02, effect=0.03), question((1.0,), (2.0,)), question((0, 0, 0), (1, 2, 3))]
+    assert judge(requested[::-1]) == judge(requested)[::-1]
 
 
 def test_an_estimate_at_the_margin_needs_many_more():
     """Significant, just below the minimum effect: neither a difference that matters nor the same."""
     base = np.array(BASE)
-    found = verdict(base, base * 1.0199 * np.exp([0.004, -0.004, 0.003, -0.003, 0.0]))
-    assert found.p < 0.01
-    assert found.kind is Kind.TOO_FEW and (found.more is None or found.more > 100)
+    judged = verdict(base, base * 1.0199 * np.exp([0.004, -0.004, 0.003, -0.003, 0.0]))
+    assert judged.p < 0.01
+    assert judged.kind is Kind.TOO_FEW and (judged.more is None or judged.more > 100)
 
 
 def test_a_rule_that_never_was_is_refused():

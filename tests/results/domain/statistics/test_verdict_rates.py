@@ -39,8 +39,8 @@ def spikes(random, shape):
 
 
 def test_a_question_by_itself_is_what_the_shorthand_says():
-    asked = simulated(300, 5, cv=0.02, effect=0.03)
-    assert [judge([each])[0].kind in DIFFERS for each in asked] == alone(asked).tolist()
+    questions = simulated(300, 5, cv=0.02, effect=0.03)
+    assert [judge([each])[0].kind in DIFFERS for each in questions] == alone(questions).tolist()
 
 
 @pytest.mark.parametrize("run", [PAIRED, UNPAIRED])
@@ -52,8 +52,8 @@ def test_a_against_a_is_called_different_in_at_most_5_of_100_cells(n, cv, run):
 
 @pytest.mark.parametrize("n", [3, 5, 10])
 def test_of_cells_asked_together_hardly_any_is_called_different(n):
-    asked = simulated(COUNT, n, cv=0.08)
-    families = [judge(asked[start : start + 20]) for start in range(0, COUNT, 20)]
+    questions = simulated(COUNT, n, cv=0.08)
+    families = [judge(questions[start : start + 20]) for start in range(0, COUNT, 20)]
     any_false = np.mean([any(v.kind in DIFFERS for v in family) for family in families])
     assert any_false <= at_most(0.05, len(families))
 
@@ -74,8 +74,8 @@ def test_five_percent_in_noise_of_two_percent_is_found(n, power, run):
 
 
 def test_three_replicates_find_it_in_a_third_of_cases():
-    found = alone(simulated(COUNT, 3, cv=0.02, effect=0.05)).mean()
-    assert at_least(0.37) <= found <= at_most(0.37)
+    mean = alone(simulated(COUNT, 3, cv=0.02, effect=0.05)).mean()
+    assert at_least(0.37) <= mean <= at_most(0.37)
 
 
 def test_blocks_that_differ_cost_pairs_no_power():
@@ -87,8 +87,8 @@ def test_blocks_that_differ_cost_pairs_no_power():
 @pytest.mark.parametrize("cv", [0.01, 0.08])
 @pytest.mark.parametrize("n", [3, 5, 10])
 def test_the_interval_covers_the_truth_in_93_to_97_of_100(n, cv, effect, run):
-    found = judge(simulated(COUNT, n, cv=cv, effect=effect, run=run))
-    covered = np.mean([v.low <= 1 + effect <= v.high for v in found])
+    verdicts = judge(simulated(COUNT, n, cv=cv, effect=effect, run=run))
+    covered = np.mean([v.low <= 1 + effect <= v.high for v in verdicts])
     highest = 0.98 if run == UNPAIRED and n == 3 else 0.97  # Welch's degrees of freedom are cautious for three
     assert at_least(0.94) <= covered <= highest
 
@@ -96,23 +96,23 @@ def test_the_interval_covers_the_truth_in_93_to_97_of_100(n, cv, effect, run):
 @pytest.mark.parametrize("n", [3, 5, 10])
 @pytest.mark.parametrize("run", [PAIRED, UNPAIRED])
 def test_same_is_said_of_what_differs_by_the_margin_in_at_most_5_of_100(n, run):
-    found = judge(simulated(COUNT, n, cv=0.01, effect=0.02, run=run))
-    assert np.mean([v.kind is Kind.SAME for v in found]) <= at_most(0.05)
+    verdicts = judge(simulated(COUNT, n, cv=0.01, effect=0.02, run=run))
+    assert np.mean([v.kind is Kind.SAME for v in verdicts]) <= at_most(0.05)
 
 
 @pytest.mark.parametrize("cv", [0.01, 0.04])
 @pytest.mark.parametrize("n", [3, 5, 10])
 def test_a_difference_that_is_called_detectable_is_found_in_four_of_five_cases(n, cv):
     """The median of what the verdicts call detectable, taken as truth."""
-    told = float(np.median([v.detectable for v in judge(simulated(COUNT, n, cv=cv))]))
-    assert alone(simulated(COUNT, n, cv=cv, effect=told)).mean() == pytest.approx(0.8, abs=0.04)
+    reported = float(np.median([v.detectable for v in judge(simulated(COUNT, n, cv=cv))]))
+    assert alone(simulated(COUNT, n, cv=cv, effect=reported)).mean() == pytest.approx(0.8, abs=0.04)
 
 
 def test_as_many_more_as_are_asked_for_do_tell():
     """From five replicates in noise of 2 %: the median of `more`, added, finds the minimum effect as significant in
     four of five cases."""
-    asked = simulated(COUNT, 5, cv=0.02, minimum_effect=0.03)
-    more = [v.more or 1000 for v in judge(asked) if v.kind is Kind.TOO_FEW]
+    questions = simulated(COUNT, 5, cv=0.02, minimum_effect=0.03)
+    more = [v.more or 1000 for v in judge(questions) if v.kind is Kind.TOO_FEW]
     n = 5 + round(float(np.median(more)))
-    found = judge(simulated(COUNT, n, cv=0.02, effect=0.03, minimum_effect=0.03))
-    assert np.mean([v.p <= 0.05 for v in found]) == pytest.approx(0.8, abs=0.1)
+    verdicts = judge(simulated(COUNT, n, cv=0.02, effect=0.03, minimum_effect=0.03))
+    assert np.mean([v.p <= 0.05 for v in verdicts]) == pytest.approx(0.8, abs=0.1)

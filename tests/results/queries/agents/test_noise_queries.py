@@ -92,11 +92,11 @@ def test_an_agent_shows_its_latest_aa_run_with_the_first_metric_first(django_ass
 def test_a_plan_on_the_same_agents_learns_what_its_blocks_show(django_assert_num_queries: Any) -> None:
     run = aa_run(0.02)
     with django_assert_num_queries(1):
-        found = expected_noise("pgbench", "tps", HERE)
-    assert found is not None and found.run_id == run.pk
-    told = preview(factories.a_plan(replicates=8), kinds())
-    assert told.noise == found
-    assert told.shown == pytest.approx(detectable(found.spread, 8))
+        noise = expected_noise("pgbench", "tps", HERE)
+    assert noise is not None and noise.run_id == run.pk
+    reported = preview(factories.a_plan(replicates=8), kinds())
+    assert reported.noise == noise
+    assert reported.shown == pytest.approx(detectable(noise.spread, 8))
 
 
 def test_of_a_metric_without_a_total_the_noisiest_label_counts_and_is_named() -> None:
@@ -107,9 +107,9 @@ def test_of_a_metric_without_a_total_the_noisiest_label_counts_and_is_named() ->
             row.pk, row.node, row.label, row.spread = None, "primary", label, 0.01 * factor
             row.save(force_insert=True)
     models.Noise.objects.filter(run=run, metric="tps", label="").delete()
-    found = expected_noise("pgbench", "tps", HERE)
-    assert found is not None
-    assert (found.node, found.label, found.kinds, found.spread) == ("primary", "insert", 2, pytest.approx(0.03))
+    noise = expected_noise("pgbench", "tps", HERE)
+    assert noise is not None
+    assert (noise.node, noise.label, noise.kinds, noise.spread) == ("primary", "insert", 2, pytest.approx(0.03))
 
 
 def test_other_agents_and_workloads_learn_nothing() -> None:

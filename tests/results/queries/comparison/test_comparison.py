@@ -26,21 +26,25 @@ def test_the_first_choice_is_a_line_an_installation_over_the_numbers_of_clients(
 ) -> None:
     made = factories.finished_run()
     with django_assert_num_queries(5):
-        found = compare(Selection((made.pk,)))
-    assert (found.selection.x, found.selection.series, found.selection.metric) == ("clients", "installation", "tps")
-    assert (found.xs, found.series) == (("1", "4"), ("postgresql-16.9", "postgresql-18.1"))
-    assert [(p.series[-4:], p.x, p.median, p.n) for p in found.points] == [
+        comparison = compare(Selection((made.pk,)))
+    assert (comparison.selection.x, comparison.selection.series, comparison.selection.metric) == (
+        "clients",
+        "installation",
+        "tps",
+    )
+    assert (comparison.xs, comparison.series) == (("1", "4"), ("postgresql-16.9", "postgresql-18.1"))
+    assert [(p.series[-4:], p.x, p.median, p.n) for p in comparison.points] == [
         ("16.9", "1", 1001.5, 2),
         ("16.9", "4", 4001.5, 2),
         ("18.1", "1", 1126.5, 2),
         ("18.1", "4", 4501.5, 2),
     ]
-    assert [p.ratio for p in found.points] == [1, 1, 1126.5 / 1001.5, 4501.5 / 4001.5]
-    assert (found.mixed, found.excluded) == (
+    assert [p.ratio for p in comparison.points] == [1, 1, 1126.5 / 1001.5, 4501.5 / 4001.5]
+    assert (comparison.mixed, comparison.excluded) == (
         (),
         dict.fromkeys(("failed", "cancelled", "waiting", "running", "without"), 0),
     )
-    assert found.metric.better == "higher"
+    assert comparison.metric.better == "higher"
 
 
 def test_the_number_of_queries_does_not_depend_on_the_number_of_trials(django_assert_num_queries: Any) -> None:
@@ -48,8 +52,8 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_trials(django_as
         factories.finished_run(replicates=5, factors={"clients": [1, 2, 4, 8]}, installation="16").pk for _ in "12"
     )
     with django_assert_num_queries(4):
-        found = compare(Selection(ids))
-    assert sum(point.n for point in found.points) == 40
+        comparison = compare(Selection(ids))
+    assert sum(point.n for point in comparison.points) == 40
 
 
 def test_a_cell_is_the_plain_summary_of_its_replicates() -> None:
@@ -66,16 +70,16 @@ def test_a_cell_is_the_plain_summary_of_its_replicates() -> None:
 
 def test_the_baseline_is_chosen_and_ratios_follow() -> None:
     made = factories.finished_run()
-    found = compare(Selection((made.pk,), baseline="postgresql-18.1"))
-    assert {p.ratio for p in found.points if p.series == "postgresql-18.1"} == {1.0}
-    assert found.first.baseline == "postgresql-16.9"
+    comparison = compare(Selection((made.pk,), baseline="postgresql-18.1"))
+    assert {p.ratio for p in comparison.points if p.series == "postgresql-18.1"} == {1.0}
+    assert comparison.first.baseline == "postgresql-16.9"
 
 
 def test_a_cell_that_mixes_configurations_says_what_varies() -> None:
     made = factories.finished_run()
-    found = compare(Selection((made.pk,), series=""))
-    assert {point.configurations for point in found.points} == {2}
-    assert set(found.mixed) == {"installation", "version", "major"}
+    comparison = compare(Selection((made.pk,), series=""))
+    assert {point.configurations for point in comparison.points} == {2}
+    assert set(comparison.mixed) == {"installation", "version", "major"}
     filtered = compare(Selection((made.pk,), {"installation": ("postgresql-16.9",)}, series=""))
     assert (filtered.mixed, {point.n for point in filtered.points}) == ((), {2})
 
@@ -83,8 +87,8 @@ def test_a_cell_that_mixes_configurations_says_what_varies() -> None:
 def test_an_absent_dimension_is_mixed_with_a_set_one() -> None:
     plain = factories.finished_run(factors={}, installation="16")
     tuned = factories.finished_run(factors={}, installation="16", settings={"work_mem": "64MB"})
-    found = compare(Selection((plain.pk, tuned.pk), x="clients", series=""))
-    assert found.mixed == ("setting.work_mem",)
+    comparison = compare(Selection((plain.pk, tuned.pk), x="clients", series=""))
+    assert comparison.mixed == ("setting.work_mem",)
     apart = compare(Selection((plain.pk, tuned.pk), x="clients", series="setting.work_mem"))
     assert (apart.series, apart.mixed) == (("default", "64MB"), ())
     only = compare(Selection((plain.pk, tuned.pk), {"setting.work_mem": ("default",)}, x="clients", series=""))
@@ -101,10 +105,10 @@ def test_repeats_of_a_run_are_pooled_or_told_apart() -> None:
 
 def test_a_composite_factor_is_a_dimension_of_its_own() -> None:
     made = factories.finished_run(factors={"tuning": TUNING, "clients": [1, 4]}, installation="16")
-    found = compare(Selection((made.pk,)))
-    assert (found.selection.x, found.selection.series) == ("clients", "tuning")
-    assert found.series == ("large", "small")
-    assert found.mixed == ()
+    comparison = compare(Selection((made.pk,)))
+    assert (comparison.selection.x, comparison.selection.series) == ("clients", "tuning")
+    assert comparison.series == ("large", "small")
+    assert comparison.mixed == ()
 
 
 def test_failed_and_open_trials_are_counted_and_kept_out() -> None:
@@ -113,9 +117,9 @@ def test_failed_and_open_trials_are_counted_and_kept_out() -> None:
     factories.finish(trials[0], 500.0)
     factories.fail(trials[1], tps=1.0)
     factories.begin(trials[2])
-    found = compare(Selection((made.pk,), metric="tps"))
-    assert [(p.median, p.n) for p in found.points] == [(500.0, 1)]
-    assert found.excluded == {"failed": 1, "cancelled": 0, "waiting": 1, "running": 1, "without": 0}
+    comparison = compare(Selection((made.pk,), metric="tps"))
+    assert [(p.median, p.n) for p in comparison.points] == [(500.0, 1)]
+    assert comparison.excluded == {"failed": 1, "cancelled": 0, "waiting": 1, "running": 1, "without": 0}
 
 
 def test_a_metric_on_several_nodes_is_taken_from_the_first_unless_one_is_chosen() -> None:
@@ -145,8 +149,8 @@ def test_an_unknown_choice_is_named(choice: dict[str, Any], where: str) -> None:
 
 
 def test_nothing_chosen_is_an_empty_comparison() -> None:
-    found = compare(Selection(()))
-    assert (found.points, found.xs, found.facets, found.selection.x) == ((), (), (), "")
+    comparison = compare(Selection(()))
+    assert (comparison.points, comparison.xs, comparison.facets, comparison.selection.x) == ((), (), (), "")
 
 
 def test_facets_count_trials_and_tell_what_varies(django_assert_num_queries: Any) -> None:
@@ -167,9 +171,9 @@ def test_facets_count_the_trials_that_would_remain() -> None:
     for trial in made.trials.select_related("configuration"):
         if trial.configuration.dimensions["clients"] == 1:
             factories.finish(trial) if trial.block == 1 else factories.fail(trial)
-    found = {facet.name: facet.values for facet in compare(Selection((made.pk,))).facets}
-    assert found["clients"] == (("1", 2), ("4", 0))
-    assert found["installation"] == (("postgresql-16.9", 1), ("postgresql-18.1", 1))
+    facets = {facet.name: facet.values for facet in compare(Selection((made.pk,))).facets}
+    assert facets["clients"] == (("1", 2), ("4", 0))
+    assert facets["installation"] == (("postgresql-16.9", 1), ("postgresql-18.1", 1))
 
 
 def test_minor_versions_are_lines_in_their_order_and_never_the_axis() -> None:
@@ -208,26 +212,26 @@ def test_values_are_ordered_as_numbers_as_quantities_or_as_versions() -> None:
 
 def test_two_dimensions_read_together_compare_each_with_its_own_baseline() -> None:
     made = factories.finished_run(factors={"installation": ["16", "18"], "tuning": TUNING, "clients": [1, 4]})
-    found = compare(Selection((made.pk,), series="installation,tuning", baseline="small"))
-    assert found.series[:2] == ("postgresql-16.9 · large", "postgresql-16.9 · small")
-    bases = {point.series: point.base[2] for point in found.points if point.base}
-    assert bases == {name: name.replace("large", "small") for name in found.series}
-    for point in found.points:
+    comparison = compare(Selection((made.pk,), series="installation,tuning", baseline="small"))
+    assert comparison.series[:2] == ("postgresql-16.9 · large", "postgresql-16.9 · small")
+    bases = {point.series: point.base[2] for point in comparison.points if point.base}
+    assert bases == {name: name.replace("large", "small") for name in comparison.series}
+    for point in comparison.points:
         assert (point.verdict is None) == (point.series == point.base[2])
 
 
 def test_one_cell_may_be_the_baseline_of_all() -> None:
     made = factories.finished_run()
-    found = compare(Selection((made.pk,), baseline="postgresql-16.9 at 4"))
-    assert {point.base for point in found.points} == {("", "4", "postgresql-16.9")}
-    assert [point.ratio for point in found.points] == [p.median / 4001.5 for p in found.points]
+    comparison = compare(Selection((made.pk,), baseline="postgresql-16.9 at 4"))
+    assert {point.base for point in comparison.points} == {("", "4", "postgresql-16.9")}
+    assert [point.ratio for point in comparison.points] == [p.median / 4001.5 for p in comparison.points]
 
 
 def test_panels_and_values_a_client() -> None:
     made = factories.finished_run()
-    found = compare(Selection((made.pk,), x="installation", series="", panel="clients", per="client"))
-    assert (found.panels, found.xs) == (("1", "4"), ("postgresql-16.9", "postgresql-18.1"))
-    assert [point.value for point in found.points] == [1001.5, 1126.5, 4001.5 / 4, 4501.5 / 4]
+    comparison = compare(Selection((made.pk,), x="installation", series="", panel="clients", per="client"))
+    assert (comparison.panels, comparison.xs) == (("1", "4"), ("postgresql-16.9", "postgresql-18.1"))
+    assert [point.value for point in comparison.points] == [1001.5, 1126.5, 4001.5 / 4, 4501.5 / 4]
 
 
 def test_a_summary_is_the_geometric_mean_of_the_ratios_of_what_is_left_in() -> None:
@@ -254,8 +258,8 @@ def test_a_summary_against_one_cell_leaves_that_cell_itself_out() -> None:
 def test_cells_that_share_their_base_have_no_interval_where_they_share_no_blocks() -> None:
     base = factories.finished_run(replicates=3, factors={"clients": [1]}, installation="16")
     others = factories.finished_run(replicates=3, factors={"clients": [2, 4]}, installation="18")
-    found = compare(Selection((base.pk, others.pk), baseline="postgresql-16.9 at 1"))
-    [_, summary] = found.summaries
+    comparison = compare(Selection((base.pk, others.pk), baseline="postgresql-16.9 at 1"))
+    [_, summary] = comparison.summaries
     assert (summary.cells, summary.low, summary.high, summary.source) == (2, None, None, "nothing")
     assert summary.estimate == pytest.approx(summary.ratio, rel=0.01)
 
@@ -293,9 +297,9 @@ def _drifting_run(labels: int) -> models.Run:
 
 def test_a_drift_counts_trials_and_not_their_labels() -> None:
     made = _drifting_run(13)
-    found = compare(Selection((made.pk,), x="label", series="", metric="cpu.user", node="primary"))
-    assert len(found.points) == 14
-    [warned] = found.warnings
+    comparison = compare(Selection((made.pk,), x="label", series="", metric="cpu.user", node="primary"))
+    assert len(comparison.points) == 14
+    [warned] = comparison.warnings
     assert (warned.kind, warned.trials) == ("drift", 8)
 
 

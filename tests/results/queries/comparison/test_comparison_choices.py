@@ -48,8 +48,10 @@ def test_latencies_of_several_clients_are_taken_together() -> None:
         heat_buckets=[],
         heat_counts=[],
     )
-    found = compare(Selection((made.pk,), x="clients", series="", metric="latency.p49"))
-    assert [(point.value, found.metric.unit, found.metric.better) for point in found.points] == [(500, "us", "lower")]
+    comparison = compare(Selection((made.pk,), x="clients", series="", metric="latency.p49"))
+    assert [(point.value, comparison.metric.unit, comparison.metric.better) for point in comparison.points] == [
+        (500, "us", "lower")
+    ]
     assert compare(Selection((made.pk,), series="", metric="latency.p53")).points[0].value == 5000
 
 
@@ -87,23 +89,23 @@ def test_what_is_no_number_is_in_no_cell_and_counted(odd: float) -> None:
     made = factories.finished_run()
     one = measurements(made).earliest("pk")
     measurements(made, pk=one.pk).update(value=odd)
-    found = compare(Selection((made.pk,)))
-    assert sum(point.n for point in found.points) == 7
-    assert found.excluded["without"] == 1
-    assert all(math.isfinite(point.value) for point in found.points)
+    comparison = compare(Selection((made.pk,)))
+    assert sum(point.n for point in comparison.points) == 7
+    assert comparison.excluded["without"] == 1
+    assert all(math.isfinite(point.value) for point in comparison.points)
 
 
 def test_a_baseline_of_zero_gives_no_ratio_and_zeros_stay_in_the_table() -> None:
     made = factories.finished_run()
     measurements(made, **of_series("postgresql-16.9")).update(value=0)
-    found = compare(Selection((made.pk,)))
-    assert [(point.value, point.ratio) for point in found.points] == [
+    comparison = compare(Selection((made.pk,)))
+    assert [(point.value, point.ratio) for point in comparison.points] == [
         (0, None),
         (0, None),
         (1126.5, None),
         (4501.5, None),
     ]
-    assert found.summaries == ()
+    assert comparison.summaries == ()
 
 
 def test_per_transaction_divides_by_the_trials_own_count() -> None:
@@ -113,11 +115,11 @@ def test_per_transaction_divides_by_the_trials_own_count() -> None:
     models.Measurement.objects.bulk_create(
         models.Measurement(run=made, attempt=a, metric_id="transactions", node="", label="", value=10) for a in counted
     )
-    found = compare(Selection((made.pk,), metric="tps", per="transaction"))
-    assert len(found.points) == 3
-    assert found.excluded["without"] == 1
+    comparison = compare(Selection((made.pk,), metric="tps", per="transaction"))
+    assert len(comparison.points) == 3
+    assert comparison.excluded["without"] == 1
     whole = {point.key: point.value for point in compare(Selection((made.pk,), metric="tps")).points}
-    assert [point.value for point in found.points] == [whole[point.key] / 10 for point in found.points]
+    assert [point.value for point in comparison.points] == [whole[point.key] / 10 for point in comparison.points]
 
 
 @pytest.mark.parametrize(
@@ -156,8 +158,8 @@ def test_per_transaction_counts_those_of_several_loads_once(parts: dict[str, int
 
 def test_per_core_is_nothing_where_the_cores_are_not_known() -> None:
     made = factories.finished_run(replicates=1)
-    found = compare(Selection((made.pk,), per="core"))
-    assert (found.points, found.excluded["without"]) == ((), 4)
+    comparison = compare(Selection((made.pk,), per="core"))
+    assert (comparison.points, comparison.excluded["without"]) == ((), 4)
 
 
 @pytest.mark.parametrize(
@@ -178,15 +180,17 @@ def test_per_core_counts_the_processors_that_the_primary_may_use(host: dict[str,
             layer, _ = models.Layer.objects.get_or_create(hash=f"{kind}-{cores}", kind=kind, content=content)
             models.LayerUse.objects.create(run=made, attempt=attempt, node=node, layer=layer)
     whole = {point.key: point.value for point in compare(Selection((made.pk,), metric="tps")).points}
-    found = compare(Selection((made.pk,), metric="tps", per="core"))
-    assert len(found.points) == 4
-    assert [point.value for point in found.points] == [whole[point.key] / cores for point in found.points]
+    comparison = compare(Selection((made.pk,), metric="tps", per="core"))
+    assert len(comparison.points) == 4
+    assert [point.value for point in comparison.points] == [whole[point.key] / cores for point in comparison.points]
 
 
 def test_nodes_may_be_the_series_and_be_filtered() -> None:
     made = factories.finished_run()
-    found = compare(Selection((made.pk,), {"installation": ("postgresql-16.9",)}, metric="cpu.user", series="node"))
-    assert [(p.series, p.value) for p in found.points if p.x == "1"] == [("client", 20), ("primary", 40)]
+    comparison = compare(
+        Selection((made.pk,), {"installation": ("postgresql-16.9",)}, metric="cpu.user", series="node")
+    )
+    assert [(p.series, p.value) for p in comparison.points if p.x == "1"] == [("client", 20), ("primary", 40)]
     only = compare(
         Selection(
             (made.pk,), {"installation": ("postgresql-16.9",), "node": ("primary",)}, metric="cpu.user", series="node"
@@ -202,9 +206,9 @@ def test_labels_may_be_the_axis() -> None:
         models.Measurement.objects.create(
             run=made, attempt=attempt, metric_id="tps", node="", label=label, value=len(label) + float(label[-1])
         )
-    found = compare(Selection((made.pk,), {"label": ("q1.1", "q1.2")}, x="label", series=""))
-    assert [(point.x, point.value) for point in found.points] == [("q1.1", 5), ("q1.2", 6)]
-    assert found.mixed == ()
+    comparison = compare(Selection((made.pk,), {"label": ("q1.1", "q1.2")}, x="label", series=""))
+    assert [(point.x, point.value) for point in comparison.points] == [("q1.1", 5), ("q1.2", 6)]
+    assert comparison.mixed == ()
 
 
 def test_a_value_says_how_many_trials_it_would_leave_given_the_other_filters() -> None:
@@ -212,8 +216,8 @@ def test_a_value_says_how_many_trials_it_would_leave_given_the_other_filters() -
         factors={"script": SCRIPTS, "clients": [1, 4], "installation": ["16", "18"]},
         exclude=[{"script": "tpcb-like", "clients": 4}],
     )
-    found = compare(Selection((made.pk,), {"script": ("tpcb-like",)}))
-    facets = {facet.name: facet.values for facet in found.facets}
+    comparison = compare(Selection((made.pk,), {"script": ("tpcb-like",)}))
+    facets = {facet.name: facet.values for facet in comparison.facets}
     assert facets["clients"] == (("1", 4), ("4", 0))
     assert facets["script"] == (("select-only", 8), ("tpcb-like", 4))
     assert facets["installation"] == (("postgresql-16.9", 2), ("postgresql-18.1", 2))
@@ -242,10 +246,10 @@ def test_one_cell_of_another_panel_is_no_baseline_here() -> None:
     made = factories.finished_run(factors={"script": SCRIPTS, "clients": [1, 4], "installation": ["16", "18"]})
     cell = {"installation": "postgresql-16.9", "script": "tpcb-like", "clients": 1}
     measurements(made, attempt__trial__configuration__dimensions__contains=cell).delete()
-    found = compare(Selection((made.pk,), panel="script", baseline="postgresql-16.9 at 1"))
-    assert {point.panel for point in found.points if point.base} == {"select-only"}
-    assert {row.panel for row in found.unmatched} == {"tpcb-like"}
-    assert len(found.unmatched) == 3
+    comparison = compare(Selection((made.pk,), panel="script", baseline="postgresql-16.9 at 1"))
+    assert {point.panel for point in comparison.points if point.base} == {"select-only"}
+    assert {row.panel for row in comparison.unmatched} == {"tpcb-like"}
+    assert len(comparison.unmatched) == 3
 
 
 def test_a_cell_that_is_not_there_is_no_baseline() -> None:
@@ -256,8 +260,8 @@ def test_a_cell_that_is_not_there_is_no_baseline() -> None:
 
 def test_a_single_line_is_held_against_one_of_its_own_cells() -> None:
     made = factories.finished_run(factors={"clients": [1, 4]}, installation="16")
-    found = compare(Selection((made.pk,), series="", baseline="at 1"))
-    assert [point.ratio for point in found.points] == [1, 4001.5 / 1001.5]
+    comparison = compare(Selection((made.pk,), series="", baseline="at 1"))
+    assert [point.ratio for point in comparison.points] == [1, 4001.5 / 1001.5]
 
 
 def test_a_summary_has_the_interval_of_its_blocks() -> None:
@@ -272,10 +276,10 @@ def test_a_replicate_that_stands_apart_is_named_and_counts() -> None:
     made = factories.finished_run(replicates=6)
     one = measurements(made, value=1003).get()
     measurements(made, pk=one.pk).update(value=9000)
-    found = compare(Selection((made.pk,)))
-    assert found.outliers == (one.attempt.trial_id,)
-    assert found.points[0].n == 6
-    assert found.points[0].maximum == 9000
+    comparison = compare(Selection((made.pk,)))
+    assert comparison.outliers == (one.attempt.trial_id,)
+    assert comparison.points[0].n == 6
+    assert comparison.points[0].maximum == 9000
 
 
 def test_a_run_that_drifts_is_warned_of() -> None:

@@ -24,43 +24,43 @@ def wavering() -> models.Run:
     return run
 
 
-def asked(found: Comparison) -> list[int | None]:
-    return [p.verdict.more for p in found.points if p.verdict and p.verdict.kind is Kind.TOO_FEW]
+def asked(comparison: Comparison) -> list[int | None]:
+    return [p.verdict.more for p in comparison.points if p.verdict and p.verdict.kind is Kind.TOO_FEW]
 
 
 def test_the_noise_of_the_agents_aa_run_says_how_many_more() -> None:
-    twins, run = factories.aa_run(0.02), wavering()
-    found, noise = by_noise(compare(Selection((run.pk,))))
+    aa_run, run = factories.aa_run(0.02), wavering()
+    comparison, noise = by_noise(compare(Selection((run.pk,))))
     (one,) = noise
     needed = replicates_needed(one.spread, EFFECT)
     assert needed is not None
-    assert asked(found) == [needed - 3] * 2
-    assert (one.run_id, one.aa_run_id) == (run.pk, twins.pk)
+    assert asked(comparison) == [needed - 3] * 2
+    assert (one.run_id, one.aa_run_id) == (run.pk, aa_run.pk)
     assert sorted(row.spread for row in models.Noise.objects.filter(metric="tps"))[0] <= one.spread
 
 
 def test_noise_that_no_plan_can_overcome_leaves_no_number() -> None:
-    twins, run = factories.aa_run(0.3), wavering()
+    aa_run, run = factories.aa_run(0.3), wavering()
     plain = compare(Selection((run.pk,)))
-    found, (one,) = by_noise(plain)
-    assert (one.aa_run_id, replicates_needed(one.spread, EFFECT)) == (twins.pk, None)
-    assert any(asked(plain)) and not any(asked(found))
+    comparison, (one,) = by_noise(plain)
+    assert (one.aa_run_id, replicates_needed(one.spread, EFFECT)) == (aa_run.pk, None)
+    assert any(asked(plain)) and not any(asked(comparison))
 
 
 def test_where_that_asks_for_no_more_the_replicates_say_it() -> None:
     factories.aa_run(0.001)
-    found = compare(Selection((wavering().pk,)))
-    assert by_noise(found) == (found, ())
+    comparison = compare(Selection((wavering().pk,)))
+    assert by_noise(comparison) == (comparison, ())
 
 
 def test_without_an_aa_run_of_the_agents_the_replicates_say_it(django_assert_num_queries: Any) -> None:
-    twins = factories.aa_run(0.02)
-    for configuration in twins.configurations.all():
+    aa_run = factories.aa_run(0.02)
+    for configuration in aa_run.configurations.all():
         configuration.spec["agents"] = {"primary": "db2"}
         configuration.save()
-    found = compare(Selection((wavering().pk,)))
+    comparison = compare(Selection((wavering().pk,)))
     with django_assert_num_queries(1):
-        assert by_noise(found) == (found, ())
+        assert by_noise(comparison) == (comparison, ())
 
 
 def test_values_per_transaction_spread_otherwise() -> None:
@@ -71,14 +71,14 @@ def test_values_per_transaction_spread_otherwise() -> None:
         models.Measurement(run=run, attempt=trial.attempt, metric_id="transactions", node="", label="", value=1000)
         for trial in run.trials.select_related("attempt")
     )
-    found = compare(Selection((run.pk,), per="transaction"))
-    assert asked(found)
-    assert by_noise(found) == (found, ())
+    comparison = compare(Selection((run.pk,), per="transaction"))
+    assert asked(comparison)
+    assert by_noise(comparison) == (comparison, ())
 
 
 def test_cells_that_are_decided_ask_nothing(django_assert_num_queries: Any) -> None:
     run = factories.run(replicates=5)
     factories.finish_noisily(run, 0.001)
-    found = compare(Selection((run.pk,)))
+    comparison = compare(Selection((run.pk,)))
     with django_assert_num_queries(0):
-        assert by_noise(found) == (found, ())
+        assert by_noise(comparison) == (comparison, ())

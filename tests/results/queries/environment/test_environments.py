@@ -35,12 +35,12 @@ def compared(*runs: models.Run, **choice: Any) -> Comparison:
     return compare(Selection(tuple(run.pk for run in runs), **choice))
 
 
-def verdicts(found: Comparison) -> set[Kind]:
-    return {point.verdict.kind for point in found.points if point.verdict}
+def verdicts(comparison: Comparison) -> set[Kind]:
+    return {point.verdict.kind for point in comparison.points if point.verdict}
 
 
-def keys(found: Comparison, cause: Cause = Cause.CONFOUNDER) -> list[set[str]]:
-    return [{judgement.key for judgement in one.difference.of(cause)} for one in found.environment]
+def keys(comparison: Comparison, cause: Cause = Cause.CONFOUNDER) -> list[set[str]]:
+    return [{judgement.key for judgement in one.difference.of(cause)} for one in comparison.environment]
 
 
 def test_every_environment_is_read_once_in_one_query(run: models.Run, django_assert_num_queries: Any) -> None:
@@ -68,34 +68,38 @@ def test_layers_of_one_role_and_kind_are_put_together(run: models.Run) -> None:
 
 
 def test_versions_alone_differ_as_intended(run: models.Run) -> None:
-    found = compared(run)
-    (one,) = found.environment
+    comparison = compared(run)
+    (one,) = comparison.environment
     assert (one.base, one.series) == ("postgresql-16.9", "postgresql-18.1")
     assert one.intended == (("installation", "postgresql-16.9", "postgresql-18.1"),)
-    assert (one.cells, one.comparable, keys(found)) == (2, 2, [set()])
+    assert (one.cells, one.comparable, keys(comparison)) == (2, 2, [set()])
     assert one.difference.same > 400
-    assert [told.key for told in one.told] == ["data_checksums"]
-    assert Kind.NOT_COMPARABLE not in verdicts(found)
+    assert [reported.key for reported in one.told] == ["data_checksums"]
+    assert Kind.NOT_COMPARABLE not in verdicts(comparison)
 
 
 def test_another_kernel_withholds_every_verdict_and_no_number(run: models.Run) -> None:
     environments.run_in_versions(run, v18=environments.layers(18, facts=KERNEL))
-    found = compared(run)
-    (one,) = found.environment
-    assert (one.comparable, keys(found)) == (0, [{"release"}])
-    assert next((told.key, told.nodes, told.matters) for told in one.told) == ("release", ("primary",), True)
-    assert verdicts(found) == {Kind.NOT_COMPARABLE}
-    assert all(point.ratio and point.verdict.ratio for point in found.points if point.verdict)
+    comparison = compared(run)
+    (one,) = comparison.environment
+    assert (one.comparable, keys(comparison)) == (0, [{"release"}])
+    assert next((reported.key, reported.nodes, reported.matters) for reported in one.told) == (
+        "release",
+        ("primary",),
+        True,
+    )
+    assert verdicts(comparison) == {Kind.NOT_COMPARABLE}
+    assert all(point.ratio and point.verdict.ratio for point in comparison.points if point.verdict)
 
 
 def test_one_cell_withholds_its_own_verdict_only(run: models.Run) -> None:
     for trial in environments.done(run):
         if trial.configuration.dimensions["major"] == "18" and trial.configuration.dimensions["clients"] == 4:
             environments.ran_in(trial.attempt, environments.layers(18, facts=KERNEL))
-    found = compared(run)
-    (one,) = found.environment
+    comparison = compared(run)
+    (one,) = comparison.environment
     assert (one.cells, one.comparable) == (2, 1)
-    of = {point.x: point.verdict.kind for point in found.points if point.verdict}
+    of = {point.x: point.verdict.kind for point in comparison.points if point.verdict}
     assert (of["1"] == Kind.NOT_COMPARABLE, of["4"] == Kind.NOT_COMPARABLE) == (False, True)
     trial = models.Trial.objects.get(pk=one.right_trial)
     assert trial.configuration.dimensions["clients"] == 4
@@ -105,7 +109,7 @@ def test_a_replicate_on_another_kernel_is_told_as_varying_within_its_side(run: m
     trial = next(t for t in environments.done(run) if t.configuration.dimensions["major"] == "16")
     environments.ran_in(trial.attempt, environments.layers(16, facts=KERNEL))
     (one,) = compared(run).environment
-    (release,) = [told for told in one.told if told.key == "release"]
+    (release,) = [reported for reported in one.told if reported.key == "release"]
     assert len(release.left) == 2 and len(release.right) == 1
 
 
@@ -114,9 +118,9 @@ def test_a_kernel_that_changed_between_blocks_is_the_same_for_both_sides(run: mo
         if trial.block == 3:
             major = int(trial.configuration.dimensions["major"])
             environments.ran_in(trial.attempt, environments.layers(major, facts=KERNEL))
-    found = compared(run)
-    assert keys(found) == [set()]
-    assert keys(found, Cause.ALIKE) == [{"release"}]
+    comparison = compared(run)
+    assert keys(comparison) == [set()]
+    assert keys(comparison, Cause.ALIKE) == [{"release"}]
 
 
 def test_a_factor_that_sets_several_things_intends_them_all() -> None:
@@ -124,10 +128,10 @@ def test_a_factor_that_sets_several_things_intends_them_all() -> None:
     for trial in environments.done(run):
         kb = {"4MB": "4096", "64MB": "65536"}[trial.configuration.dimensions["setting.work_mem"]]
         environments.ran_in(trial.attempt, environments.layers(16, rows={"work_mem": kb}))
-    found = compared(run, x="workload", series="tuning")
-    assert keys(found) == [set()]
-    assert keys(found, Cause.INTENDED) == [{"work_mem"}]
-    assert found.environment[0].intended == (("tuning", "large", "small"),)
+    comparison = compared(run, x="workload", series="tuning")
+    assert keys(comparison) == [set()]
+    assert keys(comparison, Cause.INTENDED) == [{"work_mem"}]
+    assert comparison.environment[0].intended == (("tuning", "large", "small"),)
 
 
 def test_runs_are_compared_with_what_their_plans_have_otherwise() -> None:
@@ -135,9 +139,9 @@ def test_runs_are_compared_with_what_their_plans_have_otherwise() -> None:
     for run, kb, facts in zip(runs, ("4096", "65536"), ({}, KERNEL), strict=True):
         for trial in environments.done(run):
             environments.ran_in(trial.attempt, environments.layers(16, rows={"work_mem": kb}, facts=facts))
-    found = compared(*runs, series="run")
-    assert keys(found, Cause.INTENDED) == [{"work_mem"}]
-    assert keys(found) == [{"release"}]
+    comparison = compared(*runs, series="run")
+    assert keys(comparison, Cause.INTENDED) == [{"work_mem"}]
+    assert keys(comparison) == [{"release"}]
 
 
 def test_a_setting_that_only_one_runs_plan_has_confounds_versions() -> None:
@@ -152,20 +156,20 @@ def test_a_setting_that_only_one_runs_plan_has_confounds_versions() -> None:
 
 
 def test_values_of_the_same_trials_have_the_same_environment(run: models.Run) -> None:
-    found = compared(run, x="clients", series="node", metric="cpu.user", filters={"major": ("16",)})
-    assert found.environment and keys(found) == [set()]
-    assert found.environment[0].difference.judgements == ()
+    comparison = compared(run, x="clients", series="node", metric="cpu.user", filters={"major": ("16",)})
+    assert comparison.environment and keys(comparison) == [set()]
+    assert comparison.environment[0].difference.judgements == ()
 
 
 def test_results_without_layers_are_comparable_with_their_like_alone(run: models.Run) -> None:
     models.LayerUse.objects.all().delete()
     models.Attempt.objects.update(environment="")
-    found = compared(run)
-    assert (found.environment[0].difference.recorded, keys(found)) == ((False, False), [set()])
+    comparison = compared(run)
+    assert (comparison.environment[0].difference.recorded, keys(comparison)) == ((False, False), [set()])
     environments.run_in_versions(run, v16=environments.layers(16), v18=[])
-    found = compared(run)
-    assert found.environment[0].difference.recorded == (True, False)
-    assert verdicts(found) == {Kind.NOT_COMPARABLE}
+    comparison = compared(run)
+    assert comparison.environment[0].difference.recorded == (True, False)
+    assert verdicts(comparison) == {Kind.NOT_COMPARABLE}
 
 
 def test_a_comparison_without_a_series_asks_for_no_environment(run: models.Run, django_assert_num_queries: Any) -> None:

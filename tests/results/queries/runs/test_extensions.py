@@ -28,10 +28,10 @@ def test_a_block_takes_what_the_trials_of_each_configuration_took(django_assert_
     run = factories.finished_run()
     lasted(run, 10)
     with django_assert_num_queries(2):
-        (found,) = extensions([run.pk])
-    assert (found.blocks, found.trials, found.waiting) == (2, 4, 0)
-    assert found.seconds == pytest.approx(10 + 10 + 20 + 20)
-    assert found.rests_on == "what the run's own trials took"
+        (extension,) = extensions([run.pk])
+    assert (extension.blocks, extension.trials, extension.waiting) == (2, 4, 0)
+    assert extension.seconds == pytest.approx(10 + 10 + 20 + 20)
+    assert extension.rests_on == "what the run's own trials took"
 
 
 def test_a_configuration_that_has_done_nothing_takes_the_plan_and_the_overhead_of_the_others() -> None:
@@ -39,9 +39,9 @@ def test_a_configuration_that_has_done_nothing_takes_the_plan_and_the_overhead_o
     for trial in run.trials.filter(configuration__dimensions__clients=1).select_related("configuration"):
         factories.finish(trial)
     lasted(run, 12)  # of which five seconds are the plan's
-    (found,) = extensions([run.pk])
-    assert found.seconds == pytest.approx(4 * 12)
-    assert found.waiting == 4
+    (extension,) = extensions([run.pk])
+    assert extension.seconds == pytest.approx(4 * 12)
+    assert extension.waiting == 4
 
 
 def test_a_run_that_has_done_nothing_goes_by_the_past_of_its_workload() -> None:
@@ -53,8 +53,8 @@ def test_a_run_that_has_done_nothing_goes_by_the_past_of_its_workload() -> None:
 
 
 def test_before_anything_ran_only_the_plan_is_known() -> None:
-    (found,) = extensions([factories.run().pk])
-    assert (found.seconds, found.rests_on) == (20, "the plan's durations alone: no trial has run yet")
+    (extension,) = extensions([factories.run().pk])
+    assert (extension.seconds, extension.rests_on) == (20, "the plan's durations alone: no trial has run yet")
 
 
 def test_what_lasts_until_its_work_is_done_is_unknown_before_it_was() -> None:
@@ -62,9 +62,9 @@ def test_what_lasts_until_its_work_is_done_is_unknown_before_it_was() -> None:
     for configuration in run.configurations.all():
         del configuration.dimensions["duration_s"]
         configuration.save()
-    (found,) = extensions([run.pk])
-    assert found.seconds is None and longest([found]) is None
-    assert "until their work is done" in found.rests_on
+    (extension,) = extensions([run.pk])
+    assert extension.seconds is None and longest([extension]) is None
+    assert "until their work is done" in extension.rests_on
     for trial in run.trials.select_related("configuration"):
         factories.finish(trial)
     lasted(run, 10)

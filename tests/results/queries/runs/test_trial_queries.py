@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def trial() -> models.Trial:
     made = factories.finished_run(factors={"clients": [1, 4]}, installation="16")
-    found = made.trials.get(configuration__index=0, block=1)
-    return found
+    trial = made.trials.get(configuration__index=0, block=1)
+    return trial
 
 
 def test_a_trial_says_everything(trial: models.Trial, django_assert_num_queries: Any) -> None:

@@ -58,5 +58,5 @@ def test_several_runs_are_one_table() -> None:
 
 @pytest.mark.parametrize("runs", [(), (99999,)])
 def test_of_no_configurations_nothing_passes_a_filter(runs: tuple[int, ...]) -> None:
-    found = compare(Selection(runs, filters={"clients": ("1",)}))
-    assert (list(found.points), found.facets, found.excluded["without"]) == ([], (), 0)
+    comparison = compare(Selection(runs, filters={"clients": ("1",)}))
+    assert (list(comparison.points), comparison.facets, comparison.excluded["without"]) == ([], (), 0)

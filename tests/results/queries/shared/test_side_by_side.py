@@ -27,22 +27,22 @@ def linked(plan: models.Plan, **later: Any) -> tuple[Comparison, int, int]:
     return compare(read(progress(second.pk).comparison)), first.pk, second.pk
 
 
-def judged(found: Comparison) -> set[tuple[str, str, Kind]]:
-    return {(point.x, point.series, point.verdict.kind) for point in found.points if point.verdict}
+def judged(comparison: Comparison) -> set[tuple[str, str, Kind]]:
+    return {(point.x, point.series, point.verdict.kind) for point in comparison.points if point.verdict}
 
 
 def test_a_plan_of_one_configuration() -> None:
-    found, first, second = linked(histories.nightly(replicates=5))
-    assert judged(found) == {("pgbench", str(second), Kind.WORSE)}
-    assert (found.mixed, found.unmatched, found.selection.baseline) == ((), (), str(first))
+    address, first, second = linked(histories.nightly(replicates=5))
+    assert judged(address) == {("pgbench", str(second), Kind.WORSE)}
+    assert (address.mixed, address.unmatched, address.selection.baseline) == ((), (), str(first))
 
 
 def test_each_configuration_is_compared_with_itself_over_another_minor_version() -> None:
     plan = histories.nightly(parameters={"scale": 5}, factors={"clients": [1, 8], "duration_s": [5, 7]}, replicates=5)
-    found, _, second = linked(plan, version="18.2")
+    address, _, second = linked(plan, version="18.2")
     name = f"{second} · "
-    assert judged(found) == {(x, f"{name}{other}", Kind.WORSE) for x in ("1", "8") for other in ("5", "7")}
-    assert (found.mixed, found.unmatched) == ((), ())
+    assert judged(address) == {(x, f"{name}{other}", Kind.WORSE) for x in ("1", "8") for other in ("5", "7")}
+    assert (address.mixed, address.unmatched) == ((), ())
 
 
 def row(run: int, version: str, clients: int, levels: Mapping[str, str] | None = None) -> ConfigurationRow:

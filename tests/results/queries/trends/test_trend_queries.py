@@ -20,15 +20,15 @@ pytestmark = pytest.mark.django_db
 def test_a_year_of_one_plan_is_one_line_with_every_replicate(django_assert_num_queries: Any) -> None:
     runs = histories.year(histories.nightly())
     with django_assert_num_queries(4):
-        found = trend(TrendSelection(plan="nightly"))
-    (line,) = found.lines
-    assert found.levels == tuple(str(run.pk) for run in runs)
+        shown_trend = trend(TrendSelection(plan="nightly"))
+    (line,) = shown_trend.lines
+    assert shown_trend.levels == tuple(str(run.pk) for run in runs)
     assert [point.n for point in line.points] == [3] * 40
     assert [point.median for point in line.points] == [median(v.value for v in p.values) for p in line.points]
     assert [point.at for point in line.points] == sorted(point.at for point in line.points)
     trials = set(models.Trial.objects.values_list("pk", flat=True))
     assert {value.trial_id for point in line.points for value in point.values} == trials
-    assert (found.selection.metric, found.selection.x, found.selection.series) == ("tps", "date", "")
+    assert (shown_trend.selection.metric, shown_trend.selection.x, shown_trend.selection.series) == ("tps", "date", "")
 
 
 def test_the_change_is_found_where_it_is_and_the_spike_is_none() -> None:
@@ -45,10 +45,10 @@ def test_the_change_is_found_where_it_is_and_the_spike_is_none() -> None:
 
 def test_changes_of_the_environment_are_named(django_assert_num_queries: Any) -> None:
     histories.year(histories.nightly())
-    found = trend(TrendSelection(plan="nightly"))
-    kernels = [key for change in found.environments for key in change.keys if key.kind == "kernel"]
+    shown_trend = trend(TrendSelection(plan="nightly"))
+    kernels = [key for change in shown_trend.environments for key in change.keys if key.kind == "kernel"]
     assert [(key.key, key.left, key.right) for key in kernels] == [("release", "6.1.0", "6.8.0")]
-    versions = [key.text for change in found.environments for key in change.keys if key.key == "version"]
+    versions = [key.text for change in shown_trend.environments for key in change.keys if key.key == "version"]
     assert versions == ["build: version 18.0 → 18.1", "build: version 18.1 → 18.2"]
     by_version = trend(TrendSelection(plan="nightly", x="version"))
     assert {key.kind for change in by_version.environments for key in change.keys} == {"kernel"}
@@ -87,12 +87,14 @@ def test_of_defaults_only_those_that_decide_are_told_across_versions_and_all_wit
         for trial in environments.done(run):
             assert trial.attempt is not None
             environments.ran_in(trial.attempt, uses)
-    told = [[key.text for key in one.keys if key.kind == "defaults"] for one in trend(TrendSelection()).environments]
-    assert told == [["defaults: jit off → on"], ["defaults: work_mem 2 → 3"]]
+    reported = [
+        [key.text for key in one.keys if key.kind == "defaults"] for one in trend(TrendSelection()).environments
+    ]
+    assert reported == [["defaults: jit off → on"], ["defaults: work_mem 2 → 3"]]
 
 
 @pytest.mark.parametrize(
-    ("older", "newer", "told"),
+    ("older", "newer", "reported"),
     [
         # what a plan pins to the other version's default was in force on both
         (({"a": "0.5"}, {"a": "0.9"}), ({"a": "0.9"}, {}), []),
@@ -103,7 +105,7 @@ def test_of_defaults_only_those_that_decide_are_told_across_versions_and_all_wit
         (({"debug_assertions": "off"}, {}), ({"debug_assertions": "on"}, {}), ["defaults: debug_assertions off → on"]),
     ],
 )
-def test_settings_are_compared_as_they_were_in_force(older: Any, newer: Any, told: list[str]) -> None:
+def test_settings_are_compared_as_they_were_in_force(older: Any, newer: Any, reported: list[str]) -> None:
     sides = ((110022, *older), (120022, *newer))
     for run, (number, defaults, settings) in zip(
         histories.months(histories.nightly(), [8000.0] * 2), sides, strict=True
@@ -116,8 +118,8 @@ def test_settings_are_compared_as_they_were_in_force(older: Any, newer: Any, tol
         for trial in environments.done(run):
             assert trial.attempt is not None
             environments.ran_in(trial.attempt, uses)
-    found = [key.text for one in trend(TrendSelection()).environments for key in one.keys if key.kind != "build"]
-    assert found == told
+    texts = [key.text for one in trend(TrendSelection()).environments for key in one.keys if key.kind != "build"]
+    assert texts == reported
 
 
 def test_over_versions_all_runs_of_a_version_are_one_point_in_its_own_order() -> None:
@@ -134,14 +136,14 @@ def test_over_versions_all_runs_of_a_version_are_one_point_in_its_own_order() ->
 
 def test_over_versions_a_family_goes_on_from_one_installation_to_the_next() -> None:
     histories.over_versions()
-    found = trend(TrendSelection(plan="builds", x="version"))
-    assert (found.selection.series, dict(found.held)) == ("", {})
-    (line,) = found.lines
+    shown_trend = trend(TrendSelection(plan="builds", x="version"))
+    assert (shown_trend.selection.series, dict(shown_trend.held)) == ("", {})
+    (line,) = shown_trend.lines
     assert [(point.level, point.n) for point in line.points] == [("16.9", 4), ("17.5", 4), ("18.1", 4)]
     some = trend(TrendSelection(plan="builds", x="version", filters={"installation": ("16", "18")}))
     assert [(line.name, [p.level for p in line.points]) for line in some.lines] == [("", ["16.9", "18.1"])]
-    asked = trend(TrendSelection(plan="builds", x="version", series="installation"))
-    assert [line.name for line in asked.lines] == ["16", "17", "18"]
+    shown_trend = trend(TrendSelection(plan="builds", x="version", series="installation"))
+    assert [line.name for line in shown_trend.lines] == ["16", "17", "18"]
     assert [line.name for line in trend(TrendSelection(plan="builds")).lines] == ["16", "17", "18"]
 
 
@@ -150,8 +152,8 @@ def test_two_installations_of_one_version_are_no_successors_of_each_other() -> N
     models.Configuration.objects.filter(levels__installation="17").update(
         dimensions=models.Configuration.objects.filter(levels__installation="18")[0].dimensions
     )
-    found = trend(TrendSelection(plan="builds", x="version"))
-    assert [(line.name, [p.level for p in line.points]) for line in found.lines] == [
+    shown_trend = trend(TrendSelection(plan="builds", x="version"))
+    assert [(line.name, [p.level for p in line.points]) for line in shown_trend.lines] == [
         ("16", ["16.9"]),
         ("17", ["18.1"]),
         ("18", ["18.1"]),
@@ -162,9 +164,9 @@ def test_over_commits_the_order_is_that_of_measuring_and_builds_that_name_none_a
     plan = histories.nightly(installation="19devel")
     for commit in ("-gbbbbbbb", "-gaaaaaaa", ""):
         histories.months(plan, [8000.0], version="19devel", commit=commit)
-    found = trend(TrendSelection(plan="nightly", x="commit"))
-    assert found.levels == ("bbbbbbb", "aaaaaaa")
-    assert found.without_commit == 3
+    shown_trend = trend(TrendSelection(plan="nightly", x="commit"))
+    assert shown_trend.levels == ("bbbbbbb", "aaaaaaa")
+    assert shown_trend.without_commit == 3
 
 
 @pytest.mark.parametrize(
@@ -191,14 +193,14 @@ def test_what_varies_besides_is_held_at_one_value_and_can_be_chosen() -> None:
         made = factories.run(stored=plan, name="wide", factors=factors)
         for trial in made.trials.select_related("configuration"):
             factories.finish(trial)
-    found = trend(TrendSelection(plan="wide"))
-    assert (found.selection.series, dict(found.held)) == ("installation", {"clients": "1"})
-    assert [line.name for line in found.lines] == ["16", "18"]
+    shown_trend = trend(TrendSelection(plan="wide"))
+    assert (shown_trend.selection.series, dict(shown_trend.held)) == ("installation", {"clients": "1"})
+    assert [line.name for line in shown_trend.lines] == ["16", "18"]
     eight = trend(TrendSelection(plan="wide", filters={"clients": ("8",)}))
     assert {point.median for line in eight.lines for point in line.points} == {8001.5, 9001.5}
     both = trend(TrendSelection(plan="wide", series="", filters={"clients": ("1", "64"), "installation": ("18",)}))
     assert [line.name for line in both.lines] == ["1", "64"]
-    facet = next(facet for facet in found.facets if facet.name == "clients")
+    facet = next(facet for facet in shown_trend.facets if facet.name == "clients")
     assert (facet.values, facet.chosen, facet.several) == ((("1", 8), ("8", 8), ("64", 8)), ("1",), False)
 
 
@@ -224,8 +226,8 @@ def test_queries_do_not_grow_with_the_runs(django_assert_num_queries: Any) -> No
 
 def test_nothing_measured_is_nothing_and_not_an_error() -> None:
     histories.nightly()
-    found = trend(TrendSelection(plan="nightly"))
-    assert (found.lines, found.levels, found.facets) == ((), (), ())
+    shown_trend = trend(TrendSelection(plan="nightly"))
+    assert (shown_trend.lines, shown_trend.levels, shown_trend.facets) == ((), (), ())
 
 
 @pytest.mark.parametrize(

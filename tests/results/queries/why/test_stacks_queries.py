@@ -22,19 +22,23 @@ def of_version(run: models.Run, major: str) -> list[models.Trial]:
 def test_a_trial_has_its_own_stacks(django_assert_num_queries: Any) -> None:
     trial = of_version(factories.finished_run(), "16")[0]
     with django_assert_num_queries(1):
-        found = profile(str(trial.pk))
-    assert found.stacks == factories.stacks(trial)
-    assert (found.trials, found.how, found.samples) == ((trial.pk,), ("cpu-clock:u dwarf",), 800)
+        shown_profile = profile(str(trial.pk))
+    assert shown_profile.stacks == factories.stacks(trial)
+    assert (shown_profile.trials, shown_profile.how, shown_profile.samples) == (
+        (trial.pk,),
+        ("cpu-clock:u dwarf",),
+        800,
+    )
 
 
 def test_a_configuration_has_those_of_all_its_counted_trials(django_assert_num_queries: Any) -> None:
     run = factories.finished_run()
     trials = [trial for trial in of_version(run, "18") if trial.configuration.dimensions["clients"] == 1]
     with django_assert_num_queries(1):
-        found = profile(f"c{trials[0].configuration_id}")
-    assert found.trials == tuple(trial.pk for trial in trials)
-    assert found.samples == 2 * 801
-    assert found.levels == {"installation": "18", "clients": "1"}
+        shown_profile = profile(f"c{trials[0].configuration_id}")
+    assert shown_profile.trials == tuple(trial.pk for trial in trials)
+    assert shown_profile.samples == 2 * 801
+    assert shown_profile.levels == {"installation": "18", "clients": "1"}
 
 
 def test_a_failed_trial_is_in_no_profile() -> None:
@@ -57,10 +61,10 @@ def test_two_profiles_say_what_differs_and_which_functions_do(django_assert_num_
     run = factories.finished_run()
     a, b = (of_version(run, major)[0] for major in ("16", "18"))
     with django_assert_num_queries(2):
-        found = compared(str(a.pk), str(b.pk))
-    assert {"major", "version"} <= {item.key for item in found.differs}
-    assert found.alike
-    changes = {change.function: change for change in found.changes}
+        comparison = compared(str(a.pk), str(b.pk))
+    assert {"major", "version"} <= {item.key for item in comparison.differs}
+    assert comparison.alike
+    changes = {change.function: change for change in comparison.changes}
     assert changes["hash_search"].own_points == pytest.approx(-12.5)
     assert changes["heap_getnext"].own_points == pytest.approx(100 * (300 / 801 - 200 / 800))
 

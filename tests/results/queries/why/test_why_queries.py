@@ -21,18 +21,18 @@ pytestmark = pytest.mark.django_db
 
 def cells(run: models.Run) -> tuple[Comparison, Why]:
     """18 against 16 at one client."""
-    found = compare(Selection((run.pk,)))
-    by_key = {point.key: point for point in found.points}
+    comparison = compare(Selection((run.pk,)))
+    by_key = {point.key: point for point in comparison.points}
     other = by_key["", "1", "postgresql-18.1"]
     assert other.base is not None
-    return found, why(found, by_key[other.base], other)
+    return comparison, why(comparison, by_key[other.base], other)
 
 
 def test_six_queries_whatever_the_number_of_trials(django_assert_num_queries: Any) -> None:
     for replicates in (2, 9):
-        found = compare(Selection((watched_run(replicates).pk,)))
+        comparison = compare(Selection((watched_run(replicates).pk,)))
         with django_assert_num_queries(6):
-            result = why(found, found.points[0], found.points[2])
+            result = why(comparison, comparison.points[0], comparison.points[2])
         assert len(result.base.trials) == len(result.other.trials) == replicates
 
 
@@ -58,8 +58,8 @@ def test_every_value_leads_to_its_own_trial() -> None:
     wal = next(one for one in result.movements if one.name == "wal")
     for value in (*wal.base, *wal.other):
         trial = run.trials.select_related("configuration").get(pk=value.trial_id)
-        numbers = {metric: number for metric, _, label, number in measured(trial) if not label}
-        assert value.value == pytest.approx(numbers["wal.bytes"] / numbers["transactions"])
+        values = {metric: number for metric, _, label, number in measured(trial) if not label}
+        assert value.value == pytest.approx(values["wal.bytes"] / values["transactions"])
 
 
 def test_latencies_of_all_trials_are_one_histogram() -> None:
@@ -76,10 +76,10 @@ def test_series_plans_and_settings_are_there_for_both() -> None:
     models.LayerUse.objects.filter(
         attempt__trial__configuration=attempt.trial.configuration, layer__kind="settings"
     ).update(layer=layer)
-    found = compare(Selection((run.pk,)))
-    other = next(point for point in found.points if point.values[0].trial_id == attempt.trial_id)
-    base = next(point for point in found.points if point.key == other.base)
-    result = why(found, base, other)
+    comparison = compare(Selection((run.pk,)))
+    other = next(point for point in comparison.points if point.values[0].trial_id == attempt.trial_id)
+    base = next(point for point in comparison.points if point.key == other.base)
+    result = why(comparison, base, other)
     ((node, (difference,)),) = result.settings
     assert (node, difference.key, difference.left, difference.right) == ("primary", "shared_buffers", "128MB", "1GB")
     (plan,) = result.plans
