@@ -24,7 +24,7 @@ def test_from_an_undecided_cell_to_trials_that_wait(watched: Watched, undecided:
     expect(cell).to_contain_text("more replicates would tell")
     assert page.locator("table.compare button").count() == 0
     page.fill("#more-blocks", "237")
-    page.click("text=What would they take?")
+    page.click("text=Estimate the time")
     expect(page.locator("h1")).to_contain_text(f"Add replicates to run {undecided.pk}?")
     expect(page.locator("p.lead")).to_contain_text("948 trials, about")
     page.fill("#blocks", "2")

@@ -181,14 +181,14 @@ def test_more_blocks_go_by_the_noise_of_an_aa_run_and_say_so(db: None, member: C
     found, _ = by_noise(compare(Selection((run.pk,))))
     point = next(p for p in found.points if p.verdict and p.verdict.more)
     assert point.verdict
-    said = f'by the noise of <a href="/runs/{twins.pk}/">A/A run {twins.pk}</a> on the same agents'
+    said = f'from the noise of <a href="/runs/{twins.pk}/">A/A run {twins.pk}</a> on the same agents'
     text = text_of(member, f"/compare/?run={run.pk}")
     assert f"about {point.verdict.more} more replicates would tell<" in text and said in text
     behind = text_of(member, f"/compare/cell/?run={run.pk}&{place_of(point)}")
     assert f"About {point.verdict.more} more replicates would tell." in behind and said in behind
     assert "<button" not in behind[behind.index("<main") : behind.index("</main>")]
     twins.delete()
-    assert "by the noise of" not in text_of(member, f"/compare/?run={run.pk}")
+    assert "from the noise of" not in text_of(member, f"/compare/?run={run.pk}")
 
 
 def skewed() -> models.Run:
