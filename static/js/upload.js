@@ -3,6 +3,7 @@
 (() => {
   const HEADING = /^--[ \t]*(script|query|file):/m;
   const LONGEST = 1_000_000;
+  const TOO_LARGE = "Together the files are larger than 1 MB. Choose fewer, or smaller ones.";
 
   function chosen(files) {
     const all = [...files].filter((file) => !file.name.startsWith("."));
@@ -24,8 +25,8 @@
   }
 
   async function joined(files) {
-    if (!files.length) throw new Error("There is no file in it.");
-    if (files.reduce((sum, file) => sum + file.size, 0) > LONGEST) throw new Error("That is more than 1 MB.");
+    if (!files.length) throw new Error("This folder has no files. Choose another one.");
+    if (files.reduce((sum, file) => sum + file.size, 0) > LONGEST) throw new Error(TOO_LARGE);
     const taken = new Set();
     const parts = [];
     for (const file of files) {
@@ -33,7 +34,7 @@
         .replace(/^\uFEFF/, "")
         .replace(/\r\n/g, "\n")
         .replace(/\n*$/, "\n");
-      if (/[\0\uFFFD]/.test(text)) throw new Error(`${file.name} is no text in UTF-8.`);
+      if (/[\0\uFFFD]/.test(text)) throw new Error(`${file.name} is not UTF-8 text: convert it first.`);
       parts.push(files.length > 1 && !HEADING.test(text) ? `-- file: ${label(file, taken)}\n${text}` : text);
     }
     return parts.join("");
@@ -43,14 +44,15 @@
     const input = event.target.closest("[data-upload-into]");
     if (!input) return;
     const area = document.getElementById(input.dataset.uploadInto);
-    const said = input.closest(".upload").querySelector("output");
+    const output = input.closest(".upload").querySelector("output");
     const files = chosen(input.files);
     try {
       area.value = await joined(files);
-      said.textContent = files.length > 1 ? `${files.length} files joined, in this order.` : `${files[0].name} taken.`;
+      output.textContent =
+        files.length > 1 ? `${files.length} files joined in the order of their names.` : `${files[0].name} inserted.`;
       area.dispatchEvent(new Event("change", { bubbles: true }));
     } catch (error) {
-      said.textContent = error.message;
+      output.textContent = error.message;
     }
     input.value = "";
   });

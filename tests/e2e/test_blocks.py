@@ -24,12 +24,12 @@ def test_from_an_undecided_cell_to_trials_that_wait(watched: Watched, undecided:
     expect(cell).to_contain_text("more replicates would tell")
     assert page.locator("table.compare button").count() == 0
     page.fill("#more-blocks", "237")
-    page.click("text=What would they take?")
+    page.click("text=Estimate the time")
     expect(page.locator("h1")).to_contain_text(f"Add replicates to run {undecided.pk}?")
-    expect(page.locator("p.lead")).to_contain_text("948 trials, about")
+    expect(page.locator("p.lead")).to_contain_text("948 trials, which take about")
     page.fill("#blocks", "2")
     page.click("text=Estimate again")
-    expect(page.locator("p.lead")).to_contain_text("8 trials, about")
+    expect(page.locator("p.lead")).to_contain_text("8 trials, which take about")
     assert undecided.trials.count() == 12
     page.click("text=Add 8 trials")
     page.wait_for_url(f"**/runs/{undecided.pk}/")

@@ -33,7 +33,7 @@ def test_a_plan_is_made_with_a_live_preview_exported_and_imported(watched: Watch
     added.locator("textarea").fill("4MB, 64MB")
     page.keyboard.press("Tab")
     expect(page.locator("#preview")).to_contain_text("24 trials")
-    page.click("aside >> text=Store >> nth=0")
+    page.click("aside >> text=Save >> nth=0")
     expect(page.locator("h1")).to_contain_text("Made in a browser")
     made = models.Plan.objects.get()
     with page.expect_download() as download:

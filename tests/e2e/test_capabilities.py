@@ -30,7 +30,7 @@ def test_an_answer_opens_to_what_was_said_and_a_filter_applies_at_once(watched: 
     assert first is not None and box is not None
     assert first["x"] == box["x"]
 
-    page.click("text=only what is not yes everywhere")
+    page.click("text=only what is not “yes” everywhere")
     expect(page.locator("#matrix")).not_to_contain_text("VACUUM")
     expect(page.locator("#matrix")).to_contain_text("TOAST")
     assert page.url.endswith("/capabilities/?only=differing")

@@ -43,7 +43,7 @@ def test_two_trials_are_chosen_searched_and_swapped(watched: Watched, run: model
     page.wait_for_function("document.querySelectorAll('table.diff tbody tr').length > 400")
     assert watched.overflow_px() == 0
     page.click("text=Swap sides")
-    page.wait_for_selector(f"h1:has-text('What trial {right} and trial {left} ran in')")
+    page.wait_for_selector(f"h1:has-text('Environments of trial {right} and trial {left}')")
     assert "show=all" in page.url
 
 
@@ -57,5 +57,5 @@ def test_a_comparison_says_what_else_differs_and_leads_there(watched: Watched, r
     page.keyboard.press("Enter")
     page.wait_for_selector("#environment[open] table")
     assert watched.overflow_px() == 0
-    page.click("#environment >> text=Every key of one trial")
-    page.wait_for_selector("h1:has-text('ran in')")
+    page.click("#environment >> text=All keys of one trial")
+    page.wait_for_selector("h1:has-text('Environments of')")

@@ -44,6 +44,6 @@ def test_a_factor_with_three_levels_is_defined(operator: Watched) -> None:
         level.locator("[name=level-apply]").fill(f"echo {label} >/sys/smt")
         level.locator("[name=level-check]").fill("cat /sys/smt")
         level.locator("[name=level-expected]").fill(label)
-    page.click("text=Store")
+    page.click("text=Save")
     page.wait_for_selector("text=Plans may name host.smt now.")
     assert page.locator(".choices").inner_text().endswith("on, off, forceoff")

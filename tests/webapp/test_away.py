@@ -59,7 +59,7 @@ def test_a_page_says_what_is_away(member: Client, server: Warehouse, settings: A
         assert (answer.status_code, answer["Retry-After"]) == (503, "10"), path
         assert "The warehouse does not answer." in text, path
         assert f'<a href="{path}">Load this page again</a>' in text.replace("&amp;", "&")
-        assert "fault of Teiten" not in text
+        assert "error in Teiten" not in text
         assert str(server.port) not in text, "where it is concerns nobody of whom nothing is known"
     server.start()
     assert [member.get(path).status_code for path in ("/", "/runs/", "/account/tokens/")] == [200, 200, 200]

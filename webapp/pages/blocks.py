@@ -42,7 +42,7 @@ def blocks(request: HttpRequest) -> HttpResponse:
         return redirect(f"{reverse('runs:blocks')}?{query}")
     runs.extend({run_id: before for run_id, before in had.items() if before is not None}, count, actor(request))
     wake_dispatcher()
-    some = f"{count} block{'' if count == 1 else 's'}"
+    some = f"{count} replicate{'' if count == 1 else 's'}"
     messages.success(request, f"Added {some} to {_named(run_ids)}.")
     return redirect(_after(run_ids))
 

@@ -30,11 +30,11 @@ TITLES = {
     LayerKind.TOPOLOGY: "Topology",
     LayerKind.DATA: "Data",
     LayerKind.CLIENT: "Load",
-    AGENT: "Which machine",
+    AGENT: "Which host",
     LayerKind.HARDWARE: "Hardware",
     LayerKind.KERNEL: "Kernel",
     LayerKind.STORAGE: "Storage",
-    LayerKind.HOST: "Set on the machine",
+    LayerKind.HOST: "Set on the host",
     LayerKind.TOOL: "Tools",
 }
 
@@ -94,11 +94,13 @@ def _difference(query: DiffQuery) -> dict[str, Any]:
     compared = differences(query.left, query.right)
     left, right = compared.left.reference, compared.right.reference
     other_show = "" if query.lists_equal else ALL
+    counts = _counts(compared)
     return {
-        "found": compared,
-        "told": [] if query.search else _warnings(compared),
+        "compared": compared,
+        "notable": [] if query.search else _warnings(compared),
         "groups": groups(compared, query),
-        "counts": _counts(compared),
+        "counts": counts,
+        "other_counts": {cause: count for cause, count in counts.items() if cause != Cause.CONFOUNDER},
         "swapped": replace(query, left=right, right=left).address,
         "other": replace(query, left=left, right=right, show=other_show).address,
         "json": _json_address(left, right, query),

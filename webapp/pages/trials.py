@@ -68,6 +68,7 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
         "settings": _content(trial.layers, LayerKind.SETTINGS),
         "layers": [(layer, flatten(layer.content)) for layer in trial.layers if layer.kind not in _ELSEWHERE],
         "problem": (attempt.error if attempt else None) or trial.error,
+        "waits_on": list(dict.fromkeys(trial.spec.get("agents", {}).values())),
         "may_run": allows(scope_of(request.user), Scope.RUN),
         **_state(trial),
         **_measurements(trial),

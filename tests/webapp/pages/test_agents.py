@@ -53,7 +53,7 @@ def test_the_page_shows_facts_and_what_changed(db: None, stranger: Client, djang
     record_contact(agent.pk, factories.contact({"18.1": 180001}, kernel="6.8.0"), timezone.now())
     with django_assert_max_num_queries(8):
         text = page_text(stranger.get("/agents/db1/"))
-    for expected in ("Test CPU", "6.1.0", "6.8.0", "postgresql-16.9", "gone", "not there"):
+    for expected in ("Test CPU", "6.1.0", "6.8.0", "postgresql-16.9", "gone", "not installed"):
         assert expected in text
 
 
@@ -63,7 +63,7 @@ def test_what_an_agent_has_is_not_known_before_it_is_reached(db: None, stranger:
     for page in ("/agents/", "/agents/new/"):
         text = page_text(stranger.get(page))
         assert "not known yet" in text.lower()
-        for claim in ("not there", "not on this agent", "none found", "None found"):
+        for claim in ("not installed", "not on this agent", "none found", "None found"):
             assert claim not in text, (page, claim)
 
 
@@ -84,7 +84,7 @@ def test_the_page_shows_the_noise_that_aa_runs_found(
     assert f"/api/v1/noise/?run={run.pk}" in text
     spread = models.Noise.objects.filter(metric="tps").values_list("spread", flat=True)
     assert f"{100 * sum(spread) / 2:.1f} %" in text  # the median of two
-    assert "2 more, of which neither direction is better" in text
+    assert "2 more metrics, of which neither direction is better" in text
 
 
 def test_an_agent_without_aa_runs_shows_no_table_of_noise(db: None, stranger: Client) -> None:
@@ -135,7 +135,7 @@ def test_a_first_host_key_waits_for_an_explicit_yes(admin: Client) -> None:
     assert FIRST in text
     assert "trust this key" in text
     assert models.Agent.objects.get().host_key_fingerprint == ""
-    assert "Look at the host key" in page_text(admin.get("/agents/db1/"))
+    assert "Check the host key" in page_text(admin.get("/agents/db1/"))
 
 
 def test_a_changed_host_key_shows_both_and_says_that_everything_is_stopped(admin: Client) -> None:
@@ -143,7 +143,7 @@ def test_a_changed_host_key_shows_both_and_says_that_everything_is_stopped(admin
     text = page_text(admin.get("/agents/db1/accept/"))
     assert FIRST in text
     assert SECOND in text
-    assert "Everything on this agent is stopped" in text
+    assert "No trial runs on this agent until this is settled" in text
 
 
 def test_another_fingerprint_than_the_offered_one_is_refused(admin: Client) -> None:
@@ -165,5 +165,5 @@ def test_unchanged_facts_are_as_old_as_their_discovery(db: None, stranger: Clien
     factories.agent()
     found = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     models.HostFacts.objects.update(at=found)
-    assert "as they were first found, <time" in page_text(stranger.get("/agents/db1/"))
-    assert "2026-01-02 03:04" in page_text(stranger.get("/agents/db1/")).split("first found")[1][:120]
+    assert "as they were first gathered at <time" in page_text(stranger.get("/agents/db1/"))
+    assert "2026-01-02 03:04" in page_text(stranger.get("/agents/db1/")).split("first gathered")[1][:120]

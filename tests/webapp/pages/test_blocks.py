@@ -33,7 +33,7 @@ def test_it_names_runs_trials_and_time_and_adds_nothing_yet(done: models.Run, me
     before = models.Trial.objects.count()
     text = text_of(member, f"/runs/blocks/?run={done.pk}&run={longer.pk}&blocks=3")
     assert f"Add replicates to runs {done.pk} and {longer.pk}?" in text
-    assert "<b>24 trials</b>" in text and "after the 8 that still wait" in text
+    assert "<b>24 trials</b>" in text and "The 8 that still wait run first." in text
     assert 'name="blocks" id="blocks" value="3" min="1" max="1000"' in text
     assert "2 → 5" in text
     assert models.Trial.objects.count() == before

@@ -34,7 +34,7 @@ def test_each_cell_has_a_word_what_was_said_and_its_trial(stranger: Client) -> N
     assert "only heap AM is supported &lt;here&gt;" in text
     assert f'href="/trials/{trial.pk}/"' in text
     assert "1 of 2 capabilities hold on this build." in text
-    assert "Not so, or not known, everywhere: TOAST." in text
+    assert "Not everywhere, or not known everywhere: TOAST." in text
 
 
 def test_three_answers_are_no_longer_one_and_each_has_the_statement_that_decided(stranger: Client) -> None:
@@ -44,7 +44,7 @@ def test_three_answers_are_no_longer_one_and_each_has_the_statement_that_decided
     for path in ("/capabilities/", f"/trials/{trial.pk}/", "/access-methods/"):
         text = text_of(stranger, path)
         assert set(words(text)) == {"chose not to", "fails differently", "cannot", "no"}, path
-        assert text.count("Decided by, SQLSTATE XX000:") == 4
+        assert text.count("Decided by this statement, SQLSTATE XX000:") == 4
         assert text.count('<pre class="statement">INSERT INTO items VALUES (1 &lt; 2);</pre>') == 4
     assert "<span>1 fails differently</span>" in text_of(stranger)
     assert "0 of 4 capabilities hold on this build." in text_of(stranger)
@@ -108,7 +108,7 @@ def test_filters_stand_in_the_address(query: str, shown: list[str], stranger: Cl
 def test_values_that_no_answer_has_say_so(stranger: Client) -> None:
     factories.capability_run({"toast": "yes"})
     text = text_of(stranger, "/capabilities/?access_method=gone")
-    assert "No answer fits the chosen values." in text
+    assert "No answer matches the chosen values." in text
     assert 'value="gone"' in text
 
 

@@ -28,7 +28,7 @@ def test_a_member_cites_and_anybody_reads(
     with django_assert_max_num_queries(8):
         text = page_text(stranger.get(f"/c/{snapshot.pk}/"))
     assert "Transactions per second by clients, for each installation" in text
-    assert "The warehouse gives the same numbers today" in text
+    assert "The stored trials give the same numbers today" in text
     for trial in done.trials.all():
         assert f"/trials/{trial.pk}/" in text
     assert f"@misc{{teiten-{snapshot.pk}," in text
@@ -60,7 +60,7 @@ def test_it_shows_what_was_cited_and_says_what_is_otherwise_today(done: models.R
     one = models.Measurement.objects.filter(metric="tps", value=1001).get()
     models.Measurement.objects.filter(pk=one.pk).update(value=2002)
     text = page_text(stranger.get(f"/c/{snapshot.pk}/"))
-    assert "1 has another value" in text
+    assert "1 of the cited trials has another value now" in text
     assert f"trial {one.attempt.trial_id}</a> 1,001 tps → 2,002 tps" in text.replace("\u202f", " ")
 
 
@@ -85,8 +85,8 @@ def test_a_deleted_run_leaves_the_citation(done: models.Run, stranger: Client) -
     snapshot = factories.citation(done)
     done.delete()
     text = page_text(stranger.get(f"/c/{snapshot.pk}/"))
-    assert "The warehouse gives other numbers today" in text
-    assert "8 of the cited trials are deleted" in text
+    assert "The stored trials give other numbers today" in text
+    assert "8 of the cited trials were deleted" in text
     assert "postgresql-18.1" in text
 
 

@@ -46,9 +46,9 @@ def agent(db: None) -> models.Agent:
 
 def test_an_agent_that_was_never_looked_at_says_so(agent: models.Agent, stranger: Client) -> None:
     text = words(stranger)
-    assert "Not looked at yet." in text
+    assert "Not known yet: this agent has not been searched for clusters." in text
     assert "removed 7 days after its last use" in text
-    assert "All together may take 100 GB" in text
+    assert "Together they may take 100 GB" in text
 
 
 def test_the_page_says_what_lies_there_and_when_each_is_removed(
@@ -66,17 +66,17 @@ def test_the_page_says_what_lies_there_and_when_each_is_removed(
     )
     with django_assert_max_num_queries(12):
         text = words(stranger)
-    assert "5 here, 14 GB on disk" in text
+    assert "5 clusters with 14 GB on disk" in text
     for row in (
-        f"stays: A trial that waits or runs could use it. trial {first.pk} of run {run.pk}, trial {second.pk} of run",
-        "stays: Its server runs.",
+        f"kept: A trial that waits or runs could use it. trial {first.pk} of run {run.pk}, trial {second.pk} of run",
+        "kept: Its server runs.",
         f"{timezone.now() + timedelta(days=1):%Y-%m-%d}",
         "with /ssd/wal/16-old-0123abcd-89abcdef",
         "7 days after its last use.",
-        "at the next moment without a trial: Its installation is gone: 1 day after its last use.",
-        "/opt/12/bin, not on this agent any more",
-        "not Teiten’s",
-        "stays: Teiten did not make it.",
+        "as soon as no trial runs here: Its installation is gone: 1 day after its last use.",
+        "/opt/12/bin, no longer on this agent",
+        "not created by Teiten",
+        "kept: Teiten did not make it.",
     ):
         assert row in text, row
     assert "Remove clusters" not in text
@@ -88,15 +88,15 @@ def test_over_the_budget_the_page_says_by_how_much_and_which_go(agent: models.Ag
     text = words(stranger)
     assert "They take 2 GB more than that." in text
     assert "All clusters together are over the budget of 100 GB." in text
-    assert text.count("at the next moment without a trial") == 1
+    assert text.count("as soon as no trial runs here") == 1
 
 
 def test_an_agent_without_limits_says_that_everything_stays(agent: models.Agent, stranger: Client) -> None:
     models.Agent.objects.update(keep_days=None, disk_budget_gb=None)
     clusters(lies(f"{SRV}/16-b-0123abcd", 200, days=999))
     text = words(stranger)
-    assert "All of them stay: this agent has neither a limit of age nor a budget." in text
-    assert "by hand only: No limit of age is set." in text
+    assert "All are kept: this agent has neither an age limit nor a disk budget." in text
+    assert "only by hand: No limit of age is set." in text
 
 
 def test_what_went_wrong_and_what_was_removed_stand_on_the_page(agent: models.Agent, stranger: Client) -> None:
@@ -108,10 +108,10 @@ def test_what_went_wrong_and_what_was_removed_stand_on_the_page(agent: models.Ag
     )
     record_removal(other, "7 days after its last use.", "ada", finished=True)
     text = words(stranger)
-    assert "What lies here now is not known: The agent did not answer." in text
+    assert "What is there now is not known, because the last search failed: The agent did not answer." in text
     assert "rm: Permission denied" in text
     assert f"{other.directory} 3 GB 7 days after its last use. By ada." in text
-    assert "1 here, 2 GB on disk" in text
+    assert "1 cluster with 2 GB on disk" in text
 
 
 @pytest.mark.parametrize("visitor", ["stranger", "member"])
@@ -147,7 +147,7 @@ def test_choosing_nothing_or_what_an_agent_out_of_reach_has_is_answered(agent: m
     models.Agent.objects.update(port=1)
     away = admin.post(REMOVAL, {"directory": f"{SRV}/16-a-0123abcd"})
     assert away.status_code == 502
-    assert "What lies here now is not known" in words(admin)
+    assert "What is there now is not known" in words(admin)
     assert not models.Lease.objects.exists()
 
 

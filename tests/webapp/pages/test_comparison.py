@@ -181,14 +181,14 @@ def test_more_blocks_go_by_the_noise_of_an_aa_run_and_say_so(db: None, member: C
     comparison, _ = by_noise(compare(Selection((run.pk,))))
     point = next(p for p in comparison.points if p.verdict and p.verdict.more)
     assert point.verdict
-    message = f'by the noise of <a href="/runs/{aa_run.pk}/">A/A run {aa_run.pk}</a> on the same agents'
+    message = f'from the noise of <a href="/runs/{aa_run.pk}/">A/A run {aa_run.pk}</a> on the same agents'
     text = text_of(member, f"/compare/?run={run.pk}")
     assert f"about {point.verdict.more} more replicates would tell<" in text and message in text
     behind = text_of(member, f"/compare/cell/?run={run.pk}&{place_of(point)}")
     assert f"About {point.verdict.more} more replicates would tell." in behind and message in behind
     assert "<button" not in behind[behind.index("<main") : behind.index("</main>")]
     aa_run.delete()
-    assert "by the noise of" not in text_of(member, f"/compare/?run={run.pk}")
+    assert "from the noise of" not in text_of(member, f"/compare/?run={run.pk}")
 
 
 def skewed() -> models.Run:

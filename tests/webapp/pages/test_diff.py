@@ -43,7 +43,7 @@ def test_a_stranger_is_asked_for_two(run: models.Run, stranger: Client, django_a
         text = text_of(stranger, "/diff/")
     assert f'<option value="run:{run.pk}">run {run.pk}, 16 against 18</option>' in text
     assert '<option value="agent:db1">' in text
-    assert "Name both sides" in text_of(stranger, f"/diff/?left=run:{run.pk}")
+    assert "Fill in both sides" in text_of(stranger, f"/diff/?left=run:{run.pk}")
 
 
 def test_two_trials_key_by_key(run: models.Run, stranger: Client, django_assert_num_queries: Any) -> None:
@@ -51,7 +51,7 @@ def test_two_trials_key_by_key(run: models.Run, stranger: Client, django_assert_
     with django_assert_num_queries(6):
         text = text_of(stranger, f"/diff/?left=trial:{left}&right=trial:{right}")
     assert '<b class="worse">1 key that matters differs.</b>' in text
-    assert "Meant to differ, by their plans: installation, major, version." in text
+    assert "Meant to differ, according to the plans: installation, major, version." in text
     of = {row[-4]: row for row in rows(text)}
     assert of["release"][-3][:3] == "6.1" and of["release"][-2][:3] == "6.8"
     assert of["release"][-1].startswith("matters (!)")
@@ -78,7 +78,7 @@ def test_a_search_finds_keys_and_values(run: models.Run, stranger: Client) -> No
     keys = [row[0] for row in rows(text_of(stranger, f"{address}&show=all&q=128MB"))]
     assert "shared_buffers" in keys and "work_mem" not in keys
     nothing = text_of(stranger, f"{address}&q=colour")
-    assert "No key and no value has “colour” in it among what differs." in nothing and "Show all keys" in nothing
+    assert "No key and no value that differs contains “colour”." in nothing and "Show all keys" in nothing
 
 
 def test_a_part_of_the_page_for_htmx(run: models.Run, stranger: Client) -> None:
@@ -119,7 +119,7 @@ def test_a_machine_that_looks_the_same_is_named(db: None, stranger: Client) -> N
             environments.ran_in(trial.attempt, environments.layers())
             trials.append(trial.pk)
     text = text_of(stranger, f"/diff/?left=trial:{trials[0]}&right=trial:{trials[-1]}")
-    assert "Nothing that matters differs but what is meant to." in text
+    assert "Nothing that matters differs, except what is meant to." in text
     assert [row[-3:-1] for row in rows(text)] == [["db1", "db2"], ["db1", "db2"]]
 
 
@@ -142,17 +142,17 @@ def test_published_figures_say_that_nothing_is_recorded(run: models.Run, strange
     )
     published.save()
     text = text_of(stranger, f"/diff/?left=run:{published.pk}&right=run:{run.pk}")
-    assert "Nothing is recorded of the left." in text
-    assert "published figures (Report of 2019): its report is all that is known" in text
+    assert "No environment is recorded for the left side." in text
+    assert "published figures (Report of 2019): what they ran in is known from the report only" in text
     both = text_of(stranger, f"/diff/?left=run:{published.pk}&right=run:{published.pk}")
-    assert "Nothing is recorded of either." in both
+    assert "No environment is recorded for either side." in both
 
 
 def test_a_trial_that_waits_has_nothing_to_compare(db: None, stranger: Client) -> None:
     trial = factories.run().trials.first()
     assert trial is not None
     text = text_of(stranger, f"/diff/?left=trial:{trial.pk}&right=trial:{trial.pk}")
-    assert "no trial that got as far as a running server" in text
+    assert "no trial that came as far as a running server" in text
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_the_comparison_has_it_in_one_line(run: models.Run, stranger: Client) ->
 def test_a_comparison_of_what_nobody_recorded_says_so(run: models.Run, stranger: Client) -> None:
     models.LayerUse.objects.all().delete()
     models.Attempt.objects.update(environment="")
-    assert "What these trials ran in is not recorded" in text_of(stranger, f"/compare/?run={run.pk}")
+    assert "The environment of these trials is not recorded" in text_of(stranger, f"/compare/?run={run.pk}")
 
 
 def test_the_trial_page_leaves_the_builds_defaults_to_it(run: models.Run, stranger: Client) -> None:

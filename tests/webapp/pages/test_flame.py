@@ -1,4 +1,4 @@
-"""Where the processor's time goes, on pages."""
+"""Where the CPU time goes, on pages."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ def test_profiles_sampled_differently_are_not_shown_without_a_warning(
     pair: tuple[models.Trial, models.Trial], stranger: Client
 ) -> None:
     path = f"/flame/?a={pair[0].pk}&b={pair[1].pk}"
-    assert "not sampled alike" not in text_of(stranger, path)
+    assert "sampled in different ways" not in text_of(stranger, path)
     models.Document.objects.filter(kind="stacks", attempt__trial=pair[1]).update(label="cycles fp")
-    assert "cpu-clock:u dwarf against cycles fp: shares of functions are not comparable" in text_of(stranger, path)
+    assert "cpu-clock:u dwarf against cycles fp: the shares of functions are not comparable" in text_of(stranger, path)
 
 
 def test_one_alone_is_drawn_and_none_is_a_choice(pair: tuple[models.Trial, models.Trial], stranger: Client) -> None:

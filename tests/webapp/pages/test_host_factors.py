@@ -130,28 +130,28 @@ def test_what_a_vanished_trial_left_is_shown_until_it_is_back(agent: models.Agen
     factories.not_back("db1")
     text = page_text(stranger.get("/agents/db1/"))
     for expected in (
-        "Not at its own value",
+        "Not reverted",
         "cpu_governor",
         "performance",
         "powersave",
-        "Left by a trial that vanished",
+        "The trial ended without reverting it",
     ):
         assert expected in text
-    assert "cpu_governor not back" in page_text(stranger.get("/agents/"))
+    assert "cpu_governor not reverted" in page_text(stranger.get("/agents/"))
     factories.not_back("db1", error="It is 'performance' and was 'powersave'. Permission denied")
     text = page_text(stranger.get("/agents/db1/"))
-    assert "It could not be reverted" in text and "Permission denied" in text
+    assert "Reverting it failed" in text and "Permission denied" in text
     models.HostChange.objects.all().delete()
-    assert "Not at its own value" not in page_text(stranger.get("/agents/db1/"))
+    assert "Not reverted" not in page_text(stranger.get("/agents/db1/"))
 
 
 def test_what_a_running_trial_set_is_no_alarm(going: models.Run, stranger: Client) -> None:
     running = going.trials.get(state="running")
     factories.not_back("db1", running)
     text = page_text(stranger.get("/agents/db1/"))
-    assert "The trial runs, and reverts it at its end." in text
-    assert f'<a href="/trials/{running.pk}/">trial {running.pk}</a>' in text.split("Not at its own value")[1]
-    assert "not back" not in page_text(stranger.get("/agents/"))
+    assert "The trial is running and reverts it at its end." in text
+    assert f'<a href="/trials/{running.pk}/">trial {running.pk}</a>' in text.split("Not reverted")[1]
+    assert "not reverted" not in page_text(stranger.get("/agents/"))
 
 
 def test_storage_places_are_edited_as_lines(agent: models.Agent, admin: Client) -> None:

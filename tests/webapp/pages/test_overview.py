@@ -13,7 +13,7 @@ from tests.page_text import page_text
 
 def test_an_empty_warehouse_says_what_to_do(db: None, stranger: Client) -> None:
     text = page_text(stranger.get("/"))
-    assert "Nothing runs now" in text
+    assert "Nothing is running" in text
     assert "No runs" in text
     assert "No agents." in text
 
@@ -23,7 +23,7 @@ def test_it_shows_what_runs_now_with_phase_and_agents(
 ) -> None:
     with django_assert_max_num_queries(12):
         text = page_text(stranger.get("/"))
-    assert "1 run going on" in text
+    assert "1 run in progress" in text
     assert "measure" in text
     assert "db1" in text
     assert "16 against 18" in text
@@ -34,7 +34,7 @@ def test_many_runs_take_as_few_queries(going: models.Run, stranger: Client, djan
         factories.run()
     with django_assert_max_num_queries(22):
         text = page_text(stranger.get("/"))
-    assert "7 runs going on" in text
+    assert "7 runs in progress" in text
     assert text.count("<progress") == 3
     assert "and 4 more" in text
 
@@ -54,7 +54,7 @@ def test_the_head_counts_more_than_a_page_of_runs(
     assert "60 running" in page_text(stranger.get("/now/"))
     with django_assert_max_num_queries(20):
         text = page_text(stranger.get("/"))
-    assert "60 runs going on" in text
+    assert "60 runs in progress" in text
     assert "and 57 more" in text
 
 

@@ -283,7 +283,7 @@ def test_the_form_says_where_the_duration_is_not_used(member: Client) -> None:
 
 def test_the_form_says_which_part_of_a_profile_runs_for_the_duration(member: Client) -> None:
     profile = {"workload": "access_method"}
-    assert "of its steps only tpcb runs for the duration" in fields_after(member, profile)
+    assert "only its step tpcb runs for the duration" in fields_after(member, profile)
     assert "the duration is not used" not in fields_after(member, profile)
     assert "the duration is not used" in fields_after(member, profile | {"parameters.tpcb": "false"})
 

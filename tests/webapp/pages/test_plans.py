@@ -48,7 +48,7 @@ def test_the_list_is_two_queries(stranger: Client, db: None, django_assert_max_n
 
 def test_without_plans_it_says_what_to_do(db: None, stranger: Client, member: Client) -> None:
     assert "Sign in to make one." in page_text(stranger.get("/plans/"))
-    assert "Make one in the form" in page_text(member.get("/plans/"))
+    assert "make one in the form" in page_text(member.get("/plans/"))
 
 
 def test_a_plan_shows_its_runs_and_its_toml(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
@@ -253,11 +253,11 @@ def test_a_schedule_that_could_not_run_says_why_until_the_plan_has_run(member: C
     start_plan(plan.pk)
     for path in (f"/plans/{plan.pk}/", "/plans/"):
         text = page_text(member.get(path))
-        assert "could not run" in text
+        assert "could not be started" in text
         assert "There is no agent &#x27;db1&#x27;" in text
     factories.run(stored=plan)
     for path in (f"/plans/{plan.pk}/", "/plans/"):
-        assert "could not run" not in page_text(member.get(path))
+        assert "could not be started" not in page_text(member.get(path))
 
 
 def test_an_archived_plan_offers_no_run_and_no_schedule(member: Client) -> None:
@@ -265,7 +265,7 @@ def test_an_archived_plan_offers_no_run_and_no_schedule(member: Client) -> None:
     assert "Run now" in page_text(member.get(f"/plans/{plan.pk}/"))
     member.post(f"/plans/{plan.pk}/archive/")
     text = page_text(member.get(f"/plans/{plan.pk}/"))
-    for button in ("Run now", "Run then", "Schedule"):
+    for button in ("Run now", "Run at that time", "Schedule"):
         assert button not in text
     assert "Clone" in text
 

@@ -76,7 +76,7 @@ def test_the_plans_that_come_with_teiten_are_all_listed(db: None, stranger: Clie
 def test_a_file_that_is_no_ready_plan_is_named_and_hides_no_other(db: None, stranger: Client, tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text(tomli_w.dumps(mapping(size="length")))
     text = page(stranger, "/plans/ready/")
-    assert "plans/broken.toml is no ready plan." in text
+    assert "plans/broken.toml is not a valid ready plan." in text
     assert "The workload has no parameter 'length'." in text
     assert 'href="/plans/ready/reads/"' in text
     assert "has no parameter 'length'" in page(stranger, "/plans/ready/broken/", 422)

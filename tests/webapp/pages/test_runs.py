@@ -35,7 +35,7 @@ def test_the_list_shows_every_run_with_its_counts(
 
 def test_the_list_filters_by_state_and_says_when_nothing_fits(done: models.Run, stranger: Client) -> None:
     assert "16 against 18" in text_of(stranger, "/runs/?state=finished")
-    assert "No runs that are scheduled." in text_of(stranger, "/runs/?state=scheduled")
+    assert "No run is scheduled." in text_of(stranger, "/runs/?state=scheduled")
 
 
 def test_a_finished_run_shows_every_number_and_asks_no_more(
@@ -53,7 +53,7 @@ def test_a_going_run_asks_again_and_shows_states_in_words(going: models.Run, str
     text = text_of(stranger, f"/runs/{going.pk}/")
     assert 'hx-trigger="every 2s"' in text
     assert "2 of 8 trials, 1 failed" in text
-    assert "1 trial failed and is in no median" in text
+    assert "1 trial failed and is not in any median" in text
     assert "pgbench was aborted." in text
     assert re.search(r"measure \d+ s", text) or "measure 1 min" in text
 
@@ -147,20 +147,20 @@ def waits_of(run: models.Run, client: Client) -> list[str]:
     """What the page says of why the run does not go on, without markup."""
     matches = re.findall(r'<p class="note">(.*?)</p>', text_of(client, f"/runs/{run.pk}/live/"))
     texts = [re.sub(r"<[^>]+>", "", text) for text in matches]
-    return [text for text in texts if text.startswith(("Waits", "Nothing runs"))]
+    return [text for text in texts if text.startswith(("Waiting", "No trial runs"))]
 
 
 def test_a_run_that_does_not_go_on_says_why(db: None, stranger: Client) -> None:
     run = factories.run()
     assert waits_of(run, stranger) == [
-        "Nothing runs at this moment: it is between two trials, or no worker takes the next."
+        "No trial runs at this moment: the next one is about to start, or no worker is there to take it."
     ]
     models.Agent.objects.update(state="changed-key")
-    assert waits_of(run, stranger) == ["Waits: agent db1: host key has changed"]
+    assert waits_of(run, stranger) == ["Waiting for agent db1: host key has changed"]
     assert 'href="/agents/db1/"' in text_of(stranger, f"/runs/{run.pk}/")
     assert "agent <a" in text_of(stranger, "/")
     models.Agent.objects.update(state="ready", enabled=False)
-    assert waits_of(run, stranger) == ["Waits: agent db1: disabled"]
+    assert waits_of(run, stranger) == ["Waiting for agent db1: disabled"]
 
 
 def test_a_run_whose_agent_serves_another_names_that_run(db: None, stranger: Client) -> None:
@@ -168,14 +168,14 @@ def test_a_run_whose_agent_serves_another_names_that_run(db: None, stranger: Cli
     trial = other.trials.first()
     assert trial is not None
     factories.begin(trial)
-    assert waits_of(run, stranger) == [f"Waits: agent db1: busy with run {other.pk}"]
+    assert waits_of(run, stranger) == [f"Waiting for agent db1, which is busy with run {other.pk}"]
     assert waits_of(other, stranger) == []
 
 
 def test_combinations_left_out_are_not_counted(db: None, stranger: Client) -> None:
     run = factories.run(exclude=[{"installation": "16", "clients": "4"}])
     text = text_of(stranger, f"/runs/{run.pk}/")
-    assert "installation (2) × clients (2) × 2 blocks, 1 combination left out: 3 configurations, in random" in text
+    assert "installation (2) × clients (2) × 2 replicates · 3 configurations, because 1 combination is left out" in text
     assert "left out" not in text_of(stranger, f"/runs/{factories.run().pk}/")
 
 
@@ -202,7 +202,7 @@ def test_a_cancelled_run_says_after_a_retry_what_is_done_and_what_cancelled(db: 
     assert "2 of 8 trials done, 6 cancelled" in text
     assert 'data-state="cancelled"' in text
     listed = text_of(member, "/runs/?state=cancelled")
-    assert '2 <span class="faint">of 8, 6 cancelled</span>' in listed
+    assert '2 <span class="faint">of 8</span> <span class="faint">· 6 cancelled</span>' in listed
 
 
 def test_a_run_without_any_trial_done_is_shown_as_failed(db: None, stranger: Client) -> None:

@@ -257,7 +257,7 @@ def test_a_broken_page_says_that_teiten_failed(db: None, settings: Any, monkeypa
     monkeypatch.setattr("webapp.pages.runs.list_runs", broken)
     answer = Client(raise_request_exception=False).get("/runs/")
     assert answer.status_code == 500
-    assert "Teiten itself failed here" in page_text(answer)
+    assert "Teiten failed to answer" in page_text(answer)
 
 
 HTMX = {"HX-Request": "true", "HX-Current-URL": "http://testserver/runs/?state=running#top"}

@@ -119,7 +119,7 @@ def test_without_a_choice_it_offers_what_has_run(
 def test_without_any_run_it_says_what_to_do(db: None, stranger: Client) -> None:
     assert "There is nothing to follow yet." in text_of(stranger, "/trends/")
     factories.stored_plan(name="nightly")
-    assert "No trial of it is done." in text_of(stranger, "/trends/?plan=nightly")
+    assert "No trial is done yet." in text_of(stranger, "/trends/?plan=nightly")
     for query, todo in (("plan=nobody", "There are nightly."), ("workload=nothing", "There is none yet.")):
         for path in ("/trends/", "/api/v1/trends/"):
             answer = stranger.get(f"{path}?{query}")
@@ -131,13 +131,13 @@ def test_one_run_is_told_to_be_too_few(db: None, stranger: Client) -> None:
     histories.months(histories.nightly(), [8000.0])
     text = text_of(stranger, "/trends/?plan=nightly")
     assert "1 run so far; a change of level takes at least 10" in text
-    assert "None found." in text
+    assert "No change of level was found." in text
 
 
 def test_builds_that_name_no_commit_are_said(db: None, stranger: Client) -> None:
     histories.months(histories.nightly(), [8000.0])
     text = text_of(stranger, "/trends/?plan=nightly&x=commit")
-    assert "No build names its commit: 3 trials left out." in text
+    assert "No build names its commit, so 3 trials are left out." in text
 
 
 def test_the_long_address_of_a_form_becomes_the_short_one(db: None, stranger: Client) -> None:

@@ -43,7 +43,7 @@ def test_the_page_shows_all_that_the_bundle_says(
         text = text_of(stranger, f"/trials/{trial.pk}/")
     for expected in (
         "1,235 tps",
-        "1 check before the clock passed",
+        "1 check passed before the measurement",
         "shared_buffers",
         "128MB",
         "checkpoint starting: time",
@@ -108,7 +108,7 @@ def test_every_attempt_can_be_looked_at(db: None, stranger: Client) -> None:
     assert "The agent vanished." in text
     assert "attempt 2" in text
     before = text_of(stranger, f"/trials/{trial.pk}/?attempt=1")
-    assert "Not the attempt that counts." in before
+    assert "This is not the attempt that counts." in before
     assert stranger.get(f"/trials/{trial.pk}/?attempt=9").status_code == 404
 
 
@@ -233,7 +233,7 @@ def test_a_trial_without_numbers_shows_those_of_its_replicates(state: str, db: N
     if state == "failed":
         factories.fail(trial)
         models.Measurement.objects.filter(attempt__trial=trial).delete()
-    assert f"block {other.block}: 1,235 tps" in text_of(stranger, f"/trials/{trial.pk}/")
+    assert f"replicate {other.block}: 1,235 tps" in text_of(stranger, f"/trials/{trial.pk}/")
 
 
 def test_only_the_latest_attempt_of_a_trial_that_goes_on_is_asked_for_again(db: None, stranger: Client) -> None:
@@ -258,7 +258,7 @@ def test_a_trial_of_several_servers_draws_them_with_as_many_queries(
         for shown in (
             "PostgreSQL 16.9 on",
             "load from client (4 clients)",
-            "the same machine as primary",
+            "the same host as primary",
             "CPU busy",
             "Replication lag in WAL",
             "mean per node",

@@ -23,7 +23,7 @@ def test_a_member_sets_and_removes_an_address(member: Client) -> None:
     assert "ada@example.org" in page(member, plan)
     assert member.post(f"/plans/{plan.pk}/watches/{watch.pk}/remove/").status_code == 302
     assert not models.Watch.objects.exists()
-    assert "Nobody is told." in page(member, plan)
+    assert "No alerts are set up." in page(member, plan)
 
 
 def test_a_webhook_takes_an_administrator(member: Client, admin: Client) -> None:
@@ -58,7 +58,7 @@ def test_what_was_not_measured_again_and_what_is_new_is_named(stranger: Client, 
     run.trials.update(state="failed")
     alerts.judge_runs(timezone.now())
     text = page(stranger, plan)
-    assert "Measured before, not now" in text
+    assert "Measured in the run before, but not in this one" in text
     assert "the only configuration (5 trials failed)" in text
     assert "Every trial of it failed." in text
     models.Alert.objects.filter(run=run).update(state="quiet")
@@ -66,7 +66,7 @@ def test_what_was_not_measured_again_and_what_is_new_is_named(stranger: Client, 
     alert.content |= {"lost": [], "failed": 2, "unmatched": ["clients 64"]}
     alert.save()
     text = page(stranger, plan)
-    assert "Not in the run before: clients 64." in text
+    assert "New in this run: clients 64." in text
     assert "2 of its 5 trials failed." in text
 
 
@@ -80,7 +80,7 @@ def test_a_run_that_could_not_be_judged_is_said_to_be_so(stranger: Client, membe
     text = page(stranger, plan)
     assert "could not be judged" in text
     assert "secret" not in text
-    assert "has no run before it" not in text
+    assert "has no earlier run to be compared with" not in text
     assert "TypeError: secret" in page(member, plan)
 
 

@@ -125,7 +125,7 @@ def test_call_stacks_of_both_lead_to_their_comparison(run: models.Run, stranger:
 
 def test_settings_that_differ_are_listed(run: models.Run, stranger: Client) -> None:
     path = f"/compare/why/?run={run.pk}"
-    assert "None of those that differ from a default" in text_of(stranger, path)
+    assert "none differs between the first trial of each side" in text_of(stranger, path)
     layer = models.Layer.objects.create(hash="f" * 64, kind="settings", content={"jit": "off"})
     newer = models.LayerUse.objects.filter(attempt__trial__configuration__dimensions__major="18")
     newer.filter(layer__kind="settings").update(layer=layer)
@@ -218,7 +218,7 @@ def test_the_baseline_itself_has_nothing_laid_over_it(run: models.Run, stranger:
 def test_on_a_single_line_any_cell_can_be_the_baseline(run: models.Run, stranger: Client) -> None:
     path = f"/compare/why/?run={run.pk}&series=none&filter.installation=postgresql-16.9"
     text = text_of(stranger, path)
-    assert "The comparison has no baseline: choose one." in text
+    assert "The comparison has no baseline: choose one above." in text
     assert "<option>at 1</option>" in text
     assert "Why: clients 4 against clients 1" in words(
         text_of(stranger, path.replace("&filter", "&baseline=at+1&filter"))
