@@ -18,7 +18,7 @@ _DATABASE = "SELECT FROM pg_database WHERE datname = :'name'"
 
 
 class Endpoints:
-    """The topology of `workers.interfaces.Topology`, `Arranged` and `Released`."""
+    """The topology of `workers.interfaces.Topology`, `ArrangingTopology` and `ReleasingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """Runs the commands before, and asks every endpoint. Servers of Teiten on the agents are stopped.

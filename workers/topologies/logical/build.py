@@ -23,7 +23,7 @@ _OF_A_SUBSCRIBER = {"max_logical_replication_workers": "8", "max_worker_processe
 
 
 class Logical:
-    """The topology of `workers.interfaces.Topology` and `Arranged`."""
+    """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """Starts or reuses every server; what an earlier trial left of its subscriptions and copies is dropped. Raises

@@ -11,7 +11,7 @@ from .spec import POOLER, STREAMING
 
 
 class Pgpool:
-    """The topology of `workers.interfaces.Topology` and `Arranged`."""
+    """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """Looks for pgpool-II, then starts or reuses the primary, or all of several primaries. Raises VerifyError

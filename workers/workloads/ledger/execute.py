@@ -23,7 +23,7 @@ _ROWS = "SELECT count(*) AS rows FROM ledger"
 
 
 class Ledger:
-    """The workload of `workers.interfaces.Workload` and `Audited`."""
+    """The workload of `workers.interfaces.Workload` and `AuditingWorkload`."""
 
     async def load(self, stage: Stage, database: str) -> None:
         """The table, empty. Raises VerifyError for what the versions lack."""
