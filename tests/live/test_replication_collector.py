@@ -125,7 +125,7 @@ async def test_a_subscriber_is_known_by_the_name_of_its_subscription(
         [row] = await stage.servers["subscriber1"].query("SELECT count(*) AS rows FROM sent")
         await unsubscribe(stage.primary, stage.servers["subscriber1"])
     finally:
-        await cluster.stop_but([remote])
+        await cluster.stop_all_but([remote])
         await job.sweep(remote)
     assert row["rows"] == 20000, "it was waited for"
     found = {(m.metric, m.node): m.value for m in parts["primary"].measurements if not m.label}

@@ -43,7 +43,7 @@ async def hand_out(stage: Stage, node: str, source: str = "") -> None:
     server = stage.servers[node]
     for client in stage.clients:
         file = stage.password_file(client, node)
-        await password.handed_to(client, stage.servers[source or node], file, port=server.port)
+        await password.hand_to(client, stage.servers[source or node], file, port=server.port)
     stage.servers[node] = replace(server, password_file=stage.password_file(stage.client, node))
 
 

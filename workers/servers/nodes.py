@@ -58,10 +58,12 @@ async def start(
 
 
 async def stop_others(stage: Stage, kept: Iterable[tuple[Remote, str]] = ()) -> None:
-    """Stops every server of Teiten on the stage's agents but those kept (`cluster.stop_but`). One that had to be forced
-    is named as a gap. Raises CommandError."""
+    """Stop every server of Teiten on the stage's agents but those kept (`cluster.stop_all_but`).
+
+    One that had to be forced is recorded as a gap. Raises CommandError.
+    """
     nodes = {server.data_dir: node for node, server in stage.servers.items()}
-    for stopped in await cluster.stop_but(stage.agents.values(), kept):
+    for stopped in await cluster.stop_all_but(stage.agents.values(), kept):
         if stopped.forced:
             stage.recorder.gap("server", nodes.get(stopped.data_dir, ""), stopped.forced)
 
@@ -73,7 +75,7 @@ async def reach(stage: Stage, node: str, other: str, source: str = "") -> dict[s
     if remote.address.name == stage.agents[other].address.name:
         return server.environment(local=True)
     file = f"{directory_of(stage, node)}/password-of-{other}"
-    await password.handed_to(remote, stage.servers[source or other], file, port=server.port)
+    await password.hand_to(remote, stage.servers[source or other], file, port=server.port)
     return server.environment() | {"PGPASSFILE": file}
 
 

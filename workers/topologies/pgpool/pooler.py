@@ -192,5 +192,5 @@ async def _hand_out(stage: Stage) -> None:
     """Gives every client's agent the servers' password for pgpool-II's port."""
     pooler = stage.poolers[POOLER]
     for client in stage.clients:
-        await password.handed_to(client, stage.primary, stage.password_file(client, POOLER), port=pooler.port)
+        await password.hand_to(client, stage.primary, stage.password_file(client, POOLER), port=pooler.port)
     stage.poolers[POOLER] = replace(pooler, password_file=stage.password_file(stage.client, POOLER))

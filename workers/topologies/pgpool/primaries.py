@@ -77,5 +77,5 @@ async def _reach(stage: Stage, node: str) -> dict[str, str]:
     if remote.address.name == stage.agents["primary"].address.name:
         return source.environment(local=True)
     file = f"{stage.job_dir(remote)}/pgpass-source"
-    await password.handed_to(remote, source, file)
+    await password.hand_to(remote, source, file)
     return source.environment() | {"PGPASSFILE": file}
