@@ -10,9 +10,9 @@ import pytest
 from results.domain.measurement.parsed_trial import Part
 from workers import pgbench
 from workers.pgbench.restarts import FOLDED, Acknowledged, Run, read_acknowledged
-from workers.pgbench.service import Loss, failover_part, outage, rates, steady_s
+from workers.pgbench.service import PrimaryLoss, failover_part, outage, rates, steady_s
 
-LOSS = Loss(struck_s=2.5, promoted_s=3.0)
+LOSS = PrimaryLoss(struck_s=2.5, promoted_s=3.0)
 
 
 def log(*rates_: int, spans: dict[int, tuple[float, float]] | None = None) -> Acknowledged:
