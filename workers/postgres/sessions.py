@@ -36,7 +36,8 @@ async def _end_sessions(server: Server, patience_s: float) -> str:
     try:
         while left := (await server.query(_END, timeout_s=max(_ANSWER_S, patience_s)))[0]["sessions"]:
             if time.monotonic() > until:
-                return f"{left} session{'s' if left > 1 else ''} did not end within {patience_s:g} s after pg_terminate_backend."
+                sessions = f"{left} session{'s' if left > 1 else ''}"
+                return f"{sessions} did not end within {patience_s:g} s after pg_terminate_backend."
             await asyncio.sleep(_POLL_S)
     except AgentError as error:
         return f"It does not answer: {error.why or error.what}"
