@@ -90,7 +90,7 @@ async def test_a_standby_that_stands_still_grows_old_and_is_given_up(
         await topology.build(stage)
         await topology.arrange(stage)  # type: ignore[attr-defined]
         await stage.primary.execute("CREATE TABLE begun (); DROP TABLE begun;")  # flushed when it returns
-        await standby.follows(stage, "standby1", "primary")
+        await standby.wait_until_caught_up(stage, "standby1", "primary")
         server = stage.servers["standby1"]
         await server.execute("SELECT pg_wal_replay_pause();")
         parts = await watched(

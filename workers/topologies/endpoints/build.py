@@ -94,7 +94,7 @@ async def _has_database(stage: Stage, node: str) -> None:
     async def look() -> bool:
         return bool(await server.query(_DATABASE, variables={"name": stage.database}))
 
-    there, _ = await nodes.patiently(look, bool, _PATIENCE_S)
+    there, _ = await nodes.wait_until(look, bool, _PATIENCE_S)
     if not there:
         raise VerifyError(
             f"The endpoint {server.host}:{server.port} has no database {stage.database}.",

@@ -19,7 +19,7 @@ from workers.postgres.server import SUPERUSER, Server
 from workers.remote import programs
 from workers.remote.job import Job
 from workers.replication.failover import PROMOTE
-from workers.replication.failover_parameters import asked_for
+from workers.replication.failover_parameters import failover_options
 from workers.servers import access
 
 from . import configuration
@@ -67,7 +67,7 @@ async def start(stage: Stage) -> None:
     for name, text in texts.items():
         await remote.put(f"{place.directory}/{name}", text, 0o600)
     await remote.put(f"{place.directory}/pool_passwd", await _passwords(stage), 0o600, secret=True)
-    if asked_for(parameters):
+    if failover_options(parameters):
         await _put_failover(stage, place)
     stage.poolers[POOLER] = Server(
         remote=remote,

@@ -50,10 +50,10 @@ async def copy(stage: Stage) -> None:
     """Every server has the primary's data in the trial's database: it is compared, and copied where it differs. Raises
     TrialError with the tools' own words."""
     nodes = stage.spec.servers
-    found = await contents.of_each(stage, nodes, digest=True)
+    found = await contents.read_all(stage, nodes, digest=True)
     stale = [node for node in nodes if found[node] != found["primary"]]
     await all_of(_copy(stage, node) for node in stale)
-    found |= await contents.of_each(stage, stale, digest=True)
+    found |= await contents.read_all(stage, stale, digest=True)
     stage.recorder.note("copies", {node: "copied" if node in stale else "kept" for node in nodes[1:]})
     contents.record(stage, found)
 
