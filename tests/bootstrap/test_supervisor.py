@@ -34,11 +34,11 @@ def start(logs: Path, *commands: str, restarted: str = "") -> subprocess.Popen[s
 
 def test_the_process_that_ends_by_itself_is_named_and_ends_the_others(tmp_path: Path) -> None:
     once_all_have_spoken = f"until grep -qs hidden {tmp_path}/p2.log; do sleep 0.05; done; echo shown; exit 3"
-    said, _ = start(tmp_path, "exec sleep 60", once_all_have_spoken, "echo hidden; exec sleep 60").communicate()
-    lines = said.splitlines()
+    output, _ = start(tmp_path, "exec sleep 60", once_all_have_spoken, "echo hidden; exec sleep 60").communicate()
+    lines = output.splitlines()
     assert lines[0] == "shown"
     assert json.loads(lines[-1]) == {"name": "p1", "status": 3}
-    assert "hidden" not in said
+    assert "hidden" not in output
     assert (tmp_path / "p2.log").read_text() == "hidden\n"
 
 
@@ -47,8 +47,8 @@ def test_an_interrupt_ends_all_and_nobody_is_blamed(tmp_path: Path) -> None:
     assert running.stdout is not None
     assert running.stdout.readline() == "shown\n"
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate()
-    assert json.loads(said.splitlines()[-1]) is None
+    output, _ = running.communicate()
+    assert json.loads(output.splitlines()[-1]) is None
 
 
 def test_a_restarted_part_that_is_killed_is_started_again(tmp_path: Path) -> None:
@@ -56,15 +56,15 @@ def test_a_restarted_part_that_is_killed_is_started_again(tmp_path: Path) -> Non
     running = start(tmp_path, "exec sleep 60", killed_once, restarted="p1")
     assert "p1 has been ended by signal 9. It is started again in 0.5 s." in _until(running, "begun again")
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate()
-    assert json.loads(said.splitlines()[-1]) is None
+    output, _ = running.communicate()
+    assert json.loads(output.splitlines()[-1]) is None
 
 
 def test_a_restarted_part_that_ends_again_and_again_ends_the_others_and_is_named(tmp_path: Path) -> None:
-    said, _ = start(
+    output, _ = start(
         tmp_path, "exec sleep 60", "exec sleep 60", "echo hopeless; exit 4", restarted="p0 p2"
     ).communicate()
-    lines = [line for line in said.splitlines() if line]
+    lines = [line for line in output.splitlines() if line]
     assert [line for line in lines if "started again" in line] == [
         *(f"p2 has ended with status 4. It is started again in {delay} s." for delay in ("0.5", "1", "2", "4")),
         "p2 has ended with status 4, 5 times within 60 s: it is not started again.",
@@ -77,13 +77,13 @@ def test_an_interrupt_is_heard_while_a_process_waits_for_its_next_start(tmp_path
     running = start(tmp_path, "exec sleep 60", "exec sleep 60", "exit 4", restarted="p2")
     _until(running, "p2 has ended with status 4. It is started again in 4 s.")
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate()
-    assert json.loads(said.splitlines()[-1]) is None
+    output, _ = running.communicate()
+    assert json.loads(output.splitlines()[-1]) is None
 
 
 def test_a_server_that_is_lost_ends_all_and_is_named(tmp_path: Path) -> None:
-    said, _ = start(tmp_path, "exec sleep 60", f"touch {tmp_path}/server-lost; exec sleep 60").communicate()
-    assert json.loads(said.splitlines()[-1]) == {"name": "server", "status": None}
+    output, _ = start(tmp_path, "exec sleep 60", f"touch {tmp_path}/server-lost; exec sleep 60").communicate()
+    assert json.loads(output.splitlines()[-1]) == {"name": "server", "status": None}
 
 
 def test_a_second_interrupt_does_not_break_off_the_stopping_and_what_does_not_hear_is_killed(tmp_path: Path) -> None:
@@ -92,8 +92,8 @@ def test_a_second_interrupt_does_not_break_off_the_stopping_and_what_does_not_he
     _until(running, "deaf")
     for _ in range(3):
         running.send_signal(signal.SIGINT)
-    said, _ = running.communicate()
-    assert json.loads(said.splitlines()[-1]) is None
+    output, _ = running.communicate()
+    assert json.loads(output.splitlines()[-1]) is None
     assert running.returncode == 0
 
 
@@ -120,16 +120,16 @@ except BootstrapError as error:
     print(error)
 """
     words = [sys.executable, "-c", script, str(tmp_path)]
-    done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True)
-    assert done.stdout.startswith("two: /no/such cannot be run.\n"), done.stderr
+    result = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True)
+    assert result.stdout.startswith("two: /no/such cannot be run.\n"), result.stderr
 
 
-def _until(running: subprocess.Popen[str], wanted: str) -> list[str]:
-    """What it prints, up to this line."""
+def _until(running: subprocess.Popen[str], expected: str) -> list[str]:
+    """Return the lines that it prints, up to this one."""
     assert running.stdout is not None
     lines: list[str] = []
     for line in running.stdout:
         lines.append(line.rstrip("\n"))
-        if lines[-1] == wanted:
+        if lines[-1] == expected:
             return lines
     raise AssertionError(lines)
