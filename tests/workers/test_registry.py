@@ -22,7 +22,7 @@ KINDS = ROOT / "tests" / "kinds"
 
 @pytest.fixture
 def folder(tmp_path: Path, settings: Any) -> Iterator[Path]:
-    """An empty folder of the installation's own kinds."""
+    """An empty folder for an installation's kinds."""
     settings.TEITEN_KINDS = (tmp_path,)
     registry.kinds.cache_clear()
     yield tmp_path

@@ -62,8 +62,8 @@ async def record(stage: Stage, finished: Finished) -> None:
     """
     stage.measured(finished.result.started_s, finished.result.ended_s)
     files = await stage.client.tree(f"{finished.job.directory}/runs")
-    numbers = sorted({int(path.partition("/")[0]) for path in files})
-    runs = [_run(files, number).as_dict() for number in numbers]
+    run_numbers = sorted({int(path.partition("/")[0]) for path in files})
+    runs = [_run(files, number).as_dict() for number in run_numbers]
     stage.recorder.add(f"workload/{RUNS}", json.dumps(runs, indent=1))
     if finished.result.timed_out:
         stage.recorder.add("workload/timed_out", "the deadline ended it\n")

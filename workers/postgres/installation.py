@@ -168,10 +168,10 @@ def parse_version(text: str) -> tuple[str, int]:
     match = _VERSION.search(text)
     if match is None:
         raise ParseError("This is not a PostgreSQL version.", file="postgres -V", line=1, text=text)
-    numbers = [int(part) for part in match[1].split(".")] + [0, 0]
-    if numbers[0] >= 10:
-        return match[1] + (match[2] or ""), numbers[0] * 10000 + numbers[1]
-    return match[1] + (match[2] or ""), numbers[0] * 10000 + numbers[1] * 100 + numbers[2]
+    parts = [int(part) for part in match[1].split(".")] + [0, 0]
+    if parts[0] >= 10:
+        return match[1] + (match[2] or ""), parts[0] * 10000 + parts[1]
+    return match[1] + (match[2] or ""), parts[0] * 10000 + parts[1] * 100 + parts[2]
 
 
 def distinct_names(versions: Sequence[tuple[str, str]]) -> list[str]:

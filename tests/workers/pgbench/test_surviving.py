@@ -24,8 +24,8 @@ def test_a_server_that_was_lost_is_tried_last_from_the_second_run_on(tmp_path: P
         assert child.poll() is None
     os.killpg(child.pid, 15)
     child.wait()
-    said = [(tmp_path / "runs" / number / "stdout").read_text() for number in ("1", "2")]
-    assert said == ["/old,new,next 1,2,3\n", "new,next,/old 2,3,1\n"]
+    outputs = [(tmp_path / "runs" / number / "stdout").read_text() for number in ("1", "2")]
+    assert outputs == ["/old,new,next 1,2,3\n", "new,next,/old 2,3,1\n"]
 
 
 def test_the_first_of_one_server_is_that_server() -> None:

@@ -53,8 +53,8 @@ def test_a_listing_is_read_installation_by_installation():
 
 
 def test_the_further_lines_of_a_broken_servers_message_are_passed_over():
-    found = parse_listing("bin /b\nbroken error while loading\nshared libraries\n")
-    assert found[0].broken == "error while loading"
+    directories = parse_listing("bin /b\nbroken error while loading\nshared libraries\n")
+    assert directories[0].broken == "error while loading"
 
 
 def test_a_line_that_belongs_to_nothing_is_refused():
