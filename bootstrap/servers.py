@@ -107,8 +107,8 @@ def sshd(places: Places, account: Account, port: int) -> Service:
     settings = {
         "Port": str(port),
         "ListenAddress": HOST,
-        "HostKey": _quoted(places.secrets / "host_key"),
-        "AuthorizedKeysFile": _quoted(places.sshd / "authorized_keys"),
+        "HostKey": _quote(places.secrets / "host_key"),
+        "AuthorizedKeysFile": _quote(places.sshd / "authorized_keys"),
         "PidFile": "none",
         # Without PAM sshd refuses an account that has no password set.
         "UsePAM": "yes" if root else "no",
@@ -184,6 +184,6 @@ def _exchange(port: int, request: bytes = b"") -> bytes:
     return response
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     """Quote a path for sshd_config, where % begins a token and blanks end a word."""
     return '"' + str(path).replace("%", "%%") + '"'

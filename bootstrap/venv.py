@@ -20,7 +20,7 @@ def ensure(dev: bool, checkout: Path = CHECKOUT, folder: Path = VENV) -> bool:
     """Make or complete the environment; return whether there was anything to do. Raises BootstrapError."""
     stamp = folder / "teiten-stamp.json"
     requirements = _stamp_content(dev, checkout)
-    if _installed(stamp).items() >= requirements.items() and (folder / "bin" / "python").exists():
+    if _read_stamp(stamp).items() >= requirements.items() and (folder / "bin" / "python").exists():
         return False
     stamp.unlink(missing_ok=True)
     if not _usable(folder):
@@ -40,7 +40,7 @@ def _stamp_content(dev: bool, checkout: Path) -> dict[str, str]:
     return {"python": f"{sys.version_info.major}.{sys.version_info.minor}", **hashes}
 
 
-def _installed(stamp: Path) -> dict[str, str]:
+def _read_stamp(stamp: Path) -> dict[str, str]:
     try:
         content = json.loads(stamp.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -106,11 +106,11 @@ def first_error(stderr: str) -> str:
     for pattern in (_ABORTED, _ERROR):
         for index, line in enumerate(lines):
             if pattern.match(line):
-                return "\n".join([line, *_continued(lines[index + 1 :])]).strip()
+                return "\n".join([line, *_continuation(lines[index + 1 :])]).strip()
     return ""
 
 
-def _continued(lines: list[str]) -> list[str]:
+def _continuation(lines: list[str]) -> list[str]:
     """Return the lines that continue a message: indented ones, and the server's LINE, DETAIL, HINT, CONTEXT."""
     lines_read = []
     for line in lines[:8]:
