@@ -19,7 +19,7 @@ from results.domain.statistics.difference import Sample
 from results.domain.statistics.verdict import Question, Verdict, judge
 from workers import data, registry
 from workers.host import cpus
-from workers.interfaces import Arranged, Stage
+from workers.interfaces import ArrangingTopology, Stage
 from workers.orders import address_of
 from workers.postgres.server import Server
 from workers.remote.address import Address, Layout
@@ -82,7 +82,7 @@ async def _tps(address: Address, spec: TrialSpec) -> float:
         agents |= dict.fromkeys(spec.nodes[1:], remote.laid_out(Layout(cpus=STANDBY_CPU)))
         stage = Stage(spec, agents, {}, NullRecorder(), "cascade-load")
         topology = registry.topology(spec.topology)
-        assert isinstance(topology, Arranged)
+        assert isinstance(topology, ArrangingTopology)
         await topology.build(stage)
         await data.load(stage)
         await topology.arrange(stage)

@@ -67,7 +67,7 @@ async def _sample(server: Server, durations_s: list[float]) -> None:
     while True:
         await asyncio.sleep(INTERVAL_S)
         started_s = time.monotonic()
-        sample = await activity.look(server)
-        if sample.trouble:
-            raise RuntimeError(sample.trouble)
+        sample = await activity.sample(server)
+        if sample.error:
+            raise RuntimeError(sample.error)
         durations_s.append(time.monotonic() - started_s)

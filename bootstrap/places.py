@@ -1,4 +1,4 @@
-"""Where everything lies: one state folder, and beside it only what the agent's account could not reach in there."""
+"""Paths of all files: one state folder, and a second one only for files that the agent's account cannot reach there."""
 
 from __future__ import annotations
 
@@ -16,18 +16,22 @@ VENV = CHECKOUT / ".venv"
 _MARKER = "teiten-state"
 
 
-def written(path: Path, content: str, mode: int = 0o644) -> None:
-    """Writes a file whole or not at all: a start that is killed here leaves none that the next cannot read."""
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.touch()
-    fresh.chmod(mode)
-    fresh.write_text(content, encoding="utf-8")
-    fresh.replace(path)
+def write_file(path: Path, content: str, mode: int = 0o644) -> None:
+    """Write a file atomically: a start that is killed meanwhile leaves no file that the next one cannot read."""
+    partial = path.with_name(f"{path.name}.new")
+    partial.touch()
+    partial.chmod(mode)
+    partial.write_text(content, encoding="utf-8")
+    partial.replace(path)
 
 
 @dataclass(frozen=True)
 class Places:
-    """state: ours alone. ground: what the agent's account must reach; the state folder itself where it can."""
+    """The folders of one state.
+
+    state: for the account that runs Teiten alone
+    ground: for files that the agent's account must reach; the state folder itself where it can enter that
+    """
 
     state: Path
     ground: Path
@@ -54,7 +58,7 @@ class Places:
 
     @property
     def key(self) -> Path:
-        """The private key that opens the agent."""
+        """The private key for logging in to the agent."""
         return self.secrets / "agent_key"
 
     @property
@@ -67,17 +71,17 @@ class Places:
 
     @property
     def agent(self) -> Path:
-        """The agent's folder: its servers in pg/, its clusters and jobs wherever it is told."""
+        """The agent's folder: its installations in pg/, its clusters and jobs beside them."""
         return self.ground / "agent"
 
 
 def state_folder() -> Path:
-    """TEITEN_STATE, or .teiten in the checkout; absolute."""
+    """Return TEITEN_STATE, or .teiten in the checkout; absolute."""
     return Path(os.environ.get("TEITEN_STATE") or CHECKOUT / ".teiten").absolute()
 
 
 def known(state: Path) -> Places | None:
-    """The places of an earlier start; None where this is no state folder of Teiten's."""
+    """Return the places of an earlier start; None where this is no state folder of Teiten's."""
     if not (state / _MARKER).is_file():
         return None
     ground = (state / _MARKER).read_text(encoding="utf-8").strip()
@@ -85,26 +89,26 @@ def known(state: Path) -> Places | None:
 
 
 def prepare(state: Path, account: Account) -> Places:
-    """Makes the folders, or finds those of an earlier start. Raises BootstrapError."""
+    """Make the folders, or find those of an earlier start. Raises BootstrapError."""
     _make_state(state)
     places = known(state)
     if places is None:
-        inside = account.reaches(state)
-        ground = state if inside else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
-        written(state / _MARKER, "" if inside else f"{ground}\n")
+        is_reachable = account.can_enter(state)
+        ground = state if is_reachable else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
+        write_file(state / _MARKER, "" if is_reachable else f"{ground}\n")
         places = Places(state, ground)
-    ours = (places.logs, places.run, places.secrets, places.redis, places.bundles)
-    for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), *((folder, 0o700) for folder in ours)):
+    private = (places.logs, places.run, places.secrets, places.redis, places.bundles)
+    for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), *((folder, 0o700) for folder in private)):
         folder.mkdir(exist_ok=True)
         folder.chmod(mode)
     for folder, mode in ((places.agent, 0o755), (places.warehouse, 0o700)):
         folder.mkdir(exist_ok=True)
-        account.own(folder, mode)
+        account.give(folder, mode)
     return places
 
 
 def remove(places: Places) -> None:
-    """Removes the state folder and what lies beside it."""
+    """Remove the state folder and the folder beside it."""
     for folder in {places.ground, places.state}:
         if folder.exists():
             shutil.rmtree(folder)
@@ -115,19 +119,19 @@ def _make_state(state: Path) -> None:
         state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BootstrapError(
-            f"{state} cannot be made.", where="state folder", why=str(error), todo="Choose another by TEITEN_STATE."
+            f"{state} cannot be made.", where="state folder", why=str(error), todo="Set TEITEN_STATE to another folder."
         ) from None
     if state.stat().st_uid != os.geteuid():
         raise BootstrapError(
             f"{state} belongs to another user.",
             where="state folder",
-            todo="Remove it as that user (make clean), or choose another folder by TEITEN_STATE.",
+            todo="Remove it as that user (make clean), or set TEITEN_STATE to another folder.",
         )
     if not (state / _MARKER).is_file() and any(state.iterdir()):
         raise BootstrapError(
             f"{state} holds files that are not Teiten's.",
             where="state folder",
-            todo="Choose a folder that is empty or does not exist by TEITEN_STATE.",
+            todo="Set TEITEN_STATE to a folder that is empty or does not exist.",
         )
     state.chmod(0o711)
 

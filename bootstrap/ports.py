@@ -1,4 +1,4 @@
-"""Loopback ports: which are free, which were chosen before, who has the one that is wanted."""
+"""Loopback ports: find free ones, remember those chosen before, name the process that has one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bootstrap import processes
 from bootstrap.errors import BootstrapError
-from bootstrap.places import written
+from bootstrap.places import write_file
 
 HOST = "127.0.0.1"
 WEB_PORT = 8720  # unless TEITEN_PORT says otherwise
@@ -34,34 +34,35 @@ class Ports:
 
 
 def web(environ: Mapping[str, str]) -> int:
-    """The web server's port: never silently another than the one expected. Raises BootstrapError when taken."""
+    """Return the web server's port. Raises BootstrapError where it is taken: no other port is chosen silently."""
     name, default, use = _WEB
     port = _number(environ, name) or default
     _refuse_taken(port, name, use)
     return port
 
 
-def inner(environ: Mapping[str, str], memory: Path) -> Ports:
-    """Ports as set in the environment, else as remembered in the file, else the first free ones; remembers them.
+def inner(environ: Mapping[str, str], file: Path) -> Ports:
+    """Return the ports set in the environment, else those remembered in the file, else free ones; remember them.
 
-    Raises BootstrapError when one that was set is taken."""
-    remembered = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
-    wanted = {name: _number(environ, name) for name, _, _ in _INNER}
+    Raises BootstrapError where one that was set is taken.
+    """
+    remembered = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    requested = {name: _number(environ, name) for name, _, _ in _INNER}
     for name, _, use in _INNER:
-        if wanted[name]:
-            _refuse_taken(wanted[name], name, use)
-    preferred = {name: wanted[name] or remembered.get(name, default) for name, default, _ in _INNER}
-    chosen: dict[str, int] = {}
+        if requested[name]:
+            _refuse_taken(requested[name], name, use)
+    preferred = {name: requested[name] or remembered.get(name, default) for name, default, _ in _INNER}
+    ports: dict[str, int] = {}
     for name, port in preferred.items():
-        others = {*chosen.values(), *(p for n, p in preferred.items() if n != name)}
-        chosen[name] = _first_free((port, *_SEARCH), others)
-    if chosen != remembered:
-        written(memory, json.dumps(chosen, indent=1) + "\n")
-    return Ports(*chosen.values())
+        taken = {*ports.values(), *(p for n, p in preferred.items() if n != name)}
+        ports[name] = _first_free((port, *_SEARCH), taken)
+    if ports != remembered:
+        write_file(file, json.dumps(ports, indent=1) + "\n")
+    return Ports(*ports.values())
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on this loopback port now."""
+    """Return whether a server could listen on this loopback port now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -72,7 +73,7 @@ def is_free(port: int) -> bool:
 
 
 def accepts(port: int) -> bool:
-    """Whether something answers on this loopback port."""
+    """Return whether something answers on this loopback port."""
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex((HOST, port)) == 0
@@ -99,23 +100,23 @@ def _first_free(candidates: tuple[int, ...], taken: set[int]) -> int:
 def _refuse_taken(port: int, name: str, use: str) -> None:
     if not is_free(port):
         raise BootstrapError(
-            f"Port {port}, wanted for {use}, is taken{_holder(port)}.",
+            f"Port {port} of {use} is taken{_holder(port)}.",
             where=name,
-            todo=f"Stop that, or choose another port: make demo {name}=NUMBER",
+            todo=f"Stop that process, or choose another port: make demo {name}=NUMBER",
         )
 
 
 def _holder(port: int) -> str:
-    """' by process 12 (nginx)', as far as this account may see it."""
-    sockets = {f"socket:[{inode}]" for inode in _listening(port)}
-    for process in processes.every():
+    """Return ' by process 12 (nginx)', or '' where this account may not see that."""
+    sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port)}
+    for process in processes.all_processes():
         if sockets & processes.descriptors(process.pid):
             return f" by process {process.pid} ({processes.command(process.pid)[:60]})"
     return ""
 
 
-def _listening(port: int) -> list[str]:
-    """Inodes of the sockets that listen on this port (state 0A in /proc/net/tcp)."""
+def _listening_inodes(port: int) -> list[str]:
+    """Return the inodes of the sockets that listen on this port (state 0A in /proc/net/tcp)."""
     rows = [row.split() for name in ("tcp", "tcp6") for row in _lines(f"/proc/net/{name}")[1:]]
     return [row[9] for row in rows if row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == port]
 

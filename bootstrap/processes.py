@@ -1,4 +1,4 @@
-"""What runs on this machine, read from /proc, and how to end it: by process id and start time, never by name."""
+"""List the processes of this machine, from /proc, and end them: by process id and start time, never by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _POLL_S = 0.02
 
 @dataclass(frozen=True)
 class Process:
-    """One process. started (clock ticks since boot) tells it from a later one with the same id."""
+    """One process.
+
+    started: in clock ticks since boot, by which it differs from a later one with the same id
+    """
 
     pid: int
     started: int
@@ -25,23 +28,23 @@ class Process:
 
 
 def find(pid: int) -> Process | None:
-    """The running process with this id; None when there is none, or it is only waiting to be reaped."""
+    """Return the running process with this id; None where there is none, or only a zombie."""
     fields = _stat(pid)
     return Process(pid, int(fields[19])) if fields and fields[0] not in "ZX" else None
 
 
-def alive(process: Process) -> bool:
-    """Whether this very process still runs."""
+def is_alive(process: Process) -> bool:
+    """Return whether this process, and no later one with its id, still runs."""
     return find(process.pid) == process
 
 
-def number_taken(pid: int) -> bool:
-    """Whether a process has this id, be it one that has ended and only waits to be reaped."""
+def is_pid_taken(pid: int) -> bool:
+    """Return whether a process has this id, be it a zombie."""
     return bool(_stat(pid))
 
 
-def every() -> Iterator[Process]:
-    """All processes that this account may see."""
+def all_processes() -> Iterator[Process]:
+    """Yield all processes that this account may see."""
     for entry in os.listdir(_PROC):
         if entry.isdigit() and (process := find(int(entry))):
             yield process
@@ -62,7 +65,7 @@ def group(pid: int) -> int:
 
 
 def owner(pid: int) -> int:
-    """The process's user id; -1 when it is gone."""
+    """Return the process's user id; -1 where it has ended."""
     try:
         return (_PROC / str(pid)).stat().st_uid
     except (FileNotFoundError, ProcessLookupError):
@@ -70,70 +73,71 @@ def owner(pid: int) -> int:
 
 
 def folder(pid: int) -> Path | None:
-    """The working directory; None where it cannot be read."""
+    """Return the working directory; None where it cannot be read."""
     return _link(pid, "cwd")
 
 
 def program(pid: int) -> Path | None:
-    """The executable file; None where it cannot be read."""
+    """Return the executable file; None where it cannot be read."""
     return _link(pid, "exe")
 
 
 def descriptors(pid: int) -> set[str]:
-    """What the process has open, as /proc names it; empty where it cannot be read."""
+    """Return the process's open files, as /proc names them; empty where they cannot be read."""
     folder = _PROC / str(pid) / "fd"
     try:
-        numbers = os.listdir(folder)
+        file_descriptors = os.listdir(folder)
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return set()
-    return {str(target) for number in numbers if (target := _link(pid, f"fd/{number}"))}
+    return {str(target) for number in file_descriptors if (target := _link(pid, f"fd/{number}"))}
 
 
 def command(pid: int) -> str:
-    """The command line, words joined by blanks."""
+    """Return the command line, its words joined by blanks."""
     return _read(pid, "cmdline").replace(b"\0", b" ").decode("utf-8", "replace").strip()
 
 
 def environment(pid: int) -> dict[str, str]:
-    """The environment that the process was started with; empty where it cannot be read.
+    """Return the environment with which the process was started; empty where it cannot be read.
 
-    Servers that write their title over it (PostgreSQL, Redis, sshd) show none."""
+    Servers that write their title over it (PostgreSQL, Redis, sshd) show none.
+    """
     words = _read(pid, "environ").decode("utf-8", "replace").split("\0")
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
 def with_variable(name: str, value: str) -> list[Process]:
-    """Every process that was started with this environment variable, but not this one and its ancestors."""
-    own = set(ancestors(own_id()))
-    return [p for p in every() if p.pid not in own and environment(p.pid).get(name) == value]
+    """Return every process that was started with this environment variable, without this one and its ancestors."""
+    excluded = set(ancestors(own_id()))
+    return [p for p in all_processes() if p.pid not in excluded and environment(p.pid).get(name) == value]
 
 
 def ancestors(pid: int) -> Iterator[int]:
-    """The process itself, its parent, and so on."""
+    """Yield the process itself, its parent, and so on."""
     while pid > 0:
         yield pid
         pid = parent(pid)
 
 
 def descendants(pid: int) -> list[Process]:
-    """Children, their children, and so on."""
+    """Return the process's children, their children, and so on."""
     children: dict[int, list[Process]] = {}
-    for process in every():
+    for process in all_processes():
         children.setdefault(parent(process.pid), []).append(process)
-    found, waiting = [], [pid]
-    while waiting:
-        young = children.get(waiting.pop(), [])
-        found += young
-        waiting += [process.pid for process in young]
-    return found
+    result, parents = [], [pid]
+    while parents:
+        offspring = children.get(parents.pop(), [])
+        result += offspring
+        parents += [process.pid for process in offspring]
+    return result
 
 
 def end(processes: Iterable[Process], first: signal.Signals = signal.SIGTERM, grace_s: float = 5) -> None:
-    """Asks with the first signal, insists with SIGKILL after the grace, returns when all are gone."""
+    """Send the first signal, and SIGKILL after grace_s; return when all have ended."""
     remaining = list(processes)
-    for insist in (first, signal.SIGKILL):
+    for number in (first, signal.SIGKILL):
         for process in remaining:
-            _send(process, insist)
+            _send(process, number)
         remaining = _wait(remaining, grace_s)
         if not remaining:
             return
@@ -141,21 +145,21 @@ def end(processes: Iterable[Process], first: signal.Signals = signal.SIGTERM, gr
 
 def _wait(processes: list[Process], limit_s: float) -> list[Process]:
     deadline = time.monotonic() + limit_s
-    while (processes := [p for p in processes if alive(p)]) and time.monotonic() < deadline:
+    while (processes := [p for p in processes if is_alive(p)]) and time.monotonic() < deadline:
         time.sleep(_POLL_S)
     return processes
 
 
 def _send(process: Process, number: signal.Signals) -> None:
-    if alive(process):
+    if is_alive(process):
         try:
             os.kill(process.pid, number)
         except ProcessLookupError:
-            return  # it ended by itself in between
+            return  # it has just ended by itself
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields after the name, which may itself hold blanks and brackets: state first."""
+    """Return the fields after the name, which may contain blanks and brackets; the first is the state."""
     return _read(pid, "stat").decode("utf-8", "replace").rpartition(")")[2].split()
 
 

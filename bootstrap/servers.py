@@ -1,4 +1,4 @@
-"""The three servers that everything stands on, each as a Service: warehouse (PostgreSQL), Redis, sshd."""
+"""The three servers of the demo and the tests, each as a Service: warehouse (PostgreSQL), Redis, sshd."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from bootstrap import agent, system
 from bootstrap.account import Account
 from bootstrap.errors import BootstrapError, say
-from bootstrap.places import Places, written
+from bootstrap.places import Places, write_file
 from bootstrap.ports import HOST, Ports
 
 DATABASE = "teiten"
@@ -23,7 +23,11 @@ DATABASE = "teiten"
 
 @dataclass(frozen=True)
 class Service:
-    """How to start one server, how to know that it is ready, and how to ask it to stop."""
+    """How to start one server, how to see that it is ready, and how to stop it.
+
+    account: that runs it; None for the present one
+    stop: the signal for a fast shutdown
+    """
 
     name: str
     argv: tuple[str, ...]
@@ -34,7 +38,7 @@ class Service:
 
 
 def all_of(places: Places, account: Account, ports: Ports, durable: bool) -> list[Service]:
-    """Prepares the three and says how to start them, in order. Raises BootstrapError."""
+    """Prepare the three; return them in the order of their start. Raises BootstrapError."""
     return [
         warehouse(places, account, ports.warehouse, durable),
         redis(places, ports.redis),
@@ -43,19 +47,19 @@ def all_of(places: Places, account: Account, ports: Ports, durable: bool) -> lis
 
 
 def secret(places: Places, name: str) -> str:
-    """A password of this state folder, made at its first use."""
+    """Return a password of this state folder, made at its first use."""
     path = places.secrets / name
     if not path.exists():
-        written(path, secrets.token_urlsafe(32), 0o600)
+        write_file(path, secrets.token_urlsafe(32), 0o600)
     return path.read_text(encoding="utf-8")
 
 
 def warehouse(places: Places, account: Account, port: int, durable: bool) -> Service:
-    """The embedded PostgreSQL 18, as the unprivileged account, reachable over loopback with a password only."""
+    """Prepare the embedded PostgreSQL 18, for the unprivileged account, reached over loopback with a password only."""
     programs = agent.server_bin(places)
     data = places.warehouse / "data"
     if not data.exists():
-        _initialise(places, account, programs, data)
+        _make_cluster(places, account, programs, data)
     settings = {
         "listen_addresses": HOST,
         "port": str(port),
@@ -77,34 +81,34 @@ def warehouse(places: Places, account: Account, port: int, durable: bool) -> Ser
 
 
 def redis(places: Places, port: int) -> Service:
-    """Redis without a disk copy: the warehouse holds what must not be lost."""
+    """Prepare Redis without files on disk: the warehouse holds what must not be lost."""
     password = secret(places, "redis_password")
     lines = [f"bind {HOST}", f"port {port}", f"requirepass {password}", f'dir "{places.redis}"']
     lines += ['save ""', "appendonly no", "daemonize no", "databases 16"]
     config = places.redis / "redis.conf"
-    written(config, "\n".join(lines) + "\n", 0o600)
-    question = f"AUTH {password}\r\nPING\r\n".encode()
+    write_file(config, "\n".join(lines) + "\n", 0o600)
+    request = f"AUTH {password}\r\nPING\r\n".encode()
     return Service(
         "redis",
         (system.redis_server(), str(config)),
         port,
-        lambda: b"+PONG" in _ask(port, question),
+        lambda: b"+PONG" in _exchange(port, request),
     )
 
 
 def sshd(places: Places, account: Account, port: int) -> Service:
-    """An sshd of our own on loopback: our host key, one account, public key only."""
+    """Prepare an sshd on loopback with a host key of its own, for one account, with public keys only."""
     program = system.program("sshd")
     if program is None:
         raise BootstrapError("There is no sshd.", where="system", todo="Run python3 -m bootstrap system.")
     root = os.geteuid() == 0
     if root:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # its own condition for starting as root
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # sshd requires it when started as root
     settings = {
         "Port": str(port),
         "ListenAddress": HOST,
-        "HostKey": _quoted(places.secrets / "host_key"),
-        "AuthorizedKeysFile": _quoted(places.sshd / "authorized_keys"),
+        "HostKey": _quote(places.secrets / "host_key"),
+        "AuthorizedKeysFile": _quote(places.sshd / "authorized_keys"),
         "PidFile": "none",
         # Without PAM sshd refuses an account that has no password set.
         "UsePAM": "yes" if root else "no",
@@ -122,7 +126,9 @@ def sshd(places: Places, account: Account, port: int) -> Service:
     }
     config = places.sshd / "sshd_config"
     config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()), encoding="utf-8")
-    return Service("sshd", (program, "-D", "-e", "-f", str(config)), port, lambda: _ask(port).startswith(b"SSH-2.0"))
+    return Service(
+        "sshd", (program, "-D", "-e", "-f", str(config)), port, lambda: _exchange(port).startswith(b"SSH-2.0")
+    )
 
 
 def database_url(places: Places, port: int) -> str:
@@ -133,49 +139,51 @@ def redis_url(places: Places, port: int) -> str:
     return f"redis://:{secret(places, 'redis_password')}@{HOST}:{port}/0"
 
 
-def _initialise(places: Places, account: Account, programs: Path, data: Path) -> None:
-    """A cluster with the database in it, under its name only when complete."""
+def _make_cluster(places: Places, account: Account, programs: Path, data: Path) -> None:
+    """Make a cluster with the database; it gets its name only when it is complete."""
     say("Making the warehouse …")
-    fresh, password_file = data.with_name("data.new"), data.with_name("password")
-    if fresh.exists():
-        shutil.rmtree(fresh)
+    partial, password_file = data.with_name("data.new"), data.with_name("password")
+    if partial.exists():
+        shutil.rmtree(partial)
     password_file.touch(mode=0o600)
     password_file.write_text(secret(places, "warehouse_password") + "\n", encoding="utf-8")
-    account.own(password_file, 0o600)
-    words = [str(programs / "initdb"), "-D", str(fresh), "-U", DATABASE, "--pwfile", str(password_file)]
+    account.give(password_file, 0o600)
+    words = [str(programs / "initdb"), "-D", str(partial), "-U", DATABASE, "--pwfile", str(password_file)]
     words += ["--auth=scram-sha-256", "--no-locale", "--encoding=UTF8"]
     _call(words, account)
     password_file.unlink()
-    single = [str(programs / "postgres"), "--single", "-D", str(fresh), "-c", "exit_on_error=on", "postgres"]
+    single = [str(programs / "postgres"), "--single", "-D", str(partial), "-c", "exit_on_error=on", "postgres"]
     _call(single, account, f"CREATE DATABASE {DATABASE}\n")
-    fresh.rename(data)
+    partial.rename(data)
 
 
 def _call(words: list[str], account: Account, text: str = "") -> None:
-    plain = {"PATH": os.defpath, "LC_ALL": "C"}
-    done = subprocess.run(words, input=text, capture_output=True, text=True, cwd="/", env=plain, **account.spawn)
-    if done.returncode != 0:
+    environment = {"PATH": os.defpath, "LC_ALL": "C"}
+    result = subprocess.run(
+        words, input=text, capture_output=True, text=True, cwd="/", env=environment, **account.spawn
+    )
+    if result.returncode != 0:
         raise BootstrapError(
-            f"{Path(words[0]).name} failed.", where="warehouse", why=(done.stderr or done.stdout).strip()[-2000:]
+            f"{Path(words[0]).name} failed.", where="warehouse", why=(result.stderr or result.stdout).strip()[-2000:]
         )
 
 
-def _ask(port: int, question: bytes = b"") -> bytes:
-    """What the server says first, or last after the question; b'' when it is not there."""
-    answer = b""
+def _exchange(port: int, request: bytes = b"") -> bytes:
+    """Return the server's greeting, or its response to the request; b'' where it does not answer."""
+    response = b""
     try:
-        with socket.create_connection((HOST, port), timeout=2) as line:
-            line.sendall(question)
-            while not answer.endswith(b"\n") or answer.count(b"\n") < question.count(b"\n"):
-                chunk = line.recv(256)
+        with socket.create_connection((HOST, port), timeout=2) as connection:
+            connection.sendall(request)
+            while not response.endswith(b"\n") or response.count(b"\n") < request.count(b"\n"):
+                chunk = connection.recv(256)
                 if not chunk:
                     break
-                answer += chunk
+                response += chunk
     except OSError:
         return b""
-    return answer
+    return response
 
 
-def _quoted(path: Path) -> str:
-    """A path for sshd_config, where % begins a token and blanks end a word."""
+def _quote(path: Path) -> str:
+    """Quote a path for sshd_config, where % begins a token and blanks end a word."""
     return '"' + str(path).replace("%", "%%") + '"'

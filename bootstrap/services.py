@@ -1,4 +1,4 @@
-"""Warehouse, Redis and sshd together: started, waited for, and stopped without a trace."""
+"""Start warehouse, Redis and sshd, wait until they are ready, and stop them without leaving a process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ _POLL_S = 0.05
 
 @dataclass
 class Running:
-    """Services at work. environment: what every process of Teiten needs to find them (docs/operations.md)."""
+    """The running services.
+
+    environment: variables by which every process of Teiten reaches them (docs/operations.md)
+    started: name → process and service
+    """
 
     places: Places
     account: Account
@@ -37,7 +41,7 @@ class Running:
     started: dict[str, tuple[subprocess.Popen[bytes], Service]] = field(default_factory=dict)
 
     def ended(self) -> list[str]:
-        """Names of the services that have ended by themselves."""
+        """Return the names of the services that have ended by themselves."""
         return [name for name, (child, _) in self.started.items() if child.poll() is not None]
 
     def log(self, name: str) -> Path:
@@ -45,36 +49,38 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(state: Path, durable: bool = True, first: Callable[[], None] = lambda: None) -> Iterator[Running]:
-    """The three services, ready, for the length of the block; then everything that belongs to this state is ended.
+def running(state: Path, durable: bool = True, before_start: Callable[[], None] = lambda: None) -> Iterator[Running]:
+    """Run the three services for the length of the block, then end everything that belongs to this state folder.
 
-    durable: whether a crash of the machine may cost nothing (the tests need not wait for the disk).
-    first: called when the state folder is ours and quiet, before anything starts.
-    Raises BootstrapError."""
+    Raises BootstrapError.
+
+    durable: whether a crash of the machine loses nothing; the tests need not wait for the disk
+    before_start: called when the state folder is locked and nothing of an earlier start runs
+    """
     os.umask(0o022)
     account = accounts.ensure()
-    here = places.prepare(state, account)
-    with _locked(here):
-        sweep.earlier_start(here)
-        sweep.agent_home(here, account)
-        first()
-        agent.prepare(here, account)
-        chosen = ports.inner(os.environ, here.state / "ports.json")
+    state_places = places.prepare(state, account)
+    with _hold_lock(state_places):
+        sweep.earlier_start(state_places)
+        sweep.agent_home(state_places, account)
+        before_start()
+        agent.prepare(state_places, account)
+        chosen_ports = ports.inner(os.environ, state_places.state / "ports.json")
         token = secrets.token_hex(8)
-        places.written(here.run / "session", token)
-        session = Running(here, account, chosen, _environment(here, account, chosen, token))
+        places.write_file(state_places.run / "session", token)
+        session = Running(state_places, account, chosen_ports, _environment(state_places, account, chosen_ports, token))
         try:
-            _start(session, servers.all_of(here, account, chosen, durable))
+            _start(session, servers.all_of(state_places, account, chosen_ports, durable))
             yield session
         finally:
             _stop(session, token)
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Impatient Ctrl-C inside the block is not heard: what is inside ends soon, and must end well."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, lambda *_: None) for number in numbers}
+def ignore_signals() -> Iterator[None]:
+    """Ignore Ctrl-C inside the block, which takes a short time and must complete."""
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda *_: None) for number in signals}
     try:
         yield
     finally:
@@ -83,18 +89,18 @@ def undisturbed() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _locked(here: Places) -> Iterator[None]:
-    """One start a state folder. The lock file names its holder. Raises BootstrapError."""
-    with (here.state / "lock").open("a+", encoding="utf-8") as lock:
+def _hold_lock(state_places: Places) -> Iterator[None]:
+    """Lock the state folder for this start; the lock file names its process. Raises BootstrapError."""
+    with (state_places.state / "lock").open("a+", encoding="utf-8") as lock:
         try:
-            # Not flock: a fork would inherit that, and outlive a killed parent as its holder.
+            # Not flock, which a forked child inherits and still holds when its parent was killed.
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
             raise BootstrapError(
                 f"Teiten runs already in this state folder (process {lock.read().split(' ')[0]}).",
-                where=str(here.state),
-                todo="Stop it (Ctrl-C in its terminal, or make clean), or choose another folder by TEITEN_STATE.",
+                where=str(state_places.state),
+                todo="Stop it (Ctrl-C in its terminal, or make clean), or set TEITEN_STATE to another folder.",
             ) from None
         lock.truncate(0)
         lock.write(str(processes.find(os.getpid())))
@@ -103,31 +109,31 @@ def _locked(here: Places) -> Iterator[None]:
         lock.truncate(0)
 
 
-def _environment(here: Places, account: Account, chosen: Ports, token: str) -> dict[str, str]:
+def _environment(state_places: Places, account: Account, chosen_ports: Ports, token: str) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return inherited | {
-        "TEITEN_DATABASE_URL": servers.database_url(here, chosen.warehouse),
-        "TEITEN_REDIS_URL": servers.redis_url(here, chosen.redis),
-        "TEITEN_SECRET_KEY": servers.secret(here, "secret_key"),
-        "TEITEN_STATE": str(here.state),
-        "TEITEN_BUNDLE_DIR": str(here.bundles),
+        "TEITEN_DATABASE_URL": servers.database_url(state_places, chosen_ports.warehouse),
+        "TEITEN_REDIS_URL": servers.redis_url(state_places, chosen_ports.redis),
+        "TEITEN_SECRET_KEY": servers.secret(state_places, "secret_key"),
+        "TEITEN_STATE": str(state_places.state),
+        "TEITEN_BUNDLE_DIR": str(state_places.bundles),
         "TEITEN_OPEN_READING": "1",
         "TEITEN_ALLOWED_HOSTS": f"{HOST},localhost",
         "TEITEN_AGENT_HOST": HOST,
-        "TEITEN_AGENT_PORT": str(chosen.sshd),
+        "TEITEN_AGENT_PORT": str(chosen_ports.sshd),
         "TEITEN_AGENT_USER": account.name,
-        "TEITEN_AGENT_KEY": str(here.key),
-        "TEITEN_AGENT_HOME": str(here.agent),
-        "TEITEN_AGENT_SEARCH": ":".join(agent.search(here)),
-        "TEITEN_AGENT_HOST_KEY": agent.host_key_line(here),
+        "TEITEN_AGENT_KEY": str(state_places.key),
+        "TEITEN_AGENT_HOME": str(state_places.agent),
+        "TEITEN_AGENT_SEARCH": ":".join(agent.search(state_places)),
+        "TEITEN_AGENT_HOST_KEY": agent.host_key_line(state_places),
         "PYTHONUNBUFFERED": "1",
         sweep.TOKEN: token,
     }
 
 
-def _start(session: Running, wanted: list[Service]) -> None:
-    plain = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "HOME": "/"}
-    for service in wanted:
+def _start(session: Running, services: list[Service]) -> None:
+    environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "HOME": "/"}
+    for service in services:
         options = service.account.spawn if service.account else {}
         with session.log(service.name).open("wb") as log:
             child = subprocess.Popen(
@@ -136,13 +142,13 @@ def _start(session: Running, wanted: list[Service]) -> None:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd="/",
-                env=plain,
-                start_new_session=True,  # Ctrl-C in the terminal is ours to handle, not theirs
+                env=environment,
+                start_new_session=True,  # so that Ctrl-C in the terminal reaches us alone
                 **options,
             )
         session.started[service.name] = (child, service)
         pid_file = session.places.run / f"{service.name}.pid"
-        places.written(pid_file, str(processes.find(child.pid) or Process(child.pid, 0)))
+        places.write_file(pid_file, str(processes.find(child.pid) or Process(child.pid, 0)))
     for child, service in session.started.values():
         _wait_ready(session, child, service)
 
@@ -164,9 +170,9 @@ def _wait_ready(session: Running, child: subprocess.Popen[bytes], service: Servi
 
 
 def _stop(session: Running, token: str) -> None:
-    """Users of the services first, the agent's work next, the services last."""
-    with undisturbed():
-        sweep.started_with(token)
+    """Stop the users of the services first, the agent's work next, the services last."""
+    with ignore_signals():
+        sweep.end_session(token)
         for name in ("sshd", "redis", "warehouse"):
             if name == "redis":
                 sweep.agent_home(session.places, session.account)
@@ -176,10 +182,10 @@ def _stop(session: Running, token: str) -> None:
 
 
 def _stop_one(session: Running, child: subprocess.Popen[bytes], service: Service) -> None:
-    family = processes.descendants(child.pid) if service.name == "sshd" else []
+    descendants = processes.descendants(child.pid) if service.name == "sshd" else []
     main = processes.find(child.pid)
     if main:
         processes.end([main], service.stop, grace_s=20)
-    processes.end(family)
+    processes.end(descendants)
     child.wait()
     (session.places.run / f"{service.name}.pid").unlink(missing_ok=True)

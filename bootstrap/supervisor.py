@@ -1,4 +1,4 @@
-"""Runs the parts of the demo beside its servers, until somebody stops it or one of them cannot go on."""
+"""Run the parts of the demo beside its servers, until somebody stops it or a part ends that is not restarted."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _LAST_LINES = 20
 class Part:
     """A program of the demo.
 
-    name: of its log, too.
-    restarted: whether it is started again when it ends.
+    name: of the part and its log
+    restarted: whether it is started again when it ends
     """
 
     name: str
@@ -42,14 +42,17 @@ class Part:
 
 @dataclass(frozen=True)
 class End:
-    """What ended by itself and is not started again. status: as of subprocess; None of a server."""
+    """A part or server that ended by itself and is not started again.
+
+    status: as in subprocess; None for a server
+    """
 
     name: str
     status: int | None
 
 
 class Output:
-    """Takes what parts print: each into its own log, only those in `shown` to the terminal, as they are."""
+    """Writes each part's output to its log, and that of the parts in `shown` to the terminal too."""
 
     def __init__(self, logs: Path, shown: frozenset[str]) -> None:
         self._logs, self._shown = logs, shown
@@ -59,7 +62,7 @@ class Output:
         self._lock = threading.Lock()
 
     def write(self, name: str, line: bytes) -> None:
-        """One line of a part; from any thread."""
+        """Write one line of a part; may be called from any thread."""
         text = line.decode("utf-8", "replace")
         with self._lock:
             if name not in self._files:
@@ -78,7 +81,7 @@ class Output:
 
 
 class _Child:
-    """One start of a part, in a session of its own: a Ctrl-C in the terminal is the supervisor's to handle."""
+    """One process of a part, in a session of its own, so that Ctrl-C in the terminal reaches the supervisor alone."""
 
     def __init__(self, part: Part, output: Output) -> None:
         try:
@@ -98,11 +101,11 @@ class _Child:
 
     @property
     def status(self) -> int | None:
-        """How it ended; None while it runs, or a process that it started and that holds its output."""
+        """Its exit status; None while it, or a process that it started and that has its output open, runs."""
         return None if self._reader.is_alive() else self._process.poll()
 
     def send(self, number: signal.Signals) -> None:
-        """To it and what it has started."""
+        """Send a signal to it and the processes that it has started."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
 
@@ -113,9 +116,9 @@ class _Child:
 
 
 class Supervisor:
-    """A part that is `restarted` is started again when it ends, at most so often a minute.
+    """Runs parts; starts a part that is `restarted` again when it ends, unless it has ended too often within a minute.
 
-    servers_ended: names of the servers beside the parts that have ended.
+    servers_ended: returns the names of the servers beside the parts that have ended
     """
 
     def __init__(self, parts: Sequence[Part], output: Output, servers_ended: Callable[[], Sequence[str]]) -> None:
@@ -127,9 +130,11 @@ class Supervisor:
         self._stopped = False
 
     def run(self) -> End | None:
-        """Returns what ended by itself, None after SIGINT, SIGTERM or SIGHUP; all parts have ended by then.
+        """Run all parts until one ends that is not restarted, or a server does; return it, None after a signal.
 
-        The signals stay handled: a second Ctrl-C does not break off what the caller has still to stop."""
+        All parts have ended by then. SIGINT, SIGTERM and SIGHUP stay handled, so that a second Ctrl-C does not
+        interrupt the caller while it stops the servers.
+        """
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop)
         try:
@@ -150,7 +155,7 @@ class Supervisor:
         self._children[part.name] = _Child(part, self._output)
 
     def _first_end(self, now_s: float) -> End | None:
-        """Starts again what is due; returns what has ended and is not started again."""
+        """Start again the parts that are due; return a part or server that has ended and is not started again."""
         for name in [name for name, due_s in self._due.items() if due_s <= now_s]:
             del self._due[name]
             self._start(self._parts[name])
@@ -163,12 +168,12 @@ class Supervisor:
         return None
 
     def _starts_again(self, name: str, status: int, now_s: float) -> bool:
-        """Whether a part that has ended is started again, and after what time; says so."""
+        """Return whether a part that has ended is started again, schedule that, and print it."""
         if not self._parts[name].restarted:
             return False
         self._ends[name] = [end_s for end_s in self._ends[name] if end_s > now_s - _WINDOW_S] + [now_s]
         ends = len(self._ends[name])
-        what = f"{name} has {_how(status)}"
+        what = f"{name} has {_describe_status(status)}"
         if ends >= MOST_ENDS:
             say(f"\n{what}, {ends} times within {_WINDOW_S:g} s: it is not started again.")
             return False
@@ -178,7 +183,7 @@ class Supervisor:
         return True
 
     def _end_all(self) -> None:
-        """Asks all that run to end, and insists after the grace."""
+        """Send SIGTERM to all that run, and SIGKILL after a grace."""
         running = list(self._children.values())
         for number in (signal.SIGTERM, signal.SIGKILL):
             running = [child for child in running if child.status is None]
@@ -189,5 +194,5 @@ class Supervisor:
                 time.sleep(_POLL_S)
 
 
-def _how(status: int) -> str:
+def _describe_status(status: int) -> str:
     return f"ended with status {status}" if status >= 0 else f"been ended by signal {-status}"

@@ -1,4 +1,4 @@
-"""Leaves no process behind: on the agent's folder, of an earlier start that was killed, and at the end of this one."""
+"""End processes that would be left: of the agent's folder, of an earlier start that was killed, of this start."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bootstrap.places import Places
 from bootstrap.processes import Process
 
 TOKEN = "TEITEN_SESSION"
-# An attempt has a folder below jobs/, and each of its jobs one in that: measure, sar-primary, …
+# An attempt has a folder below jobs/, with a folder for each of its jobs: measure, sar-primary, …
 _PID_FILES = ("**/jobs/*/*/pid", "**/jobs/*/pid")
 
 
 def agent_home(places: Places, account: Account) -> list[str]:
-    """Ends the jobs and the PostgreSQL servers below the agent's folder. Returns what was ended, for reading."""
+    """End the jobs and the PostgreSQL servers below the agent's folder; return descriptions of their processes."""
     home = places.agent
     jobs = list(_jobs(home))
     names = [_name(process) for process in jobs]
@@ -26,56 +26,59 @@ def agent_home(places: Places, account: Account) -> list[str]:
     names += [_name(process) for process in postmasters]
     processes.end(postmasters, signal.SIGINT, grace_s=15)
     if account.dedicated:
-        rest = [p for p in _of_account(account) if _within(p.pid, home) and not _in_warehouse(p.pid, places)]
-        names += [_name(process) for process in rest]
-        processes.end(rest)
+        remaining = [p for p in _of_account(account) if _within(p.pid, home) and not _in_warehouse(p.pid, places)]
+        names += [_name(process) for process in remaining]
+        processes.end(remaining)
     _unlock(home)
     return names
 
 
 def earlier_start(places: Places) -> None:
-    """Ends what a start that was itself killed has left: servers by their pid files, the rest by its token."""
+    """End the processes of a start that was killed: servers by their pid files, all others by its token."""
     for path in sorted(places.run.glob("*.pid"), reverse=True):
         pid, started = (int(word) for word in path.read_text(encoding="utf-8").split())
-        found = Process(pid, started)
-        if processes.alive(found):
-            family = processes.descendants(pid) if path.stem == "sshd" else []
+        process = Process(pid, started)
+        if processes.is_alive(process):
+            descendants = processes.descendants(pid) if path.stem == "sshd" else []
             # PostgreSQL takes SIGINT for a fast shutdown; Redis and sshd end by it as well.
-            processes.end([found], signal.SIGINT, grace_s=15)
-            processes.end(family)
+            processes.end([process], signal.SIGINT, grace_s=15)
+            processes.end(descendants)
         path.unlink()
-    # Where PostgreSQL's first process was killed, others of it may live on and keep a new one from starting.
-    processes.end([p for p in processes.every() if _serves(p.pid, places)], signal.SIGQUIT)
+    # Where the postmaster was killed, its children may run on and keep a new server from starting.
+    processes.end([p for p in processes.all_processes() if _serves(p.pid, places)], signal.SIGQUIT)
     _unlock(places.warehouse)
     token = places.run / "session"
     if token.exists():
-        started_with(token.read_text(encoding="utf-8"))
+        end_session(token.read_text(encoding="utf-8"))
         token.unlink()
 
 
-def started_with(token: str) -> None:
-    """Ends every process that was started with this session's token in its environment."""
+def end_session(token: str) -> None:
+    """End every process that was started with this session's token in its environment."""
     processes.end(processes.with_variable(TOKEN, token))
 
 
 def left_over(places: Places, account: Account) -> list[str]:
-    """Processes that still belong to this state folder or, where it is the agent's alone, run as its account."""
-    own = set(processes.ancestors(processes.own_id()))
+    """Return a line for each process of this state folder or, where it is the agent's alone, of the agent's account."""
+    excluded = set(processes.ancestors(processes.own_id()))
     roots = {str(places.state), str(places.ground)}
-    found = []
-    for process in processes.every():
+    process_lines = []
+    for process in processes.all_processes():
         pid = process.pid
         where = str(processes.folder(pid) or "")
-        named = any(root in processes.command(pid) or _below(where, root) for root in roots)
-        ours = processes.environment(pid).get("TEITEN_STATE") in roots
-        agents = account.dedicated and processes.owner(pid) == account.uid
-        if pid not in own and (named or ours or agents):
-            found.append(f"{_name(process)} in {where}")
-    return found
+        in_command = any(root in processes.command(pid) or _below(where, root) for root in roots)
+        in_environment = processes.environment(pid).get("TEITEN_STATE") in roots
+        runs_as_agent = account.dedicated and processes.owner(pid) == account.uid
+        if pid not in excluded and (in_command or in_environment or runs_as_agent):
+            process_lines.append(f"{_name(process)} in {where}")
+    return process_lines
 
 
 def _postmasters(home: Path) -> Iterator[Process]:
-    """PostgreSQL servers whose data directory lies below home: the process is in it, so a stale file harms nobody."""
+    """Yield the PostgreSQL servers whose data directory is below home.
+
+    The process must work in it, lest a stale pid file names another process.
+    """
     for path in home.rglob("postmaster.pid"):
         process = processes.find(_first_number(path))
         if process and processes.folder(process.pid) == path.parent.resolve():
@@ -83,12 +86,14 @@ def _postmasters(home: Path) -> Iterator[Process]:
 
 
 def _unlock(root: Path) -> None:
-    """Removes PostgreSQL's lock file from data directories below root in which no process is. PostgreSQL itself takes
-    the lock of a killed server for held where its number is another process's now, or that of a dead one whose parent
-    has not asked for its end, which in a container can last for ever."""
-    inside = {processes.folder(process.pid) for process in processes.every()}
+    """Remove PostgreSQL's lock file from data directories below root in which no process works.
+
+    PostgreSQL takes the lock of a killed server for valid where its process id is another process's now, or a zombie's,
+    which in a container can remain for ever.
+    """
+    working_directories = {processes.folder(process.pid) for process in processes.all_processes()}
     for path in root.rglob("postmaster.pid"):
-        if path.parent.resolve() not in inside and processes.number_taken(_first_number(path)):
+        if path.parent.resolve() not in working_directories and processes.is_pid_taken(_first_number(path)):
             path.unlink()
 
 
@@ -98,10 +103,12 @@ def _first_number(path: Path) -> int:
 
 
 def _jobs(home: Path) -> Iterator[Process]:
-    """All processes in the process group of a job below home, where one of them shows by its folder or command that the
-    group is the job's still."""
+    """Yield all processes in the process groups of jobs below home.
+
+    One process of a group must show by its folder or command that the group is still the job's.
+    """
     groups: dict[int, list[Process]] = {}
-    for process in processes.every():
+    for process in processes.all_processes():
         groups.setdefault(processes.group(process.pid), []).append(process)
     for path in (path for pattern in _PID_FILES for path in home.glob(pattern)):
         text = path.read_text(encoding="utf-8", errors="replace").strip()
@@ -111,16 +118,16 @@ def _jobs(home: Path) -> Iterator[Process]:
 
 
 def _of_account(account: Account) -> Iterator[Process]:
-    return (process for process in processes.every() if processes.owner(process.pid) == account.uid)
+    return (process for process in processes.all_processes() if processes.owner(process.pid) == account.uid)
 
 
 def _in_warehouse(pid: int, places: Places) -> bool:
-    """The warehouse runs the agent's programs, as the agent's account, in a folder of its own."""
+    """Return whether a process works in the warehouse's folder: its account and programs are the agent's."""
     return _below(str(processes.folder(pid)), str(places.warehouse))
 
 
 def _serves(pid: int, places: Places) -> bool:
-    """Whether it is one of the warehouse's processes, and not a shell that somebody has left there."""
+    """Return whether it is one of the warehouse's processes, and not a shell that somebody left in its folder."""
     program = processes.program(pid)
     return program is not None and program.name == "postgres" and _in_warehouse(pid, places)
 

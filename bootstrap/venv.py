@@ -1,4 +1,4 @@
-"""The virtual environment with the pinned requirements; made once, reused while the requirement files are the same."""
+"""Make the virtual environment with the pinned requirements, and reuse it while the requirement files are the same."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _FILES = {False: "requirements.txt", True: "requirements-dev.txt"}
 
 
 def ensure(dev: bool, checkout: Path = CHECKOUT, folder: Path = VENV) -> bool:
-    """Makes or completes the environment. Returns whether there was anything to do. Raises BootstrapError."""
+    """Make or complete the environment; return whether there was anything to do. Raises BootstrapError."""
     stamp = folder / "teiten-stamp.json"
-    wanted = _wanted(dev, checkout)
-    if _installed(stamp).items() >= wanted.items() and (folder / "bin" / "python").exists():
+    requirements = _stamp_content(dev, checkout)
+    if _read_stamp(stamp).items() >= requirements.items() and (folder / "bin" / "python").exists():
         return False
     stamp.unlink(missing_ok=True)
     if not _usable(folder):
@@ -29,50 +29,50 @@ def ensure(dev: bool, checkout: Path = CHECKOUT, folder: Path = VENV) -> bool:
     say(f"Installing {name} into {folder.name} …")
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
     _call([*pip, "--requirement", str(checkout / name)], f"The requirements of {name} could not be installed.")
-    stamp.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
+    stamp.write_text(json.dumps(requirements, indent=1) + "\n", encoding="utf-8")
     return True
 
 
-def _wanted(dev: bool, checkout: Path) -> dict[str, str]:
-    """What the stamp must hold: the Python, and the hash of each requirement file that is needed."""
+def _stamp_content(dev: bool, checkout: Path) -> dict[str, str]:
+    """Return the content of the stamp: the version of Python, and the hash of each requirement file."""
     names = [_FILES[False], _FILES[True]] if dev else [_FILES[False]]
     hashes = {name: hashlib.sha256((checkout / name).read_bytes()).hexdigest() for name in names}
     return {"python": f"{sys.version_info.major}.{sys.version_info.minor}", **hashes}
 
 
-def _installed(stamp: Path) -> dict[str, str]:
+def _read_stamp(stamp: Path) -> dict[str, str]:
     try:
-        found = json.loads(stamp.read_text(encoding="utf-8"))
+        content = json.loads(stamp.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _usable(folder: Path) -> bool:
-    """Whether this is an environment of this Python, made in this place, with a pip that works."""
+    """Return whether this is an environment of this Python, made in this folder, with a working pip."""
     python = folder / "bin" / "python"
     if not python.exists():
         return False
-    asked = "import sys, pip; print(sys.prefix, *sys.version_info[:2], sep='|')"
-    answer = subprocess.run([str(python), "-c", asked], capture_output=True, text=True)
-    return answer.stdout.strip() == f"{folder}|{sys.version_info.major}|{sys.version_info.minor}"
+    script = "import sys, pip; print(sys.prefix, *sys.version_info[:2], sep='|')"
+    result = subprocess.run([str(python), "-c", script], capture_output=True, text=True)
+    return result.stdout.strip() == f"{folder}|{sys.version_info.major}|{sys.version_info.minor}"
 
 
 def _make(folder: Path) -> None:
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         system.install_venv_module()
     say(f"Making {folder} with Python {sys.version.split()[0]} …")
-    # The base interpreter, so that an environment can be made anew from inside itself.
+    # The base interpreter, so that an environment can be made anew by its own Python.
     python = getattr(sys, "_base_executable", sys.executable)
     _call([python, "-m", "venv", "--clear", str(folder)], "The virtual environment could not be made.")
 
 
-def _call(words: list[str], complaint: str) -> None:
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
+def _call(command: list[str], error: str) -> None:
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
         raise BootstrapError(
-            complaint,
+            error,
             where="virtual environment",
-            why=(done.stderr or done.stdout).strip()[-2000:],
+            why=(result.stderr or result.stdout).strip()[-2000:],
             todo="Check the network and the disk's free space, then run the same command again.",
         )

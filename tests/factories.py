@@ -45,7 +45,7 @@ from results.pruning import record_inventory
 from results.runs import create_run, save_plan
 from webapp import citations
 from webapp.access import new_token
-from workers.bundle.writer import packed
+from workers.bundle.writer import pack
 from workers.registry import kinds
 
 HOST_FACTOR = """
@@ -304,7 +304,7 @@ def stacks(trial: models.Trial) -> dict[str, int]:
 def write_bundle(folder: Path, trial: models.Trial, number: int) -> ingest.Archive:
     """The archive of raw files, at its place below the bundle folder."""
     path = f"{trial.run_id}/{trial.pk}-{number}.tar.gz"
-    data = packed(RAW_FILES)
+    data = pack(RAW_FILES)
     target = folder / path
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(data)

@@ -119,7 +119,7 @@ def _made() -> Iterator[Warehouse]:
     around, owner = places.known(Path(surrounding("TEITEN_STATE"))), account.current()
     assert around is not None and owner is not None
     folder = Path(tempfile.mkdtemp(prefix="restarted-", dir=around.ground))
-    owner.own(folder, 0o700)
+    owner.give(folder, 0o700)
     programs, data = agent.server_bin(around), folder / "data"
     words = ["-D", str(data), "-U", USER, "-A", "trust", "--no-sync", "--no-locale", "--encoding=UTF8"]
     subprocess.run(

@@ -1,4 +1,4 @@
-"""The scheduler of Celery beat, whose schedules are in the warehouse, and which survives the warehouse's absence."""
+"""The scheduler of Celery beat: its schedules are in the warehouse, and it goes on while the warehouse is away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data of a trial and the caches above them, by the plan's policies."""
+"""Load a trial's data and warm its caches, by the plan's policies."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from workers.interfaces import Stage
 from workers.postgres import database, verify
 from workers.servers.nodes import all_of
 
-# Settings that decide what a load leaves behind: data loaded under others are others.
+# Settings that change what a load leaves on disk: data loaded under other values are other data.
 _SHAPING = ("default_statistics_target", "default_toast_compression")
 
 
 def data_key(spec: TrialSpec) -> tuple[dict[str, Any], str]:
-    """What decides the data that a trial works on, and its hash, by which loaded data are found again."""
+    """Return what decides the data that a trial works on, and its hash, by which loaded data are reused."""
     key = {
         "workload": spec.workload,
         "access_method": spec.access_method,
         **{f"setting.{name}": spec.settings[name] for name in _SHAPING if name in spec.settings},
         **registry.kinds().workloads[spec.workload].data_key(spec.parameters),
     }
-    if spec.data == "reuse":  # what an arrangement does to the data stays in them; the other policies begin anew
+    if spec.data == "reuse":  # a topology may change the data for good; the other policies load them anew
         key |= registry.kinds().topologies[spec.topology].data_key(spec.topology_parameters)
     return key, hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
 async def load(stage: Stage) -> LayerUse:
-    """Has the data ready in `stage.database`, by the plan's policy; the layer that describes it."""
+    """Load or reuse the data by the plan's policy, and set `stage.database`; return the layer that describes it."""
     spec = stage.spec
     workload = registry.workload(spec.workload)
     key, key_hash = data_key(spec)
@@ -49,27 +49,29 @@ async def load(stage: Stage) -> LayerUse:
 
 
 async def warm(stage: Stage) -> None:
-    """Caches by the plan's policy, the workload's own warm-up, a checkpoint, and autovacuum come to rest, so that none
-    of them falls into the measured window."""
+    """Bring caches into the plan's state, run the workload's warm-up and a checkpoint, and wait for autovacuum.
+
+    So none of these falls into the measured window.
+    """
+    nodes = _nodes_with_load(stage)
     if stage.spec.cache == "prewarm":
-        warmed = {node: await database.prewarm(stage.servers[node], stage.database) for node in _read(stage)}
-        for node, said in warmed.items():
-            if said["how"] == "nothing":
-                stage.recorder.gap("prewarm", node, said["why"])
-        stage.recorder.note("cache", warmed if len(warmed) > 1 else next(iter(warmed.values())))
+        results = {node: await database.prewarm(stage.servers[node], stage.database) for node in nodes}
+        for node, result in results.items():
+            if result["how"] == "nothing":
+                stage.recorder.gap("prewarm", node, result["why"])
+        stage.recorder.note("cache", results if len(results) > 1 else next(iter(results.values())))
     await registry.workload(stage.spec.workload).warm_up(stage)
-    if stage.spec.cache == "cold":  # last of all: whatever ran before has warmed it
-        for node in _read(stage):
+    if stage.spec.cache == "cold":  # last, since everything before warms the caches
+        for node in nodes:
             await database.cold(stage.servers[node])
-    nodes = _read(stage)
-    states = await all_of(_settled(stage, node) for node in nodes)
+    states = await all_of(_settle(stage, node) for node in nodes)
     for node, state in zip(nodes, states, strict=True):
         if state and state.busy:
             stage.recorder.gap("autovacuum", node, f"still at work when the clock started: {'; '.join(state.busy)}")
 
 
-async def _settled(stage: Stage, node: str) -> verify.State | None:
-    """None where a server that is not Teiten's refuses to be asked."""
+async def _settle(stage: Stage, node: str) -> verify.State | None:
+    """Return the server's state after a checkpoint; None where a server that is not Teiten's refuses the queries."""
     server = stage.servers[node]
     try:
         return await verify.settle(server, stage.database)
@@ -80,10 +82,13 @@ async def _settled(stage: Stage, node: str) -> verify.State | None:
         return None
 
 
-def _read(stage: Stage) -> list[str]:
-    """The nodes whose caches count: those that hold the data, the primary first, and those that take load; behind a
-    pooler all."""
+def _nodes_with_load(stage: Stage) -> list[str]:
+    """Return the nodes whose caches count: those that hold the data, the primary first, then those that take load.
+
+    Behind a pooler every server takes load.
+    """
     holders = registry.kinds().topologies[stage.spec.topology].holders
-    holding = [node for node in stage.spec.servers if role_of(node) in holders]
-    taking = [[load.server] if load.server in stage.servers else stage.servers for load in stage.loads]
-    return list(dict.fromkeys([*holding, *(node for nodes in taking for node in nodes)]))
+    nodes = [node for node in stage.spec.servers if role_of(node) in holders]
+    for load in stage.loads:
+        nodes += [load.server] if load.server in stage.servers else stage.servers
+    return list(dict.fromkeys(nodes))

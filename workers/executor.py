@@ -1,16 +1,16 @@
-"""One attempt as a list of named phases. Values in, an archived bundle out; knows no database.
+"""Run one attempt, phase by phase, and archive its bundle. Knows no database.
 
-prepare  connect, clear away what dead attempts left, set the host factors, build the topology
-load     the data, by the plan's policy
-arrange  the other servers, where they need the data first
-warm     the caches, by the plan's policy; the workload's own warm-up; a checkpoint
-verify   what must hold before the clock starts (DESIGN decision 9)
+prepare  connect, remove what dead attempts left, set the host factors, build the topology
+load     load the data, by the plan's policy
+arrange  arrange the other servers, where they need the data first
+warm     warm the caches, by the plan's policy; the workload's own warm-up; a checkpoint
+verify   check what must hold before the clock starts
 watch    start the collectors
-measure  the workload, for its duration
-collect  stop the collectors, fetch what they wrote
-audit    what must hold of the data afterwards, where the workload has something to ask
+measure  run the workload, for its duration
+collect  stop the collectors and fetch their files
+audit    check the data after the run, where the workload does
 clean    remove the attempt's files; after a failure end its sessions, and servers that hang; revert the host factors;
-         stop servers that nothing waits for
+         stop servers that no trial waits for
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from results.domain.measurement.parsed_trial import CommandRun, LayerUse
 from workers import data, registry
 from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
-from workers.host.factors import Noted
+from workers.host.factors import ReportChanges
 from workers.host.use import HostUse
-from workers.interfaces import Arranged, Audited, Released, Service, Stage
+from workers.interfaces import ArrangingTopology, AuditingWorkload, ReleasingTopology, Service, Stage
 from workers.lookout import ActivityMonitor, Report
 from workers.orders import Order
 from workers.phases import Phases, Progress
@@ -63,12 +63,17 @@ T = TypeVar("T")
 Idle = Callable[[], Awaitable[Collection[str]]]
 LOST = "lost"
 CANCELLED = "cancelled"
-_SALVAGE_S, _SALVAGE_CANCELLED_S = 300.0, 60.0  # a server that hangs gives its statistics to nobody
+_SAVE_S, _SAVE_CANCELLED_S = 300.0, 60.0  # a server that hangs gives its statistics to nobody
 
 
 @dataclass
 class _Attempt:
-    """What one attempt is doing: filled phase by phase, kept whatever happens."""
+    """The state of one attempt, filled phase by phase and kept whatever happens.
+
+    nodes: the trial's roles, with the clocks of their agents
+    watching: (collector, node) of each that was started
+    error: why the attempt failed, `TeitenError.as_dict()`
+    """
 
     order: Order
     writer: BundleWriter
@@ -85,16 +90,16 @@ class _Attempt:
         return list({remote.address.name: remote for remote in self.stage.agents.values()}.values())
 
 
-async def noted_nowhere(agent: str, changes: Sequence[Change]) -> None:
-    """For attempts beside a warehouse: the agent's own files know what is changed there."""
+async def discard_changes(agent: str, changes: Sequence[Change]) -> None:
+    """Report nothing, for attempts without a warehouse: files on the agent hold what is changed there."""
 
 
-async def seen_by_none(look: Look | None) -> None:
-    """For attempts that nobody looks at while they run."""
+async def discard_look(look: Look | None) -> None:
+    """Report nothing, for attempts that no page shows while they run."""
 
 
-async def always_ours() -> bool:
-    """For attempts beside a warehouse, whose agents nobody else is given."""
+async def always_leased() -> bool:
+    """Return True, for attempts without a warehouse: no other attempt can take their agents."""
     return True
 
 
@@ -103,26 +108,33 @@ async def run(
     bundles: Path,
     progress: Progress,
     idle: Idle,
-    noted: Noted = noted_nowhere,
-    seen: Report = seen_by_none,
-    ours: Callable[[], Awaitable[bool]] = always_ours,
+    report_changes: ReportChanges = discard_changes,
+    report_look: Report = discard_look,
+    has_leases: Callable[[], Awaitable[bool]] = always_leased,
 ) -> tuple[Archived, dict[str, Any] | None]:
-    """Runs the attempt and archives its bundle under `bundles`: (where, error). Never raises for what an agent or a
-    server did: that is in the error and in the manifest. idle: asked at the end for the names of the agents that are
-    still this attempt's and that no other trial waits for; there running servers are stopped. noted: told what of an
-    agent is not at its own value, whenever that changes. seen: told what sessions wait for where a phase takes longer
-    than it should; None: no longer. ours: asked before cleaning up whether the agents are still this attempt's.
+    """Run the attempt and archive its bundle; return the archive, and the error that ended the attempt or None.
 
-    Cancelled with the message LOST, it has lost its agents to another attempt: it touches nothing there but its own
-    files. Cancelled otherwise, it cleans up as ever. It must not be cancelled once it is in the phase `clean`."""
+    Never raises for a failure of an agent or a server: that is in the error and in the manifest.
+
+    Cancelled with the message LOST, the attempt has lost its agents to another one, and touches nothing there but its
+    own files. Cancelled with another message, it cleans up. It must not be cancelled in the phase `clean`.
+
+    bundles: folder for the archive
+    progress: called with each phase and its expected seconds
+    idle: returns, at the end, the names of the attempt's agents that no other trial waits for; their servers stop
+    report_changes: called with an agent's host factors that are not at their own value, whenever these change
+    report_look: called with what sessions wait for where a phase takes longer than expected; with None once it ended
+    has_leases: returns, before cleaning up, whether the agents are still this attempt's
+    """
     writer = BundleWriter(bundles, order.trial_key, order.attempt)
     stage = Stage(order.spec, {}, {}, writer, job_name=f"{order.trial_key.replace('/', '-')}-{order.attempt}")
     if workload := registry.kinds().workloads.get(order.spec.workload):
         stage.measured_s = workload.measured_s(order.spec.parameters, order.spec.duration_s)
         stage.stored_by = workload.stored_by(order.spec.parameters)
         stage.deadlines = deadlines(order.spec, registry.kinds(), order.past_s)
-    host = HostUse(stage, order.hosts, order.trial_key, noted)
-    attempt = _Attempt(order, writer, Phases(stage, progress, ActivityMonitor(stage, seen), time.time()), stage, host)
+    host = HostUse(stage, order.hosts, order.trial_key, report_changes)
+    phases = Phases(stage, progress, ActivityMonitor(stage, report_look), time.time())
+    attempt = _Attempt(order, writer, phases, stage, host)
     lost = False
     async with AsyncExitStack() as connections:
         try:
@@ -130,13 +142,14 @@ async def run(
         except asyncio.CancelledError as error:
             lost = error.args == (LOST,)
             if not lost:
-                stopped = TrialError("The trial was cancelled.", where=_where(attempt))
+                stopped = TrialError("The trial was cancelled.", where=_last_phase(attempt))
                 attempt.error = stopped.as_dict() | {"kind": CANCELLED}
-        except Exception as error:  # noqa: BLE001  (whatever it was, it ends in the bundle and on the page)
-            _failed(attempt, error)
-        # What has gone wrong may be the successor's doing, before any heartbeat could tell of it.
-        if lost := lost or not await ours():
-            _lost(attempt)
+        except Exception as error:  # noqa: BLE001  (any error belongs into the bundle and onto the page)
+            _record_error(attempt, error)
+        # Another attempt on these agents may have caused the error before a heartbeat noticed the lost lease.
+        lost = lost or not await has_leases()
+        if lost:
+            _record_lost_agents(attempt)
         await _clean(attempt, lost, idle)
     archived = await asyncio.to_thread(writer.finish, _manifest(attempt))
     return archived, attempt.error
@@ -150,29 +163,29 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
         await _require_programs(attempt)
         await attempt.host.prepare(registry.kinds().topologies[spec.topology].in_mid_run(spec.topology_parameters))
         await topology.build(stage)
-        _tell_forced(attempt)
-        if await _end_sessions(attempt, "reused"):  # an attempt whose worker died had left a server hanging
+        _record_forced_stops(attempt)
+        if await _end_sessions(attempt, "reused"):  # a server that hangs was left by an attempt whose worker died
             await topology.build(stage)
-        await attempt.host.built()
+        await attempt.host.make_tablespaces()
     async with attempt.phases.phase("load"):
         attempt.layers.append(await data.load(stage))
-    if isinstance(topology, Arranged):
+    if isinstance(topology, ArrangingTopology):
         async with attempt.phases.phase("arrange"):
             await topology.arrange(stage)
-            _tell_forced(attempt)
+            _record_forced_stops(attempt)
     async with attempt.phases.phase("warm", spec.warmup_s):
         await data.warm(stage)
     async with attempt.phases.phase("verify"):
         await all_of([topology.verify(stage), workload.verify(stage), _describe(attempt)])
         attempt.layers += await attempt.host.verify()
-        _require(attempt.writer)
+        _require_checks(attempt.writer)
     async with attempt.phases.phase("watch"):
         await _watch(attempt)
     async with attempt.phases.phase("measure", attempt.order.past_s if stage.measured_s is None else stage.measured_s):
         await workload.measure(stage)
     async with attempt.phases.phase("collect"):
         await _collect(attempt)
-    if isinstance(workload, Audited):
+    if isinstance(workload, AuditingWorkload):
         async with attempt.phases.phase("audit"):
             await workload.audit(stage)
 
@@ -190,18 +203,18 @@ async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
     opened = await all_of(open_one(name) for name in names)
     by_name = dict(zip(names, opened, strict=True))
     stage.agents = {role: by_name[name] for role, name in order.spec.agents.items()}
-    for role, node in _nodes(stage).items():
+    for role, node in _machines_by_role(stage).items():
         node.node, node.phase = role, "prepare"
     await all_of(job.sweep(remote) for remote in attempt.remotes)
     clocks = dict(zip(names, await all_of(remote.clock_offset() for remote in opened), strict=True))
     attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
     stage.clock_offsets_s = {role: clocks[name][0] for role, name in order.spec.agents.items()}
-    for role, remote in _nodes(stage).items():
+    for role, remote in _machines_by_role(stage).items():
         attempt.layers += [LayerUse(role, layer) for layer in order.layers[remote.address.name]]
 
 
 async def _require_programs(attempt: _Attempt) -> None:
-    """Looks for what the trial cannot do without, now and on the agents: what a contact found may be long gone."""
+    """Raise where an agent lacks a program that the trial needs; the facts of its last contact may be out of date."""
     needs: dict[str, list[ProgramNeed]] = defaultdict(list)
     for need in needed_by(attempt.order.spec, registry.kinds()):
         needs[need.agent].append(need)
@@ -209,17 +222,18 @@ async def _require_programs(attempt: _Attempt) -> None:
     await all_of(programs.require(remotes[agent], of_agent) for agent, of_agent in needs.items())
 
 
-def _nodes(stage: Stage) -> dict[str, Remote]:
-    """Each machine once, under the first server role that it plays, else 'client'."""
-    found: dict[str, tuple[str, Remote]] = {}
-    for role in (*(node for node in stage.spec.nodes if node not in stage.spec.outside), *stage.spec.clients):
+def _machines_by_role(stage: Stage) -> dict[str, Remote]:
+    """Return each machine once, under the first server role that it plays, else under its client role."""
+    first_roles: dict[str, tuple[str, Remote]] = {}
+    nodes = [node for node in stage.spec.nodes if node not in stage.spec.outside]
+    for role in (*nodes, *stage.spec.clients):
         remote = stage.agents[role]
-        found.setdefault(remote.address.name, (role, remote))
-    return dict(found.values())
+        first_roles.setdefault(remote.address.name, (role, remote))
+    return dict(first_roles.values())
 
 
 async def _describe(attempt: _Attempt) -> None:
-    """The layers that only the running server can tell."""
+    """Add the layers that are known only from the running server."""
     spec, server = attempt.order.spec, attempt.stage.primary
     effective = await settings.effective(server, attempt.stage.database)
     build = dict(attempt.order.build)
@@ -237,32 +251,32 @@ async def _describe(attempt: _Attempt) -> None:
         LayerUse("primary", Layer(LayerKind.ACCESS_METHOD, {"access_method": spec.access_method or "heap"})),
         LayerUse("primary", Layer(LayerKind.TOPOLOGY, topology)),
         LayerUse("client", Layer(LayerKind.CLIENT, client)),
-        LayerUse("client", Layer(LayerKind.TOOL, {"teiten": VERSION, **_brought(spec)})),
+        LayerUse("client", Layer(LayerKind.TOOL, {"teiten": VERSION, **_provided_files(spec)})),
     ]
 
 
-def _brought(spec: TrialSpec) -> dict[str, str]:
-    found = registry.kinds().workloads[spec.workload].brought(spec.parameters)
-    return {f"{name} SHA-256": digest for name, digest in found.items()}
+def _provided_files(spec: TrialSpec) -> dict[str, str]:
+    digests = registry.kinds().workloads[spec.workload].brought(spec.parameters)
+    return {f"{name} SHA-256": digest for name, digest in digests.items()}
 
 
-def _require(writer: BundleWriter) -> None:
-    broken = [check for check in writer.checks if not check.passed]
-    if broken:
-        said = "; ".join(
-            f"{check.name} on {check.node}: expected {check.expected}, found {check.actual}" for check in broken
-        )
-        raise VerifyError(
-            "Something did not hold before the clock started.",
-            where="verify",
-            why=said,
-            todo="Mend it, then retry.",
-        )
+def _require_checks(writer: BundleWriter) -> None:
+    failed = [check for check in writer.checks if not check.passed]
+    if not failed:
+        return
+    raise VerifyError(
+        "Something did not hold before the clock started.",
+        where="verify",
+        why="; ".join(
+            f"{check.name} on {check.node}: expected {check.expected}, found {check.actual}" for check in failed
+        ),
+        todo="Mend it, then retry.",
+    )
 
 
-def _targets(stage: Stage, on: str) -> Sequence[str]:
+def _collector_nodes(stage: Stage, on: str) -> Sequence[str]:
     if on == "agents":
-        return list(_nodes(stage))
+        return list(_machines_by_role(stage))
     if on == "servers":
         return list(stage.servers)
     return [on] if on in stage.agents else []
@@ -271,17 +285,17 @@ def _targets(stage: Stage, on: str) -> Sequence[str]:
 async def _watch(attempt: _Attempt) -> None:
     stage, spec = attempt.stage, attempt.order.spec
     specs = registry.kinds().collectors
-    wanted = [(name, node) for name in spec.collectors for node in _targets(stage, specs[name].on)]
+    collectors = [(name, node) for name in spec.collectors for node in _collector_nodes(stage, specs[name].on)]
 
     async def start(name: str, node: str) -> None:
         try:
             await registry.collector(name).start(stage, node)
         except AgentError as error:
-            _gap(attempt, name, node, error)
+            _record_missing_collector(attempt, name, node, error)
         else:
             attempt.watching.append((name, node))
 
-    await all_of(start(name, node) for name, node in wanted)
+    await all_of(start(name, node) for name, node in collectors)
 
 
 async def _collect(attempt: _Attempt) -> None:
@@ -289,23 +303,23 @@ async def _collect(attempt: _Attempt) -> None:
         try:
             await registry.collector(name).stop(attempt.stage, node)
         except AgentError as error:
-            _gap(attempt, name, node, error)
+            _record_missing_collector(attempt, name, node, error)
 
     await all_of(stop(name, node) for name, node in attempt.watching)
 
 
-def _gap(attempt: _Attempt, name: str, node: str, error: AgentError) -> None:
+def _record_missing_collector(attempt: _Attempt, name: str, node: str, error: AgentError) -> None:
     if name in attempt.order.spec.required_collectors:
         raise error
     attempt.writer.gap(name, node, str(error))
 
 
-def _where(attempt: _Attempt) -> str:
+def _last_phase(attempt: _Attempt) -> str:
     return attempt.phases.done[-1].name if attempt.phases.done else "prepare"
 
 
-def _failed(attempt: _Attempt, error: Exception) -> None:
-    where = _where(attempt)
+def _record_error(attempt: _Attempt, error: Exception) -> None:
+    where = _last_phase(attempt)
     if isinstance(error, TeitenError):
         attempt.error = error.as_dict() | {"phase": where}
         return
@@ -320,75 +334,81 @@ def _failed(attempt: _Attempt, error: Exception) -> None:
     attempt.error = unexpected.as_dict() | {"phase": where}
 
 
-def _lost(attempt: _Attempt) -> None:
+def _record_lost_agents(attempt: _Attempt) -> None:
     why = str(attempt.error["what"]) if attempt.error else ""
-    error = TrialError("The attempt lost its agents.", where=_where(attempt), why=why)
+    error = TrialError("The attempt lost its agents.", where=_last_phase(attempt), why=why)
     attempt.error = error.as_dict() | {"kind": LOST}
 
 
 async def _clean(attempt: _Attempt, lost: bool, idle: Idle) -> None:
-    """Leaves the agents clean; what it cannot do is written down and does not hide the first error."""
+    """Leave the agents clean; what fails is recorded as a gap and does not hide the first error."""
     if not attempt.stage.agents:
         return
     try:
         async with attempt.phases.phase("clean"):
             await _end_jobs(attempt, failed=attempt.error is not None and not lost)
             if not lost:
-                await _give_back(attempt)
+                await _restore(attempt)
                 await _tear_down(attempt, await idle())
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
 
 
 async def _end_jobs(attempt: _Attempt, *, failed: bool) -> None:
-    """Ends what the trial runs on its agents; after a failure what was gathered is saved first."""
+    """End the trial's jobs on its agents; after a failure save their output first."""
     if failed and attempt.error is not None:
-        await _rescue(attempt, str(attempt.error["kind"]))
+        await _save_output(attempt, str(attempt.error["kind"]))
     for remote in attempt.remotes:
-        await _as_far_as_it_goes(attempt, "jobs", job.sweep(remote, only=attempt.stage.job_name))
+        await _try_step(attempt, "jobs", job.sweep(remote, only=attempt.stage.job_name))
     if failed:
-        await _as_far_as_it_goes(attempt, "sessions", _end_sessions(attempt))
+        await _try_step(attempt, "sessions", _end_sessions(attempt))
 
 
-async def _give_back(attempt: _Attempt) -> None:
-    """What the topology holds beside its servers, and what was set on the machines."""
+async def _restore(attempt: _Attempt) -> None:
+    """Release what the topology holds beside its servers, and revert the host factors."""
     stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
-    if isinstance(topology, Released):
-        await _as_far_as_it_goes(attempt, "topology", topology.release(stage))
-        await _as_far_as_it_goes(attempt, "jobs", job.sweep(stage.client, only=stage.job_name))
-    await _as_far_as_it_goes(attempt, "host factors", attempt.host.revert())
+    if isinstance(topology, ReleasingTopology):
+        await _try_step(attempt, "topology", topology.release(stage))
+        await _try_step(attempt, "jobs", job.sweep(stage.client, only=stage.job_name))
+    await _try_step(attempt, "host factors", attempt.host.revert())
 
 
 async def _tear_down(attempt: _Attempt, agents: Collection[str]) -> None:
-    """Stops the servers on these agents, for which no other trial waits."""
+    """Stop the servers on these agents, for which no other trial waits."""
     stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
-    if unwanted := {role: remote for role, remote in stage.agents.items() if remote.address.name in agents}:
-        await _as_far_as_it_goes(attempt, "servers", topology.tear_down(replace(stage, agents=unwanted)))
+    idle = {role: remote for role, remote in stage.agents.items() if remote.address.name in agents}
+    if idle:
+        await _try_step(attempt, "servers", topology.tear_down(replace(stage, agents=idle)))
 
 
 async def _end_sessions(attempt: _Attempt, how: str = "") -> bool:
-    """Ends what clients have left on the servers (how: on those alone that were found so), and stops those that hang:
-    by the trial that had them, not at the cost of the next. Whether one did. Raises AgentError, after trying all."""
+    """End the sessions that clients left on the servers, and stop servers that hang; return whether one did.
 
-    async def one(node: str, server: Server) -> str:
-        if done := await sessions.end(server):
-            attempt.writer.gap("server", node, done)
-        return done
+    The trial that used them does so, lest the next one waits for it. Raises AgentError, after trying all.
 
-    own = {node: server for node, server in attempt.stage.servers.items() if not server.outside}
-    return any(await all_of(one(node, server) for node, server in own.items() if how in ("", server.how)))
+    how: only on servers that were started in this way (`Server.how`); '' for all
+    """
+
+    async def end_on(node: str, server: Server) -> str:
+        forced_stop = await sessions.end(server)
+        if forced_stop:
+            attempt.writer.gap("server", node, forced_stop)
+        return forced_stop
+
+    servers = {node: server for node, server in attempt.stage.servers.items() if not server.outside}
+    return any(await all_of(end_on(node, server) for node, server in servers.items() if how in ("", server.how)))
 
 
-def _tell_forced(attempt: _Attempt) -> None:
-    """Names the servers that ran with other settings and did not end by themselves, each once."""
-    told = {gap.reason for gap in attempt.writer.gaps}
+def _record_forced_stops(attempt: _Attempt) -> None:
+    """Record as a gap, once, each server that ran with other settings and had to be forced to stop."""
+    recorded = {gap.reason for gap in attempt.writer.gaps}
     for node, server in attempt.stage.servers.items():
-        if server.forced and server.forced not in told:
+        if server.forced and server.forced not in recorded:
             attempt.writer.gap("server", node, server.forced)
 
 
-async def _as_far_as_it_goes(attempt: _Attempt, step: str, work: Awaitable[object], limit_s: float = GRACE_S) -> None:
-    """What fails, or takes too long, is written down, and the cleaning goes on."""
+async def _try_step(attempt: _Attempt, step: str, work: Awaitable[object], limit_s: float = GRACE_S) -> None:
+    """Await one step of cleaning up; a failure or a timeout is recorded as a gap, and the cleaning goes on."""
     try:
         async with asyncio.timeout(limit_s):
             await work
@@ -398,22 +418,22 @@ async def _as_far_as_it_goes(attempt: _Attempt, step: str, work: Awaitable[objec
         attempt.writer.gap("clean", "", f"{step}: it took longer than {limit_s:g} s and was given up")
 
 
-async def _rescue(attempt: _Attempt, kind: str) -> None:
+async def _save_output(attempt: _Attempt, kind: str) -> None:
     if kind == DeadlineError.kind:  # its clients are gone, but not the locks of its sessions
-        await _as_far_as_it_goes(attempt, "sessions", _end_sessions(attempt))
-    limit_s = _SALVAGE_CANCELLED_S if kind == CANCELLED else _SALVAGE_S
-    await _as_far_as_it_goes(attempt, "what was gathered", _salvage(attempt), limit_s)
+        await _try_step(attempt, "sessions", _end_sessions(attempt))
+    limit_s = _SAVE_CANCELLED_S if kind == CANCELLED else _SAVE_S
+    await _try_step(attempt, "what was gathered", _save_logs(attempt), limit_s)
 
 
-async def _salvage(attempt: _Attempt) -> None:
-    """After a failure: the end of each server's log, and what collectors had gathered."""
+async def _save_logs(attempt: _Attempt) -> None:
+    """Add the end of each server's log and what the collectors had gathered, after a failure."""
     running: dict[str, Service] = {**attempt.stage.servers, **attempt.stage.poolers, **attempt.stage.services}
     for role, service in running.items():
         try:
             attempt.writer.add(f"server/{role}.log", await service.log_tail())
         except TeitenError as error:
             attempt.writer.gap("server log", role, str(error))
-    if _where(attempt) == "measure" and not any(phase.name == "collect" for phase in attempt.phases.done):
+    if _last_phase(attempt) == "measure" and not any(phase.name == "collect" for phase in attempt.phases.done):
         await _collect(attempt)
 
 

@@ -1,11 +1,11 @@
-"""What each kind must offer: workload, topology, collector. A kind is a folder with `spec.py` (pure), a module that
+"""The interfaces of workloads, topologies and collectors. A kind is a folder with `spec.py` (pure), a module that
 acts on agents, and `parse.py` (pure); `workers.registry` finds it by walking. Nothing else needs an edit.
 
     workers/workloads/NAME/   spec.SPEC: WorkloadSpec     execute.WORKLOAD: Workload    parse.parse
     workers/topologies/NAME/  spec.SPEC: TopologySpec     build.TOPOLOGY: Topology
     workers/collectors/NAME/  spec.SPEC: CollectorSpec    collect.COLLECTOR: Collector  parse.parse
 
-What is declared (`spec`) and read back (`parse(Reading) -> Part`) uses the pure values of `kinds.specs`.
+`spec` and `parse(Reading) -> Part` use the pure values of `results.domain.kinds.specs`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OUTSIDE_S = 86400.0  # of a stage that is in no phase of a trial
 
 
 class Recorder(Protocol):
-    """Where a phase puts what it gathered: the bundle being written."""
+    """The bundle being written, to which phases add files, notes, checks and gaps."""
 
     def add(self, path: str, content: bytes | str) -> None: ...
     def note(self, name: str, value: Any) -> None: ...
@@ -37,48 +37,55 @@ class HostEvent(Protocol):
     """A host factor that is set on one agent while the load runs, and not before."""
 
     async def keep(self) -> None:
-        """The value as found is on the agent's disk: from here on whoever comes next reverts it. Raises TrialError."""
+        """Store the present value on the agent's disk, so that a later attempt can revert it. Raises TrialError."""
 
     async def begin(self, *words: str) -> tuple[float, float]:
-        """Sets the level: when its command began and ended, epoch seconds of the agent. words: what the operator's
-        commands get. Raises VerifyError where the check does not find it in force."""
+        """Set the level; return when its command began and ended, in epoch seconds of the agent's clock.
+
+        Raises VerifyError where the level is not in force afterwards.
+
+        words: arguments of the operator's commands
+        """
 
     async def require(self, *words: str) -> None:
-        """Raises VerifyError where it is not in force any more."""
+        """Raise VerifyError where the level is no longer in force."""
 
     async def revert(self) -> None:
-        """Sets back all of the agent that is not at its own value. Raises AgentError where that cannot be."""
+        """Revert every host factor that is changed on the agent. Raises AgentError where one cannot be reverted."""
 
 
 class Service(Protocol):
-    """What a topology runs beside its servers, of a role that is neither PostgreSQL nor a pooler: started, verified and
-    ended by the topology's own code."""
+    """A process that a topology runs beside its servers and that is neither PostgreSQL nor a pooler.
+
+    The topology's own code starts, verifies and ends it.
+    """
 
     async def log_tail(self) -> str:
-        """The end of what it wrote, kept of a trial that failed. Raises AgentError."""
+        """Return the end of its log, which is stored with a failed trial. Raises AgentError."""
 
 
 @dataclass
 class Stage:
-    """Everything a kind may use while one attempt runs. What a kind must remember from one phase to the next is a
-    dataclass of its own (`keep`, `kept`).
+    """Everything a kind may use while one attempt runs.
 
-    agents: role → connection; two roles on one machine share one.
-    servers: node → PostgreSQL.
-    job_name: the directory under each agent's `<work_dir>/jobs` that is this attempt's own: whatever is left in it is
-        ended and removed.
-    measured_s: expected length of the measured window; None = until the work is done.
-    stored_by: tables whose access method is not the plan's (`WorkloadSpec.stored_by`).
-    poolers: what takes load for the servers, as a server looks to its clients.
-    services: node → what is neither.
-    event: what the topology sets on a machine in mid-run, if anything (`TopologySpec.in_mid_run`).
-    deadlines: phase → seconds.
-    ends_s: when the present phase's deadline comes, by the monotonic clock; None outside of a trial.
-    clock_offsets_s: role → the clock of its agent minus the worker's.
-    window_s: start and end of the measured window, epoch seconds of the worker's clock, once it is over.
-    serving: the node that takes writes now: another than the primary after a failover.
-    logs_transactions: whether pgbench logs each transaction, for the collector latency_log.
-    script_names: of the scripts that pgbench runs, in its own numbering."""
+    A kind that must remember something from one phase to the next keeps a dataclass of its own (`keep`, `kept`).
+
+    agents: role → connection; two roles on one machine share one
+    servers: node → PostgreSQL server
+    job_name: this attempt's directory below each agent's `<work_dir>/jobs`; whatever is left in it is ended and removed
+    measured_s: expected length of the measured window in seconds; None where it lasts until the work is done
+    stored_by: table → access method, of tables that do not use the plan's (`WorkloadSpec.stored_by`)
+    poolers: node → pooler, as a server that clients connect to
+    services: node → a service that is neither server nor pooler
+    event: the host factor that the topology sets in mid-run, if any (`TopologySpec.in_mid_run`)
+    deadlines: phase → seconds
+    ends_s: the present phase's deadline in seconds of the monotonic clock; None outside of a trial
+    clock_offsets_s: role → its agent's clock minus the worker's, in seconds
+    window_s: start and end of the measured window, epoch seconds of the worker's clock, once it is over
+    serving: the node that takes writes now: another than the primary after a failover
+    logs_transactions: whether pgbench logs each transaction, for the collector latency_log
+    script_names: of the scripts that pgbench runs, in its own numbering
+    """
 
     spec: TrialSpec
     agents: dict[str, Remote]
@@ -101,8 +108,10 @@ class Stage:
     _kept: dict[tuple[type, str], Any] = field(default_factory=dict)
 
     def keep(self, value: object, node: str = "") -> None:
-        """Keep a value for a kind's later phases, by its type: each kind has types of its own. node: whose it is, where
-        the kind works on several."""
+        """Keep a value for a kind's later phases, by its type: each kind has types of its own.
+
+        node: the node that the value belongs to, where the kind works on several
+        """
         self._kept[type(value), node] = value
 
     def kept(self, of: type[T], node: str = "") -> T:
@@ -117,12 +126,12 @@ class Stage:
 
     @property
     def left_s(self) -> float:
-        """Until the present phase's deadline: how long a job of this phase may take."""
+        """Seconds until the present phase's deadline: how long a job of this phase may take."""
         return _OUTSIDE_S if self.ends_s is None else max(1.0, self.ends_s - time.monotonic())
 
     @property
     def lifetime_s(self) -> float:
-        """When what accompanies the trial over several phases may be taken for forgotten: never within it."""
+        """Seconds after which a job that runs over several phases ends itself: longer than the trial can take."""
         return sum(self.deadlines.values()) or _OUTSIDE_S
 
     def job_dir(self, remote: Remote) -> str:
@@ -130,47 +139,47 @@ class Stage:
 
     @property
     def client_bin(self) -> str:
-        """Where psql and pgbench are on the client's agent."""
+        """The folder of psql and pgbench on the client's agent."""
         return self.spec.client_bin_of("client")
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """Who drives which server, at least one."""
+        """Each load: which client drives which server; at least one."""
         return self.spec.loads or ONE_LOAD
 
     @property
     def clients(self) -> list[Remote]:
-        """Each agent that puts load on, once."""
+        """Each agent that plays a client, once."""
         return list({agent.address.name: agent for role, agent in self.agents.items() if is_client(role)}.values())
 
     def installation(self, node: str) -> InstallationRef:
-        """What the server of this node is, or is to be, made of."""
+        """Return the installation of this node's server."""
         return self.spec.installation_of(node)
 
     def clock_offset_s(self, role: str) -> float:
-        """The clock of the role's agent minus the worker's."""
+        """Return the clock of the role's agent minus the worker's, in seconds."""
         return self.clock_offsets_s.get(role, 0.0)
 
     def environment(self, load: Load) -> dict[str, str]:
-        """How the clients of a load reach their server, for libpq."""
+        """Return the libpq variables by which the clients of a load reach their server."""
         server = self.poolers.get(load.server) or self.servers[load.server]
-        found = server.environment()
+        variables = server.environment()
         if server.password_file:
-            found["PGPASSFILE"] = self.password_file(self.agents[load.client], load.server)
-        return found
+            variables["PGPASSFILE"] = self.password_file(self.agents[load.client], load.server)
+        return variables
 
     def password_file(self, client: Remote, node: str) -> str:
-        """Where on a client's agent the password of a node's server lies, if one is needed."""
+        """Return the path of the password file for a node's server on a client's agent, if one is needed."""
         return f"{self.job_dir(client)}/pgpass-{node}"
 
     async def put_on_clients(self, path: str, text: str) -> str:
-        """Puts a file below the attempt's directory of every client's agent. Where it is on the first client's."""
+        """Write a file below the attempt's directory on every client's agent; return its path on the first client's."""
         for client in self.clients:
             await client.put(f"{self.job_dir(client)}/{path}", text)
         return f"{self.job_dir(self.client)}/{path}"
 
     def measured(self, started_s: float, ended_s: float, client: str = "client") -> None:
-        """Notes the measured window, given by the clock of a client's agent (a job's `started_s` and `ended_s`)."""
+        """Note the measured window, given by the clock of a client's agent (a job's `started_s` and `ended_s`)."""
         offset_s = self.clock_offset_s(client)
         self.window_s = (started_s - offset_s, ended_s - offset_s)
         self.recorder.note("window", list(self.window_s))
@@ -186,32 +195,38 @@ class Stage:
 
 class Topology(Protocol):
     async def build(self, stage: Stage) -> None:
-        """Arrange running servers and put them into `stage.servers` by node. Reuses what fits. Those that need the data
-        first may follow in `Arranged.arrange`."""
+        """Start the servers, or reuse running ones that fit, and put them into `stage.servers` by node.
+
+        Servers that need the data first may follow in `ArrangingTopology.arrange`.
+        """
 
     async def verify(self, stage: Stage) -> None:
         """Record a Check for everything that must hold before the clock starts."""
 
     async def tear_down(self, stage: Stage) -> None:
-        """Stop every server of Teiten on `stage.agents`, here only those that no other trial waits for; `stage.servers`
-        are all of the trial's. Idempotent."""
+        """Stop every server of Teiten on `stage.agents`, which here holds only agents that no other trial waits for.
+
+        Idempotent. `stage.servers` holds all of the trial's servers, as ever.
+        """
 
 
 @runtime_checkable
-class Arranged(Protocol):
-    """A topology whose other servers come to the data after it was loaded. Optional."""
+class ArrangingTopology(Protocol):
+    """A topology whose other servers get the data after it was loaded on the primary. Optional."""
 
     async def arrange(self, stage: Stage) -> None:
-        """After the data was loaded on the primary, before anything is warmed: every other server has it, or reaches
-        it. Raises TrialError with the server's own words when that cannot be."""
+        """Give every other server the data, or access to it; called after the load and before caches are warmed.
+
+        Raises TrialError with the server's message where that fails.
+        """
 
 
 @runtime_checkable
-class Released(Protocol):
-    """A topology that has something to do after every trial, whatever became of it. Optional."""
+class ReleasingTopology(Protocol):
+    """A topology that has something to do after every trial, failed or not. Optional."""
 
     async def release(self, stage: Stage) -> None:
-        """Once the trial is over and its jobs are ended. What fails is a gap."""
+        """Release what the topology holds, once the trial is over and its jobs are ended. A failure is a gap."""
 
 
 class Workload(Protocol):
@@ -225,22 +240,28 @@ class Workload(Protocol):
         """Run the load for the spec's `warmup_s`, unwatched and uncounted. 0: do nothing."""
 
     async def measure(self, stage: Stage) -> None:
-        """Run the load for the spec's duration, or until its work is done; note the window (`stage.measured`) and add
-        the raw output to the recorder under `workload/`. What breaks off is no exception: `parse` says so."""
+        """Run the load for the spec's duration, or until its work is done.
+
+        Note the window (`stage.measured`) and add the raw output to the recorder under `workload/`. A load that breaks
+        off raises nothing here: `parse` reports it.
+        """
 
 
 @runtime_checkable
-class Audited(Protocol):
-    """A workload that asks its data something after the run. Optional: who has no such method has no such phase."""
+class AuditingWorkload(Protocol):
+    """A workload that checks its data after the run. Optional: without this method there is no such phase."""
 
     async def audit(self, stage: Stage) -> None:
-        """After the collectors stopped, so that what it costs is in no number: ask what must hold of the data now and
-        add the answers under `workload/`. `parse` judges them; a server that no longer answers costs a gap here."""
+        """Query what must hold of the data now, and add the answers under `workload/`; `parse` judges them.
+
+        Called after the collectors stopped, so that its cost is in no measurement. A server that no longer answers is
+        recorded as a gap.
+        """
 
 
 class Collector(Protocol):
     async def start(self, stage: Stage, node: str) -> None:
-        """Before the clock starts. Raises AgentError when it cannot watch: recorded as a gap."""
+        """Start, before the clock does. Raises AgentError where it cannot watch, which is recorded as a gap."""
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """After the clock stopped: end what runs, add raw files under `collectors/NAME/NODE/`."""
+        """Stop, after the clock did, and add the raw files under `collectors/NAME/NODE/`."""

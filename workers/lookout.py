@@ -55,7 +55,7 @@ class ActivityMonitor:
         at_s, servers = time.time(), dict(self.stage.servers)
         if not servers:
             return
-        activities = await asyncio.gather(*(activity.look(server) for server in servers.values()))
+        activities = await asyncio.gather(*(activity.sample(server) for server in servers.values()))
         nodes = tuple(self._node(node, sample, at_s) for node, sample in zip(servers, activities, strict=True))
         self.last = Look(phase, at_s, nodes)
         self._note_stall(self.last)
@@ -63,9 +63,9 @@ class ActivityMonitor:
 
     def _node(self, node: str, sample: Activity, at_s: float) -> NodeLook:
         previous, since_s = self._previous.get(node, (None, at_s))
-        stalled = previous is not None and sample.stands_still_since(previous)
+        stalled = previous is not None and sample.is_stalled_since(previous)
         self._previous[node] = (sample, since_s if stalled else at_s)
-        return NodeLook(node, sample.sessions, sample.trouble, since_s if stalled else None)
+        return NodeLook(node, sample.sessions, sample.error, since_s if stalled else None)
 
     def _note_stall(self, look: Look) -> None:
         since_s = look.still_since_s

@@ -1,4 +1,4 @@
-"""The phases of an attempt, one after the other: each timed, and each with a deadline."""
+"""Run the phases of an attempt one after the other, each timed and each with a deadline."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ from workers.lookout import ActivityMonitor
 
 log = logging.getLogger(__name__)
 Progress = Callable[[str, float | None], Awaitable[None]]
-# A job ends at the deadline by itself. After it the phase gathers what the job wrote, which in `measure` may be much.
+# A job ends at the deadline by itself. After it the phase fetches the job's output, which in `measure` may be large.
 _AFTER_S = {"measure": GRACE_S}
 _USUALLY_AFTER_S = 60.0
 
 
 @dataclass
 class Phases:
-    """started_s: of the attempt, epoch. done: the phases so far."""
+    """The phases of one attempt.
+
+    started_s: start of the attempt, epoch seconds
+    done: the phases that have ended
+    """
 
     stage: Stage
     progress: Progress
@@ -34,25 +38,25 @@ class Phases:
 
     @asynccontextmanager
     async def phase(self, name: str, expected_s: float | None = None) -> AsyncIterator[None]:
-        """One phase. Raises DeadlineError where it, or a job of it, did not end by its deadline."""
+        """Run the body as one phase. Raises DeadlineError where it, or a job in it, did not end by its deadline."""
         await self.progress(name, expected_s)
         for remote in self.stage.agents.values():
             remote.phase = name
             remote.late_s.clear()
-        begun, begun_s = time.time(), time.monotonic()
+        started, started_s = time.time(), time.monotonic()
         limit_s = self.stage.deadlines.get(name)
-        self.stage.ends_s = None if limit_s is None else begun_s + limit_s
+        self.stage.ends_s = None if limit_s is None else started_s + limit_s
         ok = False
         try:
-            async with self._ended_by(name, limit_s), self._watched(name, expected_s, limit_s):
+            async with self._with_deadline(name, limit_s), self._with_monitor(name, expected_s, limit_s):
                 yield
             ok = True
         finally:
-            self.done.append(PhaseTiming(name, begun - self.started_s, time.time() - begun, ok))
+            self.done.append(PhaseTiming(name, started - self.started_s, time.time() - started, ok))
             await self.monitor.end_phase(succeeded=ok)
 
     @asynccontextmanager
-    async def _ended_by(self, name: str, limit_s: float | None) -> AsyncIterator[None]:
+    async def _with_deadline(self, name: str, limit_s: float | None) -> AsyncIterator[None]:
         cause: TeitenError | None = None
         after_s = _AFTER_S.get(name, _USUALLY_AFTER_S) * self.stage.spec.patience
         timeout = asyncio.timeout(None if limit_s is None else limit_s + after_s)
@@ -68,35 +72,35 @@ class Phases:
             cause = error
         if limit_s is not None and (timeout.expired() or self._late_s()):
             late_s = None if self._is_over() else self._late_s()
-            raise self._passed(name, late_s or limit_s, cause) from cause
+            raise self._deadline_error(name, late_s or limit_s, cause) from cause
 
     @asynccontextmanager
-    async def _watched(self, name: str, expected_s: float | None, limit_s: float | None) -> AsyncIterator[None]:
+    async def _with_monitor(self, name: str, expected_s: float | None, limit_s: float | None) -> AsyncIterator[None]:
         if limit_s is None:
             yield
             return
-        looking = asyncio.create_task(self.monitor.watch(name, expected_s, limit_s))
+        watch = asyncio.create_task(self.monitor.watch(name, expected_s, limit_s))
         try:
             yield
         finally:
-            looking.cancel()
-            await asyncio.wait([looking])
-            if not looking.cancelled() and (error := looking.exception()):
-                log.error("looking at the servers of %s in phase %s", self.stage.job_name, name, exc_info=error)
+            watch.cancel()
+            await asyncio.wait([watch])
+            if not watch.cancelled() and (error := watch.exception()):
+                log.error("sampling the servers of %s in phase %s failed", self.stage.job_name, name, exc_info=error)
 
     def _is_over(self) -> bool:
         return self.stage.ends_s is not None and time.monotonic() >= self.stage.ends_s
 
     def _late_s(self) -> float | None:
-        """The deadline of a job that has passed it, which may come before the phase's; None where none has."""
+        """Return the deadline that a job has passed, which may come before the phase's; None where none has."""
         return next((limit_s for remote in self.stage.agents.values() for limit_s in remote.late_s), None)
 
-    def _passed(self, name: str, limit_s: float, cause: TeitenError | None) -> DeadlineError:
+    def _deadline_error(self, name: str, limit_s: float, cause: TeitenError | None) -> DeadlineError:
         limit = f"{limit_s:,.1f}".removesuffix(".0")
         return DeadlineError(
             f"The phase {name} did not end by its deadline of {limit} s.",
             where=name,
-            why=" ".join(str(words) for words in (self.monitor.last, cause) if words),
+            why=" ".join(str(part) for part in (self.monitor.last, cause) if part),
             todo="Look at what it waited for. Where it is only slow, raise the plan's `patience`, which puts off all "
             f"deadlines and was {self.stage.spec.patience:g}.",
         )

@@ -1,9 +1,9 @@
-"""Finds every workload, topology and collector by walking folders: a new kind is one new folder.
+"""Find every workload, topology and collector by walking folders: a new kind is one new folder.
 
 The three folders are those beside this module, and the same three below each folder that the setting TEITEN_KINDS
-names, where an installation has kinds of its own. Wherever a kind lies, it is imported as `workers.GROUP.NAME`.
+names, for kinds that do not ship with Teiten. All kinds are imported as `workers.GROUP.NAME`.
 
-Specs and parsers are pure and imported at once; what acts on agents is imported only by whoever runs it.
+Specs and parsers are pure and imported at once; the modules that act on agents only when they are used.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ _HERE = Path(__file__).parent
 
 @cache
 def kinds() -> Kinds:
-    """The specs of every kind, by name. Raises TeitenError for a kind that is called otherwise than its folder, and for
-    two of one name."""
+    """Return the specs of every kind, by name.
+
+    Raises TeitenError for a kind whose name is not its folder's, and for two kinds of one name.
+    """
     importlib.invalidate_caches()
     return Kinds(**{group: _specs(group) for group in GROUPS})
 
 
 def known_metrics() -> list[Metric]:
-    """Every metric that a workload or collector measures. Two may share a name: they then mean the same."""
+    """Return every metric that a workload or collector measures. Two of the same name mean the same."""
     known = kinds()
     groups = [spec.metrics for spec in known.collectors.values()] + [spec.metrics for spec in known.workloads.values()]
     return [metric for group in groups for metric in group]
@@ -80,14 +82,16 @@ def _specs(group: str) -> dict[str, Any]:
             spec = import_module(f"workers.{group}.{name}.spec").SPEC
             if spec.name != name:
                 raise TeitenError(
-                    f"The spec is called {spec.name!r}.", where=f"{folder}/{name}", todo="Call both the same."
+                    f"The spec's name is {spec.name!r}, its folder's {name!r}.",
+                    where=f"{folder}/{name}",
+                    todo="Give both the same name.",
                 )
             specs[name], folders[name] = spec, folder
     return dict(sorted(specs.items()))
 
 
 def _package(group: str) -> ModuleType:
-    """The package of a group of kinds, which looks for them in the installation's own folders too."""
+    """Return the package of a group of kinds, which looks for them in the folders of TEITEN_KINDS too."""
     package = import_module(f"workers.{group}")
     package.__path__ = [str(_HERE / group), *(str(folder / group) for folder in settings.TEITEN_KINDS)]
     return package

@@ -1,4 +1,4 @@
-"""Starts of the bootstrap in a state folder of their own, beside the one that the tests themselves run in."""
+"""Fixture: the bootstrap's command line in another state folder than that of the tests themselves."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ class Bootstrap:
 
     @property
     def environment(self) -> dict[str, str]:
-        """As in a new terminal: nothing of the surroundings of these tests."""
+        """The environment of a new terminal, without the variables of these tests."""
         plain = {name: value for name, value in os.environ.items() if not name.startswith("TEITEN_")}
         return plain | {"TEITEN_STATE": str(self.state)}
 
-    def words(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "bootstrap", *words]
+    def argv(self, *argv: str) -> list[str]:
+        return [sys.executable, "-m", "bootstrap", *argv]
 
-    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Runs it to its end; at most ten minutes."""
+    def __call__(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, for at most ten minutes."""
         return subprocess.run(
-            self.words(*words), cwd=CHECKOUT, env=self.environment, capture_output=True, text=True, timeout=600
+            self.argv(*argv), cwd=CHECKOUT, env=self.environment, capture_output=True, text=True, timeout=600
         )
 
 
 @pytest.fixture(scope="module")
 def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bootstrap]:
-    """In a temporary folder, which no other account can reach; removed afterwards with all that was started."""
-    made = Bootstrap(tmp_path_factory.mktemp("bootstrap") / "state")
-    first = made("oldpg")
+    """The command line for a temporary folder that no other account can enter; cleaned up afterwards."""
+    bootstrap_command = Bootstrap(tmp_path_factory.mktemp("bootstrap") / "state")
+    first = bootstrap_command("oldpg")
     assert first.returncode == 0, first.stderr
-    _lend_downloads(made.state / "downloads")
-    yield made
-    cleaned = made("clean")
+    _lend_downloads(bootstrap_command.state / "downloads")
+    yield bootstrap_command
+    cleaned = bootstrap_command("clean")
     assert cleaned.returncode == 0, cleaned.stderr
 
 
 def _lend_downloads(folder: Path) -> None:
-    """Gives the old servers' archives that `make test` has fetched, so that nothing is fetched twice."""
-    around = Path(os.environ.get("TEITEN_STATE", "")).parent / "downloads"
-    if around.is_dir():
-        shutil.copytree(around, folder)
+    """Copy the old servers' archives that `make test` has fetched, so that nothing is fetched twice."""
+    test_downloads = Path(os.environ.get("TEITEN_STATE", "")).parent / "downloads"
+    if test_downloads.is_dir():
+        shutil.copytree(test_downloads, folder)

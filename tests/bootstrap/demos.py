@@ -1,4 +1,4 @@
-"""`make demo` as a person has it in a terminal: started, watched through its API, interrupted, killed."""
+"""`make demo` as in a person's terminal: start it, watch it through its API, interrupt it, kill it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 @dataclass
 class Demo:
-    """One state folder's demo. output: what all its starts have written to the terminal."""
+    """One state folder's demo. output: file with the terminal output of all its starts."""
 
     bootstrap: Bootstrap
     plan: Path
@@ -50,10 +50,10 @@ class Demo:
         return self.output.read_text(encoding="utf-8")
 
     def start(self) -> None:
-        """In a process group of its own, as a shell starts it."""
+        """Start it in a process group of its own, as a shell does."""
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                self.bootstrap.words("demo"),
+                self.bootstrap.argv("demo"),
                 cwd=CHECKOUT,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
@@ -63,13 +63,13 @@ class Demo:
             )
 
     def interrupt(self) -> None:
-        """Ctrl-C: a terminal sends it to the whole group. The demo must end well."""
+        """Send Ctrl-C to the whole group, as a terminal does; the demo must succeed."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGINT)
         assert self.process.wait(_PATIENCE_S) == 0, self.text
 
     def kill(self) -> None:
-        """kill -9 of all parts: managers, servers, worker, beat, web, driver."""
+        """Kill all parts by SIGKILL: managers, servers, worker, beat, web, driver."""
         assert self.process is not None
         parts = self.parts()
         self.process.kill()
@@ -77,38 +77,38 @@ class Demo:
         self.process.wait()
 
     def parts(self) -> list[Process]:
-        """Everything that this start has started and that has not left its family."""
+        """Return all descendants of this start's process."""
         assert self.process is not None
         return processes.descendants(self.process.pid)
 
     def part(self, words: str) -> Process:
-        """The one part with these words in its command line that another part has not started with the same words."""
-        named = [process for process in self.parts() if words in processes.command(process.pid)]
-        pids = {process.pid for process in named}
-        (first,) = [process for process in named if processes.parent(process.pid) not in pids]
+        """Return the part with these words in its command line, whose parent does not have them."""
+        matching = [process for process in self.parts() if words in processes.command(process.pid)]
+        pids = {process.pid for process in matching}
+        (first,) = [process for process in matching if processes.parent(process.pid) not in pids]
         return first
 
     def get(self, path: str) -> Any:
-        """What the API answers; None while the web server is not there."""
+        """Return the API's response; None while the web server does not answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/{path}", timeout=30) as answer:
                 return json.load(answer)
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return None
 
-    def wait(self, look: Callable[[], T | None]) -> T:
-        """Looks until there is something; fails when the demo has ended meanwhile."""
+    def wait(self, check: Callable[[], T | None]) -> T:
+        """Call `check` until it returns something; fail where the demo ends meanwhile."""
         assert self.process is not None
         deadline = time.monotonic() + _PATIENCE_S
         while time.monotonic() < deadline:
-            if seen := look():
-                return seen
+            if result := check():
+                return result
             assert self.process.poll() is None, self.text
             time.sleep(_POLL_S)
         raise AssertionError(f"not seen within {_PATIENCE_S} s\n{self.text}")
 
     def run(self) -> Mapping[str, Any] | None:
-        """The newest run that was measured here."""
+        """Return the newest run that was measured here."""
         answer = self.get("runs/") or {"results": []}
         return next((run for run in answer["results"] if run["publication"] is None), None)
 

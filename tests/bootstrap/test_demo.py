@@ -41,9 +41,9 @@ rate = 50
 clients = {clients}
 installation = ["16"]
 """
-# The worker goes on before the web server answers: a trial or two of each start may pass unseen.
+# The worker starts before the web server answers: a trial or two of each start may not be seen.
 _TRIALS = 6
-# What a running trial shows; storing comes after cleaning.
+# The phases that the API shows at each moment; storing comes after cleaning.
 _MOMENTS: Mapping[str, tuple[str, ...]] = {
     "queued": (),
     "prepare": ("prepare",),
@@ -51,28 +51,28 @@ _MOMENTS: Mapping[str, tuple[str, ...]] = {
     "measure": ("warm", "verify", "watch", "measure"),
     "collect": ("collect", "clean"),
 }
-# Part → what no other part has in its command line.
-_KEPT = {"worker": "workers.app worker", "beat": "workers.app beat", "web": "gunicorn webapp.wsgi"}
+# Part → words that only its command line has.
+_RESTARTED = {"worker": "workers.app worker", "beat": "workers.app beat", "web": "gunicorn webapp.wsgi"}
 
 
 @pytest.fixture
 def demo(bootstrap: Bootstrap, tmp_path: Path) -> Iterator[Demo]:
-    """On the state folder that the tests share; a demo that a failed test has left is ended."""
-    made = Demo(bootstrap, tmp_path / "plan.toml", tmp_path / "output")
-    yield made
-    if made.process and made.process.poll() is None:
-        made.kill()
+    """A demo in the state folder that the tests share; one that a failed test has left is ended."""
+    demo = Demo(bootstrap, tmp_path / "plan.toml", tmp_path / "output")
+    yield demo
+    if demo.process and demo.process.poll() is None:
+        demo.kill()
 
 
-def plan_named(demo: Demo, name: str, trials: int) -> None:
+def write_plan(demo: Demo, name: str, trials: int) -> None:
     clients = list(range(1, trials + 1))
     demo.plan.write_text(_PLAN.format(name=name, clients=clients), encoding="utf-8")
 
 
-def seen_in(demo: Demo, name: str, moment: str) -> Callable[[], Mapping[str, Any] | None]:
-    """A trial of this run that is at this moment of its life, as the API shows it."""
+def trial_at(demo: Demo, name: str, moment: str) -> Callable[[], Mapping[str, Any] | None]:
+    """Return a check for a trial of this run that is at this moment, as the API shows it."""
 
-    def look() -> Mapping[str, Any] | None:
+    def check() -> Mapping[str, Any] | None:
         run = demo.run()
         if run is None or run["name"] != name:
             return None
@@ -83,17 +83,17 @@ def seen_in(demo: Demo, name: str, moment: str) -> Callable[[], Mapping[str, Any
             return waiting[0] if waiting else None
         return next((trial for trial in trials if trial["phase"] in _MOMENTS[moment]), None)
 
-    return look
+    return check
 
 
-def finished(demo: Demo, name: str) -> Mapping[str, Any] | None:
-    """The run of this name, where it has ended."""
+def finished_run(demo: Demo, name: str) -> Mapping[str, Any] | None:
+    """Return the run of this name, where it has finished."""
     run = demo.run()
     return run if run and (run["name"], run["state"]) == (name, "finished") else None
 
 
 def second_terminal(demo: Demo, *words: str) -> subprocess.CompletedProcess[str]:
-    """manage.py without any setting but the place of the state folder."""
+    """Run manage.py without any setting but the path of the state folder."""
     command = [sys.executable, "manage.py", *words]
     environment = demo.bootstrap.environment
     return subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, timeout=300)
@@ -111,13 +111,13 @@ def assert_nothing_left(demo: Demo) -> None:
 @pytest.mark.parametrize("end", [Demo.interrupt, Demo.kill])
 def test_a_demo_that_is_ended_at_any_moment_goes_on_at_its_next_start(demo: Demo, end: Callable[[Demo], None]) -> None:
     name = end.__name__
-    plan_named(demo, name, _TRIALS)
+    write_plan(demo, name, _TRIALS)
     for moment in _MOMENTS:
         demo.start()
-        demo.wait(seen_in(demo, name, moment))
+        demo.wait(trial_at(demo, name, moment))
         end(demo)
     demo.start()
-    run = demo.wait(lambda: finished(demo, name))
+    run = demo.wait(lambda: finished_run(demo, name))
     assert (run["trials_done"], run["trials_failed"]) == (_TRIALS, 0)
     demo.interrupt()
     assert "Traceback" not in demo.text
@@ -125,22 +125,24 @@ def test_a_demo_that_is_ended_at_any_moment_goes_on_at_its_next_start(demo: Demo
 
 
 def test_parts_that_are_killed_are_started_again_and_a_second_terminal_finds_the_demo(demo: Demo) -> None:
-    plan_named(demo, "first", trials=1)
+    write_plan(demo, "first", trials=1)
     demo.start()
-    demo.wait(lambda: finished(demo, "first"))
+    demo.wait(lambda: finished_run(demo, "first"))
     settings = demo.bootstrap.state / "run" / "environment.json"
     assert settings.stat().st_mode & 0o777 == 0o600
-    killed = {part: demo.part(words) for part, words in _KEPT.items()}
+    killed = {part: demo.part(words) for part, words in _RESTARTED.items()}
     for process in killed.values():
         os.kill(process.pid, signal.SIGKILL)
-    demo.wait(lambda: all(f"{part} has been ended by signal 9. It is started again" in demo.text for part in _KEPT))
-    plan_named(demo, "second terminal", trials=1)
-    done = second_terminal(demo, "run_plan", str(demo.plan))
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == f"manage.py: on the demo in {demo.bootstrap.state}\n"
-    run = demo.wait(lambda: finished(demo, "second terminal"))
+    demo.wait(
+        lambda: all(f"{part} has been ended by signal 9. It is started again" in demo.text for part in _RESTARTED)
+    )
+    write_plan(demo, "second terminal", trials=1)
+    result = second_terminal(demo, "run_plan", str(demo.plan))
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == f"manage.py: on the demo in {demo.bootstrap.state}\n"
+    run = demo.wait(lambda: finished_run(demo, "second terminal"))
     assert (run["trials_done"], run["trials_failed"]) == (1, 0)
-    assert all(demo.part(words) != killed[part] for part, words in _KEPT.items())
+    assert all(demo.part(words) != killed[part] for part, words in _RESTARTED.items())
     demo.interrupt()
     assert not settings.exists()
     assert_nothing_left(demo)

@@ -1,4 +1,4 @@
-"""Ports: named when taken, remembered, never silently another for the web."""
+"""Ports: a taken one is named with its process, chosen ones are remembered, the web port is never changed silently."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def test_a_free_web_port_is_used_as_given() -> None:
 def test_a_start_that_is_killed_while_it_remembers_its_ports_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = tmp_path / "ports.json"
-    first = ports.inner({}, memory)
-    before = memory.read_text()
+    file = tmp_path / "ports.json"
+    first = ports.inner({}, file)
+    before = file.read_text()
 
-    def killed(self: Path, target: Path) -> None:
+    def interrupt(self: Path, target: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "replace", killed)
+    monkeypatch.setattr(Path, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        ports.inner({"TEITEN_REDIS_PORT": str(first.redis + 400)}, memory)
-    assert memory.read_text() == before
+        ports.inner({"TEITEN_REDIS_PORT": str(first.redis + 400)}, file)
+    assert file.read_text() == before
 
 
 @pytest.mark.parametrize("text", ["many", "0", "65536", "-1"])
@@ -64,14 +64,14 @@ def test_inner_ports_are_remembered(tmp_path: Path) -> None:
 
 
 def test_a_remembered_inner_port_that_is_taken_gives_way_to_a_free_one(tmp_path: Path) -> None:
-    memory = tmp_path / "ports.json"
-    first = ports.inner({}, memory)
+    file = tmp_path / "ports.json"
+    first = ports.inner({}, file)
     with socket.create_server((ports.HOST, first.redis)):
-        second = ports.inner({}, memory)
+        second = ports.inner({}, file)
     assert second.redis != first.redis
     assert (second.warehouse, second.sshd) == (first.warehouse, first.sshd)
 
 
 def test_an_inner_port_that_was_asked_for_and_is_taken_is_named(taken: int, tmp_path: Path) -> None:
-    with pytest.raises(BootstrapError, match=f"TEITEN_SSH_PORT: Port {taken}, wanted for sshd"):
+    with pytest.raises(BootstrapError, match=f"TEITEN_SSH_PORT: Port {taken} of sshd"):
         ports.inner({"TEITEN_SSH_PORT": str(taken)}, tmp_path / "ports.json")

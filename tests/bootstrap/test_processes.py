@@ -18,25 +18,25 @@ _STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print
 
 @pytest.fixture
 def stubborn() -> Iterator[Process]:
-    """A process that does not hear SIGTERM."""
+    """A process that ignores SIGTERM."""
     with subprocess.Popen([sys.executable, "-c", _STUBBORN], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == b"deaf\n"
-        matches = processes.find(child.pid)
-        assert matches is not None
-        yield matches
+        process = processes.find(child.pid)
+        assert process is not None
+        yield process
         child.kill()
 
 
 def test_a_process_that_does_not_hear_is_killed_after_the_grace(stubborn: Process) -> None:
     processes.end([stubborn], grace_s=0.2)
-    assert not processes.alive(stubborn)
+    assert not processes.is_alive(stubborn)
 
 
 def test_a_later_process_with_the_same_id_is_left_alone(stubborn: Process) -> None:
     earlier = Process(stubborn.pid, stubborn.started - 1)
     processes.end([earlier], grace_s=0.2)
-    assert processes.alive(stubborn)
+    assert processes.is_alive(stubborn)
 
 
 def test_processes_are_found_by_their_environment_and_this_one_is_not() -> None:
@@ -51,6 +51,6 @@ def test_descendants_are_children_and_grandchildren() -> None:
     with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         started = [int(word) for word in child.stdout.readline().split()]
-        family = processes.descendants(child.pid)
-        assert [process.pid for process in family] == started
-        processes.end(family)
+        descendants = processes.descendants(child.pid)
+        assert [process.pid for process in descendants] == started
+        processes.end(descendants)

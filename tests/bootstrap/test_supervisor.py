@@ -61,10 +61,10 @@ def test_a_restarted_part_that_is_killed_is_started_again(tmp_path: Path) -> Non
 
 
 def test_a_restarted_part_that_ends_again_and_again_ends_the_others_and_is_named(tmp_path: Path) -> None:
-    message, _ = start(
+    output, _ = start(
         tmp_path, "exec sleep 60", "exec sleep 60", "echo hopeless; exit 4", restarted="p0 p2"
     ).communicate()
-    lines = [line for line in message.splitlines() if line]
+    lines = [line for line in output.splitlines() if line]
     assert [line for line in lines if "started again" in line] == [
         *(f"p2 has ended with status 4. It is started again in {delay} s." for delay in ("0.5", "1", "2", "4")),
         "p2 has ended with status 4, 5 times within 60 s: it is not started again.",
@@ -120,16 +120,16 @@ except BootstrapError as error:
     print(error)
 """
     words = [sys.executable, "-c", script, str(tmp_path)]
-    done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True)
-    assert done.stdout.startswith("two: /no/such cannot be run.\n"), done.stderr
+    result = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True)
+    assert result.stdout.startswith("two: /no/such cannot be run.\n"), result.stderr
 
 
-def _until(running: subprocess.Popen[str], wanted: str) -> list[str]:
-    """What it prints, up to this line."""
+def _until(running: subprocess.Popen[str], expected: str) -> list[str]:
+    """Return the lines that it prints, up to this one."""
     assert running.stdout is not None
     lines: list[str] = []
     for line in running.stdout:
         lines.append(line.rstrip("\n"))
-        if lines[-1] == wanted:
+        if lines[-1] == expected:
             return lines
     raise AssertionError(lines)

@@ -1,4 +1,4 @@
-"""What is left on the agent's folder is ended, also where its account is the user's own."""
+"""Processes of the agent's folder are ended, also where its account is the user's own."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def job(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Process]:
 def _leader(pid_file: Path) -> Process:
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        if pid_file.exists() and (matches := processes.find(int(pid_file.read_text()))):
-            return matches
+        if pid_file.exists() and (process := processes.find(int(pid_file.read_text()))):
+            return process
         time.sleep(0.01)
     raise AssertionError("the job did not start")
 
 
 def test_every_job_of_an_attempt_is_ended_as_an_ordinary_user(job: Process, tmp_path: Path) -> None:
     ended = sweep.agent_home(Places(tmp_path, tmp_path), _USER)
-    assert not processes.alive(job)
+    assert not processes.is_alive(job)
     assert any(line.startswith(f"{job.pid} ") for line in ended)
 
 
@@ -68,10 +68,10 @@ def test_the_lock_of_a_killed_server_is_removed_though_a_process_has_its_number(
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
         locks = [_lock(tmp_path / "agent" / "clusters" / str(p.pid), p.pid) for p in (ended, stranger)]
         locks.append(_lock(tmp_path / "warehouse" / "data", ended.pid))
-        here = Places(tmp_path, tmp_path)
-        here.run.mkdir()
-        sweep.earlier_start(here)
-        sweep.agent_home(here, _USER)
+        places = Places(tmp_path, tmp_path)
+        places.run.mkdir()
+        sweep.earlier_start(places)
+        sweep.agent_home(places, _USER)
         assert [lock for lock in locks if lock.exists()] == []
         assert stranger.poll() is None
         stranger.kill()
@@ -81,8 +81,8 @@ def test_what_a_killed_server_of_the_warehouse_has_left_is_ended_and_a_shell_the
     data = tmp_path / "warehouse" / "data"
     data.mkdir(parents=True)
     program = shutil.copy("/bin/sleep", tmp_path / "postgres")
-    here = Places(tmp_path, tmp_path)
-    here.run.mkdir()
+    places = Places(tmp_path, tmp_path)
+    places.run.mkdir()
     with (
         # A shell without job control starts what it puts into the background, these tests perhaps, deaf to SIGQUIT.
         subprocess.Popen(
@@ -90,7 +90,7 @@ def test_what_a_killed_server_of_the_warehouse_has_left_is_ended_and_a_shell_the
         ) as backend,
         subprocess.Popen(["sleep", "60"], cwd=data) as shell,
     ):
-        sweep.earlier_start(here)
+        sweep.earlier_start(places)
         assert backend.wait() == -signal.SIGQUIT
         assert shell.poll() is None
         shell.kill()

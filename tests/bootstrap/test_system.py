@@ -1,4 +1,4 @@
-"""What the operating system must give."""
+"""Packages of the operating system."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def test_without_sshd_and_without_rights_the_package_and_its_reason_are_named(
 ) -> None:
     with pytest.raises(BootstrapError, match="openssh-server is missing: Teiten reaches every agent by SSH"):
         system.ensure(dev=True)
-    message = capsys.readouterr().out
+    output = capsys.readouterr().out
     for package in ("openssh-server", "sysstat", "redis-server", "pgpool2", "sudo", "chromium"):
-        assert f"  {package}: " in message
+        assert f"  {package}: " in output
 
 
 @pytest.mark.usefixtures("bare")

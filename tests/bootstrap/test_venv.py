@@ -23,14 +23,14 @@ def test_an_environment_is_made_once_and_completed_when_more_is_needed(checkout:
     assert venv.ensure(dev=False, checkout=checkout, folder=folder)
     assert (folder / "bin" / "pip").exists()
     assert not venv.ensure(dev=False, checkout=checkout, folder=folder)
-    made = (folder / "pyvenv.cfg").stat().st_mtime_ns
+    made_at_ns = (folder / "pyvenv.cfg").stat().st_mtime_ns
 
     assert venv.ensure(dev=True, checkout=checkout, folder=folder)
     assert not venv.ensure(dev=False, checkout=checkout, folder=folder)
 
     (checkout / "requirements.txt").write_text("# something else\n")
     assert venv.ensure(dev=True, checkout=checkout, folder=folder)
-    assert (folder / "pyvenv.cfg").stat().st_mtime_ns == made
+    assert (folder / "pyvenv.cfg").stat().st_mtime_ns == made_at_ns
 
 
 def test_a_requirement_that_cannot_be_installed_is_shown_and_tried_again(checkout: Path) -> None:

@@ -41,41 +41,41 @@ async def look_at(server: Server, count: int) -> Activity:
     """A look once there are so many sessions at their statements."""
     async with asyncio.timeout(60):
         while True:
-            found = await activity.look(server)
+            found = await activity.sample(server)
             if sum(one.count for one in found.sessions if one.state == "active") == count:
                 return found
 
 
 async def test_sessions_that_wait_are_told_from_those_that_work(server: Server, address: Address) -> None:
-    assert await activity.look(server) == Activity(ticks=0)
+    assert await activity.sample(server) == Activity(ticks=0)
     for name in ("one", "two"):
         await begin(server, address, name, SLEEP)
     before = await look_at(server, 2)
     [waiting] = before.sessions
     assert (waiting.count, waiting.wait, waiting.query) == (2, "Timeout: PgSleep", SLEEP)
-    now = await activity.look(server)
-    assert now.stands_still_since(before)
+    now = await activity.sample(server)
+    assert now.is_stalled_since(before)
     await begin(server, address, "three", TURN)
     moved = await look_at(server, 3)
-    assert not moved.stands_still_since(now)
+    assert not moved.is_stalled_since(now)
     async with asyncio.timeout(60):
-        while (later := await activity.look(server)).ticks == moved.ticks:
+        while (later := await activity.sample(server)).ticks == moved.ticks:
             await asyncio.sleep(0.02)
-    assert not later.stands_still_since(moved)
+    assert not later.is_stalled_since(moved)
 
 
 async def test_a_server_that_cannot_be_asked_says_why(server: Server) -> None:
     await server.stop()
-    found = await activity.look(server)
-    assert found.trouble.startswith("it does not answer: ")
-    assert found.stands_still_since(found)
-    assert not found.stands_still_since(Activity())
+    found = await activity.sample(server)
+    assert found.error.startswith("it does not answer: ")
+    assert found.is_stalled_since(found)
+    assert not found.is_stalled_since(Activity())
 
 
 async def test_sessions_left_on_a_server_are_ended_and_the_server_stays(server: Server, address: Address) -> None:
     await begin(server, address, "left", SLEEP)
     await look_at(server, 1)
     assert await sessions.end(server) == ""
-    assert (await activity.look(server)).sessions == ()
+    assert (await activity.sample(server)).sessions == ()
     await server.stop()
     assert await sessions.end(server) == ""

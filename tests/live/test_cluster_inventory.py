@@ -16,7 +16,7 @@ from results.domain.matrix.clusters import ClusterState, FoundCluster
 from workers.host import places
 from workers.postgres import cluster
 from workers.postgres.cluster_inventory import inventory, remove
-from workers.postgres.server import Server, name_of
+from workers.postgres.server import Server, unique_name
 from workers.remote.address import Address, Layout
 from workers.remote.connection import Remote, connected
 
@@ -136,7 +136,7 @@ async def test_parts_in_other_places_are_told_counted_and_removed(
     one = clusters.pop(directory(server))
     [other] = clusters.values()
     slow = home.address.places[1]
-    assert set(one.parts) == {f"{slow}/{kind}/{name_of(one.directory)}" for kind in ("wal", "tablespaces")}
+    assert set(one.parts) == {f"{slow}/{kind}/{unique_name(one.directory)}" for kind in ("wal", "tablespaces")}
     assert one.size_bytes == await du(home, one.directory, *one.parts) > await du(home, one.directory)
     assert await remove(home, one.directory, one.parts, 60)
     assert [await there(home, path) for path in (one.directory, *one.parts)] == [False] * 3

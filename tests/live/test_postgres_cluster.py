@@ -189,10 +189,10 @@ async def test_a_server_is_kept_on_its_own_machine_alone(
 ) -> None:
     kept = await cluster.ensure(remote, postgres_16, name="kept")
     async with connected(dataclasses.replace(address, name="live2")) as same:
-        await cluster.stop_but([remote, same], [(remote, kept.data_dir)])
+        await cluster.stop_all_but([remote, same], [(remote, kept.data_dir)])
         assert await running(kept)
         same.address = dataclasses.replace(address, name="other", host_key="another machine's")
-        await cluster.stop_but([same], [(remote, kept.data_dir)])
+        await cluster.stop_all_but([same], [(remote, kept.data_dir)])
         assert not await running(kept)
     await cluster.drop(remote, kept)
 

@@ -90,7 +90,7 @@ async def test_a_standby_that_stands_still_grows_old_and_is_given_up(
         await topology.build(stage)
         await topology.arrange(stage)  # type: ignore[attr-defined]
         await stage.primary.execute("CREATE TABLE begun (); DROP TABLE begun;")  # flushed when it returns
-        await standby.follows(stage, "standby1", "primary")
+        await standby.wait_until_caught_up(stage, "standby1", "primary")
         server = stage.servers["standby1"]
         await server.execute("SELECT pg_wal_replay_pause();")
         parts = await watched(
@@ -125,7 +125,7 @@ async def test_a_subscriber_is_known_by_the_name_of_its_subscription(
         [row] = await stage.servers["subscriber1"].query("SELECT count(*) AS rows FROM sent")
         await unsubscribe(stage.primary, stage.servers["subscriber1"])
     finally:
-        await cluster.stop_but([remote])
+        await cluster.stop_all_but([remote])
         await job.sweep(remote)
     assert row["rows"] == 20000, "it was waited for"
     values = {(m.metric, m.node): m.value for m in parts["primary"].measurements if not m.label}

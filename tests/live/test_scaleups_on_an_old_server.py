@@ -12,7 +12,7 @@ from results.domain.matrix import InstallationRef, TrialSpec, find_installation
 from results.domain.measurement.parsed_trial import Part
 from workers import registry
 from workers.bundle.writer import BundleWriter
-from workers.interfaces import Audited, Stage
+from workers.interfaces import AuditingWorkload, Stage
 from workers.postgres import cluster, database
 from workers.remote import job
 from workers.remote.connection import Remote
@@ -31,7 +31,7 @@ async def lived(stage: Stage) -> None:
     await workload.warm_up(stage)
     await workload.verify(stage)
     await workload.measure(stage)
-    if isinstance(workload, Audited):
+    if isinstance(workload, AuditingWorkload):
         await workload.audit(stage)
 
 

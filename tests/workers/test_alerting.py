@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Mailbox:
-    """What an SMTP server was given."""
+    """An SMTP server that stores what it is given."""
 
     def __init__(self) -> None:
         self.letters: list[Any] = []
@@ -53,7 +53,7 @@ def mailbox(settings: Any) -> Iterator[Mailbox]:
 
 
 class Hook:
-    """An HTTP server that notes what is posted and answers with a status."""
+    """An HTTP server that stores what is posted and answers with a status."""
 
     def __init__(self) -> None:
         self.status, self.location = 200, ""
@@ -72,7 +72,7 @@ class Hook:
             do_GET = do_POST
 
             def log_message(self, *_: Any) -> None:
-                """Tests are quiet."""
+                """Log nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
@@ -90,7 +90,7 @@ def hook() -> Iterator[Hook]:
 
 
 def worse(channel: str, target: str) -> models.Run:
-    """The later of a plan's two runs, with a watch on the plan."""
+    """Return the later of a plan's two runs, with a watch on the plan."""
     plan = histories.nightly(replicates=5)
     alerts.watch(plan, channel, target, user=None, actor="tests")
     return histories.months(plan, [8000, 7200])[-1]

@@ -22,7 +22,7 @@ KINDS = ROOT / "tests" / "kinds"
 
 @pytest.fixture
 def folder(tmp_path: Path, settings: Any) -> Iterator[Path]:
-    """An empty folder of the installation's own kinds."""
+    """An empty folder for an installation's kinds."""
     settings.TEITEN_KINDS = (tmp_path,)
     registry.kinds.cache_clear()
     yield tmp_path
@@ -49,7 +49,7 @@ def test_two_kinds_of_one_name_are_refused_with_both_places(folder: Path) -> Non
 
 def test_a_spec_is_called_as_its_folder(folder: Path) -> None:
     shutil.copytree(KINDS / "workloads" / "counted", folder / "workloads" / "renamed")
-    with pytest.raises(TeitenError, match="The spec is called 'counted'") as refused:
+    with pytest.raises(TeitenError, match="The spec's name is 'counted'") as refused:
         registry.kinds()
     assert refused.value.where == str(folder / "workloads" / "renamed")
 

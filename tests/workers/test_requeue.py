@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def trial() -> models.Trial:
-    """The first of a run that waits for its agent."""
+    """The first trial of a run, which waits for its agent."""
     return factories.run().trials.order_by("position")[0]
 
 
@@ -104,7 +104,7 @@ def test_a_contact_waits_for_an_agent_in_use_for_as_long_as_it_may(trial: models
     looks = 0
 
     def clock() -> Any:
-        """A second goes by at each look; at the fourth the trial has ended."""
+        """Return a moment one second later at each call; at the fourth the trial has ended."""
         nonlocal looks
         looks += 1
         if looks == 4:

@@ -50,18 +50,18 @@ def test_what_a_version_cannot_do_is_told_by_its_parameter(
 )
 def test_load_goes_to_the_primary_its_subscribers_or_both(load: str, targets: list[tuple[str, bool]]) -> None:
     declared = registry.kinds().topologies["logical"]
-    found = declared.targets(declared.complete({"subscribers": 2, "load": load}))
-    assert [(target.node, target.workload) for target in found] == targets
+    declared_targets = declared.targets(declared.complete({"subscribers": 2, "load": load}))
+    assert [(target.node, target.workload) for target in declared_targets] == targets
 
 
 def test_ranges_are_of_equal_length_and_open_at_both_ends() -> None:
-    found = parts("range", 3, key="aid", parent="'public.new'", first=1, last=100)
-    assert [part.bounds for part in found] == [
+    partitions = parts("range", 3, key="aid", parent="'public.new'", first=1, last=100)
+    assert [part.bounds for part in partitions] == [
         "FROM (MINVALUE) TO (34)",
         "FROM (34) TO (67)",
         "FROM (67) TO (MAXVALUE)",
     ]
-    assert [part.condition for part in found] == ["aid < 34", "aid >= 34 AND aid < 67", "aid >= 67"]
+    assert [part.condition for part in partitions] == ["aid < 34", "aid >= 34 AND aid < 67", "aid >= 67"]
     assert parts("range", 1, key="aid", parent="", first=1, last=9)[0].condition == "true"
 
 

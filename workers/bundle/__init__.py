@@ -1,4 +1,4 @@
-"""The seam: what an attempt left behind, as a directory of raw files with a manifest.
+"""Bundles: the files of one attempt with a manifest, the seam between executing and evaluating a trial.
 
 manifest.py  what ran, typed      writer.py  phases → files → archive      reader.py  archive → ParsedTrial
 """

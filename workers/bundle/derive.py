@@ -1,4 +1,4 @@
-"""What follows from all parts of a bundle together: costs per transaction, phases, whether they agree. Pure."""
+"""Derive metrics from all parts of a bundle together: costs per transaction, phases, overhead. Pure."""
 
 from __future__ import annotations
 
@@ -50,31 +50,31 @@ METRICS = (
 )
 
 
-def merged(parts: Sequence[Part]) -> Part:
-    """All parts as one; the first failure is the whole's."""
+def merge(parts: Sequence[Part]) -> Part:
+    """Return all parts as one, with the first failure among them."""
     return Part(
-        measurements=_joined(part.measurements for part in parts),
-        series=_joined(part.series for part in parts),
-        latencies=_joined(part.latencies for part in parts),
-        events=_joined(part.events for part in parts),
-        layers=_joined(part.layers for part in parts),
-        gaps=_joined(part.gaps for part in parts),
-        documents=_joined(part.documents for part in parts),
-        metrics=_joined(part.metrics for part in parts),
+        measurements=_join(part.measurements for part in parts),
+        series=_join(part.series for part in parts),
+        latencies=_join(part.latencies for part in parts),
+        events=_join(part.events for part in parts),
+        layers=_join(part.layers for part in parts),
+        gaps=_join(part.gaps for part in parts),
+        documents=_join(part.documents for part in parts),
+        metrics=_join(part.metrics for part in parts),
         failure=next((part.failure for part in parts if part.failure), ""),
     )
 
 
-def _joined(groups: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+def _join(groups: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
     return tuple(chain.from_iterable(groups))
 
 
 def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:
-    """The whole with what follows from it."""
-    agreed = _without_incomplete_log(whole)
-    per_transaction, gaps = costs(agreed, manifest, spec)
-    derived = (*_phases(manifest, spec), *per_transaction, *_per_node(agreed, spec))
-    return replace(agreed, measurements=(*agreed.measurements, *derived), gaps=(*agreed.gaps, *gaps))
+    """Return the part with all derived measurements and gaps."""
+    checked = _without_incomplete_log(whole)
+    per_transaction, gaps = costs(checked, manifest, spec)
+    derived = (*_phases(manifest, spec), *per_transaction, *_per_node(checked, spec))
+    return replace(checked, measurements=(*checked.measurements, *derived), gaps=(*checked.gaps, *gaps))
 
 
 def _phases(manifest: Manifest, spec: TrialSpec) -> Iterator[Measurement]:
@@ -93,8 +93,7 @@ def _per_node(whole: Part, spec: TrialSpec) -> Iterator[Measurement]:
 
 
 def _without_incomplete_log(whole: Part) -> Part:
-    """A latency log that does not hold every transaction that pgbench counted would give wrong percentiles: left out,
-    with the reason."""
+    """Leave out latencies whose log lacks transactions that pgbench counted, since their percentiles would be wrong."""
     counted = total(whole.measurements, "transactions")
     logs = [item.histogram.total for item in whole.latencies if not item.label]
     logged = sum(logs)

@@ -1,4 +1,4 @@
-"""What ran, where, when, and how it ended: `manifest.json` of a bundle. Pure.
+"""The `manifest.json` of a bundle: what ran, where, when, and how it ended. Pure.
 
 Times are epoch seconds by the worker's clock.
 """
@@ -16,7 +16,7 @@ from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, Laye
 
 FILE = "manifest.json"
 VERSION = 1
-# Without them half a manifest would pass for a whole one: of a trial without files there are no sums to check.
+# These are required lest a truncated manifest passes for a whole one: without files there are no checksums to verify.
 _ALWAYS_WRITTEN = ("window", "nodes", "collectors", "phases", "commands", "checks", "gaps", "layers", "files")
 
 
@@ -25,7 +25,7 @@ class Node:
     """A role of the trial and the agent that played it.
 
     role: `client`, `primary`, …
-    clock_offset_s: the agent's clock minus the worker's, ± clock_error_s.
+    clock_offset_s: the agent's clock minus the worker's, ± clock_error_s, in seconds
     """
 
     role: str
@@ -38,10 +38,10 @@ class Node:
 class Manifest:
     """What ran in one attempt, and how it ended.
 
-    spec: `TrialSpec.to_json()`.
-    window: start and end of the measured time, None when it was never reached.
-    error: `TeitenError.as_dict()`, None when every phase succeeded.
-    collectors: (name, node) of each that ran.
+    spec: `TrialSpec.to_json()`
+    window: start and end of the measured time; None where it was never reached
+    error: `TeitenError.as_dict()`; None where every phase succeeded
+    collectors: (name, node) of each that ran
     """
 
     trial_key: str
@@ -68,7 +68,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        """Raises ParseError when the text is no manifest of this version."""
+        """Return the manifest that a JSON text holds. Raises ParseError where it is no manifest of this version."""
         try:
             value = json.loads(text)
         except json.JSONDecodeError as error:
@@ -81,5 +81,5 @@ class Manifest:
             return from_json(cls, value)
         except ShapeError as error:
             raise ParseError(
-                "A field of the manifest is missing or of another kind.", file=FILE, text=str(error)
+                "A field of the manifest is missing or has the wrong type.", file=FILE, text=str(error)
             ) from error

@@ -1,4 +1,4 @@
-"""Archive → ParsedTrial, by the parsers of the kinds that ran. Pure but for reading the files."""
+"""Read a bundle into a ParsedTrial, with the parsers of the kinds that ran. Pure but for reading the files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAXIMUM_BYTES = 4 * 1024**3
 
 
 def open_files(path: Path) -> dict[str, bytes]:
-    """Every file of a bundle, archive or directory, by its path in the bundle. Raises IngestError."""
+    """Return every file of a bundle, archive or directory, by its path in the bundle. Raises IngestError."""
     if path.is_dir():
         return {p.relative_to(path).as_posix(): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
     try:
@@ -36,49 +36,53 @@ def open_files(path: Path) -> dict[str, bytes]:
 
 
 def read(path: Path) -> ParsedTrial:
-    """Raises IngestError or ParseError when there is no whole bundle; a file that does not say what it should is a
-    gap, and a failed attempt where the workload or a required collector wrote it."""
+    """Read and parse the bundle at this path. Raises IngestError or ParseError where it is not a whole bundle.
+
+    A raw file that cannot be parsed is a gap; where the workload or a required collector wrote it, the attempt failed.
+    """
     files = open_files(path)
     if FILE not in files:
-        raise IngestError("There is no manifest in the bundle.", where=str(path))
+        raise IngestError(
+            "There is no manifest in the bundle.", where=str(path), todo=f"Choose a bundle that holds {FILE}."
+        )
     manifest = Manifest.from_json(files[FILE].decode())
     _check_sums(manifest, files, path)
     return parse(manifest, files)
 
 
 def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
-    """What the manifest and the raw files say. Pure."""
+    """Return the trial that the manifest and the raw files describe. Pure."""
     spec = TrialSpec.from_json(manifest.spec)
     parts: list[Part] = []
     gaps: list[Gap] = list(manifest.gaps)
     error = dict(manifest.error) if manifest.error else None
     if manifest.window is not None:
         reading = _reading(manifest, spec, files, "workload/", "client")
-        part, trouble = _parse(registry.workload_parser(spec.workload), reading)
+        part, parse_error = _parse(registry.workload_parser(spec.workload), reading)
         parts.append(part)
-        error = _with_words(error, part) if error else trouble or _failure(part)
+        error = _add_failure(error, part) if error else parse_error or _failure(part)
         for name, node in manifest.collectors:
             reading = _reading(manifest, spec, files, f"collectors/{name}/{node}/", node)
-            part, trouble = _parse(registry.collector_parser(name), reading)
+            part, parse_error = _parse(registry.collector_parser(name), reading)
             parts.append(part)
-            if trouble is not None:
-                gaps.append(Gap(name, node, f"{trouble['where']}: {trouble['what']}"))
-    whole = derive.add(derive.merged(parts), manifest, spec)
+            if parse_error is not None:
+                gaps.append(Gap(name, node, f"{parse_error['where']}: {parse_error['what']}"))
+    whole = derive.add(derive.merge(parts), manifest, spec)
     gaps += whole.gaps
-    error = error or _required(spec, gaps)
+    error = error or _missing_collector(spec, gaps)
     return ParsedTrial(
         trial_key=manifest.trial_key,
         attempt=manifest.attempt,
-        started_at=_moment(manifest.started_s),
-        measured_from=_moment(manifest.window[0]) if manifest.window else None,
-        measured_to=_moment(manifest.window[1]) if manifest.window else None,
+        started_at=_datetime(manifest.started_s),
+        measured_from=_datetime(manifest.window[0]) if manifest.window else None,
+        measured_to=_datetime(manifest.window[1]) if manifest.window else None,
         succeeded=error is None,
         error=error,
         phases=manifest.phases,
         commands=manifest.commands,
         checks=manifest.checks,
         files=manifest.files,
-        metrics=_declared(spec, whole),
+        metrics=_metrics_of(spec, whole),
         measurements=whole.measurements,
         series=whole.series,
         latencies=whole.latencies,
@@ -120,20 +124,24 @@ def _failure(part: Part) -> dict[str, Any] | None:
     return TrialError(what, where="measure", why=part.failure, todo="See its output below.").as_dict()
 
 
-def _with_words(error: dict[str, Any], part: Part) -> dict[str, Any]:
-    """A phase that passed its deadline says what the workload's own output tells of that."""
+def _add_failure(error: dict[str, Any], part: Part) -> dict[str, Any]:
+    """Return the error of a phase that passed its deadline, with the failure that the workload's output reports."""
     if error.get("kind") != DeadlineError.kind or not part.failure:
         return error
     return error | {"why": " ".join(filter(None, (part.failure, error["why"])))}
 
 
-def _declared(spec: TrialSpec, whole: Part) -> tuple[Metric, ...]:
-    """What the measured names mean, by the specs of the kinds that ran. Raises IngestError for an undeclared one."""
+def _metrics_of(spec: TrialSpec, whole: Part) -> tuple[Metric, ...]:
+    """Return the metrics of the measurements, by the specs of the kinds that ran.
+
+    Raises IngestError for a metric that no spec declares, and for one declared by a spec and by the output.
+    """
     known = _metrics_of_kinds(spec)
-    printed = {metric.name: metric for metric in whole.metrics}
-    if taken := sorted(printed.keys() & known.keys()):
-        raise IngestError(f"The output declares {', '.join(taken)}, which a spec declares already.", where="bundle")
-    known |= printed
+    declared_by_output = {metric.name: metric for metric in whole.metrics}
+    if duplicates := sorted(declared_by_output.keys() & known.keys()):
+        what = f"The output declares {', '.join(duplicates)}, which a spec declares already."
+        raise IngestError(what, where="bundle", todo="Rename the metric in the output or in the spec.")
+    known |= declared_by_output
     used = sorted({measurement.metric for measurement in whole.measurements})
     if unknown := [name for name in used if name not in known]:
         what = f"No spec declares {', '.join(unknown)}."
@@ -142,7 +150,7 @@ def _declared(spec: TrialSpec, whole: Part) -> tuple[Metric, ...]:
 
 
 def _metrics_of_kinds(spec: TrialSpec) -> dict[str, Metric]:
-    """What the kinds of a trial declare, and what is derived from all of them."""
+    """Return the metrics that the kinds of a trial declare, and those that are derived from all of them."""
     kinds = registry.kinds()
     specs: list[WorkloadSpec | CollectorSpec] = [kinds.workloads[spec.workload]]
     specs += [kinds.collectors[name] for name in spec.collectors]
@@ -152,13 +160,15 @@ def _metrics_of_kinds(spec: TrialSpec) -> dict[str, Metric]:
     return known | {metric.name: metric for metric in derive.METRICS}
 
 
-def _required(spec: TrialSpec, gaps: list[Gap]) -> dict[str, Any] | None:
-    """A gap costs the trial only where the plan requires what is missing."""
+def _missing_collector(spec: TrialSpec, gaps: list[Gap]) -> dict[str, Any] | None:
+    """Return the error for a gap in a collector that the plan requires, None where there is none."""
     missing = next((gap for gap in gaps if gap.source in spec.required_collectors), None)
     if missing is None:
         return None
     what = f"The plan requires the collector {missing.source}, which could not gather everything on {missing.node}."
-    return TrialError(what, where="collect", why=missing.reason, todo="Mend it, or do not require it.").as_dict()
+    return TrialError(
+        what, where="collect", why=missing.reason, todo="Mend the cause, or do not require the collector."
+    ).as_dict()
 
 
 def _check_sums(manifest: Manifest, files: Mapping[str, bytes], path: Path) -> None:
@@ -171,5 +181,5 @@ def _check_sums(manifest: Manifest, files: Mapping[str, bytes], path: Path) -> N
             )
 
 
-def _moment(seconds: float) -> datetime:
+def _datetime(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)

@@ -1,4 +1,4 @@
-"""Phases → files → one archive. Implements `workers.interfaces.Recorder`."""
+"""Write the bundle of an attempt. Implements `workers.interfaces.Recorder`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNFINISHED = "unfinished"
 
 @dataclass(frozen=True)
 class Archived:
-    """path: relative to the bundle folder."""
+    """A finished bundle. path: relative to the bundle folder."""
 
     path: str
     sha256: str
@@ -29,8 +29,7 @@ class Archived:
 
 
 class BundleWriter:
-    """Collects one attempt's raw files in a directory of its own; `finish` makes the archive. What was gathered before
-    a failure is kept."""
+    """Collects one attempt's raw files in a directory, whatever fails; `finish` makes the archive."""
 
     def __init__(self, root: Path, trial_key: str, attempt: int) -> None:
         self.root = root
@@ -43,10 +42,10 @@ class BundleWriter:
         self.directory.mkdir(parents=True)
 
     def add(self, path: str, content: bytes | str) -> None:
-        """A raw file; path relative, with '/'. Raises IngestError when it leaves the bundle."""
+        """Add a raw file; path relative, with '/'. Raises IngestError where the path leaves the bundle."""
         parts = PurePosixPath(path).parts
         if not parts or ".." in parts or path.startswith("/") or path == FILE:
-            raise IngestError(f"{path!r} is not a place in a bundle.", where=str(self.archive))
+            raise IngestError(f"{path!r} is not a path inside a bundle.", where=str(self.archive))
         target = self.directory.joinpath(*parts)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -61,12 +60,12 @@ class BundleWriter:
         self.gaps.append(Gap(source, node, reason))
 
     def finish(self, manifest: Manifest) -> Archived:
-        """Writes the manifest and the archive, and removes the directory. The same content gives the same bytes."""
+        """Write the manifest and the archive, and remove the directory. The same content gives the same bytes."""
         paths = sorted(path for path in self.directory.rglob("*") if path.is_file())
         content = {path.relative_to(self.directory).as_posix(): path.read_bytes() for path in paths}
         files = tuple(RawFile(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in content.items())
-        whole = replace(manifest, files=files, checks=tuple(self.checks), gaps=tuple(self.gaps), notes=self.notes)
-        data = packed({FILE: whole.to_json().encode(), **content})
+        complete = replace(manifest, files=files, checks=tuple(self.checks), gaps=tuple(self.gaps), notes=self.notes)
+        data = pack({FILE: complete.to_json().encode(), **content})
         target = self.root / self.archive
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_suffix(".partial")
@@ -77,13 +76,13 @@ class BundleWriter:
 
 
 def discard_unfinished(root: Path) -> None:
-    """Removes what attempts had gathered that never came to their archive. Only where none of them is alive."""
+    """Remove the files of attempts that were never archived. Only where none of these attempts is alive."""
     if (root / _UNFINISHED).exists():
         shutil.rmtree(root / _UNFINISHED)
 
 
-def packed(content: dict[str, bytes]) -> bytes:
-    """A .tar.gz that depends on names and contents alone."""
+def pack(content: dict[str, bytes]) -> bytes:
+    """Return a .tar.gz that depends on names and contents alone."""
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0, compresslevel=COMPRESSION) as stream,
@@ -97,7 +96,7 @@ def packed(content: dict[str, bytes]) -> bytes:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file, hex. Raises IngestError when it cannot be read."""
+    """Return the SHA-256 of a file, hex. Raises IngestError where it cannot be read."""
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,1 +1,1 @@
-"""What a plan changes on its agents' machines: applied before the servers are built, checked, reverted in any case."""
+"""What a plan changes on its agents' machines: set before the servers are built, checked, always reverted."""

@@ -1,4 +1,4 @@
-"""The processors that servers and jobs run on: taskset, which needs no privileges, and what the kernel says of it."""
+"""Choose the processors that servers and jobs run on, by taskset, which needs no privileges; check them in /proc."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from workers.remote.job import Job
 
 
 async def list_for(remote: Remote, level: str) -> str:
-    """The level as a list for taskset: '2 cpus' are the first two that the account may use. Raises TrialError where the
-    agent has not all of them."""
+    """Return the level as a list for taskset: '2 cpus' are the first two that the account may use.
+
+    Raises TrialError where the agent does not have all of them.
+    """
     result = await remote.script(_USABLE, check=False)
     if result.exit_status != 0:
         raise AgentError(
@@ -23,38 +25,41 @@ async def list_for(remote: Remote, level: str) -> str:
         )
     usable = cpu_set(result.stdout)
     count = cpu_count(level)
-    wanted = cpu_set(level) if count is None else frozenset(sorted(usable)[:count])
-    if not wanted or not wanted <= usable or (count or 0) > len(usable):
+    expected = cpu_set(level) if count is None else frozenset(sorted(usable)[:count])
+    if not expected or not expected <= usable or (count or 0) > len(usable):
         raise TrialError(
-            f"Agent {remote.address.name} has not all of the processors {level}.",
+            f"Agent {remote.address.name} does not have all of the processors {level}.",
             where=remote.phase,
             why=f"Its account may use {result.stdout.strip()}.",
             todo="Ask for others in host.cpus.",
         )
-    return ",".join(map(str, sorted(wanted)))
+    return ",".join(map(str, sorted(expected)))
 
 
-async def check(server: Server, wanted: str, node: str) -> Check:
-    """The kernel's word for the postmaster, and for a backend of its own."""
+async def check(server: Server, expected: str, node: str) -> Check:
+    """Return whether the postmaster and a new backend run on the expected processors, by the kernel."""
     postmaster = await server.remote.script(_POSTMASTER, server.data_dir)
     backend = await server.execute(_BACKEND)
-    found = {"postmaster": postmaster.stdout.strip(), "backend": backend.strip()}
-    actual = found["backend"] if len(set(found.values())) == 1 else ", ".join(f"{k} {v}" for k, v in found.items())
-    right = all(cpu_set(text) == cpu_set(wanted) for text in found.values())
-    return Check("host.cpus", node, wanted, wanted if right else actual or "not known", right)
+    lists = {"postmaster": postmaster.stdout.strip(), "backend": backend.strip()}
+    actual = lists["backend"] if len(set(lists.values())) == 1 else ", ".join(f"{k} {v}" for k, v in lists.items())
+    passed = all(cpu_set(text) == cpu_set(expected) for text in lists.values())
+    return Check("host.cpus", node, expected, expected if passed else actual or "not known", passed)
 
 
 async def check_jobs(remote: Remote, directory: str, role: str) -> Check:
-    """The kernel's word for a job, begun as those that put the load on. directory: of the attempt's jobs."""
-    wanted = remote.address.layout.job_cpus
-    job = await Job.start(remote, f"{directory}/cpus-{role}", _OWN, deadline_s=60)
-    found = await job.finished()
-    right = found.ok and cpu_set(found.stdout) == cpu_set(wanted)
-    actual = wanted if right else found.stdout.strip() or found.stderr.strip() or "not known"
-    return Check("host.cpus", role, wanted, actual, right)
+    """Return whether a job, started as those of the load, runs on the expected processors, by the kernel.
+
+    directory: of the attempt's jobs
+    """
+    expected = remote.address.layout.job_cpus
+    job = await Job.start(remote, f"{directory}/cpus-{role}", _JOB, deadline_s=60)
+    finished = await job.finished()
+    passed = finished.ok and cpu_set(finished.stdout) == cpu_set(expected)
+    actual = expected if passed else finished.stdout.strip() or finished.stderr.strip() or "not known"
+    return Check("host.cpus", role, expected, actual, passed)
 
 
-_OWN = "exec sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status"
+_JOB = "exec sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status"
 
 _USABLE = r"""
 command -v taskset >/dev/null || exit 3

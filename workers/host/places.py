@@ -1,4 +1,4 @@
-"""Where servers keep data, WAL and tablespace: folders that the agent's operator named."""
+"""Storage places: the folders, named by the agent's operator, in which servers keep data, WAL and tablespace."""
 
 from __future__ import annotations
 
@@ -10,35 +10,41 @@ from workers.postgres.server import Server
 
 
 async def make_tablespace(server: Server, folder: str) -> None:
-    """New tables and indexes go there from now on. The cluster has this tablespace for good: where its parts lie is
-    what clusters are told apart by. Raises CommandError."""
-    place = f"{folder}/tablespaces/{server.cluster_name}"
+    """Make a tablespace in this folder, for all new tables and indexes of the cluster. Raises CommandError.
+
+    The cluster keeps it for good: clusters whose parts lie in other folders are other clusters.
+    """
+    location = f"{folder}/tablespaces/{server.cluster_name}"
     state = (await server.query(_STATE))[0]
-    if not state["there"] and not state["standby"]:  # a standby has what its primary has
-        await server.remote.script('rm -rf -- "$1" && mkdir -p -- "$1" && chmod 700 -- "$1"', place)
-        await server.execute(_TABLESPACE, variables={"place": place})
+    if not state["there"] and not state["standby"]:  # a standby has its primary's tablespaces
+        await server.remote.script('rm -rf -- "$1" && mkdir -p -- "$1" && chmod 700 -- "$1"', location)
+        await server.execute(_TABLESPACE, variables={"location": location})
 
 
 async def checks(server: Server, database: str, folders: Mapping[str, str], node: str) -> list[Check]:
-    """For each of data, wal, tablespace that has a folder: the file system's own word for where its files are. Raises
-    CommandError."""
+    """Return whether data, WAL and tablespace lie where the plan wants them, by the file system. Raises CommandError.
+
+    folders: data, wal, tablespace → folder, of those that have one
+    """
     files = {DATA: server.data_dir, WAL: f"{server.data_dir}/{_wal_folder(server)}"}
-    found: list[Check] = []
+    results: list[Check] = []
     for part in PLACED:
         if part not in folders:
             continue
         if part == TABLESPACE:
             row = (await server.query(_WHERE, database=database))[0]
             files[part] = row["location"] or ""
-            others = ", ".join(row["others"][:5])
-            text = f"not all tables are there: {others}" if others else "all tables are there"
-            found.append(Check("host.tablespace of tables", node, "all tables are there", text, not others))
+            other_tables = ", ".join(row["other_tables"][:5])
+            text = f"not all tables are there: {other_tables}" if other_tables else "all tables are there"
+            results.append(Check("host.tablespace of tables", node, "all tables are there", text, not other_tables))
         answer = await server.remote.script(_LOCATED, folders[part], files[part], check=False)
-        wanted, actual, *_ = [*answer.stdout.splitlines(), "", ""]
-        found.append(
-            Check(f"host.{part}", node, wanted, actual or answer.stderr.strip(), bool(wanted) and wanted == actual)
+        expected, actual, *_ = [*answer.stdout.splitlines(), "", ""]
+        results.append(
+            Check(
+                f"host.{part}", node, expected, actual or answer.stderr.strip(), bool(expected) and expected == actual
+            )
         )
-    return found
+    return results
 
 
 def _wal_folder(server: Server) -> str:
@@ -46,7 +52,7 @@ def _wal_folder(server: Server) -> str:
 
 
 _TABLESPACE = """
-CREATE TABLESPACE teiten LOCATION :'place';
+CREATE TABLESPACE teiten LOCATION :'location';
 ALTER ROLE CURRENT_USER SET default_tablespace = 'teiten';
 """
 
@@ -58,14 +64,15 @@ _WHERE = """
 SELECT (SELECT pg_tablespace_location(oid) FROM pg_tablespace WHERE spcname = 'teiten') AS location,
        coalesce(
            json_agg(c.relname ORDER BY c.relname) FILTER (WHERE t.spcname IS DISTINCT FROM 'teiten'), '[]'
-       ) AS others
+       ) AS other_tables
   FROM pg_class AS c
   JOIN pg_namespace AS n ON n.oid = c.relnamespace
   LEFT JOIN pg_tablespace AS t ON t.oid = c.reltablespace
  WHERE c.relkind IN ('r', 'i', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
 """
 
-# What is expected of files that lie below a folder, and how these lie: real folder and the device's number.
+# Prints the folder and the files' folder as they really are, each with its device's number; equal where the files lie
+# below the folder.
 _LOCATED = """
 folder=$(readlink -f -- "$1") && file=$(readlink -f -- "$2") || exit
 echo "$folder (device $(stat -c %d -- "$folder"))"

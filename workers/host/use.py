@@ -1,4 +1,4 @@
-"""The host factors of one attempt, in the order of its phases."""
+"""Set, verify and revert the host factors of one attempt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from results.domain.matrix.clusters import placement
 from results.domain.measurement.parsed_trial import LayerUse
 from workers.host import cpus, factors, places
 from workers.host.event import Event
-from workers.host.factors import Noted
+from workers.host.factors import ReportChanges
 from workers.interfaces import Stage
 from workers.remote.address import Layout
 from workers.remote.connection import Remote
@@ -36,21 +36,30 @@ from workers.remote.facts import discover
 
 @dataclass
 class HostUse:
-    """What the trial's `host` asks of its agents. known: agent → what it allows. trial: '<run>/<trial>'."""
+    """The host factors of one attempt.
+
+    known: agent → the host factors and storage places that its operator defined
+    trial: '<run>/<trial>'
+    set_on: (role, factor, level) of each that was set
+    role_cpus: role → list for taskset, where each role has processors of its own
+    """
 
     stage: Stage
     known: Mapping[str, KnownHost]
     trial: str
-    noted: Noted
+    report_changes: ReportChanges
     set_on: list[tuple[str, HostFactor, HostLevel]] = field(default_factory=list)
     role_cpus: dict[str, str] = field(default_factory=dict)
 
     async def prepare(self, in_mid_run: MidRun | None = None) -> None:
-        """Before the servers are built: reverts what others left, then sets every level and where servers are to live;
-        what the topology is to set in mid-run is at hand. Raises AgentError where something cannot be reverted,
-        TrialError, VerifyError."""
+        """Revert what other attempts left, then set every level and the storage places, before servers are started.
+
+        Raises AgentError where something cannot be reverted, TrialError, VerifyError.
+
+        in_mid_run: what the topology sets while the load runs; it becomes `stage.event`
+        """
         for remote in self._remotes():
-            await self._reverted(remote)
+            await self._revert_changes(remote)
         for role, remote, names in self._machines():
             for name in names:
                 if name not in BUILT_IN:
@@ -59,33 +68,36 @@ class HostUse:
         await self._pin_roles()
         if in_mid_run:
             remote = self.stage.agents[in_mid_run.node]
-            factor, level = self._defined(remote, in_mid_run.factor, in_mid_run.level)
-            self.stage.event = Event(remote, factor, level, self.trial, self.noted)
+            factor, level = self._find_level(remote, in_mid_run.factor, in_mid_run.level)
+            self.stage.event = Event(remote, factor, level, self.trial, self.report_changes)
 
     async def _pin_roles(self) -> None:
-        """Where each role has its own processors: servers by the postmaster, all others by their jobs."""
+        """Pin each role to its processors, where the plan names them by role: servers by their postmaster, clients by
+        their jobs."""
         spec = self.stage.spec
         if not cpus_by_role(spec.host.get(CPUS, "")):
             return
         for role in self._roles_of(CPUS):
             remote = self.stage.agents[role]
-            found = await cpus.list_for(remote, cpus_of(spec.host[CPUS], role))
+            cpu_list = await cpus.list_for(remote, cpus_of(spec.host[CPUS], role))
             layout = remote.address.layout
             is_server = role in spec.servers
-            layout = replace(layout, cpus=found) if is_server else replace(layout, job_cpus=found)
+            layout = replace(layout, cpus=cpu_list) if is_server else replace(layout, job_cpus=cpu_list)
             self.stage.agents[role] = remote.laid_out(layout)
-            self.role_cpus[role] = found
+            self.role_cpus[role] = cpu_list
 
-    async def built(self) -> None:
-        """When the servers run: the tablespace. Raises CommandError."""
+    async def make_tablespaces(self) -> None:
+        """Make the tablespaces that the plan places, once the servers run. Raises CommandError."""
         for server in self.stage.servers.values():
             layout = server.remote.address.layout
             if layout.tablespace and not server.outside:
                 await places.make_tablespace(server, layout.tablespace)
 
     async def verify(self) -> list[LayerUse]:
-        """Before the clock starts: a Check for every level on every machine; the layers that say what is set. Raises
-        AgentError."""
+        """Record a Check for every level on every machine, before the clock starts; return the layers of what is set.
+
+        Raises AgentError.
+        """
         for role, factor, level in self.set_on:
             self.stage.recorder.check(await factors.check(self.stage.agents[role], factor, level, role))
         for role, remote in self.stage.agents.items():
@@ -105,14 +117,14 @@ class HostUse:
         ]
 
     async def revert(self) -> None:
-        """After the trial, whatever became of it. Raises AgentError where a value is not back, after trying all."""
-        ended = await asyncio.gather(*(self._reverted(remote) for remote in self._remotes()), return_exceptions=True)
-        for error in ended:
+        """Revert every change, after the trial. Raises AgentError where one is left, after trying all."""
+        reverts = [self._revert_changes(remote) for remote in self._remotes()]
+        for error in await asyncio.gather(*reverts, return_exceptions=True):
             if error is not None:
                 raise error
 
-    async def _reverted(self, remote: Remote) -> None:
-        await factors.revert_all(remote, self.noted)
+    async def _revert_changes(self, remote: Remote) -> None:
+        await factors.revert_all(remote, self.report_changes)
 
     def _remotes(self) -> list[Remote]:
         return list({remote.address.name: remote for remote in self.stage.agents.values()}.values())
@@ -121,23 +133,27 @@ class HostUse:
         return self.stage.agents[role].address.name == remote.address.name
 
     def _machines(self) -> Iterator[tuple[str, Remote, list[str]]]:
-        """Each machine on which something is set: the first role for which it is, and the factors' names."""
+        """Yield each machine on which something is set: the first role for which it is, and the factors' names."""
         for remote in self._remotes():
-            on = {name: [r for r in self._roles_of(name) if self._is_on(r, remote)] for name in self.stage.spec.host}
-            roles = {name: found[0] for name, found in on.items() if found}
-            if names := list(roles):
-                yield roles[names[0]], remote, names
+            first_roles: dict[str, str] = {}
+            for name in self.stage.spec.host:
+                roles = [role for role in self._roles_of(name) if self._is_on(role, remote)]
+                if roles:
+                    first_roles[name] = roles[0]
+            if first_roles:
+                names = list(first_roles)
+                yield first_roles[names[0]], remote, names
 
     def _roles_of(self, name: str) -> tuple[str, ...]:
         spec = self.stage.spec
         return roles_of(name, spec.host[name], spec.agents, self.known, poolers=spec.beside, outside=spec.outside)
 
     async def _apply(self, role: str, remote: Remote, name: str) -> None:
-        factor, level = self._defined(remote, name, self.stage.spec.host[name])
+        factor, level = self._find_level(remote, name, self.stage.spec.host[name])
         self.set_on.append((role, factor, level))
-        await factors.apply(remote, factor, level, self.trial, self.noted)
+        await factors.apply(remote, factor, level, self.trial, self.report_changes)
 
-    def _defined(self, remote: Remote, name: str, label: str) -> tuple[HostFactor, HostLevel]:
+    def _find_level(self, remote: Remote, name: str, label: str) -> tuple[HostFactor, HostLevel]:
         factor = self.known[remote.address.name].factors.get(name)
         level = factor.level(label) if factor else None
         if factor is None or level is None:

@@ -10,7 +10,7 @@ from results.domain.kinds.specs import RUN_GRACE_S
 from workers.interfaces import Stage
 from workers.remote.job import Job
 
-from .background_report import FILE, asked_for
+from .background_report import FILE, background_work
 
 _HERE = Path(__file__).parent
 _SCRIPT = (_HERE / "until.sh").read_text() + (_HERE / "background.sh").read_text()
@@ -18,37 +18,44 @@ _SQL = {work: (_HERE / f"background_{work}.sql").read_text() for work in ("check
 
 
 def check(stage: Stage) -> None:
-    """Raises VerifyError when the moment lies outside the measured window, as far as its length is known before."""
-    asked = asked_for(stage.spec.parameters)
-    if asked and stage.measured_s is not None and asked.at_s >= stage.measured_s:
+    """Raise VerifyError where the work is to begin after the measured window, as far as its length is known before."""
+    work = background_work(stage.spec.parameters)
+    if work and stage.measured_s is not None and work.at_s >= stage.measured_s:
         raise VerifyError(
-            f"{asked.statement} is to run after the end of the measured window.",
+            f"{work.statement} is to run after the end of the measured window.",
             where="parameters.background_at_s",
-            why=f"The window is {stage.measured_s:g} s long, the moment is second {asked.at_s:g}.",
+            why=f"The window is {stage.measured_s:g} s long, the moment is second {work.at_s:g}.",
             todo="Choose an earlier second, or a longer duration.",
         )
 
 
 async def start(stage: Stage, since_s: float) -> Job | None:
-    """Starts a session on the primary's agent that waits for its moment; None where nothing is asked for. since_s: the
-    window's start, or a little later, epoch seconds of the worker. Raises CommandError."""
-    asked = asked_for(stage.spec.parameters)
-    if asked is None:
+    """Start a session on the primary's agent that waits for its moment; return None where no work is requested.
+
+    Raises CommandError.
+
+    since_s: start of the window, or a little later, epoch seconds of the worker's clock
+    """
+    work = background_work(stage.spec.parameters)
+    if work is None:
         return None
     server = stage.primary
-    left_s = max(0.0, stage.left_s - asked.at_s) + RUN_GRACE_S
-    # the server itself ends work that was forgotten, as by a worker that died
+    left_s = max(0.0, stage.left_s - work.at_s) + RUN_GRACE_S
+    # The server itself ends the statement where the worker died.
     env = {**server.environment(local=True), "PGOPTIONS": f"-c statement_timeout={left_s * 1000:.0f}", "LC_ALL": "C"}
-    database = stage.database if asked.work == "vacuum" else "postgres"
-    moment_s = since_s + asked.at_s + stage.clock_offset_s("primary")
-    argv = ["sh", "-c", _SCRIPT, "background", f"{moment_s:.6f}", _SQL[asked.work], *server.psql(database)]
+    database = stage.database if work.kind == "vacuum" else "postgres"
+    moment_s = since_s + work.at_s + stage.clock_offset_s("primary")
+    argv = ["sh", "-c", _SCRIPT, "background", f"{moment_s:.6f}", _SQL[work.kind], *server.psql(database)]
     directory = f"{stage.job_dir(server.remote)}/background"
-    return await Job.start(server.remote, directory, argv, deadline_s=asked.at_s + left_s + RUN_GRACE_S, env=env)
+    return await Job.start(server.remote, directory, argv, deadline_s=work.at_s + left_s + RUN_GRACE_S, env=env)
 
 
 async def finish(stage: Stage, job: Job | None) -> None:
-    """Ends the session, cancelling what still runs: what comes after the window is in no number, and must not be. Adds
-    what it said to the recorder; an agent that no longer answers costs a gap, and so the trial."""
+    """End the session, cancel its statement if it still runs, and add its output to the recorder.
+
+    The statement must not run on after the window, where nothing is measured. An agent that no longer answers is
+    recorded as a gap.
+    """
     if job is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""What was asked to run beside the load, and what came of it → events, gaps, a failure. Pure."""
+"""The work beside the load, as requested and as it went: its events, gaps and failure. Pure."""
 
 from __future__ import annotations
 
@@ -13,72 +13,80 @@ from results.domain.measurement.parsed_trial import Event, Gap, Part
 
 FILE = "background.json"
 _KIND, _NODE = "background", "primary"
-_APART_S = 1.0  # how long after or before its moment it may begin before that is told
+_APART_S = 1.0  # a larger difference from the planned second is a gap
 
 
 @dataclass(frozen=True)
-class Asked:
-    """work: checkpoint or vacuum. at_s: seconds since the start of the measured window."""
+class BackgroundWork:
+    """The work that a plan requests beside the load.
 
-    work: str
+    kind: checkpoint or vacuum
+    at_s: seconds since the start of the measured window
+    """
+
+    kind: str
     at_s: float
 
     @property
     def statement(self) -> str:
-        return self.work.upper()
+        return self.kind.upper()
 
 
 @dataclass(frozen=True)
-class _Said:
-    """began_s, complete_s, ended_s (of the session): seconds since the window's start; None where it never came to it.
-    words: the first complaint."""
+class _Outcome:
+    """How the work went, in seconds since the start of the measured window.
+
+    began_s, complete_s: of the statement; None where that did not happen
+    ended_s: of the session
+    message: the first line of its standard error
+    """
 
     began_s: float | None
     complete_s: float | None
     ended_s: float
-    words: str
+    message: str
 
 
-def asked_for(parameters: Mapping[str, Scalar]) -> Asked | None:
-    """What the parameters of `workers.pgbench.parameters.BACKGROUND` ask for, None for nothing."""
-    work = str(parameters.get("background", "none"))
-    return None if work == "none" else Asked(work, float(parameters["background_at_s"]))
+def background_work(parameters: Mapping[str, Scalar]) -> BackgroundWork | None:
+    """Return the work that the parameters of `workers.pgbench.parameters.BACKGROUND` request, None for none."""
+    kind = str(parameters.get("background", "none"))
+    return None if kind == "none" else BackgroundWork(kind, float(parameters["background_at_s"]))
 
 
 def background_part(reading: Reading) -> Part:
-    """Events `starting` and `complete` on the window's axis. What did not begin within the window, or broke off, is
-    the Part's failure: the trial is not the one that was asked for. What had not come to its end with the window is a
-    gap. Raises ParseError for a damaged file."""
-    asked = asked_for(reading.parameters)
-    if asked is None:
+    """Return the events `starting` and `complete` on the window's axis, with gaps and a failure.
+
+    Work that did not begin within the window, or broke off, fails the trial. Work that had not ended with the window is
+    a gap. Raises ParseError for a damaged file.
+    """
+    work = background_work(reading.parameters)
+    if work is None:
         return Part()
-    said = _read(reading)
+    outcome = _read(reading)
     length_s = reading.window[1] - reading.window[0]
-    if said is None or said.began_s is None or not 0 <= said.began_s <= length_s:
-        words = said.words if said else "its session left no word"
-        late = (
-            f"{asked.statement} was to run at second {asked.at_s:g} and did not begin in a window of {length_s:.1f} s"
-        )
-        return Part(failure=f"{late}: {words}" if words else f"{late}.")
-    events = [Event(said.began_s, _NODE, _KIND, f"{asked.statement} starting")]
-    if said.complete_s is not None:
-        events.append(Event(said.complete_s, _NODE, _KIND, f"{asked.statement} complete"))
+    if outcome is None or outcome.began_s is None or not 0 <= outcome.began_s <= length_s:
+        message = outcome.message if outcome else "its session left no output"
+        late = f"{work.statement} was to run at second {work.at_s:g} and did not begin in a window of {length_s:.1f} s"
+        return Part(failure=f"{late}: {message}" if message else f"{late}.")
+    events = [Event(outcome.began_s, _NODE, _KIND, f"{work.statement} starting")]
+    if outcome.complete_s is not None:
+        events.append(Event(outcome.complete_s, _NODE, _KIND, f"{work.statement} complete"))
     failure = ""
-    if said.complete_s is None and said.ended_s < length_s:
-        failure = f"{asked.statement} broke off {said.ended_s:.1f} s into the window: {said.words}"
-    return Part(events=tuple(events), gaps=tuple(_gaps(asked, said, length_s)), failure=failure)
+    if outcome.complete_s is None and outcome.ended_s < length_s:
+        failure = f"{work.statement} broke off {outcome.ended_s:.1f} s into the window: {outcome.message}"
+    return Part(events=tuple(events), gaps=tuple(_gaps(work, outcome, length_s)), failure=failure)
 
 
-def _gaps(asked: Asked, said: _Said, length_s: float) -> list[Gap]:
-    found = []
-    if said.began_s is not None and abs(said.began_s - asked.at_s) > _APART_S:
-        found.append(f"{asked.statement} began at second {said.began_s:.1f}, not {asked.at_s:g}")
-    if said.ended_s >= length_s and (said.complete_s is None or said.complete_s > length_s):
-        found.append(f"{asked.statement} was still running when the measured window ended: its end is not measured")
-    return [Gap(_KIND, _NODE, reason) for reason in found]
+def _gaps(work: BackgroundWork, outcome: _Outcome, length_s: float) -> list[Gap]:
+    reasons = []
+    if outcome.began_s is not None and abs(outcome.began_s - work.at_s) > _APART_S:
+        reasons.append(f"{work.statement} began at second {outcome.began_s:.1f}, not {work.at_s:g}")
+    if outcome.ended_s >= length_s and (outcome.complete_s is None or outcome.complete_s > length_s):
+        reasons.append(f"{work.statement} was still running when the measured window ended: its end is not measured")
+    return [Gap(_KIND, _NODE, reason) for reason in reasons]
 
 
-def _read(reading: Reading) -> _Said | None:
+def _read(reading: Reading) -> _Outcome | None:
     text = reading.files.get(FILE)
     if text is None:
         return None
@@ -89,7 +97,7 @@ def _read(reading: Reading) -> _Said | None:
         began_s, complete_s = (
             round(float(moments[name]) - start_s, 3) if name in moments else None for name in ("began", "complete")
         )
-        complaints = str(content["stderr"]).splitlines()
-        return _Said(began_s, complete_s, float(content["ended_s"]) - start_s, complaints[0] if complaints else "")
+        messages = str(content["stderr"]).splitlines()
+        return _Outcome(began_s, complete_s, float(content["ended_s"]) - start_s, messages[0] if messages else "")
     except (ValueError, KeyError, TypeError) as error:
-        raise ParseError("not what background work left", file=FILE, text=f"{error!r} in {text[:150]}") from None
+        raise ParseError("not the report of background work", file=FILE, text=f"{error!r} in {text[:150]}") from None

@@ -1,4 +1,4 @@
-"""SQL that may take long, as a detached job on the primary's agent: it outlives a lost connection."""
+"""Run SQL that may take long, as a detached job on the primary's agent that outlives a lost connection."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ async def execute(
     deadline_s: float,
     variables: Mapping[str, str] | None = None,
 ) -> str:
-    """Runs a constant psql script in one session; what it printed. name: of the job, unique within the attempt.
-    variables: as of `Server.execute`. Raises CommandError with the server's message."""
+    """Run a constant psql script in one session; return its output. Raises CommandError with the server's message.
+
+    name: of the job, unique within the attempt
+    variables: as in `Server.execute`
+    """
     server = stage.primary
     argv = server.psql(database)
     for variable, value in (variables or {}).items():

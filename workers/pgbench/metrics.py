@@ -1,4 +1,4 @@
-"""What a run of pgbench tells: its metrics. Pure."""
+"""The metrics of a run of pgbench. Pure."""
 
 from __future__ import annotations
 

@@ -82,17 +82,27 @@ BACKGROUND = (
 
 
 def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
-    """So many transactions at the wanted rate, or each at a crawl: never beyond twelve hours, but for a rate."""
+    """Return the longest time that a run of a fixed number of transactions may take, at its rate or a very slow one.
+
+    At most twelve hours without a rate.
+    """
     transactions = int(parameters.get("transactions", 0))
     rate, clients = float(parameters.get("rate", 0)), int(parameters.get("clients", 1))
-    own = "custom" in str(parameters.get("script", "custom"))
-    slow_s = min(_LONGEST_UNTIL_DONE_S, GRACE_S + transactions * (_SLOW_OWN_S if own else _SLOW_TRANSACTION_S))
+    has_custom_script = "custom" in str(parameters.get("script", "custom"))
+    slow_s = min(
+        _LONGEST_UNTIL_DONE_S, GRACE_S + transactions * (_SLOW_OWN_S if has_custom_script else _SLOW_TRANSACTION_S)
+    )
     return Longest(measure_s=slow_s + (timed_limit_s(transactions * clients / rate) if rate else 0.0))
 
 
 def run_arguments(parameters: Mapping[str, Scalar], *, threads: int, duration_s: float, client: int) -> list[str]:
-    """The options that decide the load, from whichever of this module's parameters the mapping has; without scripts,
-    program, database, progress and log. client: pgbench's version number. A duration is rounded up to whole seconds."""
+    """Return the options that decide the load, from those of this module's parameters that the mapping has.
+
+    Without scripts, program, database, progress and log.
+
+    duration_s: rounded up to whole seconds
+    client: pgbench's version number
+    """
     clients = int(parameters.get("clients", 1))
     arguments = ["-n", "-c", str(clients), "-j", str(max(1, min(threads, clients)))]
     arguments += ["-M", str(parameters.get("protocol", PROTOCOL.default))]
@@ -123,17 +133,17 @@ def _optional(parameters: Mapping[str, Scalar], client: int) -> list[str]:
 
 
 def check_version(parameters: Mapping[str, Scalar], client: int) -> None:
-    """Raises VerifyError that names the parameter when this pgbench lacks what it asks for."""
+    """Raise VerifyError for a parameter that this version of pgbench does not support."""
     if int(parameters.get("max_tries", 1)) > 1:
         require("parameters.max_tries", "pgbench", client, _FIRST_WITH_TRIES)
 
 
 def check_server(access_method: str, server: int) -> None:
-    """Raises VerifyError when a server of this version number has no table access methods and the plan names one."""
+    """Raise VerifyError where the plan names an access method and a server of this version has none."""
     if access_method not in ("", "heap"):
         require("access_method", "PostgreSQL", server, FIRST_WITH_ACCESS_METHODS)
 
 
 def tables_bytes(scale: int, fillfactor: int = 100) -> int:
-    """Estimated size of the tables of `pgbench -i` with their keys: some 15 MB for each scale."""
+    """Return the estimated size of the tables of `pgbench -i` with their keys: some 15 MB for each scale."""
     return int(_BYTES_PER_SCALE * scale * 100 / fillfactor)

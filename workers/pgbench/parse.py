@@ -1,4 +1,4 @@
-"""The files of one run of pgbench → measurements and series. Pure."""
+"""Parse the files of one run of pgbench into measurements and series. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Measurement, Part
 
 from .background_report import background_part
-from .progress import complaint, never_connected, progress_series, read_progress, was_aborted
+from .progress import first_error, never_connected, progress_series, read_progress, was_aborted
 from .report import Report, Section, read_report
 from .several import LOADS, several_part
 
@@ -18,26 +18,27 @@ _LONGEST_LABEL = 120
 
 
 def run_part(reading: Reading, scripts: Sequence[str], *, connect: bool = False) -> Part:
-    """stdout, stderr, exit (and timed_out, when the deadline ended the run) → a Part. A run that pgbench
-    or the server broke off keeps its numbers and says so in `failure`. Raises ParseError for damaged
-    files.
+    """Parse stdout, stderr, exit (and timed_out, where the deadline ended it). Raises ParseError for damaged files.
 
-    Work beside the load (`parameters.BACKGROUND`) adds its events and gaps, and its failure where the run has none.
+    A run that pgbench or the server broke off keeps its measurements and has a `failure`. Work beside the load
+    (`parameters.BACKGROUND`) adds its events and gaps, and its failure where the run has none. Files of several loads
+    are parsed by `several.several_part`.
 
-    scripts: labels of the scripts in pgbench's numbering, used where there are several. connect: whether each
-    transaction opened a connection of its own (-C).
-
-    Files of several loads are read by `several.several_part`."""
+    scripts: labels of the scripts in pgbench's numbering, used where there are several
+    connect: whether each transaction opened a connection of its own (-C)
+    """
     part = (
-        several_part(reading, lambda one: _one_part(one, scripts, connect=connect))
+        several_part(reading, lambda one: _load_part(one, scripts, connect=connect))
         if LOADS in reading.files
-        else _one_part(reading, scripts, connect=connect)
+        else _load_part(reading, scripts, connect=connect)
     )
-    beside = background_part(reading)
-    return replace(part, events=beside.events, gaps=(*part.gaps, *beside.gaps), failure=part.failure or beside.failure)
+    background = background_part(reading)
+    return replace(
+        part, events=background.events, gaps=(*part.gaps, *background.gaps), failure=part.failure or background.failure
+    )
 
 
-def _one_part(reading: Reading, scripts: Sequence[str], *, connect: bool) -> Part:
+def _load_part(reading: Reading, scripts: Sequence[str], *, connect: bool) -> Part:
     report = read_report(reading.files.get("stdout", ""))
     stderr = reading.files.get("stderr", "")
     failure = _failure(report, stderr, reading)
@@ -51,18 +52,18 @@ def _one_part(reading: Reading, scripts: Sequence[str], *, connect: bool) -> Par
 
 
 def _failure(report: Report, stderr: str, reading: Reading) -> str:
-    said = complaint(stderr)
+    message = first_error(stderr)
     if reading.files.get("timed_out", "").strip():
-        return f"pgbench was still running at its deadline and was ended. {said}".strip()
+        return f"pgbench was still running at its deadline and was ended. {message}".strip()
     status = _exit_status(reading)
     if status != 0:
-        return f"pgbench ended with exit status {status}: {said or 'it gave no reason'}"
+        return f"pgbench ended with exit status {status}: {message or 'it gave no reason'}"
     if never_connected(stderr):
-        return f"Not all clients ran: {said}"
+        return f"Not all clients ran: {message}"
     if was_aborted(stderr):
-        return f"Clients gave up before the end: {said}"
+        return f"Clients gave up before the end: {message}"
     if report.total.values.get(("transactions", ""), 0) == 0:
-        return f"No transaction was finished. {said}".strip()
+        return f"No transaction was finished. {message}".strip()
     return ""
 
 
@@ -76,23 +77,23 @@ def _exit_status(reading: Reading) -> int:
 def _measurements(report: Report, scripts: Sequence[str], connect: bool) -> Iterator[Measurement]:
     total = dict(report.total.values)
     _complete_tps(total, connect)
-    yield from _numbers(total, "")
+    yield from _section_measurements(total, "")
     if not report.scripts:
         yield from _statements(report.total, 0)
     for index, section in enumerate(report.scripts):
         name = scripts[index] if index < len(scripts) else f"script {index}"
-        yield from _numbers(section.values, name)
+        yield from _section_measurements(section.values, name)
         yield from _statements(section, index)
 
 
-def _numbers(values: dict[tuple[str, str], float], script: str) -> Iterator[Measurement]:
+def _section_measurements(values: dict[tuple[str, str], float], script: str) -> Iterator[Measurement]:
     for (metric, label), value in values.items():
-        if value or not label:  # kinds of failures are told only where there were any
+        if value or not label:  # kinds of failures are measurements only where there were any
             yield Measurement(metric, value, label=f"{script} {label}".strip())
 
 
 def _complete_tps(values: dict[tuple[str, str], float], reconnecting: bool) -> None:
-    """`tps` and `tps.including` mean the same in every version: see docs/method.md, 'Throughput of pgbench'."""
+    """Make `tps` and `tps.including` mean the same in every version (docs/method.md, 'Throughput of pgbench')."""
     tps, including = values.get(("tps", "")), values.get(("tps.including", ""))
     if including is not None and (tps is None or reconnecting):
         values["tps", ""] = including

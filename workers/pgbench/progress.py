@@ -1,4 +1,4 @@
-"""pgbench's standard error: progress lines → series, complaints → the failure's text. Pure."""
+"""Parse pgbench's standard error: progress lines into series, errors into the failure's text. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEAD = re.compile(
 )
 _FAILED = re.compile(r", (\d+) failed\b")
 _ABORTED = re.compile(r"^(?:pgbench: (?:error|fatal): )?client \d+ (?:script \d+ )?aborted", re.IGNORECASE)
-_COMPLAINT = re.compile(r"^(?:pgbench: (?:error|fatal): |pgbench: |connection to |ERROR: |FATAL: |PANIC: )")
+_ERROR = re.compile(r"^(?:pgbench: (?:error|fatal): |pgbench: |connection to |ERROR: |FATAL: |PANIC: )")
 _UNCONNECTED = re.compile(
     r"(?:pgbench: (?:error|fatal): )?"
     r"(?:connection to (?:database|server)\b.* failed|could not (?:create connection|open logfile|connect))"
@@ -23,8 +23,11 @@ _MS = 1000.0
 
 @dataclass(frozen=True)
 class ProgressLine:
-    """One line of `pgbench -P`: at_s since pgbench's start; failed: None where this version does not print
-    it."""
+    """One line of `pgbench -P`.
+
+    at_s: seconds since pgbench's start
+    failed: transactions; None where this version does not print them
+    """
 
     at_s: float
     tps: float
@@ -34,17 +37,16 @@ class ProgressLine:
 
 
 def read_progress(text: str, file: str = "stderr") -> list[ProgressLine]:
-    """Every whole progress line (a killed pgbench leaves half a line). Raises ParseError for a damaged
-    one."""
-    found = []
+    """Return every complete progress line; a killed pgbench leaves half a line. Raises ParseError for a damaged one."""
+    lines_read = []
     for number, line in enumerate(text.split("\n")[:-1], 1):
         if not line.startswith("progress:"):
             continue
         try:
-            found.append(_progress_line(line))
+            lines_read.append(_progress_line(line))
         except ValueError:
             raise ParseError("not a progress line of pgbench", file=file, line=number, text=line) from None
-    return found
+    return lines_read
 
 
 def _progress_line(line: str) -> ProgressLine:
@@ -62,8 +64,10 @@ def _progress_line(line: str) -> ProgressLine:
 
 
 def progress_series(lines: list[ProgressLine], node: str) -> tuple[Series, ...]:
-    """tps, mean and sd of latency, failed transactions per second; each value at the end of its second, as
-    pgbench printed it."""
+    """Return tps, mean and standard deviation of latency, and failed transactions per second.
+
+    Each value is at the end of its second, as pgbench printed it.
+    """
     if not lines:
         return ()
     times = tuple(line.at_s for line in lines)
@@ -78,7 +82,7 @@ def progress_series(lines: list[ProgressLine], node: str) -> tuple[Series, ...]:
 
 
 def _failed_per_second(lines: list[ProgressLine]) -> list[float] | None:
-    """None where a line does not say it, or is of no time."""
+    """Return the rates; None where a line does not have failures, or covers no time."""
     rates: list[float] = []
     before_s = 0.0
     for line in lines:
@@ -96,38 +100,39 @@ def _series(name: str, node: str, unit: str, times: tuple[float, ...], values: l
     return Series(name, node, unit, times[0], 0.0, tuple(values), times_s=times)
 
 
-def complaint(stderr: str) -> str:
-    """The first thing that went wrong, in pgbench's or the server's words with the lines that belong to it;
-    '' when nothing did."""
+def first_error(stderr: str) -> str:
+    """Return the first error message of pgbench or the server, with the lines that belong to it; '' for none."""
     lines = stderr.splitlines()
-    for wanted in (_ABORTED, _COMPLAINT):
+    for pattern in (_ABORTED, _ERROR):
         for index, line in enumerate(lines):
-            if wanted.match(line):
-                return "\n".join([line, *_continued(lines[index + 1 :])]).strip()
+            if pattern.match(line):
+                return "\n".join([line, *_continuation(lines[index + 1 :])]).strip()
     return ""
 
 
-def _continued(lines: list[str]) -> list[str]:
-    """Lines that go on with a message: indented, or the server's LINE, DETAIL, HINT, CONTEXT."""
-    found = []
+def _continuation(lines: list[str]) -> list[str]:
+    """Return the lines that continue a message: indented ones, and the server's LINE, DETAIL, HINT, CONTEXT."""
+    lines_read = []
     for line in lines[:8]:
         if not re.match(r"\s+\S|LINE \d|(?:DETAIL|HINT|CONTEXT|pgbench: (?:detail|hint)):", line):
             break
-        found.append(line)
-    return found
+        lines_read.append(line)
+    return lines_read
 
 
 def was_aborted(stderr: str) -> bool:
-    """Whether any client gave up: versions before 12 go on with the others and end with exit status 0."""
+    """Return whether any client gave up: versions before 12 go on with the others and end with exit status 0."""
     return aborted_clients(stderr) > 0 or any("Run was aborted" in line for line in stderr.splitlines())
 
 
 def aborted_clients(stderr: str) -> int:
-    """How many clients gave up, each with the transaction that it was about."""
+    """Return how many clients gave up, each in the middle of a transaction."""
     return sum(1 for line in stderr.splitlines() if _ABORTED.match(line))
 
 
 def never_connected(stderr: str) -> bool:
-    """Whether a thread could not connect or log: up to version 13 the others go on, the report counts all clients as
-    if they had run, and the exit status is 0."""
+    """Return whether a thread could not connect or log.
+
+    Up to version 13 the others go on, the report counts all clients as if they had run, and the exit status is 0.
+    """
     return any(_UNCONNECTED.match(line) for line in stderr.splitlines())

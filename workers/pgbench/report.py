@@ -1,4 +1,4 @@
-"""pgbench's final report (its standard output), 9.5 to 18 → values. Pure."""
+"""Parse pgbench's final report (its standard output), 9.5 to 18. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from results.domain.errors import ParseError
 _NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|-?nan|-?inf)"
 _MS = 1000.0
 
-# What one line says: a pattern, then (metric, label, factor) for each of its groups.
-_Meaning = tuple[tuple[str, str, float], ...]
-_TOTALS: tuple[tuple[str, _Meaning], ...] = (
+# A line: its pattern, then (metric, label, factor) for each of the pattern's groups.
+_Values = tuple[tuple[str, str, float], ...]
+_TOTALS: tuple[tuple[str, _Values], ...] = (
     (rf"number of transactions actually processed: {_NUMBER}", (("transactions", "", 1),)),
     (rf"number of failed transactions: {_NUMBER}", (("failed", "", 1),)),
     (rf"number of serialization failures: {_NUMBER}", (("failed", "serialization", 1),)),
@@ -33,7 +33,7 @@ _TOTALS: tuple[tuple[str, _Meaning], ...] = (
     (rf"tps = {_NUMBER} \(including", (("tps.including", "", 1),)),
 )
 # ' - 123 transactions (90.1% of total, tps = 456)' to 17; from 18 the tps is on a line of its own
-_SCRIPT_LINES: tuple[tuple[str, _Meaning], ...] = (
+_SCRIPT_LINES: tuple[tuple[str, _Values], ...] = (
     (rf"{_NUMBER} transactions \(.* of total, tps = {_NUMBER}\)", (("transactions", "", 1), ("tps", "", 1))),
     (
         rf"number of transactions actually processed: {_NUMBER} \(tps = {_NUMBER}\)",
@@ -41,7 +41,7 @@ _SCRIPT_LINES: tuple[tuple[str, _Meaning], ...] = (
     ),
     *_TOTALS[1:],
 )
-# a line that begins so and matches nothing above is damaged
+# A line that begins like this and matches no pattern above is damaged.
 _BEGINNINGS = (
     "number of transactions actually",
     "latency average",
@@ -53,8 +53,11 @@ _BEGINNINGS = (
 
 @dataclass(frozen=True)
 class StatementLine:
-    """One line of `pgbench -r`. number: place in its script, from 1. failures and retries: None where this
-    version does not print them."""
+    """One line of `pgbench -r`.
+
+    number: position in its script, from 1
+    failures, retries: None where this version does not print them
+    """
 
     number: int
     text: str
@@ -65,7 +68,7 @@ class StatementLine:
 
 @dataclass
 class Section:
-    """The whole report, or what it says of one script. values: (metric, label) → value in base units."""
+    """The whole report, or its section about one script. values: (metric, label) → value in base units."""
 
     values: dict[tuple[str, str], float] = field(default_factory=dict)
     statements: list[StatementLine] = field(default_factory=list)
@@ -73,14 +76,14 @@ class Section:
 
 @dataclass
 class Report:
-    """scripts: one section each of a mixture, in pgbench's order; empty where there is one script."""
+    """A report. scripts: a section for each script of a mixture, in pgbench's order; empty for a single script."""
 
     total: Section = field(default_factory=Section)
     scripts: list[Section] = field(default_factory=list)
 
 
 def read_report(text: str, file: str = "stdout") -> Report:
-    """The report's values. Lines of other programs are passed over. Raises ParseError for a damaged line."""
+    """Parse a report. Lines of other programs are ignored. Raises ParseError for a damaged line."""
     report = Report()
     section, columns = report.total, 0
     for number, line in enumerate(text.splitlines(), 1):
@@ -103,16 +106,16 @@ def read_report(text: str, file: str = "stdout") -> Report:
     return report
 
 
-def _read_line(section: Section, line: str, in_script: bool, damaged: ParseError) -> None:
-    for pattern, meaning in _SCRIPT_LINES if in_script else _TOTALS:
+def _read_line(section: Section, line: str, in_script: bool, parse_error: ParseError) -> None:
+    for pattern, values in _SCRIPT_LINES if in_script else _TOTALS:
         if match := re.match(pattern, line, re.IGNORECASE):
-            for (metric, label, factor), text in zip(meaning, match.groups(), strict=True):
+            for (metric, label, factor), text in zip(values, match.groups(), strict=True):
                 value = float(text) * factor
                 if value == value:  # pgbench prints nan where nothing was counted
                     section.values[metric, label] = value
             return
     if line.startswith(_BEGINNINGS):
-        raise damaged
+        raise parse_error
 
 
 def _statement(line: str, columns: int, number: int) -> StatementLine | None:

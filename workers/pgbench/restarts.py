@@ -1,4 +1,5 @@
-"""What `surviving` left: runs of pgbench one after the other, and what their clients saw acknowledged. Pure."""
+"""Parse the files of `surviving`: consecutive runs of pgbench, and the transactions that their clients saw committed.
+Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 from results.domain.dataclass_json import from_json
 from results.domain.errors import ParseError
 
-from .progress import aborted_clients, complaint, was_aborted
+from .progress import aborted_clients, first_error, was_aborted
 from .report import read_report
 
 RUNS, FOLDED = "runs.json", "folded.txt"
@@ -18,8 +19,11 @@ RUNS, FOLDED = "runs.json", "folded.txt"
 
 @dataclass(frozen=True)
 class Run:
-    """One run of pgbench. number: from 1. Times in epoch seconds of the client's clock. exit_status, ended_s: None
-    where it was ended with its job."""
+    """One run of pgbench. Times are epoch seconds of the client's clock.
+
+    number: from 1
+    ended_s, exit_status: None where it was ended with its job
+    """
 
     number: int
     began_s: float
@@ -33,26 +37,32 @@ class Run:
 
     @property
     def transactions(self) -> int:
-        """That pgbench counts as processed. Raises ParseError for a damaged report."""
+        """Transactions that pgbench counts as processed. Raises ParseError for a damaged report."""
         return int(read_report(self.stdout).total.values.get(("transactions", ""), 0))
 
     @property
     def aborted(self) -> int:
-        """Clients that lost their connection, each with a transaction that it was about."""
+        """Clients that lost their connection, each in the middle of a transaction."""
         return aborted_clients(self.stderr)
 
     @property
-    def trouble(self) -> str:
-        """Why it did not come to its end, in pgbench's words; '' when it did."""
+    def error_message(self) -> str:
+        """Why it broke off, in pgbench's words; '' where it did not."""
         if self.exit_status == 0 and not was_aborted(self.stderr):
             return ""
-        return complaint(self.stderr) or f"pgbench ended with exit status {self.exit_status}"
+        return first_error(self.stderr) or f"pgbench ended with exit status {self.exit_status}"
 
 
 @dataclass
 class Acknowledged:
-    """The transactions that clients saw committed. clients: (run, client) → how many. spans: run → first and last,
-    epoch seconds of the client's clock. seconds: whole second since origin_s → transactions, sum of latencies in µs."""
+    """The transactions that clients saw committed. Times are epoch seconds of the client's clock.
+
+    origin_s: second 0 of `seconds`
+    clients: (run, client) → transactions
+    spans: run → first and last transaction
+    seconds: whole second since origin_s → transactions, sum of latencies in µs
+    damaged: lines of the logs that could not be read
+    """
 
     origin_s: float = 0.0
     clients: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -69,7 +79,7 @@ class Acknowledged:
 
 
 def read_runs(files: Mapping[str, str]) -> tuple[Run, ...]:
-    """Raises ParseError."""
+    """Return the runs of a bundle's files. Raises ParseError."""
     text = files.get(RUNS, "")
     try:
         return from_json(tuple[Run, ...], json.loads(text))
@@ -78,27 +88,27 @@ def read_runs(files: Mapping[str, str]) -> tuple[Run, ...]:
 
 
 def read_acknowledged(files: Mapping[str, str]) -> Acknowledged:
-    """Raises ParseError for a damaged file."""
-    found = Acknowledged()
+    """Return the acknowledged transactions of a bundle's files. Raises ParseError for a damaged file."""
+    log = Acknowledged()
     for number, line in enumerate(files.get(FOLDED, "").splitlines(), 1):
         try:
-            _read_line(found, line)
+            _read_line(log, line)
         except ValueError:
             raise ParseError("not a line of folded logs", file=FOLDED, line=number, text=line) from None
-    return found
+    return log
 
 
-def _read_line(found: Acknowledged, line: str) -> None:
+def _read_line(log: Acknowledged, line: str) -> None:
     match line.split():
         case ["origin", at_s]:
-            found.origin_s = float(at_s)
+            log.origin_s = float(at_s)
         case ["client", run, client, count]:
-            found.clients[int(run), int(client)] = int(count)
+            log.clients[int(run), int(client)] = int(count)
         case ["run", run, first_s, last_s]:
-            found.spans[int(run)] = (float(first_s), float(last_s))
+            log.spans[int(run)] = (float(first_s), float(last_s))
         case ["second", second, count, sum_us]:
-            found.seconds[int(second)] = (int(count), int(sum_us))
+            log.seconds[int(second)] = (int(count), int(sum_us))
         case ["damaged", lines]:
-            found.damaged = int(lines)
+            log.damaged = int(lines)
         case _:
             raise ValueError(line)

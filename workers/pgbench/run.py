@@ -1,7 +1,7 @@
-"""Runs pgbench as detached jobs: on the client's agent against the primary, or one of each of the stage's loads.
+"""Run pgbench as detached jobs: on the client's agent against the primary, or one for each of the stage's loads.
 
-Arguments are pgbench's own options, without program, database, progress and latency log. A path in them that lies in
-the attempt's directory on the first client's agent is put right for the others."""
+Arguments are pgbench's options, without program, database, progress and latency log. A path in them that is in the
+attempt's directory on the first client's agent is replaced for the other clients."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ from .several import LOADS, TOGETHER_S
 from .version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_LOG_PREFIX, major, pgbench_version_num, version_name
 
 _HERE = Path(__file__).parent
-TOGETHER = (_HERE / "until.sh").read_text() + (_HERE / "together.sh").read_text()
-_LEAD_S = 1.0  # until several loads begin: longer than it takes to tell all of them
+TOGETHER_SCRIPT = (_HERE / "until.sh").read_text() + (_HERE / "together.sh").read_text()
+_LEAD_S = 1.0  # until several loads begin: longer than it takes to start all of them
 _TODO = "Mend what pgbench names, then retry the trial."
 
 
 @dataclass(frozen=True)
 class ScriptFile:
-    """A script as pgbench takes it with -f. name: a plain word, its label on every page; weight: its share of the
-    transactions (9.6 and later)."""
+    """A script for pgbench's -f.
+
+    name: a plain word, its label on every page
+    weight: its share of the transactions (9.6 and later)
+    """
 
     name: str
     text: str
@@ -48,12 +51,14 @@ class ClientVersion:
 
 
 async def client_version(stage: Stage) -> int:
-    """pgbench's version number on the first client's agent (160014), asked once an attempt. Raises VerifyError when an
-    agent does not say its own, or when they are of several major versions."""
+    """Return pgbench's version number on the first client's agent (160014), read once an attempt.
+
+    Raises VerifyError where an agent's pgbench does not print its version, or where their major versions differ.
+    """
     if not stage.has_kept(ClientVersion):
-        asked = stage.spec.clients
-        versions = await asyncio.gather(*(_version_of(stage, client) for client in asked))
-        _require_one_major(stage, dict(zip(asked, versions, strict=True)))
+        clients = stage.spec.clients
+        versions = await asyncio.gather(*(_version_of(stage, client) for client in clients))
+        _require_one_major(stage, dict(zip(clients, versions, strict=True)))
         stage.keep(ClientVersion(versions[0]))
     return stage.kept(ClientVersion).number
 
@@ -65,7 +70,7 @@ async def _version_of(stage: Stage, client: str) -> int:
         return pgbench_version_num(answer.stdout)
     except ValueError as error:
         raise VerifyError(
-            f"pgbench did not say its version on agent {stage.spec.agents[client]}.",
+            f"pgbench did not print its version on agent {stage.spec.agents[client]}.",
             where=program,
             why=str(error),
             todo="Check the client programs of this installation.",
@@ -73,12 +78,12 @@ async def _version_of(stage: Stage, client: str) -> int:
 
 
 def _require_one_major(stage: Stage, versions: Mapping[str, int]) -> None:
-    """versions: client → number, the first client first."""
+    """Raise VerifyError where the clients' major versions differ. versions: client → number, the first client first."""
     other = next((client for client in versions if major(versions[client]) != major(versions["client"])), None)
     if other is not None:
-        said = ", ".join(f"{version_name(n)} on agent {stage.spec.agents[client]}" for client, n in versions.items())
+        listing = ", ".join(f"{version_name(n)} on agent {stage.spec.agents[client]}" for client, n in versions.items())
         raise VerifyError(
-            f"The clients' pgbench is of several major versions: {said}.",
+            f"The clients' pgbench is of several major versions: {listing}.",
             where=f"agents.{other}",
             why="Their numbers are added up, and each version measures and reports in its own way.",
             todo="Install client programs of one major version on all these agents, or name others.",
@@ -86,11 +91,11 @@ def _require_one_major(stage: Stage, versions: Mapping[str, int]) -> None:
 
 
 async def put_scripts(stage: Stage, scripts: Sequence[ScriptFile]) -> list[str]:
-    """Puts the scripts onto the clients; the arguments that name them."""
+    """Copy the scripts to the clients' agents; return the arguments that name them."""
     arguments: list[str] = []
     for number, script in enumerate(scripts, 1):
         path = await stage.put_on_clients(f"{number}-{script.name}.sql", script.text)
-        # the weight is always given: a path with an '@' of its own stays one path
+        # always with a weight, since the path may contain an '@'
         arguments += ["-f", f"{path}@{script.weight}"]
     return arguments
 
@@ -98,8 +103,10 @@ async def put_scripts(stage: Stage, scripts: Sequence[ScriptFile]) -> list[str]:
 async def arguments(
     stage: Stage, scripts: Sequence[ScriptFile], duration_s: float, variables: Mapping[str, Scalar] | None = None
 ) -> list[str]:
-    """The options of a run of these scripts, by the trial's parameters; the scripts are put onto the client. variables:
-    what the scripts take with -D; `:scale` is the parameter `scale`, where there is one."""
+    """Return the options of a run of these scripts, by the trial's parameters; copy the scripts to the clients' agents.
+
+    variables: of the scripts (-D); `:scale` is the parameter `scale`, where there is one
+    """
     parameters = stage.spec.parameters
     options = run_arguments(
         parameters, threads=stage.spec.threads, duration_s=duration_s, client=await client_version(stage)
@@ -112,24 +119,28 @@ async def arguments(
 
 
 async def initialize(stage: Stage, database: str, arguments: Sequence[str]) -> None:
-    """`pgbench -i` with these arguments, the tables stored by the plan's access method. Raises CommandError with
-    pgbench's own words when it fails."""
+    """Run `pgbench -i` with these arguments; the tables use the plan's access method.
+
+    Raises CommandError with pgbench's message where it fails.
+    """
     env = _environment(stage)
     if stage.spec.access_method and stage.spec.installation.version_num >= FIRST_WITH_ACCESS_METHODS:
         env["PGOPTIONS"] = f"-c default_table_access_method={_option_value(stage.spec.access_method)}"
     argv = [_program(stage), *arguments, database]
-    job = await Job.start(stage.client, f"{_directory(stage)}/load", argv, deadline_s=stage.left_s, env=env)
+    job = await Job.start(stage.client, f"{_job_directory(stage)}/load", argv, deadline_s=stage.left_s, env=env)
     (await job.finished()).require("pgbench", argv, where="load", todo=_TODO)
 
 
 async def warm_up(stage: Stage, arguments: Sequence[str]) -> None:
-    """The load for the plan's `warmup_s` (0: nothing), thrown away though its output is kept. Raises CommandError with
-    pgbench's own words when it fails."""
+    """Run the load for the plan's `warmup_s` (0: not at all); its output is stored but not measured.
+
+    Raises CommandError with pgbench's message where it fails.
+    """
     warmup_s = stage.spec.warmup_s
     if warmup_s <= 0:
         return
 
-    async def one(load: Load) -> None:
+    async def warm_up_load(load: Load) -> None:
         client = stage.agents[load.client]
         argv = [*_command(stage, load, arguments), stage.database]
         directory = f"{stage.job_dir(client)}/warmup{_suffix(stage, load)}"
@@ -139,16 +150,18 @@ async def warm_up(stage: Stage, arguments: Sequence[str]) -> None:
         _record(stage, finished, folder_of(stage, load, "workload/warmup"))
         finished.require("pgbench", argv, where="warm-up", todo=_TODO)
 
-    await asyncio.gather(*(one(load) for load in stage.loads))
+    await asyncio.gather(*(warm_up_load(load) for load in stage.loads))
 
 
 async def measure(stage: Stage, arguments: Sequence[str], script_names: Sequence[str]) -> None:
-    """The run, with a progress line a second and the latency log where it is watched. One that breaks off is no
-    exception here: its files are recorded under `workload/`, and `parse.run_part` says that it failed. Where the
-    parameters of `parameters.BACKGROUND` ask for work beside it, that is done and recorded too. Several loads begin at
-    one moment (`together.sh`). Raises VerifyError for such work after the window's end.
+    """Run the load, with a progress line a second, and the latency log where its collector is on.
 
-    script_names: labels of the scripts in pgbench's numbering."""
+    Work beside the load (`parameters.BACKGROUND`) is run and recorded too. Several loads begin at one moment
+    (`together.sh`). A run that breaks off raises nothing: its files are recorded under `workload/`, and
+    `parse.run_part` reports the failure. Raises VerifyError for work that is to begin after the window.
+
+    script_names: labels of the scripts in pgbench's numbering
+    """
     background.check(stage)
     version = await client_version(stage)
     stage.script_names = tuple(script_names)
@@ -157,28 +170,28 @@ async def measure(stage: Stage, arguments: Sequence[str], script_names: Sequence
         stage.recorder.add(f"workload/{LOADS}", json.dumps(loads, indent=1))
     at_s = time.time() + _LEAD_S
     jobs = await asyncio.gather(*(_start(stage, load, arguments, version, at_s) for load in stage.loads))
-    # never before the window: by then one load runs, and several have begun if they begin together
+    # Never before the window: by then one load runs, and several have begun if they begin together.
     since_s = max(at_s + TOGETHER_S, time.time()) if stage.spec.loads else time.time()
-    beside = await background.start(stage, since_s)
+    background_job = await background.start(stage, since_s)
     await asyncio.gather(*(job.wait(expected_s=stage.measured_s or 0.0) for job in jobs))
-    await background.finish(stage, beside)
+    await background.finish(stage, background_job)
     ended = await asyncio.gather(*(job.finished() for job in jobs))
-    began = [await _began_s(stage, load, finished) for load, finished in zip(stage.loads, ended, strict=True)]
-    until = [
+    starts_s = [await _start_s(stage, load, finished) for load, finished in zip(stage.loads, ended, strict=True)]
+    ends_s = [
         finished.result.ended_s - stage.clock_offset_s(load.client)
         for load, finished in zip(stage.loads, ended, strict=True)
     ]
     offset_s = stage.clock_offset_s("client")
-    stage.measured(min(began) + offset_s, max(until) + offset_s)
-    for load, finished, began_s in zip(stage.loads, ended, began, strict=True):
+    stage.measured(min(starts_s) + offset_s, max(ends_s) + offset_s)
+    for load, finished, start_s in zip(stage.loads, ended, starts_s, strict=True):
         folder = folder_of(stage, load, "workload")
         _record(stage, finished, folder)
         if stage.spec.loads:
-            stage.recorder.add(f"{folder}/began", f"{began_s:.6f}\n")
+            stage.recorder.add(f"{folder}/began", f"{start_s:.6f}\n")
 
 
 def folder_of(stage: Stage, load: Load, folder: str) -> str:
-    """Where the files of a load lie in the bundle: of the usual one load in the folder itself."""
+    """Return the folder of a load's files in the bundle: the folder itself where there is only one load."""
     return f"{folder}/{load.name}" if stage.spec.loads else folder
 
 
@@ -191,7 +204,7 @@ async def _start(stage: Stage, load: Load, arguments: Sequence[str], version: in
         argv.append("-l")
         if version >= FIRST_WITH_LOG_PREFIX:
             argv.append(f"--log-prefix={prefix}")
-        # pgbench before 10 writes its log, always called pgbench_log, into the working directory
+        # pgbench before 10 writes its log, always named pgbench_log, into the working directory.
         cwd = str(prefix.parent)
     argv.append(stage.database)
     env = _load_environment(stage, load)
@@ -201,12 +214,12 @@ async def _start(stage: Stage, load: Load, arguments: Sequence[str], version: in
     directory = f"{stage.job_dir(client)}/measure{_suffix(stage, load)}"
     if stage.spec.loads:
         moment = at_s + stage.clock_offset_s(load.client)
-        argv = ["sh", "-c", TOGETHER, "together", f"{moment:.6f}", f"{directory}/began", *argv]
+        argv = ["sh", "-c", TOGETHER_SCRIPT, "together", f"{moment:.6f}", f"{directory}/began", *argv]
     return await Job.start(client, directory, argv, deadline_s=stage.left_s, env=env, cwd=cwd)
 
 
-async def _began_s(stage: Stage, load: Load, finished: Finished) -> float:
-    """When pgbench was begun, by the worker's clock."""
+async def _start_s(stage: Stage, load: Load, finished: Finished) -> float:
+    """Return when pgbench was started, by the worker's clock."""
     started_s = finished.result.started_s
     if stage.spec.loads:
         started_s = float(await finished.job.remote.get(f"{finished.job.directory}/began"))
@@ -214,12 +227,12 @@ async def _began_s(stage: Stage, load: Load, finished: Finished) -> float:
 
 
 def latency_directory(stage: Stage, load: Load) -> str:
-    """Where the clients of a load write their transaction logs, on their agent."""
+    """Return the folder of a load's transaction logs, on its client's agent."""
     return f"{stage.job_dir(stage.agents[load.client])}/latency{_suffix(stage, load)}"
 
 
 def _command(stage: Stage, load: Load, arguments: Sequence[str]) -> list[str]:
-    """pgbench's words for one load, up to the database."""
+    """Return pgbench's command line for one load, up to the database."""
     client = stage.agents[load.client]
     program = _program(stage, load.client)
     here, there = stage.job_dir(stage.client), stage.job_dir(client)
@@ -233,13 +246,13 @@ def _command(stage: Stage, load: Load, arguments: Sequence[str]) -> list[str]:
 
 
 def _select_only(words: Sequence[str]) -> list[str]:
-    """The same clients for the same time, who only read the accounts."""
-    kept: list[str] = ["-n", "-S"]
+    """Return options for the same clients and time, that only read the accounts."""
+    options: list[str] = ["-n", "-S"]
     for option in ("-c", "-j", "-T", "-M", "-s"):
         if option in words:  # the last one counts
-            place = len(words) - 1 - list(reversed(words)).index(option)
-            kept += [option, words[place + 1]]
-    return kept
+            index = len(words) - 1 - list(reversed(words)).index(option)
+            options += [option, words[index + 1]]
+    return options
 
 
 def _suffix(stage: Stage, load: Load) -> str:
@@ -258,7 +271,7 @@ def _program(stage: Stage, client: str = "client") -> str:
     return f"{stage.spec.client_bin_of(client)}/pgbench"
 
 
-def _directory(stage: Stage) -> str:
+def _job_directory(stage: Stage) -> str:
     return stage.job_dir(stage.client)
 
 
@@ -272,5 +285,5 @@ def _environment(stage: Stage) -> dict[str, str]:
 
 
 def _option_value(text: str) -> str:
-    """A value inside PGOPTIONS, where white space separates and a backslash escapes."""
+    """Escape a value for PGOPTIONS, where white space separates and a backslash escapes."""
     return "".join(f"\\{character}" if character in " \t\n\\" else character for character in text)

@@ -1,4 +1,4 @@
-"""Whether clients were served, second by second, and how long they were not. Pure."""
+"""Measure the service that clients had around a failover: throughput by second, length of the outage. Pure."""
 
 from __future__ import annotations
 
@@ -70,41 +70,52 @@ METRICS = (
 
 
 @dataclass(frozen=True)
-class Loss:
-    """Seconds since the start of the measured window: the primary was struck, another took its place."""
+class PrimaryLoss:
+    """The loss of the primary, in seconds since the start of the measured window.
+
+    struck_s: when the primary was struck
+    promoted_s: when another server took its place
+    """
 
     struck_s: float
     promoted_s: float
 
 
 def series(log: Acknowledged, length_s: float) -> tuple[Series, ...]:
-    """Transactions a second and their mean latency, of whole seconds, each at its end: 0 where there were none."""
+    """Return transactions a second and their mean latency, for whole seconds, each value at its second's end."""
     tps = rates(log, length_s)
     if not tps:
         return ()
-    found = [log.seconds.get(second, (0, 0)) for second in range(len(tps))]
-    mean_us = tuple(total / count if count else math.nan for count, total in found)
+    seconds = [log.seconds.get(second, (0, 0)) for second in range(len(tps))]
+    mean_us = tuple(total / count if count else math.nan for count, total in seconds)
     return (Series("tps", _NODE, "tps", 1.0, 1.0, tps), Series("latency.mean", _NODE, "us", 1.0, 1.0, mean_us))
 
 
 def rates(log: Acknowledged, length_s: float) -> tuple[float, ...]:
-    """Transactions in each whole second of the window."""
+    """Return the transactions in each whole second of the window."""
     return tuple(float(log.seconds.get(second, (0, 0))[0]) for second in range(int(length_s)))
 
 
-def outage(log: Acknowledged, offset_s: float, loss: Loss) -> tuple[float, float] | None:
-    """The last acknowledged transaction of the runs that had lost their server and the first after, seconds since the
-    window's start; None where there is none before, or none after. offset_s: the window's start by the client's
-    clock."""
+def outage(log: Acknowledged, offset_s: float, loss: PrimaryLoss) -> tuple[float, float] | None:
+    """Return the last acknowledged transaction before the outage and the first after it, in seconds of the window.
+
+    None where there is none before, or none after.
+
+    offset_s: the window's start by the client's clock
+    """
     spans = [(first_s - offset_s, last_s - offset_s) for _, (first_s, last_s) in sorted(log.spans.items())]
     before = [last_s for first_s, last_s in spans if first_s < loss.struck_s]
     after = [first_s for first_s, _ in spans if first_s >= loss.struck_s]
     return (max(before), min(after)) if before and after else None
 
 
-def served(log: Acknowledged, offset_s: float, loss: Loss) -> tuple[int, int] | None:
-    """Transactions acknowledged by the primary that was lost, and by the server that took its place: a connection ends
-    with its server. None where a run went on from one to the other, as behind a pooler. offset_s: as in `outage`."""
+def transactions_by_server(log: Acknowledged, offset_s: float, loss: PrimaryLoss) -> tuple[int, int] | None:
+    """Return the transactions acknowledged by the lost primary, and by the server that took its place.
+
+    None where a run went on from one to the other, as behind a pooler; else a connection ends with its server.
+
+    offset_s: the window's start by the client's clock
+    """
     before = after = 0
     for run, (first_s, last_s) in log.spans.items():
         if first_s - offset_s >= loss.struck_s:
@@ -116,28 +127,34 @@ def served(log: Acknowledged, offset_s: float, loss: Loss) -> tuple[int, int] | 
     return before, after
 
 
-def steady_s(tps: Sequence[float], usual: float, since_s: float) -> int | None:
-    """The first whole second, not before since_s, from which on the mean of every STEADY_OVER_S seconds is at least
-    STEADY_SHARE of the usual rate; None where there is none, or too little is left of the window to tell."""
-    found = None
+def steady_s(tps: Sequence[float], median_before: float, since_s: float) -> int | None:
+    """Return the first whole second from since_s on, after which throughput is steady.
+
+    It is steady where the mean of every STEADY_OVER_S seconds is at least STEADY_SHARE of the median before the
+    failover. None where it never is, or where too little is left of the window.
+    """
+    steady_second = None
     for second in range(len(tps) - STEADY_OVER_S, math.ceil(since_s) - 1, -1):
-        if statistics.fmean(tps[second : second + STEADY_OVER_S]) < STEADY_SHARE * usual:
+        if statistics.fmean(tps[second : second + STEADY_OVER_S]) < STEADY_SHARE * median_before:
             break
-        found = second
-    return found
+        steady_second = second
+    return steady_second
 
 
-def failover_part(log: Acknowledged, runs: Sequence[Run], length_s: float, offset_s: float, loss: Loss) -> Part:
-    """Measurements, the event of service coming back, gaps; a failure where it did not. length_s: of the window;
-    offset_s: its start by the client's clock."""
-    without = outage(log, offset_s, loss)
-    if without is None:
-        return Part(failure=_without_service(log, runs, offset_s, loss))
-    last_s, again_s = without
+def failover_part(log: Acknowledged, runs: Sequence[Run], length_s: float, offset_s: float, loss: PrimaryLoss) -> Part:
+    """Return measurements, events and gaps of the failover, and a failure where service did not come back.
+
+    length_s: of the window
+    offset_s: the window's start by the client's clock
+    """
+    outage_span = outage(log, offset_s, loss)
+    if outage_span is None:
+        return Part(failure=_no_service_message(log, runs, offset_s, loss))
+    last_s, again_s = outage_span
     tps = rates(log, length_s)
     before, after = tps[: int(loss.struck_s)], tps[math.ceil(again_s) :]
-    usual = statistics.median(before) if before else 0.0
-    steady = steady_s(tps, usual, again_s) if usual else None
+    median_before = statistics.median(before) if before else 0.0
+    steady = steady_s(tps, median_before, again_s) if median_before else None
     measurements = [
         Measurement("failover.outage", again_s - last_s),
         Measurement("failover.promotion", loss.promoted_s - loss.struck_s),
@@ -145,7 +162,7 @@ def failover_part(log: Acknowledged, runs: Sequence[Run], length_s: float, offse
         Measurement("failover.refused", sum(not log.of_run(run.number) for run in runs)),
     ]
     if before:
-        measurements.append(Measurement("failover.tps", usual, label="before"))
+        measurements.append(Measurement("failover.tps", median_before, label="before"))
     if after:
         measurements.append(Measurement("failover.tps", statistics.median(after), label="after"))
     if steady is not None:
@@ -159,27 +176,27 @@ def failover_part(log: Acknowledged, runs: Sequence[Run], length_s: float, offse
             ),
         ),
         gaps=tuple(Gap(_SOURCE, _NODE, reason) for reason in _gaps(log, steady, len(after))),
-        failure=_broken_again(runs),
+        failure=_second_loss(runs),
     )
 
 
-def _without_service(log: Acknowledged, runs: Sequence[Run], offset_s: float, loss: Loss) -> str:
-    """Why nothing can be told: on one side of the loss no transaction was acknowledged."""
+def _no_service_message(log: Acknowledged, runs: Sequence[Run], offset_s: float, loss: PrimaryLoss) -> str:
+    """Return the failure of a failover without acknowledged transactions before or after it."""
     began_before = any(first_s - offset_s < loss.struck_s for first_s, _ in log.spans.values())
-    trouble = next((run.trouble for run in reversed(runs) if run.trouble), "")
+    error_message = next((run.error_message for run in reversed(runs) if run.error_message), "")
     when = "after" if began_before else "before"
-    return f"No transaction was acknowledged {when} the primary was lost. {trouble}".strip()
+    return f"No transaction was acknowledged {when} the primary was lost. {error_message}".strip()
 
 
 def _gaps(log: Acknowledged, steady: int | None, seconds_after: int) -> Iterator[str]:
     if len(log.spans) > 2:
-        yield f"service broke off {len(log.spans) - 1} times: the first time is what is told"
+        yield f"service broke off {len(log.spans) - 1} times: the first time is measured"
     if steady is None and seconds_after < STEADY_OVER_S:
         yield f"the window ended {seconds_after} whole seconds after service was there again: too few to be steady"
     elif steady is None:
         yield "throughput did not come back to what it was before the end of the window"
 
 
-def _broken_again(runs: Sequence[Run]) -> str:
-    """Why the last run did not last to the end of the window."""
-    return f"Clients lost their server again: {runs[-1].trouble}" if runs and runs[-1].trouble else ""
+def _second_loss(runs: Sequence[Run]) -> str:
+    """Return why the last run broke off before the end of the window; '' where it did not."""
+    return f"Clients lost their server again: {runs[-1].error_message}" if runs and runs[-1].error_message else ""

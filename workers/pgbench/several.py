@@ -1,4 +1,4 @@
-"""Several loads of one trial: the numbers of each, and of all that run the workload together. Pure."""
+"""Combine the several loads of one trial: measurements of each, and of all that run the workload together. Pure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ _SUMMED_IN_STATEMENTS = ("statement.failed", "statement.retries")
 _LARGEST = ("schedule.lag.max", "connection.time")
 
 
-def several_part(reading: Reading, one: Callable[[Reading], Part]) -> Part:
-    """The files of several loads → a Part: every number of a load under its name, and without node those of all loads
-    of the workload together: rates and counts summed, means weighted by transactions, the standard deviation pooled.
-    one: reads the files of one load. Raises ParseError for damaged files."""
+def several_part(reading: Reading, parse_load: Callable[[Reading], Part]) -> Part:
+    """Parse the files of several loads. Raises ParseError for damaged files.
+
+    A load's measurements have its name as node. Those of all loads of the workload together have no node: rates and
+    counts are summed, means weighted by transactions, standard deviations pooled.
+
+    parse_load: parses the files of one load
+    """
     loads = _loads(reading)
-    parts = {load["name"]: one(_of(reading, load["name"])) for load in loads}
+    parts = {load["name"]: parse_load(_reading_of(reading, load["name"])) for load in loads}
     measurements: list[Measurement] = []
     series: list[Series] = []
     gaps: list[Gap] = []
@@ -35,7 +39,7 @@ def several_part(reading: Reading, one: Callable[[Reading], Part]) -> Part:
         measurements += [replace(measurement, node=name) for measurement in part.measurements]
         series += [replace(line, node=name) for line in part.series]
         gaps += part.gaps
-    measurements += _together([parts[load["name"]].measurements for load in loads if load["workload"]])
+    measurements += _total_measurements([parts[load["name"]].measurements for load in loads if load["workload"]])
     spread_s = _spread_s(reading, parts)
     if spread_s > TOGETHER_S:
         reason = f"they began within {1000 * spread_s:.0f} ms of each other, not within {1000 * TOGETHER_S:.0f}"
@@ -56,8 +60,8 @@ def _loads(reading: Reading) -> list[dict[str, Any]]:
         raise ParseError("not a list of loads", file=LOADS, text=str(error)) from error
 
 
-def _of(reading: Reading, name: str) -> Reading:
-    """The reading of one load."""
+def _reading_of(reading: Reading, name: str) -> Reading:
+    """Return the reading of one load."""
     files = {p.removeprefix(f"{name}/"): text for p, text in reading.files.items() if p.startswith(f"{name}/")}
     return replace(reading, node=name, files=files)
 
@@ -71,29 +75,32 @@ def _spread_s(reading: Reading, parts: Iterable[str]) -> float:
 
 
 @dataclass
-class _OfLoads:
-    """The values of one metric and label, a load each, and the transactions that each rests on."""
+class _LoadValues:
+    """The values of one metric and label, one for each load, and each load's transactions."""
 
     values: list[float] = field(default_factory=list)
     transactions: list[float] = field(default_factory=list)
 
 
-def _together(loads: list[tuple[Measurement, ...]]) -> Iterator[Measurement]:
-    known: dict[tuple[str, str], _OfLoads] = defaultdict(_OfLoads)
+def _total_measurements(loads: list[tuple[Measurement, ...]]) -> Iterator[Measurement]:
+    by_metric: dict[tuple[str, str], _LoadValues] = defaultdict(_LoadValues)
     for measurements in loads:
         counts = {m.label: m.value for m in measurements if m.metric == "transactions"}
         for m in measurements:
-            known[m.metric, m.label].values.append(m.value)
-            known[m.metric, m.label].transactions.append(counts.get(m.label, counts.get("", 0.0)))
-    for (metric, label), of_loads in known.items():
-        value = _of_all(metric, of_loads, known.get(("latency.mean", label), _OfLoads()).values)
+            by_metric[m.metric, m.label].values.append(m.value)
+            by_metric[m.metric, m.label].transactions.append(counts.get(m.label, counts.get("", 0.0)))
+    for (metric, label), load_values in by_metric.items():
+        value = _total_value(metric, load_values, by_metric.get(("latency.mean", label), _LoadValues()).values)
         if value is not None:
             yield Measurement(metric, value, label=label)
 
 
-def _of_all(metric: str, of_loads: _OfLoads, means: list[float]) -> float | None:
-    """The value of all loads together; None where theirs do not add up to one. means: of their latencies."""
-    values, weights = of_loads.values, of_loads.transactions
+def _total_value(metric: str, load_values: _LoadValues, means: list[float]) -> float | None:
+    """Return the value of all loads together; None where the loads' values cannot be combined.
+
+    means: of the loads' latencies
+    """
+    values, weights = load_values.values, load_values.transactions
     if metric in _SUMMED or metric in _SUMMED_IN_STATEMENTS:
         return math.fsum(values)
     if metric in _LARGEST:

@@ -1,5 +1,5 @@
-"""pgbench that goes on after its server is lost: a client of pgbench ends with its connection, so pgbench is started
-again until it finds a server that takes writes. Every run's output is kept, and what each client saw acknowledged."""
+"""Run pgbench beyond the loss of its server: its clients end with their connections, so it is started again until it
+reaches a server that takes writes. Every run's output is kept, and the transactions that its clients saw committed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,13 @@ async def start(
     again: Mapping[str, str],
     pause_s: float | None,
 ) -> Job:
-    """Starts pgbench on the client's agent for the plan's duration, with its transaction log. environment: how it
-    reaches the server, for libpq; again: PGHOST and PGPORT for every further run. database: its name, or a connection
-    string. pause_s: before it is started again, None: it is not. Raises CommandError."""
+    """Start pgbench on the client's agent for the plan's duration, with its transaction log. Raises CommandError.
+
+    environment: libpq variables of the first run
+    database: its name, or a connection string
+    again: PGHOST and PGPORT of every further run
+    pause_s: seconds before each further run; None for no further run
+    """
     directory = f"{stage.job_dir(stage.client)}/measure"
     logs = latency_directory(stage, stage.loads[0])
     program = [f"{stage.client_bin}/pgbench", *arguments]
@@ -39,18 +43,27 @@ async def start(
     stage.recorder.add("workload/command.json", json.dumps({"argv": program, "env": env}, indent=1, sort_keys=True))
     await stage.client.run("mkdir", "-p", "--", logs)
     pause = "" if pause_s is None else f"{pause_s:g}"
-    words = [f"{stage.spec.duration_s:g}", pause, f"{logs}/pgbench_log", database, again["PGHOST"], again["PGPORT"]]
-    argv = ["sh", "-c", _SCRIPT, "surviving", *words, *program]
+    script_arguments = [
+        f"{stage.spec.duration_s:g}",
+        pause,
+        f"{logs}/pgbench_log",
+        database,
+        again["PGHOST"],
+        again["PGPORT"],
+    ]
+    argv = ["sh", "-c", _SCRIPT, "surviving", *script_arguments, *program]
     return await Job.start(stage.client, directory, argv, deadline_s=stage.left_s, env=env)
 
 
 async def record(stage: Stage, finished: Finished) -> None:
-    """Adds every run's output and the folded logs to the recorder, below `workload/`; notes the measured window. The
-    logs stay for the latency log to fold in its own way. Raises AgentError where they cannot be folded."""
+    """Add every run's output and the folded logs to the recorder, below `workload/`, and note the measured window.
+
+    The logs stay for the collector latency_log. Raises AgentError where they cannot be folded.
+    """
     stage.measured(finished.result.started_s, finished.result.ended_s)
     files = await stage.client.tree(f"{finished.job.directory}/runs")
-    numbers = sorted({int(path.partition("/")[0]) for path in files})
-    runs = [_run(files, number).as_dict() for number in numbers]
+    run_numbers = sorted({int(path.partition("/")[0]) for path in files})
+    runs = [_run(files, number).as_dict() for number in run_numbers]
     stage.recorder.add(f"workload/{RUNS}", json.dumps(runs, indent=1))
     if finished.result.timed_out:
         stage.recorder.add("workload/timed_out", "the deadline ended it\n")
@@ -85,7 +98,7 @@ def _run(files: Mapping[str, bytes], number: int) -> Run:
     def text(name: str) -> str:
         return files.get(f"{number}/{name}", b"").decode("utf-8", "replace")
 
-    # one that was ended with its job has left neither
+    # A run that was ended with its job has written neither.
     exit_status, ended_s = text("exit").strip(), text("ended").strip()
     return Run(
         number=number,

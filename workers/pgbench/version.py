@@ -1,4 +1,4 @@
-"""Versions of pgbench and PostgreSQL, and what came with which. Pure."""
+"""Versions of pgbench and PostgreSQL, and the features that came with them. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ FIRST_WITH_DETAILED_FAILURES = 150000
 
 
 def pgbench_version_num(text: str) -> int:
-    """'pgbench (PostgreSQL) 12beta1' → 120000; '… 9.5.25' → 90525; '… 16.14' → 160014. Raises ValueError."""
+    """Return the number of a version: 'pgbench (PostgreSQL) 12beta1' → 120000; '… 9.5.25' → 90525; '… 16.14' → 160014.
+
+    Raises ValueError.
+    """
     match = re.search(r"\(PostgreSQL\)\s+(\d+)(?:\.(\d+))?(?:\.(\d+))?", text)
     if match is None:
         raise ValueError(f"{text.strip()!r} is not the answer of pgbench --version")
@@ -23,7 +26,7 @@ def pgbench_version_num(text: str) -> int:
 
 
 def version_name(number: int) -> str:
-    """160014 → '16.14'; 90525 → '9.5.25'; 90600 → '9.6'; 150000 → '15'."""
+    """Return the version of a number: 160014 → '16.14'; 90525 → '9.5.25'; 90600 → '9.6'; 150000 → '15'."""
     if number >= 100000:
         parts = [number // 10000, number % 10000]
     else:
@@ -34,12 +37,12 @@ def version_name(number: int) -> str:
 
 
 def major(number: int) -> str:
-    """160014 → '16'; 90525 → '9.5'."""
+    """Return the major version of a number: 160014 → '16'; 90525 → '9.5'."""
     return str(number // 10000) if number >= 100000 else version_name(number // 100 * 100)
 
 
 def require(where: str, program: str, version: int, since: int) -> None:
-    """Raises VerifyError when a program ('pgbench', 'PostgreSQL') is older than what the plan's field `where` needs."""
+    """Raise VerifyError where a program ('pgbench', 'PostgreSQL') is older than the plan's field `where` requires."""
     if version < since:
         raise VerifyError(
             f"{program} {version_name(version)} cannot do this",

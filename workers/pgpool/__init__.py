@@ -1,1 +1,1 @@
-"""pgpool-II, as a topology runs it and a collector asks it: which program, what it says, how it fails over."""
+"""pgpool-II, run by a topology and queried by a collector: its program, its SHOW commands, its failover."""

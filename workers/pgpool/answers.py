@@ -1,4 +1,4 @@
-"""What pgpool-II answers to SHOW, read. Pure."""
+"""Parse the results of pgpool-II's SHOW commands. Pure."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from results.domain.errors import ParseError
 
 
 def read_rows(text: str, file: str, columns: Sequence[str]) -> list[dict[str, str]]:
-    """psql's unaligned rows under their heading → a dict a row. columns: that must be among them; what else there is
-    differs between versions. Raises ParseError."""
+    """Return a dict for each of psql's unaligned rows, which follow their heading. Raises ParseError.
+
+    columns: required ones; others differ between versions
+    """
     lines = text.splitlines()
     heading = lines[0].split("|") if lines else []
     if missing := [name for name in columns if name not in heading]:
-        what = f"pgpool-II says nothing of {', '.join(missing)}"
+        what = f"pgpool-II's result has no column {', '.join(missing)}"
         raise ParseError(what, file=file, line=1, text=lines[0] if lines else "")
     rows = []
     for number, line in enumerate(lines[1:], 2):
         fields = line.split("|")
         if len(fields) != len(heading):
-            raise ParseError("not a row as its heading says", file=file, line=number, text=line)
+            raise ParseError("not a row of as many columns as the heading", file=file, line=number, text=line)
         rows.append(dict(zip(heading, fields, strict=True)))
     return rows

@@ -1,4 +1,4 @@
-"""Asking a running pgpool-II."""
+"""Query and end a running pgpool-II."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CACHE = "POOL_CACHE"
 STATEMENTS = "POOL_BACKEND_STATS"
 _LAST_LINES = 12
 _PATIENCE_S = 60.0
-# $1 its directory, $2 its job's, $3 patience in seconds. Prints `killed` where it was.
+# $1: its directory; $2: its job's; $3: patience in seconds. Prints `killed` where it had to be.
 _END = """
 pid=$(cat "$1/pid") && kill -s INT "$pid"
 flock -s -w "$3" "$2/lock" true && exit
@@ -23,44 +23,48 @@ kill -s KILL "$pid" && echo killed
 
 
 async def show(stage: Stage, what: str, node: str = "pooler") -> str:
-    """The answer to SHOW, rows under their heading, for `pool_answers.read_rows`. what: a constant. Raises
-    CommandError."""
+    """Return the result of SHOW, rows under their heading, for `answers.read_rows`. Raises CommandError.
+
+    what: a constant
+    """
     pooler = stage.poolers[node]
     program = f"{pooler.installation.client_bin}/psql"
-    # Not by stdin: nobody reads that where psql is turned away at once.
+    # Not by stdin, which nobody reads where psql is refused at once.
     words = (program, "-X", "-A", "-P", "footer=off", "-d", stage.database, "-c", f"SHOW {what}")
     return (await pooler.remote.run(*words, env=pooler.environment(local=True))).stdout
 
 
 async def require_alive(stage: Stage, node: str = "pooler") -> None:
-    """Raises TrialError with its own words when pgpool-II has ended."""
+    """Raise TrialError with the end of its log where pgpool-II has ended."""
     pooler = stage.poolers[node]
-    ended = await pooler.remote.script('cat -- "$1/exit" 2>/dev/null', job_directory(pooler), check=False)
-    if ended.exit_status == 0:
+    result = await pooler.remote.script('cat -- "$1/exit" 2>/dev/null', job_directory(pooler), check=False)
+    if result.exit_status == 0:
         raise TrialError(
             f"pgpool-II ended on {pooler.remote.address.name}.",
             where=pooler.remote.phase,
-            why=f"Its exit status was {ended.stdout.strip()}. It said last:\n{await last_words(pooler)}",
+            why=f"Its exit status was {result.stdout.strip()}. Its last messages:\n{await last_words(pooler)}",
             todo="Look at its log, which is kept with the trial.",
         )
 
 
 async def end(stage: Stage, node: str = "pooler") -> None:
-    """Ends pgpool-II and waits for its end, as only so it gives back its shared memory itself. One that is still there
-    after a minute is killed, which is a gap. Raises AgentError."""
+    """Stop pgpool-II and wait for its end, so that it frees its shared memory. Raises AgentError.
+
+    One that is still running after a minute is killed, which is recorded as a gap.
+    """
     pooler = stage.poolers[node]
     words = (pooler.data_dir, job_directory(pooler), f"{_PATIENCE_S:g}")
-    ended = await pooler.remote.script(_END, *words, check=False, timeout_s=_PATIENCE_S + 60)
+    result = await pooler.remote.script(_END, *words, check=False, timeout_s=_PATIENCE_S + 60)
     await Job.attach(pooler.remote, job_directory(pooler)).wait()
-    if "killed" in ended.stdout:
+    if "killed" in result.stdout:
         stage.recorder.gap("pgpool", node, f"it had not ended after {_PATIENCE_S:g} s and was killed")
 
 
 async def last_words(pooler: Server) -> str:
-    """The end of pgpool-II's log."""
+    """Return the end of pgpool-II's log."""
     return "\n".join((await pooler.log_tail()).splitlines()[-_LAST_LINES:])
 
 
 def job_directory(pooler: Server) -> str:
-    """Where the job is that runs it."""
+    """Return the directory of the job that runs it."""
     return posixpath.dirname(pooler.data_dir)

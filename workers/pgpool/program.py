@@ -1,4 +1,4 @@
-"""pgpool-II as a program that a topology and its collector need. Pure."""
+"""The program of pgpool-II, which a topology and its collector need. Pure."""
 
 from results.domain.kinds.programs import Program
 

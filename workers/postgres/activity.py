@@ -1,5 +1,5 @@
-"""What the sessions of a server do at one moment, asked so that the server hardly notices: one short query from a new
-session, and what the system tells of its processes."""
+"""Sample what the sessions of a server do at one moment, at little cost: one short query from a new session, and the
+processor time of the server's processes from /proc."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workers.postgres.server import Server
 
 _ACTIVITY = (Path(__file__).parent / "activity.sql").read_text()
 _LIMIT_S = 20.0
-_BRIEFLY: Mapping[str, str] = {"PGAPPNAME": "teiten look", "PGCONNECT_TIMEOUT": "10"}
+_SAMPLING: Mapping[str, str] = {"PGAPPNAME": "teiten look", "PGCONNECT_TIMEOUT": "10"}
 _TICKS = """
 for pid in "$@"; do cat "/proc/$pid/stat"; done 2>/dev/null |
     awk '{ sub(/^.*\\) /, ""); ticks += $12 + $13 } END { print ticks + 0 }'
@@ -23,37 +23,44 @@ for pid in "$@"; do cat "/proc/$pid/stat"; done 2>/dev/null |
 
 @dataclass(frozen=True)
 class Activity:
-    """trouble: why the server could not be asked. marks: change when a session goes on. ticks: of processor time that
-    the sessions have used, None where the server's machine is out of reach."""
+    """The sessions of a server at one moment.
+
+    error: why the server could not be queried; '' where it was
+    marks: values that change when a session makes progress
+    ticks: of processor time that the sessions have used; None where the server's machine is out of reach
+    """
 
     sessions: tuple[Sessions, ...] = ()
-    trouble: str = ""
+    error: str = ""
     marks: tuple[str, ...] = ()
     ticks: int | None = None
 
-    def stands_still_since(self, before: Activity) -> bool:
-        """Whether nothing moved: the same sessions at the same, without any processor time. Where that is not known,
-        all of them wait for what they waited for."""
-        if self.trouble or before.trouble:
-            return bool(self.trouble and before.trouble)
-        same = bool(self.sessions) and (self.sessions, self.marks) == (before.sessions, before.marks)
-        if self.ticks is None or before.ticks is None:
+    def is_stalled_since(self, earlier: Activity) -> bool:
+        """Return whether no session made progress since an earlier sample.
+
+        They are the same sessions in the same state and have used no processor time; where that is not known, all of
+        them wait.
+        """
+        if self.error or earlier.error:
+            return bool(self.error and earlier.error)
+        same = bool(self.sessions) and (self.sessions, self.marks) == (earlier.sessions, earlier.marks)
+        if self.ticks is None or earlier.ticks is None:
             return same and all(sessions.wait for sessions in self.sessions)
-        return same and self.ticks == before.ticks
+        return same and self.ticks == earlier.ticks
 
 
-async def look(server: Server) -> Activity:
-    """Never raises for what the server or its agent does."""
-    asked = replace(server, remote=server.remote.unlogged(), options={**server.options, **_BRIEFLY})
+async def sample(server: Server) -> Activity:
+    """Return the present activity of a server. For one that does not answer `error` says why; nothing is raised."""
+    sampled_server = replace(server, remote=server.remote.unlogged(), options={**server.options, **_SAMPLING})
     try:
-        rows = await asked.query(_ACTIVITY, timeout_s=_LIMIT_S)
+        rows = await sampled_server.query(_ACTIVITY, timeout_s=_LIMIT_S)
         return Activity(
             sessions=tuple(_sessions(row) for row in rows),
             marks=tuple(str(row["mark"]) for row in rows),
-            ticks=None if server.outside else await _ticks(asked, rows),
+            ticks=None if server.outside else await _ticks(sampled_server, rows),
         )
     except AgentError as error:
-        return Activity(trouble=f"it does not answer: {error.why or error.what}")
+        return Activity(error=f"it does not answer: {error.why or error.what}")
 
 
 def _sessions(row: Mapping[str, Any]) -> Sessions:

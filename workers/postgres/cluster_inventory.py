@@ -1,7 +1,7 @@
-"""What clusters lie on an agent, and the removal of one that nothing needs any more.
+"""List the clusters on an agent, and remove one that nothing needs any more.
 
-Teiten's are folders of `<data_dir or place>/clusters/` that are called as `matrix.clusters.folder_name` calls them and
-hold a file that Teiten leaves there. Their parts in other places, `<place>/wal/` and `<place>/tablespaces/`, carry the
+Teiten's clusters are folders of `<data_dir or storage place>/clusters/` with a name of `matrix.clusters.folder_name`
+and a file that Teiten leaves there. Their parts in other places, `<place>/wal/` and `<place>/tablespaces/`, have the
 hash of the cluster's directory in their names. No link is followed."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from results.domain.errors import AgentError, CommandError
 from results.domain.matrix.clusters import ClusterState, FoundCluster, is_folder_name
-from workers.postgres.server import name_of
+from workers.postgres.server import unique_name
 from workers.remote.command import CommandResult
 from workers.remote.connection import Remote
 
@@ -35,51 +35,61 @@ class _Entry:
 
 
 @dataclass
-class _Answer:
-    """folders: (kind, home as Teiten writes it) → where that really is. entries: by path, as two homes may be one.
-    sizes: path → bytes. at: where processes work."""
+class _Inventory:
+    """The parsed output of cluster_inventory.sh.
+
+    folders: (kind, home as Teiten writes it) → its real path
+    entries: path → entry, since two homes may be one folder
+    sizes: path → bytes
+    working_directories: of all processes
+    """
 
     folders: dict[tuple[str, str], str] = field(default_factory=dict)
     entries: dict[str, _Entry] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    at: list[str] = field(default_factory=list)
+    working_directories: list[str] = field(default_factory=list)
 
 
 async def inventory(remote: Remote) -> list[FoundCluster]:
-    """Every cluster below the agent's data directory and storage places, and what else lies among them. Raises
-    AgentError."""
+    """Return every cluster below the agent's data directory and storage places, and what else lies among them.
+
+    Raises AgentError.
+    """
     text = (await remote.script(_INVENTORY, *remote.address.homes, timeout_s=_LOOK_LIMIT_S)).stdout
     try:
-        answer = _read(text)
+        listing = _read(text)
     except ValueError as error:
         raise AgentError(
-            "What lies on the agent cannot be read.",
+            "The list of the agent's clusters cannot be read.",
             where=remote.address.place,
             why=str(error),
             todo="Look for folders with odd names below its data directory and storage places.",
         ) from error
-    return clusters_of(answer)
+    return clusters_of(listing)
 
 
 async def remove(remote: Remote, directory: str, parts: tuple[str, ...], limit_s: float) -> bool:
-    """Removes a cluster with its parts, all of them real paths of an inventory; False where that takes longer than
-    limit_s: what is left is then for the next time. Raises AgentError where a process works in it, it is not Teiten's,
-    or its files cannot be removed."""
+    """Remove a cluster with its parts; return False where that takes longer than limit_s and must be continued later.
+
+    Raises AgentError where a process works in it, it is not Teiten's, or its files cannot be removed.
+
+    directory, parts: real paths of an inventory
+    """
     words = (str(int(limit_s)), directory, *parts)
     result = await remote.script(_REMOVE, *words, check=False, timeout_s=limit_s + 30)
     if result.exit_status in (0, _UNFINISHED):
         return result.exit_status == 0
-    raise _failure(remote, directory, result)
+    raise _error(remote, directory, result)
 
 
-def _failure(remote: Remote, directory: str, result: CommandResult) -> AgentError:
-    said = result.stderr.strip()[-1200:]
+def _error(remote: Remote, directory: str, result: CommandResult) -> AgentError:
+    stderr = result.stderr.strip()[-1200:]
     if result.exit_status == _RUNS:
         todo = "Wait for its end, or end it on the agent."
-        return AgentError(f"A process works in {directory}.", where=remote.address.place, why=said, todo=todo)
+        return AgentError(f"A process works in {directory}.", where=remote.address.place, why=stderr, todo=todo)
     if result.exit_status == _FOREIGN:
         todo = "Look at it on the agent, and remove it there if nobody needs it."
-        return AgentError(f"{directory} is not Teiten's to remove.", where=remote.address.place, why=said, todo=todo)
+        return AgentError(f"{directory} is not Teiten's to remove.", where=remote.address.place, why=stderr, todo=todo)
     return CommandError(
         f"{directory} could not be removed.",
         command=result.command,
@@ -91,61 +101,61 @@ def _failure(remote: Remote, directory: str, result: CommandResult) -> AgentErro
     )
 
 
-def _read(text: str) -> _Answer:
-    """The script's lines. Raises ValueError for one that it does not print."""
-    answer = _Answer()
+def _read(text: str) -> _Inventory:
+    """Parse the script's output. Raises ValueError for a line that the script does not print."""
+    listing = _Inventory()
     for line in text.splitlines():
         words = line.split("\t")
         if any(len(word.encode()) > _LONGEST_PATH for word in words if words[0] != "at"):
             raise ValueError(f"{line[:200]!r} … is longer than {_LONGEST_PATH} bytes.")
         match words:
             case ["folder", kind, home, real]:
-                answer.folders[kind, home] = real
+                listing.folders[kind, home] = real
             case ["entry", kind, path, seconds, state, bin_dir]:
-                answer.entries[path] = _Entry(kind, path, max(0.0, float(seconds)), state, bin_dir)
+                listing.entries[path] = _Entry(kind, path, max(0.0, float(seconds)), state, bin_dir)
             case ["size", path, kilobytes]:
-                answer.sizes[path] = int(kilobytes) * 1024
+                listing.sizes[path] = int(kilobytes) * 1024
             case ["at", *path]:
-                answer.at.append("\t".join(path))
+                listing.working_directories.append("\t".join(path))
             case _:
                 raise ValueError(f"{line[:200]!r} was not expected.")
-    return answer
+    return listing
 
 
-def clusters_of(answer: _Answer) -> list[FoundCluster]:
-    """One value a cluster, with its parts; by their paths."""
-    whole = {path: entry for path, entry in answer.entries.items() if entry.kind == "clusters"}
+def clusters_of(listing: _Inventory) -> list[FoundCluster]:
+    """Return one value for each cluster, with its parts, sorted by path."""
+    directories = {path: entry for path, entry in listing.entries.items() if entry.kind == "clusters"}
     parts: dict[str, list[_Entry]] = defaultdict(list)
-    for entry in answer.entries.values():
-        if entry.kind != "clusters" and (owner := _owner(entry, answer)):
+    for entry in listing.entries.values():
+        if entry.kind != "clusters" and (owner := _owner(entry, listing)):
             parts[owner].append(entry)
-    return [_cluster(path, whole.get(path), parts[path], answer) for path in sorted({*whole, *parts})]
+    return [_cluster(path, directories.get(path), parts[path], listing) for path in sorted({*directories, *parts})]
 
 
-def _owner(part: _Entry, answer: _Answer) -> str:
-    """The cluster that a WAL or tablespace folder belongs to, by its name; '' for nobody's."""
+def _owner(part: _Entry, listing: _Inventory) -> str:
+    """Return the cluster that a WAL or tablespace folder belongs to, by its name; '' for none."""
     name = posixpath.basename(part.path)
     folder = name.rpartition("-")[0]
-    for (kind, home), real in answer.folders.items():
-        if kind == "clusters" and name_of(f"{home}/clusters/{folder}") == name:
+    for (kind, home), real in listing.folders.items():
+        if kind == "clusters" and unique_name(f"{home}/clusters/{folder}") == name:
             return f"{real}/{folder}"
     return ""
 
 
-def _cluster(path: str, entry: _Entry | None, parts: list[_Entry], answer: _Answer) -> FoundCluster:
+def _cluster(path: str, entry: _Entry | None, parts: list[_Entry], listing: _Inventory) -> FoundCluster:
     if entry is None:
         state = ClusterState.REMAINS
     elif is_folder_name(posixpath.basename(path)):
         state = ClusterState(entry.state)
     else:
         state = ClusterState.FOREIGN
-    pieces = [piece for piece in (entry, *parts) if piece is not None]
+    folders = [folder for folder in (entry, *parts) if folder is not None]
     return FoundCluster(
         directory=path,
         state=state,
-        size_bytes=sum(answer.sizes.get(piece.path, 0) for piece in pieces),
+        size_bytes=sum(listing.sizes.get(folder.path, 0) for folder in folders),
         idle_s=entry.idle_s if entry else min(part.idle_s for part in parts),
-        running=any(place == path or place.startswith(f"{path}/") for place in answer.at),
+        running=any(place == path or place.startswith(f"{path}/") for place in listing.working_directories),
         bin_dir=entry.bin_dir if entry else "",
         parts=tuple(part.path for part in parts),
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from results.domain.errors import Problem, TrialError
 from results.domain.kinds.reserved_names import OWN_SETTINGS, setting_is_reserved
 
-# Makes checkpoints and autovacuum visible as events in every version; a plan may set them otherwise.
+# They show checkpoints and autovacuum in the log of every version; a plan may set other values.
 PREFERRED = {"log_checkpoints": "on", "log_autovacuum_min_duration": "0"}
 FIRST_WITH_SCRAM = 100000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
@@ -17,7 +17,7 @@ _LOCAL_HBA = ("local all all trust", "local replication all trust")
 
 
 def setting_problems(settings: Mapping[str, str]) -> list[Problem]:
-    """What is wrong with settings before any server sees them: names, control characters, Teiten's own settings."""
+    """Return the problems of settings before any server reads them: names, control characters, reserved settings."""
     problems = []
     for name, value in settings.items():
         if not _NAME.fullmatch(name):
@@ -30,12 +30,12 @@ def setting_problems(settings: Mapping[str, str]) -> list[Problem]:
 
 
 def quote_value(value: str) -> str:
-    """A value for postgresql.conf, which reads backslash escapes inside quotes."""
+    """Quote a value for postgresql.conf, which reads backslash escapes inside quotes."""
     return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def configuration(settings: Mapping[str, str], *, socket_dir: str, listen: str) -> str:
-    """teiten.conf without its port. Raises TrialError for settings that cannot be written."""
+    """Return the text of teiten.conf without its port. Raises TrialError for settings that cannot be written."""
     problems = setting_problems(settings)
     if problems:
         first = problems[0]
@@ -47,7 +47,7 @@ def configuration(settings: Mapping[str, str], *, socket_dir: str, listen: str) 
 
 
 def host_based_access(lines: Sequence[str]) -> str:
-    """pg_hba.conf: the agent's own account by its private socket, and the given lines. Raises TrialError."""
+    """Return the text of pg_hba.conf: the agent's account by its socket, then these lines. Raises TrialError."""
     for line in lines:
         if not line.isprintable():
             raise TrialError(f"The access line {line!r} holds a control character.", where="prepare")
@@ -55,9 +55,11 @@ def host_based_access(lines: Sequence[str]) -> str:
 
 
 def access_line(host: str, version_num: int, database: str = "all") -> str:
-    """The line of pg_hba.conf that lets one client in by password, by address or by name: an address alone would need a
-    mask. database: `replication` for standbys, which `all` leaves out. Before version 10 there is no better method than
-    md5."""
+    """Return the line of pg_hba.conf that lets one host in by password. Before version 10 only md5 is available.
+
+    host: name or address; an address gets the mask that pg_hba.conf needs
+    database: `replication` for standbys, which `all` leaves out
+    """
     try:
         address: object = ipaddress.ip_network(host)
     except ValueError:

@@ -1,4 +1,4 @@
-"""PostgreSQL installations on an agent: found, asked for their version, and tried for what they really have."""
+"""Find the PostgreSQL installations on an agent, and probe each for the extensions and access methods that it has."""
 
 from __future__ import annotations
 
@@ -19,16 +19,24 @@ log = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
 _FIND = (_HERE / "installation.sh").read_text()
 _PROBE = (_HERE / "installation_probe.sh").read_text()
-_OF_SERVER = ("initdb", "pg_ctl")
-_AT_ONCE = 2
+_SERVER_PROGRAMS = ("initdb", "pg_ctl")
+_PARALLEL_PROBES = 2
 _VERSION = re.compile(r"\)\s+(\d+(?:\.\d+)*)((?:devel|alpha|beta|rc)\d*)?")
 
 
 @dataclass(frozen=True)
 class Installation:
-    """One PostgreSQL build. name: as in plans, unique on its agent. version: as it says itself ('16.9', '12beta1').
-    version_num: 160009, 120000. access_methods: table access methods. client_bin: where psql and pgbench are, its own
-    or the newest installation's; '' when the agent has none. settings: lines for `kinds.server_settings.read`."""
+    """One PostgreSQL build.
+
+    name: as in plans, unique on its agent
+    client_bin: folder of psql and pgbench, its own or the newest installation's; '' where the agent has none
+    version: as the build reports it ('16.9', '12beta1')
+    version_num: 160009, 120000
+    full_version: output of `postgres -V`
+    configure: options that it was built with
+    access_methods: of tables
+    settings: lines for `kinds.server_settings.read`
+    """
 
     name: str
     bin_dir: str
@@ -48,7 +56,7 @@ class Installation:
 
     @property
     def layer(self) -> Layer:
-        """The BUILD layer: what distinguishes builds, without where they are."""
+        """The BUILD layer: what distinguishes builds, without their paths."""
         return Layer(
             LayerKind.BUILD,
             {
@@ -63,15 +71,21 @@ class Installation:
 
 @dataclass(frozen=True)
 class Unusable:
-    """A PostgreSQL that was found and cannot be used, and why."""
+    """An installation that cannot be used, and why."""
 
     bin_dir: str
     reason: str
 
 
 @dataclass(frozen=True)
-class Found:
-    """A bin directory as it was found. version: what `postgres -V` says."""
+class BinDirectory:
+    """A bin directory of PostgreSQL, as installation.sh lists it.
+
+    version: output of `postgres -V`
+    broken: why its programs do not run; '' where they do
+    configure: output of `pg_config --configure`
+    programs: names of those that are there
+    """
 
     bin_dir: str
     version: str = ""
@@ -81,82 +95,99 @@ class Found:
 
 
 async def discover_installations(remote: Remote, client_programs: Collection[str]) -> list[Installation]:
-    """Every usable installation below the agent's search places and the usual ones, by version then path.
-    client_programs: those of PostgreSQL's that clients need besides psql. Raises AgentError."""
+    """Return every usable installation in the agent's search folders and the usual ones, by version, then path.
+
+    Raises AgentError.
+
+    client_programs: PostgreSQL programs that clients need besides psql
+    """
     return (await discover(remote, client_programs))[0]
 
 
 async def discover(remote: Remote, client_programs: Collection[str]) -> tuple[list[Installation], list[Unusable]]:
-    """As `discover_installations`, and what was found but cannot be used. Raises AgentError."""
-    of_client = {"psql", *client_programs}
-    listing = await remote.script(_FIND, " ".join([*_OF_SERVER, *of_client]), *remote.address.search, timeout_s=120)
-    found = parse_found(listing.stdout)
-    unusable = [Unusable(item.bin_dir, reason) for item in found if (reason := _fault(item))]
-    candidates = _named([item for item in found if not _fault(item)], of_client)
-    turn = asyncio.Semaphore(_AT_ONCE)
-    tried = await asyncio.gather(*(_probe(remote, candidate, turn) for candidate in candidates))
+    """Return the same as `discover_installations`, and the installations that cannot be used. Raises AgentError."""
+    client_needs = {"psql", *client_programs}
+    listing = await remote.script(
+        _FIND, " ".join([*_SERVER_PROGRAMS, *client_needs]), *remote.address.search, timeout_s=120
+    )
+    directories = parse_listing(listing.stdout)
+    unusable: list[Unusable] = []
+    usable: list[BinDirectory] = []
+    for directory in directories:
+        reason = _reason_unusable(directory)
+        if reason:
+            unusable.append(Unusable(directory.bin_dir, reason))
+        else:
+            usable.append(directory)
+    candidates = _with_names(usable, client_needs)
+    semaphore = asyncio.Semaphore(_PARALLEL_PROBES)
+    outcomes = await asyncio.gather(*(_probe(remote, candidate, semaphore) for candidate in candidates))
     return (
-        [outcome for outcome in tried if isinstance(outcome, Installation)],
-        unusable + [outcome for outcome in tried if isinstance(outcome, Unusable)],
+        [outcome for outcome in outcomes if isinstance(outcome, Installation)],
+        unusable + [outcome for outcome in outcomes if isinstance(outcome, Unusable)],
     )
 
 
-def parse_found(text: str) -> list[Found]:
-    """The output of installation.sh. Raises ParseError."""
-    found: list[Found] = []
+def parse_listing(text: str) -> list[BinDirectory]:
+    """Parse the output of installation.sh. Raises ParseError."""
+    directories: list[BinDirectory] = []
     for number, line in enumerate(text.splitlines(), 1):
         key, _, rest = line.partition(" ")
         if key == "bin":
-            found.append(Found(rest))
+            directories.append(BinDirectory(rest))
             continue
-        known = _with_line(found[-1], key, rest) if found else None
-        if known is None:
+        directory = _add_line(directories[-1], key, rest) if directories else None
+        if directory is None:
             raise ParseError("Not a line about an installation.", file="installation.sh", line=number, text=line)
-        found[-1] = known
-    return found
+        directories[-1] = directory
+    return directories
 
 
-def _with_line(known: Found, key: str, rest: str) -> Found | None:
-    """What is known of a bin directory with one more line of it; None where the line is none. What a broken one prints
-    besides is passed over."""
+def _add_line(directory: BinDirectory, key: str, rest: str) -> BinDirectory | None:
+    """Return the bin directory with the facts of one more line; None where the line is none of the script's.
+
+    Other lines of a broken installation are its programs' error messages, and are ignored.
+    """
     match key:
         case "version":
-            return replace(known, version=rest)
+            return replace(directory, version=rest)
         case "broken":
-            return replace(known, broken=rest or "postgres -V fails")
+            return replace(directory, broken=rest or "postgres -V fails")
         case "configure":
-            return replace(known, configure=rest)
+            return replace(directory, configure=rest)
         case "has":
-            return replace(known, programs=known.programs | {rest})
-    return known if known.broken else None
+            return replace(directory, programs=directory.programs | {rest})
+    return directory if directory.broken else None
 
 
 def parse_version(text: str) -> tuple[str, int]:
-    """What `postgres -V` says → version text and number: 'postgres (PostgreSQL) 16.9 (Debian …)' → ('16.9', 160009);
-    '12beta1' → 120000; '9.6.24' → 90624. Raises ParseError."""
+    """Return version and number of the output of `postgres -V`. Raises ParseError.
+
+    'postgres (PostgreSQL) 16.9 (Debian …)' → ('16.9', 160009); '12beta1' → 120000; '9.6.24' → 90624
+    """
     match = _VERSION.search(text)
     if match is None:
         raise ParseError("This is not a PostgreSQL version.", file="postgres -V", line=1, text=text)
-    numbers = [int(part) for part in match[1].split(".")] + [0, 0]
-    if numbers[0] >= 10:
-        return match[1] + (match[2] or ""), numbers[0] * 10000 + numbers[1]
-    return match[1] + (match[2] or ""), numbers[0] * 10000 + numbers[1] * 100 + numbers[2]
+    parts = [int(part) for part in match[1].split(".")] + [0, 0]
+    if parts[0] >= 10:
+        return match[1] + (match[2] or ""), parts[0] * 10000 + parts[1]
+    return match[1] + (match[2] or ""), parts[0] * 10000 + parts[1] * 100 + parts[2]
 
 
 def distinct_names(versions: Sequence[tuple[str, str]]) -> list[str]:
-    """(version, bin directory) → a name for each: the version, with the end of the path where several share it."""
+    """Return a name for each (version, bin directory): the version, and the end of the path where several share it."""
     names = []
     for version, bin_dir in versions:
-        rivals = [path for other, path in versions if other == version and path != bin_dir]
-        names.append(f"{version}-{_path_end(bin_dir, rivals)}" if rivals else version)
+        other_paths = [path for other, path in versions if other == version and path != bin_dir]
+        names.append(f"{version}-{_path_end(bin_dir, other_paths)}" if other_paths else version)
     return names
 
 
-def _path_end(path: str, rivals: Iterable[str]) -> str:
+def _path_end(path: str, other_paths: Iterable[str]) -> str:
     parts = _parts(path)
     for length in range(1, len(parts)):
         end = parts[-length:]
-        if all(_parts(rival)[-length:] != end for rival in rivals):
+        if all(_parts(other_path)[-length:] != end for other_path in other_paths):
             return "-".join(end)
     return "-".join(parts)
 
@@ -166,60 +197,62 @@ def _parts(path: str) -> list[str]:
     return parts[:-1] if parts[-1] == "bin" and len(parts) > 1 else parts
 
 
-def _fault(found: Found) -> str:
-    if found.broken:
-        return found.broken
-    missing = sorted({*_OF_SERVER} - found.programs)
+def _reason_unusable(directory: BinDirectory) -> str:
+    if directory.broken:
+        return directory.broken
+    missing = sorted({*_SERVER_PROGRAMS} - directory.programs)
     if missing:
         return f"{' and '.join(missing)} missing"
-    return "" if _VERSION.search(found.version) else f"unknown version: {found.version}"
+    return "" if _VERSION.search(directory.version) else f"unknown version: {directory.version}"
 
 
-def _named(found: list[Found], of_client: set[str]) -> list[Installation]:
-    versions = [parse_version(item.version) for item in found]
-    names = distinct_names([(v, item.bin_dir) for (v, _), item in zip(versions, found, strict=True)])
+def _with_names(directories: list[BinDirectory], client_needs: set[str]) -> list[Installation]:
+    versions = [parse_version(item.version) for item in directories]
+    names = distinct_names([(v, item.bin_dir) for (v, _), item in zip(versions, directories, strict=True)])
     clients = [
-        (number, item.bin_dir) for (_, number), item in zip(versions, found, strict=True) if of_client <= item.programs
+        (number, item.bin_dir)
+        for (_, number), item in zip(versions, directories, strict=True)
+        if client_needs <= item.programs
     ]
     newest = max(clients, default=(0, ""))[1]
-    own = {path for _, path in clients}
+    client_dirs = {path for _, path in clients}
     installations = [
         Installation(
             name=name,
             bin_dir=item.bin_dir,
-            client_bin=item.bin_dir if item.bin_dir in own else newest,
+            client_bin=item.bin_dir if item.bin_dir in client_dirs else newest,
             version=version,
             version_num=number,
             full_version=item.version,
             configure=tuple(re.findall(r"'((?:[^']|'\\'')*)'", item.configure)),
         )
-        for name, (version, number), item in zip(names, versions, found, strict=True)
+        for name, (version, number), item in zip(names, versions, directories, strict=True)
     ]
     return sorted(installations, key=lambda i: (i.version_num, i.bin_dir))
 
 
-async def _probe(remote: Remote, candidate: Installation, turn: asyncio.Semaphore) -> Installation | Unusable:
+async def _probe(remote: Remote, candidate: Installation, semaphore: asyncio.Semaphore) -> Installation | Unusable:
     words = (candidate.bin_dir, str(candidate.version_num), f"{remote.address.work_dir}/probes")
-    async with turn:
+    async with semaphore:
         try:
             answer = await remote.script(_PROBE, *words, timeout_s=180)
         except CommandError as error:
             return Unusable(candidate.bin_dir, error.why or error.what)
-    said: dict[str, list[str]] = {"am": [], "extension": [], "jit": [], "setting": []}
+    facts: dict[str, list[str]] = {"am": [], "extension": [], "jit": [], "setting": []}
     for line in answer.stdout.splitlines():
         key, _, value = line.partition(" ")
-        said.setdefault(key, []).append(value)
+        facts.setdefault(key, []).append(value)
     return replace(
         candidate,
-        access_methods=tuple(sorted(said["am"])) or ("heap",),
-        extensions=tuple(sorted(said["extension"])),
-        has_jit=said["jit"] == ["true"],
-        settings=_readable(said["setting"], candidate),
+        access_methods=tuple(sorted(facts["am"])) or ("heap",),
+        extensions=tuple(sorted(facts["extension"])),
+        has_jit=facts["jit"] == ["true"],
+        settings=_settings_if_readable(facts["setting"], candidate),
     )
 
 
-def _readable(lines: Sequence[str], candidate: Installation) -> tuple[str, ...]:
-    """The lines, or none: what a build says in a way of its own is not known, and the build is used all the same."""
+def _settings_if_readable(lines: Sequence[str], candidate: Installation) -> tuple[str, ...]:
+    """Return the lines, or none where they cannot be parsed: the build can be used without them."""
     try:
         server_settings.read(lines)
     except ParseError as error:

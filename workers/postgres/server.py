@@ -1,4 +1,4 @@
-"""One running PostgreSQL on an agent: SQL through the agent's own psql, its log, its end."""
+"""One running PostgreSQL on an agent: queries through the agent's psql, its log, stopping and starting."""
 
 from __future__ import annotations
 
@@ -20,18 +20,24 @@ _NO_PHASE_S = 3600.0
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def name_of(directory: str) -> str:
-    """A name for the cluster in this directory that no cluster in another one has."""
+def unique_name(directory: str) -> str:
+    """Return a name for the cluster in this directory that no cluster in another directory has."""
     return f"{posixpath.basename(directory)}-{hashlib.sha256(directory.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True)
 class Server:
-    """One running PostgreSQL. data_dir: PGDATA. host: what clients on other machines call it, or the socket directory.
-    how: what it took to have it: created, started, restarted, reused. forced: what was done to one that ran before with
-    other settings and did not end by itself, in words. password_file: on the client's agent, where
-    clients must show the password that libpq reads from it. outside: it is not Teiten's, and remote is the agent that
-    it is asked from: its files, log and settings are out of reach. options: further variables for libpq."""
+    """One running PostgreSQL.
+
+    remote: its agent; for an external endpoint the agent that queries it
+    data_dir: PGDATA
+    host: host name or address for clients on other machines, or the socket directory
+    how: created, started, restarted or reused
+    forced: a sentence about the server that ran before with other settings and had to be forced to stop; '' for none
+    password_file: for libpq on the client's agent, where clients need the password
+    outside: whether it is an external endpoint, whose files, log and settings are out of reach
+    options: further variables for libpq
+    """
 
     remote: Remote
     installation: InstallationRef
@@ -52,17 +58,19 @@ class Server:
 
     @property
     def cluster_name(self) -> str:
-        """What the cluster is called where parts of it lie elsewhere: its folder's name, and which folder it is."""
-        return name_of(posixpath.dirname(self.data_dir))
+        """The cluster's name in other storage places: its folder's name and a hash of the folder's path."""
+        return unique_name(posixpath.dirname(self.data_dir))
 
     def psql(self, database: str) -> list[str]:
-        """psql's words for a quiet, unaligned session that stops at the first error."""
+        """Return the command line of psql for a quiet, unaligned session that stops at the first error."""
         program = f"{self.installation.client_bin}/psql"
         return [program, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]
 
     def environment(self, *, local: bool = False) -> dict[str, str]:
-        """PGHOST, PGPORT, PGUSER and, where it is needed, PGPASSFILE for client programs. local: over the server's own
-        socket, on its own agent."""
+        """Return PGHOST, PGPORT, PGUSER and, where it is needed, PGPASSFILE for client programs.
+
+        local: for programs on the server's agent, over its socket
+        """
         password = {"PGPASSFILE": self.password_file} if self.password_file and not local else {}
         return {
             "PGHOST": self.socket_dir if local else self.host,
@@ -81,8 +89,12 @@ class Server:
         variables: Mapping[str, str] | None = None,
         timeout_s: float | None = 600,
     ) -> list[dict[str, Any]]:
-        """The rows of one SELECT (without semicolon) as dicts of JSON values. Values go in as psql variables,
-        `:'name'`. Raises CommandError with the server's message."""
+        """Return the rows of one SELECT (without semicolon) as dicts of JSON values.
+
+        Raises CommandError with the server's message.
+
+        variables: psql variables, used as `:'name'`
+        """
         # The query is a constant of Teiten's; values are psql variables.
         wrapped = f"SELECT coalesce(json_agg(q), '[]') FROM (\n{sql}\n) AS q;\n"  # noqa: S608
         rows: list[dict[str, Any]] = json.loads(
@@ -98,9 +110,13 @@ class Server:
         variables: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> str:
-        """Runs a constant psql script in one session; values go in as psql variables, `:'name'` or `:"name"`.
-        Returns what it printed. timeout_s: None: until the trial's phase ends by its deadline, an hour in none. Raises
-        CommandError with the server's message."""
+        """Run a constant psql script in one session; return its output.
+
+        Raises CommandError with the server's message.
+
+        variables: psql variables, used as `:'name'` or `:"name"`
+        timeout_s: None for no limit but the deadline of the trial's phase, or an hour outside of a phase
+        """
         if timeout_s is None and not self.remote.phase:
             timeout_s = _NO_PHASE_S
         words = self.psql(database)
@@ -112,29 +128,31 @@ class Server:
             *words, stdin=script, env=self.environment(local=True), check=False, timeout_s=timeout_s
         )
         if result.exit_status != 0:
-            raise self._refusal(result)
+            raise self._sql_error(result)
         return result.stdout
 
     async def log_size(self) -> int:
-        """Bytes in the server's log now; 0 where it is out of reach."""
+        """Return the present size of the server's log in bytes; 0 where it is out of reach."""
         if self.outside:
             return 0
         return int((await self.remote.run("stat", "-c", "%s", self.log_path)).stdout)
 
     async def log_tail(self, since_bytes: int | None = None) -> str:
-        """The server's log from a size it had before; without one, its last 64 kB. '' where it is out of reach."""
+        """Return the server's log from this offset on, else its last 64 kB; '' where it is out of reach."""
         if self.outside:
             return ""
         begin = f"+{since_bytes + 1}" if since_bytes is not None else "65536"
         return (await self.remote.run("tail", "-c", begin, self.log_path)).stdout
 
     async def stop(self, mode: str = "fast") -> None:
-        """Stops the server and waits for its end. mode: smart, fast, immediate. Nothing when it does not run.
-        Raises CommandError."""
+        """Stop the server, if it runs, and wait for its end. Raises CommandError.
+
+        mode: smart, fast, immediate
+        """
         await self.remote.script(_STOP, self.installation.bin_dir, self.data_dir, mode, timeout_s=200)
 
     async def start(self) -> Server:
-        """Starts the stopped server again with the settings it had. Raises TrialError with the server's own words."""
+        """Start the stopped server again with its settings. Raises TrialError with the server's message."""
         result = await self.remote.script(
             _START,
             self.installation.bin_dir,
@@ -145,10 +163,10 @@ class Server:
             timeout_s=700,
         )
         if result.exit_status != 0:
-            raise did_not_start(self.installation, self.remote, result.stderr)
+            raise start_error(self.installation, self.remote, result.stderr)
         return replace(self, how="started")
 
-    def _refusal(self, result: CommandResult) -> CommandError:
+    def _sql_error(self, result: CommandResult) -> CommandError:
         lost = result.exit_status == 2
         return CommandError(
             "The connection to PostgreSQL failed." if lost else "PostgreSQL refused a statement.",
@@ -160,19 +178,19 @@ class Server:
         )
 
 
-def did_not_start(installation: InstallationRef, remote: Remote, log: str) -> TrialError:
-    """The error for a server that will not start: `why` is the end of its own log, times stripped."""
+def start_error(installation: InstallationRef, remote: Remote, log: str) -> TrialError:
+    """Return the error for a server that did not start: `why` is the end of its log, without times."""
     lines = [re.sub(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] ", "", line) for line in log.splitlines()]
-    telling = [line for line in lines if line.strip() and not _SMALL_TALK.search(line)]
+    messages = [line for line in lines if line.strip() and not _ROUTINE.search(line)]
     return TrialError(
         f"PostgreSQL {installation.name} did not start on {remote.address.name}.",
         where=remote.phase or "prepare",
-        why="\n".join(telling[-12:]) or "It left no message.",
+        why="\n".join(messages[-12:]) or "It left no message.",
         todo="Correct the settings that its message names.",
     )
 
 
-_SMALL_TALK = re.compile(
+_ROUTINE = re.compile(
     r"LOG:  (starting PostgreSQL|listening on|redirecting|database system (was|is) shut down|ending log)|"
     r"waiting for server to start|could not start server|Examine the log output"
 )

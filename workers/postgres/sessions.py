@@ -1,4 +1,4 @@
-"""The sessions of a server: ending what a trial has left, so that nothing of it goes on into the next."""
+"""End the sessions that a trial has left on a server, so that none goes on into the next trial."""
 
 from __future__ import annotations
 
@@ -17,22 +17,27 @@ PATIENCE_S = 10.0
 
 
 async def end(server: Server, patience_s: float = PATIENCE_S) -> str:
-    """Ends the sessions of all clients. A server that does not answer, or whose sessions do not end in patience_s,
-    hangs: it is stopped, at once where it must be. What was done to it in words; '' where its sessions are gone, or it
-    does not run. Raises AgentError."""
-    if why := await _what_keeps(server, patience_s):
-        stopped = await cluster.stop(server, patience_s)
-        if stopped:
-            return f"{why} {stopped.forced or f'The server in {server.data_dir} was stopped.'}"
-    return ""
+    """End the sessions of all clients, and stop a server that hangs; return why it was stopped, '' where it was not.
+
+    A server hangs that does not answer, or whose sessions do not end within patience_s. Raises AgentError.
+    """
+    why = await _end_sessions(server, patience_s)
+    if not why:
+        return ""
+    stopped = await cluster.stop(server, patience_s)
+    if stopped is None:
+        return ""
+    return f"{why} {stopped.forced or f'The server in {server.data_dir} was stopped.'}"
 
 
-async def _what_keeps(server: Server, patience_s: float) -> str:
+async def _end_sessions(server: Server, patience_s: float) -> str:
+    """End the sessions; return why they could not be ended, '' where they are gone."""
     until = time.monotonic() + patience_s
     try:
         while left := (await server.query(_END, timeout_s=max(_ANSWER_S, patience_s)))[0]["sessions"]:
             if time.monotonic() > until:
-                return f"{left} session{'s' if left > 1 else ''} did not end within {patience_s:g} s of being told to."
+                sessions = f"{left} session{'s' if left > 1 else ''}"
+                return f"{sessions} did not end within {patience_s:g} s after pg_terminate_backend."
             await asyncio.sleep(_POLL_S)
     except AgentError as error:
         return f"It does not answer: {error.why or error.what}"

@@ -1,4 +1,4 @@
-"""A server's settings: what is in force, what differs from the defaults, whether what was wanted came about."""
+"""A server's settings: those in force, those that differ from the defaults, and checks against the plan's."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from workers.postgres.server import Server
 
 SETTINGS_SQL = "SELECT name, setting, unit, source, boot_val AS boot FROM pg_settings"
 
-# Where this server happens to live and run: not what it is.
-_PLACES = frozenset(
+# These say where a server runs, not how it behaves.
+_LOCAL = frozenset(
     {
         "application_name",
         "client_encoding",
@@ -52,7 +52,11 @@ _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 @dataclass(frozen=True)
 class Setting:
-    """One row of pg_settings. value and boot count `unit` ('8kB', 'ms'; None for a plain value)."""
+    """One row of pg_settings.
+
+    value, boot: value in force and built-in default, in units of `unit`
+    unit: '8kB', 'ms'; None for a plain value
+    """
 
     value: str
     unit: str | None
@@ -66,24 +70,26 @@ class Setting:
 
 
 async def effective(server: Server, database: str = "postgres") -> dict[str, Setting]:
-    """Every setting in force in a new session, by name, in one query. Raises CommandError."""
+    """Return every setting in force in a new session, by name, in one query. Raises CommandError."""
     return from_rows(await server.query(SETTINGS_SQL, database=database))
 
 
 def from_rows(rows: list[dict[str, Any]]) -> dict[str, Setting]:
-    """Rows of SETTINGS_SQL → name → Setting."""
+    """Return the settings of SETTINGS_SQL's rows, by name."""
     return {row["name"]: Setting(row["setting"] or "", row["unit"], row["source"], row["boot"]) for row in rows}
 
 
 def non_default(settings: Mapping[str, Setting]) -> dict[str, str]:
-    """What differs from the built-in defaults and is neither the server's place nor what Teiten sets on every server:
-    name → quantity. Values that the server computed from others (wal_buffers) are left out; what initdb fixed
-    (data_checksums) is kept."""
+    """Return the settings that differ from the built-in defaults, name → quantity.
+
+    Without those that say where a server runs, those that Teiten sets on every server, and those that the server
+    computed from others (wal_buffers); with those that initdb fixed (data_checksums).
+    """
     fixed = ("data_checksums", "wal_segment_size", "block_size", "wal_block_size", "segment_size")
     return {
         name: setting.shown
         for name, setting in sorted(settings.items())
-        if name not in _PLACES
+        if name not in _LOCAL
         and setting.value != (setting.boot or "")
         and setting.value != PREFERRED.get(name)
         and (name in fixed or setting.source not in ("default", "override", "environment variable", "client"))
@@ -91,26 +97,29 @@ def non_default(settings: Mapping[str, Setting]) -> dict[str, str]:
 
 
 def layer(settings: Mapping[str, Setting]) -> Layer:
-    """The SETTINGS layer: differences from the defaults."""
+    """Return the SETTINGS layer: differences from the defaults."""
     return Layer(LayerKind.SETTINGS, non_default(settings))
 
 
 def defaults_layer(settings: Mapping[str, Setting]) -> Layer:
-    """The DEFAULTS layer: what every setting is in this build where nobody sets it, name → quantity. Without places,
-    what Teiten sets on every server, the version's own name, and what extensions add."""
+    """Return the DEFAULTS layer: the built-in default of every setting in this build, name → quantity.
+
+    Without settings that say where a server runs, those that Teiten sets on every server, the version's name, and
+    those of extensions.
+    """
     content = {
         name: setting_in_base_units(setting.boot or "", setting.unit)
         for name, setting in sorted(settings.items())
-        if name not in _PLACES | PREFERRED.keys() and not name.startswith("server_version") and "." not in name
+        if name not in _LOCAL | PREFERRED.keys() and not name.startswith("server_version") and "." not in name
     }
     return Layer(LayerKind.DEFAULTS, content)
 
 
-def check_settings(wanted: Mapping[str, str], in_force: Mapping[str, Setting], *, node: str = "") -> list[Check]:
-    """One Check for each wanted setting, compared as quantities: '128MB' is 16384 blocks of 8kB, 'true' is 'on'."""
+def check_settings(expected: Mapping[str, str], in_force: Mapping[str, Setting], *, node: str = "") -> list[Check]:
+    """Return a Check for each expected setting, compared as quantities: '128MB' is 16384 blocks of 8kB."""
     by_name = {name.lower(): setting for name, setting in in_force.items()}
     checks = []
-    for name, value in sorted(wanted.items()):
+    for name, value in sorted(expected.items()):
         setting = by_name.get(name.lower())
         actual = setting.shown if setting else "not known to this server"
         passed = setting is not None and same_quantity(value, setting)
@@ -118,32 +127,32 @@ def check_settings(wanted: Mapping[str, str], in_force: Mapping[str, Setting], *
     return checks
 
 
-def same_quantity(wanted: str, setting: Setting) -> bool:
-    """Whether a value as written in a plan is what the server has, within the server's own rounding to its unit."""
-    wanted, actual = wanted.strip(), setting.value
-    if wanted.lower() == actual.lower():
+def same_quantity(expected: str, setting: Setting) -> bool:
+    """Return whether a value as written in a plan is the server's, within the server's rounding to its unit."""
+    expected, actual = expected.strip(), setting.value
+    if expected.lower() == actual.lower():
         return True
-    if wanted == "-1" and setting.boot == "-1":
-        return True  # "choose for me": the server shows what it chose
+    if expected == "-1" and setting.boot == "-1":
+        return True  # -1 lets the server choose, and it shows its choice
     if actual in ("on", "off"):
-        return _SWITCH.get(wanted.lower()) == actual
+        return _SWITCH.get(expected.lower()) == actual
     try:
-        amount, grain = _amounts(wanted, setting.unit)
+        amount, grain = _amounts(expected, setting.unit)
         return abs(amount - float(actual) * grain) < (grain if setting.unit else 1e-9)
     except ValueError:
-        return _words(wanted) == _words(actual)
+        return _split_list(expected) == _split_list(actual)
 
 
-def _amounts(wanted: str, unit: str | None) -> tuple[float, float]:
+def _amounts(expected: str, unit: str | None) -> tuple[float, float]:
     match = _UNIT.match(unit or "")
     if match is None:
-        return float(wanted), 1.0
+        return float(expected), 1.0
     parse = parse_bytes if match[2] in _BYTE_UNITS else parse_seconds
     grain = parse(f"{match[1] or 1}{match[2]}")
-    number = re.fullmatch(r"[-+]?\d+(\.\d+)?", wanted)
-    return (float(wanted) * grain if number else parse(wanted)), grain
+    number = re.fullmatch(r"[-+]?\d+(\.\d+)?", expected)
+    return (float(expected) * grain if number else parse(expected)), grain
 
 
-def _words(text: str) -> list[str]:
-    """Lists such as search_path and shared_preload_libraries, without quotes and spaces."""
+def _split_list(text: str) -> list[str]:
+    """Split a list such as search_path or shared_preload_libraries, without quotes and spaces."""
     return [word.strip(" \"'").lower() for word in text.split(",")]

@@ -1,4 +1,4 @@
-"""What must hold of a server before the clock starts, asked in one round trip."""
+"""Check what must hold of a server before the clock starts, in one round trip."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ _BEFORE_12 = "CROSS JOIN (VALUES ('heap'::name)) AS a(amname)"
 
 @dataclass(frozen=True)
 class State:
-    """What a server says of itself. tables: user table → access method. busy: what autovacuum is at in the database."""
+    """The state of a server and one of its databases.
+
+    standby: whether it is in recovery
+    tables: user table → access method
+    busy: what autovacuum works on in the database
+    """
 
     standby: bool
     version_num: int
@@ -31,8 +36,8 @@ class State:
     busy: tuple[str, ...]
 
 
-async def state_of(server: Server, database: str) -> State:
-    """Role, settings, tables and autovacuum of one database, in one query. Raises CommandError."""
+async def read_state(server: Server, database: str) -> State:
+    """Return the state of a server and one database, in one query. Raises CommandError."""
     source = _FROM_12 if server.installation.version_num >= 120000 else _BEFORE_12
     row: dict[str, Any] = (await server.query(_STATE.replace("/* access methods */", source), database=database))[0]
     return State(
@@ -54,57 +59,66 @@ async def server_checks(
     stored_by: Mapping[str, str] | None = None,
     standby: bool = False,
 ) -> list[Check]:
-    """Every check of one server in one round trip: version, role, settings in force, access method of every user
-    table. role: the node that the checks are filed under; stored_by: tables that are to have another access method.
-    Raises CommandError."""
-    state = await state_of(server, database)
+    """Return every check of one server: version, role, settings in force, access method of every user table.
+
+    Raises CommandError.
+
+    role: the node of the checks
+    stored_by: table → access method, of tables that do not use `access_method`
+    """
+    state = await read_state(server, database)
     return [
         check_version(state, node=role, expected=server.installation.version_num),
         check_role(state, node=role, standby=standby),
         *server_settings.check_settings(settings, state.settings, node=role),
-        check_access_method(state, node=role, wanted=access_method, stored_by=stored_by),
+        check_access_method(state, node=role, access_method=access_method, stored_by=stored_by),
     ]
 
 
 def check_version(state: State, *, node: str, expected: int) -> Check:
-    """The server that answers is of the installation that was asked for, by its major version: betas and forks are
-    free in the rest."""
-    same = _major(state.version_num) == _major(expected)
-    return Check("server version", node, str(expected), str(state.version_num), same)
+    """Check that the server's major version is the installation's; betas and forks may differ in the rest."""
+    passed = _major(state.version_num) == _major(expected)
+    return Check("server version", node, str(expected), str(state.version_num), passed)
 
 
 def check_role(state: State, *, node: str, standby: bool = False) -> Check:
-    """The server is a primary, or a standby."""
+    """Check that the server is a primary, or a standby."""
     names = {True: "standby", False: "primary"}
     return Check("role", node, names[standby], names[state.standby], state.standby == standby)
 
 
 def check_access_method(
-    state: State, *, node: str, wanted: str = "", stored_by: Mapping[str, str] | None = None
+    state: State, *, node: str, access_method: str = "", stored_by: Mapping[str, str] | None = None
 ) -> Check:
-    """Every user table is stored by the wanted access method ('' = the server's default one), or by the one that
-    stored_by gives it."""
+    """Check that every user table has this access method, or the one that stored_by gives for it.
+
+    access_method: '' for the server's default
+    """
     default = state.settings.get("default_table_access_method")
-    expected = wanted or (default.value if default else "heap")
-    special = {table: am for table, am in (stored_by or {}).items() if am and am != expected}
-    others = [f"{table}: {am}" for table, am in sorted(state.tables.items()) if am != special.get(table, expected)]
-    others += [f"{table}: missing" for table in sorted(special.keys() - state.tables.keys())]
-    named = ", ".join([expected, *(f"{table}: {am}" for table, am in sorted(special.items()))])
-    actual = ", ".join(others[:5]) if others else f"{named} ({len(state.tables)} tables)"
-    return Check("access method of every table", node, named, actual, not others)
+    expected = access_method or (default.value if default else "heap")
+    exceptions = {table: am for table, am in (stored_by or {}).items() if am and am != expected}
+    mismatches = [
+        f"{table}: {am}" for table, am in sorted(state.tables.items()) if am != exceptions.get(table, expected)
+    ]
+    mismatches += [f"{table}: missing" for table in sorted(exceptions.keys() - state.tables.keys())]
+    description = ", ".join([expected, *(f"{table}: {am}" for table, am in sorted(exceptions.items()))])
+    actual = ", ".join(mismatches[:5]) if mismatches else f"{description} ({len(state.tables)} tables)"
+    return Check("access method of every table", node, description, actual, not mismatches)
 
 
 def check_autovacuum(state: State, *, node: str) -> Check:
-    """Autovacuum works on nothing in the database."""
+    """Check that autovacuum works on nothing in the database."""
     return Check("autovacuum at rest", node, "at rest", "; ".join(state.busy) or "at rest", not state.busy)
 
 
 async def settle(server: Server, database: str, *, deadline_s: float = 60) -> State:
-    """A checkpoint, then waits until autovacuum is at rest in the database or the deadline has passed: the state at
-    the end says which. Raises CommandError."""
+    """Run a checkpoint, and wait until autovacuum is at rest in the database; return the server's state.
+
+    The state says whether autovacuum is at rest: after deadline_s it is not waited for. Raises CommandError.
+    """
     await server.execute("CHECKPOINT;")
     until = time.monotonic() + deadline_s
-    while (state := await state_of(server, database)).busy and time.monotonic() < until:
+    while (state := await read_state(server, database)).busy and time.monotonic() < until:
         await asyncio.sleep(0.5)
     return state
 

@@ -1,1 +1,1 @@
-"""Agents over SSH: the only room that speaks it."""
+"""Agents over SSH; no other package speaks it."""

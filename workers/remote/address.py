@@ -1,4 +1,4 @@
-"""How to reach an agent. Pure; holds no secrets."""
+"""The address of an agent and its directories. Pure; holds no secrets."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from results.domain.matrix.clusters import variant
 
 @dataclass(frozen=True)
 class Layout:
-    """Where and how servers are to live on an agent, for one attempt. '' = as ever.
+    """Storage places and processors of an agent's servers and jobs, for one attempt; '' for the usual ones.
 
-    data: folder of the clusters. wal, tablespace: folders for these alone. cpus: of servers, job_cpus: of jobs, as
-    taskset lists them. apart: what else tells clusters apart."""
+    data: folder of the clusters
+    wal, tablespace: folders for these alone
+    cpus, job_cpus: processors of servers and of jobs, as lists for taskset
+    apart: what else tells clusters apart
+    """
 
     data: str = ""
     wal: str = ""
@@ -23,25 +26,29 @@ class Layout:
 
     @property
     def folders(self) -> dict[str, str]:
-        """data, wal, tablespace → folder, of those that have one of their own."""
+        """data, wal, tablespace → folder, of those that have a storage place."""
         parts = {"data": self.data, "wal": self.wal, "tablespace": self.tablespace}
         return {part: folder for part, folder in parts.items() if folder}
 
     @property
     def variant(self) -> tuple[str, ...]:
-        """What clusters in one folder are told apart by; () as ever."""
+        """What tells clusters in one folder apart; () for usual ones."""
         return variant(self.folders, self.apart)
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where an agent is and which of its directories are Teiten's.
+    """How to reach an agent, and which of its directories are Teiten's.
 
-    user: '' = the account that the worker runs as. key_path: '' = ssh-agent and the account's default keys.
-    host_key: the accepted public key as an OpenSSH line ('ssh-ed25519 AAAA…'); '' = none accepted yet.
-    data_dir: where clusters live, absolute. work_dir: where job directories live, absolute.
-    search: where to look for PostgreSQL: roots, bin directories, or patterns such as /opt/pg*/bin.
-    places: other folders in which clusters may live, absolute. layout: of this attempt.
+    user: '' for the account that the worker runs as
+    key_path: private key; '' for ssh-agent and the account's default keys
+    host_key: the accepted public key as an OpenSSH line ('ssh-ed25519 AAAA…'); '' where none is accepted yet
+    jump: the jump host (bastion), if any
+    data_dir: folder of clusters, absolute
+    work_dir: folder of job directories, absolute
+    search: where to look for PostgreSQL: roots, bin directories, or patterns such as /opt/pg*/bin
+    places: further folders for clusters, absolute
+    layout: of this attempt
     """
 
     name: str
@@ -59,15 +66,15 @@ class Address:
 
     @property
     def place(self) -> str:
-        """Where an error happened, for reading: 'agent db1 (10.0.0.5:22)'."""
+        """The agent as error messages name it: 'agent db1 (10.0.0.5:22)'."""
         return f"agent {self.name} ({self.host}:{self.port})"
 
     @property
     def machine(self) -> str:
-        """What two agents on one machine have in common, however each is reached: its host key."""
+        """The machine's identity, the same for two agents on one machine: its host key."""
         return self.host_key or self.name
 
     @property
     def homes(self) -> tuple[str, ...]:
-        """Every folder in which clusters may live."""
+        """Every folder in which clusters may be."""
         return tuple(dict.fromkeys(home for home in (self.data_dir, *self.places) if home))

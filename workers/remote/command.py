@@ -1,4 +1,4 @@
-"""The one quoting function, and what a command came to. Pure."""
+"""Quote commands, and hold their results. Pure."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 
 def quote(argv: Sequence[str]) -> str:
-    """Words → one POSIX shell command that means exactly these words. Raises ValueError for a NUL byte,
-    which no shell can carry."""
+    """Return one POSIX shell command of exactly these words. Raises ValueError for a NUL byte, which no shell accepts.
+
+    Every command goes through this function.
+    """
     if any("\0" in word for word in argv):
         raise ValueError(f"a word of a command holds a NUL byte: {list(argv)!r}")
     return shlex.join(argv)
@@ -17,7 +19,7 @@ def quote(argv: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """A finished command. exit_status: None when a signal ended it or its end was not seen."""
+    """A finished command. exit_status: None where a signal ended it or its end was not seen."""
 
     command: str
     exit_status: int | None

@@ -1,4 +1,4 @@
-"""One connection to an agent: commands, scripts, small files. Keeps a log of every command exactly as run."""
+"""One connection to an agent: run commands and scripts, copy small files. Logs every command exactly as run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHOWN_STDIN = 4000
 
 @asynccontextmanager
 async def connected(address: Address, *, timeout_s: float = 15) -> AsyncIterator[Remote]:
-    """A logged-in connection, closed at the end. Raises HostKeyError or AgentError."""
+    """Open a connection and log in; it is closed at the end. Raises HostKeyError or AgentError."""
     remote = Remote(address, timeout_s=timeout_s)
     try:
         await remote.reconnect()
@@ -41,7 +41,7 @@ async def connected(address: Address, *, timeout_s: float = 15) -> AsyncIterator
         await remote.close()
 
 
-class _Line:
+class _Connection:
     """One SSH connection, opened when it is needed and again when it was lost."""
 
     def __init__(self, address: Address, timeout_s: float) -> None:
@@ -64,9 +64,11 @@ class _Line:
 
 
 class Remote:
-    """An agent at the other end of one SSH connection. Safe to use from several coroutines at once.
+    """An agent at the other end of one SSH connection. Several coroutines may use it at once.
 
-    log: every command as run; `phase` and `node` are what it is filed under. late_s: deadlines that jobs passed."""
+    log: every command as run, with the `phase` and `node` of that moment
+    late_s: deadlines that jobs have passed, in seconds
+    """
 
     def __init__(self, address: Address, *, timeout_s: float = 15) -> None:
         self.address = address
@@ -74,28 +76,27 @@ class Remote:
         self.late_s: list[float] = []
         self.phase = ""
         self.node = address.name
-        self._line = _Line(address, timeout_s)
+        self._connection = _Connection(address, timeout_s)
 
     def laid_out(self, layout: Layout) -> Remote:
-        """The same agent over the same connection and with the same log, for a role whose servers and jobs live there
-        in another way."""
+        """Return the same agent, connection and log with another layout, for a role with processors of its own."""
         other = copy.copy(self)
         other.address = replace(self.address, layout=layout)
         return other
 
     def unlogged(self) -> Remote:
-        """The same agent over the same connection, for what is no part of a trial and belongs into no log of it."""
+        """Return the same agent and connection with another log, for commands that are no part of the trial."""
         other = copy.copy(self)
         other.log = []
         return other
 
     async def reconnect(self) -> None:
-        """Opens the connection anew where it is closed. Raises HostKeyError or AgentError."""
-        await self._line.open()
+        """Open the connection anew where it is closed. Raises HostKeyError or AgentError."""
+        await self._connection.open()
 
     async def close(self) -> None:
-        """Closes the connection; commands still running on it are lost, detached jobs are not."""
-        await self._line.close()
+        """Close the connection; commands still running on it are lost, detached jobs are not."""
+        await self._connection.close()
 
     async def run(
         self,
@@ -105,12 +106,15 @@ class Remote:
         check: bool = True,
         timeout_s: float | None = 60.0,
     ) -> CommandResult:
-        """One command in one round trip, in the C.UTF-8 locale. Raises CommandError when it fails and `check` is set,
-        AgentError when it does not end within timeout_s or the connection is lost in it (retryable)."""
-        status, stdout, stderr, line, seconds = await self._execute(argv, stdin.encode(), env, timeout_s)
-        result = CommandResult(line, status, _text(stdout), _text(stderr), seconds)
+        """Run one command in one round trip, in the C.UTF-8 locale.
+
+        Raises CommandError where it fails and `check` is set, AgentError where it does not end within timeout_s or the
+        connection is lost meanwhile (retryable).
+        """
+        status, stdout, stderr, command, seconds = await self._execute(argv, stdin.encode(), env, timeout_s)
+        result = CommandResult(command, status, _text(stdout), _text(stderr), seconds)
         if check and status != 0:
-            self._failed(argv, result)
+            self._raise_failed(argv, result)
         return result
 
     async def script(
@@ -122,26 +126,28 @@ class Remote:
         check: bool = True,
         timeout_s: float | None = 60.0,
     ) -> CommandResult:
-        """A constant POSIX shell script in one round trip; values reach it only as "$1", "$2" …, and `stdin`.
-        Errors as of `run`."""
+        """Run a constant POSIX shell script in one round trip; values reach it only as "$1", "$2" …, and `stdin`.
+
+        Raises what `run` raises.
+        """
         if stdin is not None:
             return await self.run("sh", "-c", text, "sh", *args, stdin=stdin, env=env, check=check, timeout_s=timeout_s)
         # The braces let sh read the script to its end before a command in it can swallow the rest.
-        whole = "{\n" + text + "\n} </dev/null\n"
-        return await self.run("sh", "-s", "--", *args, stdin=whole, env=env, check=check, timeout_s=timeout_s)
+        script = "{\n" + text + "\n} </dev/null\n"
+        return await self.run("sh", "-s", "--", *args, stdin=script, env=env, check=check, timeout_s=timeout_s)
 
     async def put(self, path: str, content: bytes | str, mode: int = 0o644, *, secret: bool = False) -> None:
-        """Writes a file whole or not at all, and the directories above it. secret: its content stays out of the log."""
+        """Write a file atomically, and the directories above it. secret: keep its content out of the log."""
         data = content.encode() if isinstance(content, str) else content
         argv = ("sh", "-c", _PUT, "sh", path, posixpath.dirname(path), f"{mode:o}")
         await self._checked(argv, data, secret=secret)
 
     async def get(self, path: str) -> bytes:
-        """A file's content. Raises CommandError where there is none."""
+        """Return a file's content. Raises CommandError where there is no such file."""
         return await self._checked(("cat", "--", path))
 
     async def tree(self, path: str) -> dict[str, bytes]:
-        """Every regular file below a directory in one round trip: path relative to it → content."""
+        """Return every regular file below a directory, in one round trip: path relative to it → content."""
         packed = await self._checked(("tar", "-C", path, "-cf", "-", "."))
         files: dict[str, bytes] = {}
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
@@ -152,7 +158,7 @@ class Remote:
         return files
 
     async def remove(self, path: str) -> None:
-        """`rm -rf`, inside the agent's own data and work directories only. Raises AgentError for another path."""
+        """Remove a path with `rm -rf`, inside the agent's data and work directories; for others raise AgentError."""
         clean = posixpath.normpath(path)
         homes = [posixpath.normpath(home) for home in (*self.address.homes, self.address.work_dir) if home]
         if ".." in path.split("/") or not any(clean.startswith(home.rstrip("/") + "/") for home in homes):
@@ -164,14 +170,14 @@ class Remote:
         await self.run("rm", "-rf", "--", clean, timeout_s=600)
 
     async def clock_offset(self) -> tuple[float, float]:
-        """(agent's clock minus the worker's, ± uncertainty) in seconds."""
-        async with self._line.channels:
-            return await clock_offset(await self._line.open(), self.address.place)
+        """Return the agent's clock minus the worker's, and its uncertainty (±), in seconds."""
+        async with self._connection.channels:
+            return await clock_offset(await self._connection.open(), self.address.place)
 
     async def _checked(self, argv: tuple[str, ...], stdin: bytes = b"", *, secret: bool = False) -> bytes:
-        status, stdout, stderr, line, seconds = await self._execute(argv, stdin, None, 600.0, secret=secret)
+        status, stdout, stderr, command, seconds = await self._execute(argv, stdin, None, 600.0, secret=secret)
         if status != 0:
-            self._failed(argv, CommandResult(line, status, "", _text(stderr), seconds))
+            self._raise_failed(argv, CommandResult(command, status, "", _text(stderr), seconds))
         return stdout
 
     async def _execute(
@@ -184,25 +190,25 @@ class Remote:
         secret: bool = False,
     ) -> tuple[int | None, bytes, bytes, str, float]:
         # Through env(1): sshd drops most variables sent over the protocol.
-        line = quote(["env", _LOCALE, *(f"{name}={value}" for name, value in (env or {}).items()), *argv])
-        shown = line + _here_document(b"(a secret)" if secret else stdin)
+        command = quote(["env", _LOCALE, *(f"{name}={value}" for name, value in (env or {}).items()), *argv])
+        shown = command + _here_document(b"(a secret)" if secret else stdin)
         status: int | None = None
         began = time.monotonic()
         try:
-            async with self._line.channels:
-                connection = await self._line.open()
+            async with self._connection.channels:
+                connection = await self._connection.open()
                 began = time.monotonic()
-                status, stdout, stderr = await self._exchange(connection, line, stdin, timeout_s)
+                status, stdout, stderr = await self._exchange(connection, command, stdin, timeout_s)
         finally:
             seconds = time.monotonic() - began
             self.log.append(CommandRun(self.node, self.phase, shown, status, seconds))
         return status, stdout, stderr, shown, seconds
 
     async def _exchange(
-        self, connection: asyncssh.SSHClientConnection, line: str, stdin: bytes, timeout_s: float | None
+        self, connection: asyncssh.SSHClientConnection, command: str, stdin: bytes, timeout_s: float | None
     ) -> tuple[int | None, bytes, bytes]:
         try:
-            process = await connection.create_process(line, encoding=None, stdin=PIPE if stdin else DEVNULL)
+            process = await connection.create_process(command, encoding=None, stdin=PIPE if stdin else DEVNULL)
             try:
                 async with asyncio.timeout(timeout_s):
                     stdout, stderr = await _communicate(process, stdin)
@@ -213,27 +219,27 @@ class Remote:
                 raise
         except TimeoutError as error:
             raise AgentError(
-                f"A command did not end within {timeout_s:g} s.", where=self.address.place, why=line[:300]
+                f"A command did not end within {timeout_s:g} s.", where=self.address.place, why=command[:300]
             ) from error
         except (asyncssh.Error, OSError) as error:
-            raise self._lost(line, str(error)) from error
+            raise self._lost_error(command, str(error)) from error
         errors = bytes(stderr or b"")
         if process.exit_signal:
             return None, bytes(stdout or b""), errors + f"\nended by signal {process.exit_signal[0]}".encode()
         if process.exit_status is None:
-            raise self._lost(line, "No exit status came.")
+            raise self._lost_error(command, "No exit status came.")
         return process.exit_status, bytes(stdout or b""), errors
 
-    def _lost(self, line: str, why: str) -> AgentError:
+    def _lost_error(self, command: str, why: str) -> AgentError:
         return AgentError(
             "The connection to the agent was lost while a command ran.",
             where=self.address.place,
-            why=f"{why} The command was: {line[:300]}",
+            why=f"{why} The command was: {command[:300]}",
             todo="Try again; if it happens often, look at the network and the agent's sshd log.",
             retryable=True,
         )
 
-    def _failed(self, argv: tuple[str, ...], result: CommandResult) -> NoReturn:
+    def _raise_failed(self, argv: tuple[str, ...], result: CommandResult) -> NoReturn:
         end = "was ended by a signal" if result.exit_status is None else f"failed with exit status {result.exit_status}"
         raise CommandError(
             f"{posixpath.basename(argv[0])} {end}.",
@@ -251,8 +257,11 @@ mkdir -p -- "$2" && umask 077 && cat > "$1.part.$$" && chmod "$3" "$1.part.$$" &
 
 
 async def _communicate(process: asyncssh.SSHClientProcess[bytes], stdin: bytes) -> tuple[bytes, bytes]:
-    """All that the program printed. One that ends without reading its input, as psql does where no server answers, may
-    be over before the input is sent: its channel is closed then, which is no lost connection."""
+    """Return all that the program printed.
+
+    A program that ends without reading its input, as psql does where no server answers, may close its channel before
+    the input is sent: that is no lost connection.
+    """
     try:
         return await process.communicate(stdin)
     except BrokenPipeError:

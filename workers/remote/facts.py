@@ -1,4 +1,4 @@
-"""What an agent is: hardware, kernel, storage, tools, clock; by one script that needs no privileges."""
+"""Discover an agent's hardware, kernel, storage, tools and clock, by one script that needs no privileges."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ __all__ = ["Facts", "discover", "free_bytes"]
 _SCRIPT = (Path(__file__).parent / "facts.sh").read_text() + programs.SCRIPT
 
 
-async def discover(remote: Remote, data_dir: str, looked_for: Sequence[Program] = OWN) -> Facts:
-    """The agent's facts; storage is that of data_dir, or of what exists above it. looked_for: programs, those of OWN
-    among them. Raises AgentError when the account is root, under which PostgreSQL refuses to run, or when a program is
-    missing that Teiten cannot do without."""
-    answer = await remote.script(_SCRIPT, data_dir, *programs.words(looked_for), check=False)
+async def discover(remote: Remote, data_dir: str, requested: Sequence[Program] = OWN) -> Facts:
+    """Return the agent's facts; storage is that of data_dir, or of the folder above it that exists.
+
+    Raises AgentError where the account is root, under which PostgreSQL refuses to run, or where a program is missing
+    that Teiten itself needs.
+
+    requested: programs to look for, with those of OWN
+    """
+    answer = await remote.script(_SCRIPT, data_dir, *programs.script_arguments(requested), check=False)
     facts = parse_facts(answer.stdout)
     missing = [program for program in OWN if program.name not in facts.tools]
     if missing:
@@ -42,7 +46,7 @@ async def discover(remote: Remote, data_dir: str, looked_for: Sequence[Program] 
 
 
 async def free_bytes(remote: Remote, folders: Sequence[str]) -> dict[str, int]:
-    """Folder → what is free there, of those that the account can see. Raises AgentError."""
+    """Return folder → free bytes there, of those that the account can see. Raises AgentError."""
     if not folders:
         return {}
     lines = (await remote.script(_FREE, *folders)).stdout.splitlines()

@@ -1,6 +1,6 @@
-"""Reads what facts.sh printed. Pure.
+"""Parse the output of facts.sh. Pure.
 
-Layers hold what a machine is; what changes by itself (free space, load, clock) never enters one."""
+Layers hold what a machine is; what changes by itself (free space, load, clock) is never part of one."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ _VIRTUAL_FILESYSTEMS = "tmpfs", "ramfs"
 
 @dataclass(frozen=True)
 class Facts:
-    """What an agent is. tools: name → 'path version'. disk: total_bytes, free_bytes, mount, filesystem, options,
-    device of the data directory. clock_offset_s: agent's clock minus the worker's. root: the account is root."""
+    """The facts of an agent.
+
+    tools: name → 'path version'
+    disk: total_bytes, free_bytes, mount, filesystem, options, device of the data directory
+    clock_offset_s: the agent's clock minus the worker's
+    root: whether the agent's account is root
+    """
 
     layers: tuple[Layer, ...]
     tools: dict[str, str]
@@ -34,7 +39,7 @@ class Facts:
 
 
 def parse_facts(text: str) -> Facts:
-    """The output of facts.sh → Facts. Raises ParseError where it is not that."""
+    """Return the facts in the output of facts.sh. Raises ParseError where it is damaged."""
     sections = _sections(text)
     for name in ("cpu", "meminfo", "storage", "kernel"):
         if not sections.get(name):
@@ -76,7 +81,7 @@ def _sections(text: str) -> dict[str, dict[str, str]]:
 
 
 def _pair(line: str) -> tuple[str, str]:
-    """'MemTotal:  16 kB' and 'release 6.1' alike: lscpu's keys hold spaces and end in a colon."""
+    """Split 'MemTotal:  16 kB' or 'release 6.1' into key and value; lscpu's keys hold spaces and end in a colon."""
     match = re.match(r"^\s*([^:]+):\s+(.*)$", line) if ":" in line.split("  ")[0] else None
     key, value = match.groups() if match else line.partition(" ")[::2]
     return key.strip(), " ".join(value.split())
@@ -127,7 +132,7 @@ def _kernel(sections: Mapping[str, Section]) -> dict[str, Any]:
     kernel = dict(sections["kernel"])
     for name in ("transparent_hugepage", "transparent_hugepage_defrag"):
         if name in kernel:
-            kernel[name] = _chosen(kernel[name])
+            kernel[name] = _selected(kernel[name])
     return {**kernel, "sysctl": dict(sections.get("sysctl", {}))}
 
 
@@ -136,12 +141,12 @@ def _storage(storage: Section) -> dict[str, Any]:
     content["total_bytes"] = _number(storage, "total_bytes")
     content["in_memory"] = storage.get("filesystem") in _VIRTUAL_FILESYSTEMS
     if "scheduler" in content:
-        content["scheduler"] = _chosen(content["scheduler"])
+        content["scheduler"] = _selected(content["scheduler"])
     return content
 
 
-def _chosen(text: str) -> str:
-    """The kernel's way of showing a choice: 'always [madvise] never' → 'madvise'."""
+def _selected(text: str) -> str:
+    """Return the selected value of a kernel file: 'always [madvise] never' → 'madvise'."""
     match = re.search(r"\[(\S+)\]", text)
     return match[1] if match else text
 

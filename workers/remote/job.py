@@ -1,8 +1,8 @@
-"""Detached jobs: a command runs on the agent in a session of its own, whatever becomes of the connection.
+"""Detached jobs: commands that run on the agent in a session of their own, and outlive the connection.
 
 A job's directory holds `script`, `pid` (its session and process group), `stdout`, `stderr`, `started` and `ended`
-(epoch seconds of the agent), `exit` (status), and `lock`, held by the job's supervisor for as long as the job lives:
-waiting is waiting for the lock, which costs the agent nothing and ends at once, even where the supervisor was killed.
+(epoch seconds of the agent), `exit` (status), and `lock`, held by the job's supervisor while the job runs: to wait for
+a job is to wait for the lock, which costs the agent nothing and ends at once, even where the supervisor was killed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ _START = (_HERE / "job_start.sh").read_text()
 _SUPERVISE = (_HERE / "job_supervise.sh").read_text()
 _SWEEP = (_HERE / "job_sweep.sh").read_text()
 _GRACE_S = 5
-_SLICE_S = 240  # one remote wait; shorter than most firewalls' patience
-_AWAY_S = 600  # how long an agent may be out of reach before waiting for its job is given up
+_WAIT_S = 240  # of one remote wait; shorter than most firewalls' timeouts for idle connections
+_UNREACHABLE_S = 600  # an agent that is unreachable for longer is given up
 _TIMED_OUT = (124, 137)  # what timeout(1) returns after TERM, after KILL
 
 
 @dataclass(frozen=True)
 class JobResult:
-    """How a job ended. Times are epoch seconds of the agent's clock. exit_status: 128 + n after signal n."""
+    """How a job ended. Times are epoch seconds of the agent's clock.
+
+    exit_status: 128 + n after signal n
+    timed_out: whether it was ended at its deadline
+    """
 
     exit_status: int
     timed_out: bool
@@ -39,7 +43,7 @@ class JobResult:
 
 @dataclass(frozen=True)
 class Finished:
-    """A job that is over, with all that it printed."""
+    """A job that has ended, with its output."""
 
     job: Job
     result: JobResult
@@ -51,8 +55,11 @@ class Finished:
         return self.result.exit_status == 0 and not self.result.timed_out
 
     def require(self, program: str, argv: Sequence[str] | str, *, where: str, todo: str) -> None:
-        """Raises CommandError with the program's own words unless it ended well. program: what the user knows it by;
-        where: the phase."""
+        """Raise CommandError with the program's output unless it succeeded.
+
+        program: its name for users
+        where: the phase
+        """
         if self.ok:
             return
         result = self.result
@@ -70,14 +77,14 @@ class Finished:
 
 
 class Job:
-    """A job on an agent, running or over."""
+    """A job on an agent, running or ended."""
 
     def __init__(self, remote: Remote, directory: str) -> None:
         self.remote, self.directory = remote, directory
 
     @classmethod
     def attach(cls, remote: Remote, directory: str) -> Job:
-        """The job started earlier in this directory, by whomever."""
+        """Return the job that was started earlier in this directory, by this worker or another."""
         return cls(remote, directory)
 
     @classmethod
@@ -91,59 +98,68 @@ class Job:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
     ) -> Job:
-        """Starts argv, or a constant POSIX shell script, in one round trip. A job past its deadline is ended with all
-        its children (TERM, then KILL). cwd: the job's directory unless given. It runs on the processors that the
-        agent's layout names for jobs. Raises CommandError."""
+        """Start argv, or a constant POSIX shell script, in one round trip. Raises CommandError.
+
+        It runs on the processors that the agent's layout names for jobs.
+
+        deadline_s: seconds after which it is ended with all its children (TERM, then KILL)
+        cwd: working directory; None for the job's directory
+        """
         cpus = remote.address.layout.job_cpus
-        pinned = f"taskset -cp {quote([cpus])} $$ >/dev/null || exit\n" if cpus else ""
+        pin_command = f"taskset -cp {quote([cpus])} $$ >/dev/null || exit\n" if cpus else ""
         body = argv if isinstance(argv, str) else f"exec {quote(argv)}"
         exports = [f"export {quote([f'{name}={value}'])}\n" for name, value in (env or {}).items()]
         settings = (directory, f"{deadline_s:.3f}", str(_GRACE_S), cwd or directory, _SUPERVISE)
-        await remote.script(_START, *settings, stdin=pinned + "".join(exports) + body + "\n")
+        await remote.script(_START, *settings, stdin=pin_command + "".join(exports) + body + "\n")
         return cls(remote, directory)
 
     async def wait(self, expected_s: float = 0) -> JobResult:
-        """Until the job is over: known within milliseconds, by one remote command that sleeps on the job's lock, asked
-        again after a lost connection. expected_s makes that command long enough for the job's usual end.
+        """Wait until the job has ended; return its result within milliseconds of its end.
 
-        Raises AgentError when the agent stays away or the job vanished without a result."""
-        slice_s = max(_SLICE_S, int(expected_s) + 10)
-        away_since: float | None = None
+        One remote command sleeps on the job's lock; it is repeated after a lost connection. Raises AgentError where the
+        agent stays unreachable or the job vanished without a result.
+
+        expected_s: expected seconds until the end, for which one remote command should suffice
+        """
+        wait_s = max(_WAIT_S, int(expected_s) + 10)
+        unreachable_since_s: float | None = None
         while True:
             try:
-                answer = await self.remote.script(_WAIT, self.directory, str(slice_s), timeout_s=slice_s + 60)
+                answer = await self.remote.script(_WAIT, self.directory, str(wait_s), timeout_s=wait_s + 60)
             except CommandError:
                 raise
             except AgentError as error:
-                away_since = away_since or time.monotonic()
-                if not error.retryable or time.monotonic() - away_since > _AWAY_S:
+                unreachable_since_s = unreachable_since_s or time.monotonic()
+                if not error.retryable or time.monotonic() - unreachable_since_s > _UNREACHABLE_S:
                     raise
                 await asyncio.sleep(1)
                 continue
-            away_since = None
+            unreachable_since_s = None
             if answer.stdout:
                 return self._result(answer.stdout)
 
     async def finished(self, expected_s: float = 0) -> Finished:
-        """Waits as `wait` does, then fetches what the job printed. Raises AgentError."""
+        """Wait as `wait` does, then fetch the job's output. Raises AgentError."""
         result = await self.wait(expected_s)
         return Finished(self, result, *await asyncio.gather(self.stdout(), self.stderr()))
 
     async def signal(self, name: str = "INT") -> None:
-        """Sends a signal to the job's process group; nothing when it is over. A program may get it more than once: the
-        deadline's timeout(1) passes on what it got itself. Raises CommandError."""
+        """Send a signal to the job's process group, if it still runs. Raises CommandError.
+
+        A program may get it more than once: the deadline's timeout(1) forwards its own signal.
+        """
         await self.remote.script(_SIGNAL, self.directory, name)
 
     async def kill(self) -> None:
-        """Ends the job: TERM, KILL after a grace of 5 s, then waits for its end. Nothing when it is over."""
+        """End the job, if it still runs: TERM, KILL after 5 s, then wait for its end."""
         await self.remote.script(_KILL, self.directory, str(_GRACE_S))
 
     async def stdout(self) -> str:
-        """What the job has printed so far."""
+        """Return the job's standard output so far."""
         return (await self.remote.get(f"{self.directory}/stdout")).decode("utf-8", "replace")
 
     async def stderr(self) -> str:
-        """What the job has complained of so far."""
+        """Return the job's standard error so far."""
         return (await self.remote.get(f"{self.directory}/stderr")).decode("utf-8", "replace")
 
     def _result(self, answer: str) -> JobResult:
@@ -165,8 +181,11 @@ class Job:
 
 
 async def sweep(remote: Remote, keep: Collection[str] = (), only: str = "") -> list[str]:
-    """Ends the jobs of dead attempts and removes `<work_dir>/jobs/*` but what is in keep (names); only: nothing but
-    this one. Returns the names removed. Raises CommandError."""
+    """End the jobs of dead attempts and remove their folders; return the removed names. Raises CommandError.
+
+    keep: names below `<work_dir>/jobs` to leave alone
+    only: the one name to remove; '' for all
+    """
     jobs = f"{remote.address.work_dir}/jobs"
     answer = await remote.script(_SWEEP, jobs, str(_GRACE_S), only, *keep, timeout_s=300)
     return answer.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""Which programs an agent has, by one short command: a look that starts no server and may run beside a trial."""
+"""Look for programs on an agent, by one short command that starts no server and may run beside a trial."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ from workers.remote.connection import Remote
 SCRIPT = (Path(__file__).parent / "programs.sh").read_text()
 
 
-def words(programs: Iterable[Program]) -> list[str]:
-    """The arguments of SCRIPT."""
+def script_arguments(programs: Iterable[Program]) -> list[str]:
+    """Return the arguments of SCRIPT."""
     return [word for program in programs for word in (program.name, program.version)]
 
 
 async def look(remote: Remote, programs: Iterable[Program]) -> dict[str, str]:
-    """Name → 'path version' of those that are there now. Raises AgentError."""
-    return await _look(remote, words(programs))
+    """Return name → 'path version' of the programs that are there now. Raises AgentError."""
+    return await _look(remote, script_arguments(programs))
 
 
 async def require(remote: Remote, needs: Sequence[ProgramNeed]) -> dict[str, str]:
-    """Name → 'path version' of what one agent needs. Raises VerifyError for a program that is not there, AgentError."""
-    wanted = {need.word: need.program.version for need in needs}
-    there = await _look(remote, [word for pair in wanted.items() for word in pair])
+    """Return name → 'path version' of the programs that one agent needs.
+
+    Raises VerifyError for a program that is not there, and AgentError.
+    """
+    versions = {need.word: need.program.version for need in needs}
+    paths = await _look(remote, [word for pair in versions.items() for word in pair])
     for need in needs:
-        if need.word not in there:
+        if need.word not in paths:
             raise VerifyError(
                 f"Agent {need.agent} has no program {need.program.name}, which {need.user} needs.",
                 where="prepare",
                 why=f"It was looked for just now, in {need.place}.",
                 todo=f"Install it there ({need.program.how_to_get}), or name another agent for the role {need.role}.",
             )
-    return {need.program.name: there[need.word] for need in needs}
+    return {need.program.name: paths[need.word] for need in needs}
 
 
 async def _look(remote: Remote, arguments: Sequence[str]) -> dict[str, str]:

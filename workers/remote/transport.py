@@ -1,4 +1,4 @@
-"""Opens SSH connections: host keys are always checked, only public keys log in, every failure says what to do."""
+"""Open SSH connections: host keys are always checked, only public keys log in, every error says what to do."""
 
 from __future__ import annotations
 
@@ -26,19 +26,24 @@ _KEEPALIVES_MISSED = 4
 
 @dataclass(frozen=True)
 class HostKey:
-    """line: OpenSSH public key line without comment. fingerprint: 'SHA256:…'."""
+    """A host's public key.
+
+    line: OpenSSH public key line without comment
+    fingerprint: 'SHA256:…'
+    """
 
     line: str
     fingerprint: str
 
 
 async def host_key_of(address: Address, *, timeout_s: float = 15) -> HostKey:
-    """The key that the agent shows at first contact, without logging in; through its jump host where it has one.
+    """Return the host key that the agent offers, without logging in, through its jump host where it has one.
 
-    Raises AgentError (or HostKeyError for the jump host's own key)."""
+    Raises AgentError, and HostKeyError for the jump host's key.
+    """
     async with AsyncExitStack() as stack:
         tunnel = await _tunnel(stack, address, timeout_s)
-        with explained(address, timeout_s):
+        with actionable_errors(address, timeout_s):
             async with asyncio.timeout(timeout_s):
                 key = await asyncssh.get_server_host_key(
                     address.host,
@@ -54,12 +59,13 @@ async def host_key_of(address: Address, *, timeout_s: float = 15) -> HostKey:
 
 
 async def open_connection(stack: AsyncExitStack, address: Address, timeout_s: float) -> asyncssh.SSHClientConnection:
-    """A logged-in connection, through the jump host where there is one; everything opened is closed by `stack`.
+    """Open a connection and log in, through the jump host where there is one; `stack` closes everything.
 
-    Raises HostKeyError (unknown or changed key) or AgentError."""
+    Raises HostKeyError (unknown or changed key) or AgentError.
+    """
     tunnel = await _tunnel(stack, address, timeout_s)
-    doorkeeper = _Doorkeeper(address)
-    with explained(address, timeout_s):
+    guard = _ConnectionGuard(address)
+    with actionable_errors(address, timeout_s):
         try:
             async with asyncio.timeout(timeout_s):
                 connection = await asyncssh.connect(
@@ -74,19 +80,19 @@ async def open_connection(stack: AsyncExitStack, address: Address, timeout_s: fl
                     server_host_key_algs=_algorithms(address.host_key),
                     preferred_auth="publickey",
                     password=None,
-                    client_factory=lambda: doorkeeper,
+                    client_factory=lambda: guard,
                     keepalive_interval=_KEEPALIVE_S,
                     keepalive_count_max=_KEEPALIVES_MISSED,
                 )
         except (asyncssh.HostKeyNotVerifiable, asyncssh.KeyExchangeFailed) as error:
-            raise doorkeeper.verdict() from error
+            raise guard.host_key_error() from error
     stack.push_async_callback(_close, connection)
     return connection
 
 
 @contextmanager
-def explained(address: Address, timeout_s: float) -> Iterator[None]:
-    """Turns what SSH and the network say into an AgentError that a user can act on."""
+def actionable_errors(address: Address, timeout_s: float) -> Iterator[None]:
+    """Turn errors of SSH and the network into an AgentError that a user can act on."""
     try:
         yield
     except TimeoutError as error:
@@ -121,39 +127,39 @@ def explained(address: Address, timeout_s: float) -> Iterator[None]:
         ) from error
 
 
-class _Doorkeeper(asyncssh.SSHClient):
-    """Lets in the accepted host key only, and remembers which one was shown."""
+class _ConnectionGuard(asyncssh.SSHClient):
+    """Accepts the agent's accepted host key only, and remembers which one was offered."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self.shown: HostKey | None = None
+        self.offered: HostKey | None = None
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
-        self.shown = _host_key(key)
-        return bool(self.address.host_key) and self.shown.line.split() == self.address.host_key.split()[:2]
+        self.offered = _host_key(key)
+        return bool(self.address.host_key) and self.offered.line.split() == self.address.host_key.split()[:2]
 
-    def verdict(self) -> HostKeyError:
-        shown = self.shown.fingerprint if self.shown else ""
+    def host_key_error(self) -> HostKeyError:
+        offered = self.offered.fingerprint if self.offered else ""
         if not self.address.host_key:
             return HostKeyError(
                 "The agent's host key has not been accepted yet.",
-                fingerprint=shown,
+                fingerprint=offered,
                 where=self.address.place,
-                why=f"It shows {shown}." if shown else "",
+                why=f"It shows {offered}." if offered else "",
                 todo="Compare the fingerprint with the agent's own (ssh-keygen -lf) and accept it.",
             )
         known = fingerprint_of(self.address.host_key)
         return HostKeyError(
             "The agent's host key has changed.",
-            fingerprint=shown,
+            fingerprint=offered,
             where=self.address.place,
-            why=f"Accepted was {known}; it now shows {shown or 'no key of that type'}.",
+            why=f"Accepted was {known}; it now shows {offered or 'no key of that type'}.",
             todo="If the agent was reinstalled, accept its new key; if not, find out first who is in between.",
         )
 
 
 def fingerprint_of(line: str) -> str:
-    """'SHA256:…' of an OpenSSH public key line. Raises AgentError when it is not one."""
+    """Return 'SHA256:…' of an OpenSSH public key line. Raises AgentError where it is not one."""
     try:
         return asyncssh.import_public_key(line).get_fingerprint()
     except asyncssh.KeyImportError as error:
@@ -170,7 +176,7 @@ def _host_key(key: asyncssh.SSHKey) -> HostKey:
 
 
 def _algorithms(line: str) -> list[str]:
-    """The accepted key's type first, so that a server with several keys shows that one."""
+    """Return the host key algorithms, the accepted key's type first, so that the server offers a key of that type."""
     kind = line.split(" ")[0].replace("ssh-rsa", "rsa-sha2")
     return sorted(_KEY_ALGORITHMS, key=lambda name: not (kind and name.startswith(kind)))
 

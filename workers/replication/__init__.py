@@ -1,1 +1,1 @@
-"""Replication as several topologies have it: standbys cloned and awaited; a primary lost, a standby promoted."""
+"""Shared by topologies with replication: clone and await standbys, lose the primary, promote a standby."""

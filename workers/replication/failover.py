@@ -1,8 +1,8 @@
-"""Loses the primary at a stated second of the measured window, and promotes the standby that has received most.
+"""Strike the primary at a stated second of the measured window, and promote the standby that has received most WAL.
 
-The promoted server is a standby no more: its cluster loses the mark of a copy (`copy-of`, see `standby`) before it is
-told, so that the next trial copies it anew. The old primary stays what it was, on its own timeline: it recovers when
-the next trial starts it, and is that trial's primary again."""
+The promoted server is no longer a standby: its cluster's mark of a copy (`copy-of`, see `standby`) is removed before
+the promotion, so that the next trial copies it anew. The old primary stays on its timeline: it recovers when the next
+trial starts it, and is that trial's primary again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workers.remote.clock import SECONDS
 from workers.remote.job import Job
 from workers.servers import nodes
 
-from .failover_parameters import CUT, HANG, KILL, Asked, asked_for
+from .failover_parameters import CUT, HANG, KILL, FailoverOptions, failover_options
 from .failover_report import FILE, Failover
 
 _HERE = Path(__file__).parent
@@ -28,38 +28,41 @@ STRIKE = SECONDS + (_HERE / "strike.sh").read_text()
 _RECEIVED = """
 SELECT pg_wal_lsn_diff(greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')::bigint AS bytes
 """
-# A job's own end is known only after its last process was looked for: too late where every moment counts.
+# The end of a job is reported only after its last process was looked for, which is too late to time a failover.
 _GONE = """
 cd -- "$1" || exit
 until grep -q '^gone ' stdout || flock -n lock true; do sleep 0.01; done
 cat stdout
 """
-_END_OF_A_COPY = 'rm -f -- "$1" && shift && exec "$@"'
-_JOIN = 'umask 077 && out=$1 && shift && cat -- "$@" >"$out"'
+_UNMARK_COPY = 'rm -f -- "$1" && shift && exec "$@"'
+_JOIN_FILES = 'umask 077 && out=$1 && shift && cat -- "$@" >"$out"'
 _STRIKE_LIMIT_S = 200.0
 _PROMOTE_LIMIT_S = 660.0
 _CONNECT_S = 2  # libpq's shortest
 
 
-def lost(stage: Stage) -> set[str]:
-    """The nodes that the failover took, once another serves."""
+def failed_nodes(stage: Stage) -> set[str]:
+    """Return the nodes that the failover has taken out of service."""
     return {"primary"} - {stage.serving}
 
 
 async def environment(stage: Stage) -> dict[str, str]:
-    """How the clients reach whichever server takes writes, for libpq: all servers of the trial, the primary first; that
-    of the one load where none is to be lost, or where a pooler stands before them. Raises CommandError."""
-    own = stage.environment(stage.loads[0])
-    if asked_for(stage.spec.topology_parameters) is None:
-        return own
+    """Return the libpq variables by which clients reach whichever server takes writes. Raises CommandError.
+
+    They name all servers of the trial, the primary first; only the load's server where no failover is planned, or
+    behind a pooler.
+    """
+    variables = stage.environment(stage.loads[0])
+    if failover_options(stage.spec.topology_parameters) is None:
+        return variables
     if stage.poolers:
-        return own | {"PGCONNECT_TIMEOUT": str(_CONNECT_S)}
+        return variables | {"PGCONNECT_TIMEOUT": str(_CONNECT_S)}
     servers = [stage.servers[node] for node in stage.spec.servers]
     files = [server.password_file for server in servers if server.password_file]
     if files:
-        own["PGPASSFILE"] = stage.password_file(stage.client, "any")
-        await stage.client.script(_JOIN, own["PGPASSFILE"], *files)
-    return own | {
+        variables["PGPASSFILE"] = stage.password_file(stage.client, "any")
+        await stage.client.script(_JOIN_FILES, variables["PGPASSFILE"], *files)
+    return variables | {
         "PGHOST": ",".join(server.host for server in servers),
         "PGPORT": ",".join(str(server.port) for server in servers),
         "PGTARGETSESSIONATTRS": "read-write",
@@ -68,8 +71,11 @@ async def environment(stage: Stage) -> dict[str, str]:
 
 
 def connection(stage: Stage, silence_s: int) -> str:
-    """The database as pgbench is told it. Where the network is to be cut, with what makes libpq give up a connection on
-    which nothing has come for silence_s seconds, from 2: neither an answer nor an acknowledgement (libpq 12)."""
+    """Return pgbench's database argument.
+
+    Where the network is to be cut, it has options by which libpq (12 and later) gives up a connection without any
+    answer or acknowledgement for silence_s seconds, at least 2.
+    """
     if stage.event is None:
         return stage.database
     options = {
@@ -82,22 +88,26 @@ def connection(stage: Stage, silence_s: int) -> str:
     return " ".join(f"{name}={value}" for name, value in options.items())
 
 
-def elsewhere_first(environment: Mapping[str, str]) -> dict[str, str]:
-    """The same for clients that have lost the first of several servers: they try it last."""
-    turned = {name: environment[name].split(",") for name in ("PGHOST", "PGPORT")}
-    return {name: ",".join([*others, first]) for name, (first, *others) in turned.items()}
+def reordered_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the libpq variables for clients that have lost the first of several servers: they try it last."""
+    lists = {name: environment[name].split(",") for name in ("PGHOST", "PGPORT")}
+    return {name: ",".join([*others, first]) for name, (first, *others) in lists.items()}
 
 
 async def prepare(stage: Stage) -> None:
-    """Before the load begins: what the failover is to change on a machine can be reverted by whoever comes next. Raises
-    TrialError."""
+    """Store what the failover is to change on a machine, before the load begins, so that it can always be reverted.
+
+    Raises TrialError.
+    """
     if stage.event:
         await stage.event.keep()
 
 
 async def settle(stage: Stage) -> None:
-    """After the load: an old primary that lives on behind a cut is ended, and only then the cut lifted. Raises
-    VerifyError where there was no cut any more, AgentError where it cannot be lifted."""
+    """End an old primary that runs on behind a cut network, after the load, and then revert the cut.
+
+    Raises VerifyError where the network was no longer cut, AgentError where the cut cannot be reverted.
+    """
     if stage.event is None:
         return
     server = stage.primary
@@ -106,58 +116,68 @@ async def settle(stage: Stage) -> None:
     await stage.event.revert()
 
 
-async def carry_out(stage: Stage, since: float) -> None:
-    """The failover that the plan asks for, if any, to its end; its moments are added to the recorder. since: the
-    window's start by time.monotonic(). Raises TrialError when the primary is not lost or no standby takes over."""
-    asked = asked_for(stage.spec.topology_parameters)
-    if asked is None:
+async def carry_out(stage: Stage, window_start_s: float) -> None:
+    """Carry out the failover that the plan requests, if any, and add its moments to the recorder.
+
+    Raises TrialError where the primary is not lost or no standby takes over.
+
+    window_start_s: start of the measured window, by time.monotonic()
+    """
+    options = failover_options(stage.spec.topology_parameters)
+    if options is None:
         return
-    report = await (_by_pooler if stage.poolers else _by_worker)(stage, asked, since)
+    report = await (_fail_over_by_pgpool if stage.poolers else _fail_over)(stage, options, window_start_s)
     stage.serving = report.promoted
     stage.recorder.add(f"workload/{FILE}", report.to_json())
 
 
-async def _by_worker(stage: Stage, asked: Asked, since: float) -> Failover:
-    struck_s, gone_s = await (_cut if asked.kind == CUT else _strike)(stage, asked, since)
-    from_s = struck_s if asked.kind == HANG else gone_s
-    await asyncio.sleep(max(0.0, from_s + asked.promote_after_s - time.time()))
-    received = await _received(stage)
+async def _fail_over(stage: Stage, options: FailoverOptions, window_start_s: float) -> Failover:
+    struck_s, gone_s = await (_cut_network if options.kind == CUT else _strike_primary)(stage, options, window_start_s)
+    from_s = struck_s if options.kind == HANG else gone_s
+    await asyncio.sleep(max(0.0, from_s + options.promote_after_s - time.time()))
+    received = await _received_bytes(stage)
     node = max(received, key=lambda name: received[name])
     promotion_s, promoted_s = await _promote(stage, node)
-    return Failover(asked.kind, asked.at_s, struck_s, gone_s, promotion_s, promoted_s, node, received)
+    return Failover(options.kind, options.at_s, struck_s, gone_s, promotion_s, promoted_s, node, received)
 
 
-async def _by_pooler(stage: Stage, asked: Asked, since: float) -> Failover:
-    """pgpool-II promotes by itself, whenever it finds out. A server that hangs does so until the window is over."""
-    left_s = stage.spec.duration_s - asked.at_s
-    lost = replace(asked, promote_after_s=left_s if asked.kind == HANG else 0.0)
-    struck_s, gone_s = await _strike(stage, lost, since)
-    promotion = await pgpool_failover.promoted(stage, limit_s=left_s)
-    moments = (struck_s, gone_s, promotion.asked_s, promotion.promoted_s)
-    return Failover(asked.kind, asked.at_s, *moments, promotion.node, received={})
+async def _fail_over_by_pgpool(stage: Stage, options: FailoverOptions, window_start_s: float) -> Failover:
+    """Strike the primary and wait until pgpool-II promotes a standby. A hanging server hangs until the window ends."""
+    left_s = stage.spec.duration_s - options.at_s
+    hang_options = replace(options, promote_after_s=left_s if options.kind == HANG else 0.0)
+    struck_s, gone_s = await _strike_primary(stage, hang_options, window_start_s)
+    promotion = await pgpool_failover.wait_for_promotion(stage, limit_s=left_s)
+    moments = (struck_s, gone_s, promotion.requested_s, promotion.promoted_s)
+    return Failover(options.kind, options.at_s, *moments, promotion.node, received={})
 
 
-async def _cut(stage: Stage, asked: Asked, since: float) -> tuple[float, float]:
+async def _cut_network(stage: Stage, options: FailoverOptions, window_start_s: float) -> tuple[float, float]:
     assert stage.event is not None
-    await asyncio.sleep(max(0.0, asked.at_s - (time.monotonic() - since)))
+    await asyncio.sleep(max(0.0, options.at_s - (time.monotonic() - window_start_s)))
     began_s, ended_s = await stage.event.begin(str(stage.primary.port))
     offset_s = stage.clock_offset_s("primary")
     return began_s - offset_s, ended_s - offset_s
 
 
-async def _strike(stage: Stage, asked: Asked, since: float) -> tuple[float, float]:
+async def _strike_primary(stage: Stage, options: FailoverOptions, window_start_s: float) -> tuple[float, float]:
     server = stage.primary
-    delay_s = max(0.0, asked.at_s - (time.monotonic() - since))
-    words = (f"{delay_s:.3f}", asked.kind, f"{asked.promote_after_s:.3f}", server.installation.bin_dir, server.data_dir)
+    delay_s = max(0.0, options.at_s - (time.monotonic() - window_start_s))
+    words = (
+        f"{delay_s:.3f}",
+        options.kind,
+        f"{options.promote_after_s:.3f}",
+        server.installation.bin_dir,
+        server.data_dir,
+    )
     job = await Job.start(
         server.remote,
         f"{stage.job_dir(server.remote)}/failover",
         ["sh", "-c", STRIKE, "strike", *words],
-        deadline_s=asked.at_s + asked.promote_after_s + _STRIKE_LIMIT_S,
+        deadline_s=options.at_s + options.promote_after_s + _STRIKE_LIMIT_S,
     )
     await asyncio.sleep(delay_s)
-    said = await server.remote.script(_GONE, job.directory, timeout_s=asked.promote_after_s + _STRIKE_LIMIT_S)
-    moments = _moments(said.stdout, stage.clock_offset_s("primary"))
+    output = await server.remote.script(_GONE, job.directory, timeout_s=options.promote_after_s + _STRIKE_LIMIT_S)
+    moments = _moments(output.stdout, stage.clock_offset_s("primary"))
     if "gone" not in moments:
         finished = await job.finished()
         raise TrialError(
@@ -169,8 +189,8 @@ async def _strike(stage: Stage, asked: Asked, since: float) -> tuple[float, floa
     return moments["struck"], moments["gone"]
 
 
-async def _received(stage: Stage) -> dict[str, int]:
-    """How far each standby is, in bytes of WAL."""
+async def _received_bytes(stage: Stage) -> dict[str, int]:
+    """Return the position of each standby, in bytes of WAL."""
     standbys = [node for node in stage.spec.servers if node != "primary"]
     answers = await nodes.all_of(stage.servers[node].query(_RECEIVED) for node in standbys)
     return {node: int(rows[0]["bytes"] or 0) for node, rows in zip(standbys, answers, strict=True)}
@@ -180,7 +200,7 @@ async def _promote(stage: Stage, node: str) -> tuple[float, float]:
     server = stage.servers[node]
     mark = f"{nodes.directory_of(stage, node)}/copy-of"
     result = await server.remote.script(
-        _END_OF_A_COPY,
+        _UNMARK_COPY,
         mark,
         *server.psql("postgres"),
         stdin=PROMOTE,
@@ -200,6 +220,6 @@ async def _promote(stage: Stage, node: str) -> tuple[float, float]:
 
 
 def _moments(text: str, clock_offset_s: float) -> Mapping[str, float]:
-    """Lines `WORD EPOCH_SECONDS` by an agent's clock → by the worker's."""
+    """Return the moments of lines `WORD EPOCH_SECONDS`, converted from an agent's clock to the worker's."""
     pairs = [line.split() for line in text.splitlines() if line.strip()]
     return {word: float(at_s) - clock_offset_s for word, at_s in pairs}

@@ -1,4 +1,4 @@
-"""A primary lost in mid-run and a standby promoted: what a plan may ask for. Pure."""
+"""The parameters of a failover in mid-run. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from results.domain.kinds.parameters import Kind, Parameter, Scalar
 
 NONE, STOP, KILL, HANG, CUT = "none", "stop", "kill", "hang", "cut"
 NETWORK = "network"  # the host factor whose level `cut` an operator defines
-_ASKED = {"failover": (STOP, KILL, HANG, CUT)}
+_WITH_FAILOVER = {"failover": (STOP, KILL, HANG, CUT)}
 
 FAILOVER = Parameter(
     "failover",
@@ -28,7 +28,7 @@ FAILOVER_AT_S = Parameter(
     "The second of the measured window at which the primary is lost.",
     minimum=2,
     unit="s",
-    only_with=_ASKED,
+    only_with=_WITH_FAILOVER,
 )
 PROMOTE_AFTER_S = Parameter(
     "promote_after_s",
@@ -38,12 +38,12 @@ PROMOTE_AFTER_S = Parameter(
     "to be sure. 0: at once.",
     minimum=0,
     unit="s",
-    only_with=_ASKED,
+    only_with=_WITH_FAILOVER,
 )
 
 
 @dataclass(frozen=True)
-class Asked:
+class FailoverOptions:
     """kind: stop, kill, hang, cut. at_s: seconds since the start of the measured window. promote_after_s: from then; 0
     where a pooler decides."""
 
@@ -52,21 +52,21 @@ class Asked:
     promote_after_s: float
 
 
-def asked_for(parameters: Mapping[str, Scalar]) -> Asked | None:
-    """What a topology's parameters ask for; None for nothing, or for a topology that has no such parameters."""
+def failover_options(parameters: Mapping[str, Scalar]) -> FailoverOptions | None:
+    """Return the failover that a topology's parameters request; None for none, or without such parameters."""
     kind = str(parameters.get("failover", NONE))
     if kind == NONE:
         return None
-    return Asked(kind, float(parameters["failover_at_s"]), float(parameters.get("promote_after_s", 0)))
+    return FailoverOptions(kind, float(parameters["failover_at_s"]), float(parameters.get("promote_after_s", 0)))
 
 
 def loses_until_s(parameters: Mapping[str, Scalar]) -> float | None:
-    """As of `TopologySpec`: the second at which a standby is to be promoted."""
-    asked = asked_for(parameters)
-    return asked.at_s + asked.promote_after_s if asked else None
+    """Return the second at which a standby is to be promoted, for `TopologySpec`."""
+    options = failover_options(parameters)
+    return options.at_s + options.promote_after_s if options else None
 
 
 def in_mid_run(parameters: Mapping[str, Scalar]) -> MidRun | None:
-    """As of `TopologySpec`: the cut of the primary's network."""
-    asked = asked_for(parameters)
-    return MidRun("primary", NETWORK, CUT, "failover") if asked and asked.kind == CUT else None
+    """Return the cut of the primary's network, for `TopologySpec`."""
+    options = failover_options(parameters)
+    return MidRun("primary", NETWORK, CUT, "failover") if options and options.kind == CUT else None

@@ -1,4 +1,4 @@
-"""What a failover left behind → its moments and events. Pure."""
+"""The moments of a failover, as stored in a bundle, and its events. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Event, Gap
 
 FILE = "failover.json"
-_LATE_S = 1.0  # how long after its moment it may come before that is told
-_WORDS = {
+_LATE_S = 1.0  # a larger difference from the planned second is a gap
+_EVENTS = {
     "stop": "the primary is shut down (fast)",
     "kill": "the primary is killed (kill -9)",
     "hang": "the primary is frozen (SIGSTOP)",
@@ -22,10 +22,17 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Failover:
-    """kind: as in the plan. asked_s: the second of the window that the plan names. Moments in epoch seconds of the
-    worker's clock: when the primary was struck, when its last process was gone (cut: when the cut was complete), when
-    promotion was asked for, when the server left recovery. promoted: which node. received: standby → bytes of WAL that
-    it had when one was chosen."""
+    """A failover. All moments but asked_s are epoch seconds of the worker's clock.
+
+    kind: as in the plan
+    asked_s: the second of the window that the plan names
+    struck_s: when the primary was struck
+    gone_s: when its last process was gone; for a cut, when the cut was complete
+    promotion_s: when promotion was requested
+    promoted_s: when the promoted server left recovery
+    promoted: the promoted node
+    received: standby → bytes of WAL that it had when one was chosen
+    """
 
     kind: str
     asked_s: float
@@ -40,17 +47,18 @@ class Failover:
         return json.dumps(asdict(self), indent=1, sort_keys=True)
 
     def events(self, start_s: float) -> tuple[Event, ...]:
-        """On the time axis of a window that began at start_s."""
+        """Return the events, on the time axis of a window that began at start_s."""
         what = "which took" if self.kind == "cut" else "its last process was gone after"
         gone = f"; {what} {self.gone_s - self.struck_s:.3f} s"
-        took = f"{self.promoted} is the primary, {self.promoted_s - self.promotion_s:.3f} s after it was told to be"
+        promotion_s = self.promoted_s - self.promotion_s
+        took = f"{self.promoted} is the primary, {promotion_s:.3f} s after its promotion was requested"
         return (
-            Event(round(self.struck_s - start_s, 3), "primary", "failover", _WORDS[self.kind] + gone),
+            Event(round(self.struck_s - start_s, 3), "primary", "failover", _EVENTS[self.kind] + gone),
             Event(round(self.promoted_s - start_s, 3), self.promoted, "promoted", took),
         )
 
     def gaps(self, start_s: float) -> tuple[Gap, ...]:
-        """Whether it came at another moment than asked for."""
+        """Return a gap where the failover came at another moment than planned."""
         at_s = self.struck_s - start_s
         if abs(at_s - self.asked_s) <= _LATE_S:
             return ()
@@ -58,11 +66,11 @@ class Failover:
 
 
 def read_failover(files: Mapping[str, str]) -> Failover | None:
-    """None where no failover was asked for. Raises ParseError for a damaged file."""
+    """Return the failover of a bundle's files, None where there was none. Raises ParseError for a damaged file."""
     text = files.get(FILE)
     if text is None:
         return None
     try:
         return from_json(Failover, json.loads(text))
     except ValueError as error:
-        raise ParseError("not what a failover left", file=FILE, text=f"{error!r} in {text[:150]}") from None
+        raise ParseError("not the report of a failover", file=FILE, text=f"{error!r} in {text[:150]}") from None

@@ -1,8 +1,8 @@
 """Physical standbys: cloned once from the primary, kept between trials, attached by streaming, awaited.
 
-A standby's cluster lies beside those of other servers (`workers.postgres.cluster`), with `copy-of`: the primary's
-system identifier. Its upstream keeps WAL for it in a slot while the arrangement stands, and `wal_keep_size` for the
-time between trials; what has fallen behind that is cloned anew."""
+A standby's cluster is beside those of other servers (`workers.postgres.cluster`), with a file `copy-of` that holds the
+primary's system identifier. Its upstream keeps WAL for it in a slot during a trial, and by `wal_keep_size` between
+trials; a standby that has fallen behind that is cloned anew."""
 
 from __future__ import annotations
 
@@ -28,24 +28,32 @@ _SLOTS = (_HERE / "slots.sql").read_text()
 _SLOT = "SELECT pg_create_physical_replication_slot(:'slot', true) WHERE NOT EXISTS ({}) \\g /dev/null".format(
     "SELECT FROM pg_replication_slots WHERE slot_name = :'slot'"
 )
-_PATIENCE_S = 12.0  # without any progress; a standby that was refused asks again after 5 s
+_PATIENCE_S = 12.0  # without any progress; a standby that was refused retries after 5 s
 
 
 def settings(stage: Stage, node: str) -> dict[str, str]:
-    """What every server of such an arrangement has set, under the plan's own settings."""
-    keep = {"wal_keep_size": "1GB"}
+    """Return the settings of every server that replicates, overridden by the plan's settings."""
+    wal_keep = {"wal_keep_size": "1GB"}
     if stage.installation(node).version_num < _FIRST_WITH_KEEP_SIZE:
-        keep = {"wal_keep_segments": "64"}
-    own = {"wal_level": "replica", "max_wal_senders": "32", "max_replication_slots": "32", "hot_standby": "on"}
-    return own | keep | dict(stage.spec.settings)
+        wal_keep = {"wal_keep_segments": "64"}
+    node_settings = {
+        "wal_level": "replica",
+        "max_wal_senders": "32",
+        "max_replication_slots": "32",
+        "hot_standby": "on",
+    }
+    return node_settings | wal_keep | dict(stage.spec.settings)
 
 
 async def start_primary(
     stage: Stage, standbys: Collection[str], *, connection: str = "auto", peers: Collection[str] = ()
 ) -> None:
-    """A primary that standbys can follow; its synchronous ones, and slots of others than these, are forgotten. Every
-    other server of Teiten on the agents is stopped, but for standbys that an earlier trial left. peers: other nodes
-    that connect to it. Raises TrialError with the server's own words."""
+    """Start a primary that these standbys can follow, and stop every server of Teiten on the agents but them.
+
+    Its synchronous standbys are reset, and slots of other standbys dropped. Raises TrialError with its message.
+
+    peers: other nodes that connect to it
+    """
     remote, node = stage.agents["primary"], "primary"
     listen, lines = access.listening(stage, node, (*standbys, *peers), connection)
     server = await cluster.ensure(
@@ -58,8 +66,8 @@ async def start_primary(
         name=nodes.cluster_name(stage, node),
     )
     stage.servers[node] = server
-    kept = [(stage.agents[standby], f"{nodes.directory_of(stage, standby)}/data") for standby in standbys]
-    await nodes.stop_others(stage, [(remote, server.data_dir), *kept])
+    kept_clusters = [(stage.agents[standby], f"{nodes.directory_of(stage, standby)}/data") for standby in standbys]
+    await nodes.stop_others(stage, [(remote, server.data_dir), *kept_clusters])
     await server.execute(_RELEASE)
     await keep_slots(stage, node, standbys)
     if listen:
@@ -67,23 +75,28 @@ async def start_primary(
 
 
 async def keep_slots(stage: Stage, upstream: str, standbys: Collection[str]) -> None:
-    """A server keeps WAL for these standbys alone: Teiten's other slots are dropped, and who still streams by one of
-    them is ended for good. Raises CommandError."""
-    kept = ",".join(slot_of(stage, standby) for standby in standbys)
-    await stage.servers[upstream].execute(_SLOTS, variables={"kept": kept})
+    """Drop Teiten's slots on a server but those of these standbys, and end who streams by one. Raises CommandError."""
+    slots = ",".join(slot_name(stage, standby) for standby in standbys)
+    await stage.servers[upstream].execute(_SLOTS, variables={"kept": slots})
 
 
-async def attach(stage: Stage, node: str, upstream: str, below: Collection[str] = (), connection: str = "auto") -> str:
-    """The standby of this node, streaming from the server of another and caught up with the primary: 'kept' or
-    'cloned'. below: nodes that will follow it in turn. Raises TrialError with the server's own words."""
+async def attach(
+    stage: Stage, node: str, upstream: str, followers: Collection[str] = (), connection: str = "auto"
+) -> str:
+    """Start a node's standby, streaming from the upstream and caught up with the primary; return 'kept' or 'cloned'.
+
+    Raises TrialError with the server's message.
+
+    followers: nodes that will follow this standby in turn
+    """
     remote, source = stage.agents[node], stage.servers[upstream]
     directory = nodes.directory_of(stage, node)
-    listen, lines = access.listening(stage, node, below, connection)
+    listen, lines = access.listening(stage, node, followers, connection)
     environment = await nodes.reach(stage, node, upstream, source="primary")
-    await source.execute(_SLOT, variables={"slot": slot_of(stage, node)})
-    own = settings(stage, node) | {
+    await source.execute(_SLOT, variables={"slot": slot_name(stage, node)})
+    node_settings = settings(stage, node) | {
         "primary_conninfo": nodes.conninfo(environment, application_name=node),
-        "primary_slot_name": slot_of(stage, node),
+        "primary_slot_name": slot_name(stage, node),
     }
     how = await _clone(stage, node, directory, environment)
     while True:
@@ -92,13 +105,13 @@ async def attach(stage: Stage, node: str, upstream: str, below: Collection[str] 
                 remote,
                 stage.installation(node),
                 initdb=stage.spec.initdb,
-                settings=own,
+                settings=node_settings,
                 listen=listen,
                 hba=lines,
                 name=nodes.cluster_name(stage, node),
             )
             stage.servers[node] = server
-            await follows(stage, node, upstream)
+            await wait_until_caught_up(stage, node, upstream)
         except TrialError:
             if how == "cloned":
                 raise
@@ -110,48 +123,52 @@ async def attach(stage: Stage, node: str, upstream: str, below: Collection[str] 
     return how
 
 
-async def follows(stage: Stage, node: str, upstream: str) -> None:
-    """Waits until the standby streams and has replayed all that the primary has written by now. Raises TrialError when
-    it makes no progress."""
-    lsn = await written(stage.primary)
+async def wait_until_caught_up(stage: Stage, node: str, upstream: str) -> None:
+    """Wait until the standby streams and has replayed all that the primary has written by now.
 
-    async def ask() -> tuple[dict[str, Any], bool]:
-        state = await stream_of(stage, node, upstream)
-        return state, state["state"] == "streaming" and await replayed(stage.servers[node], lsn)
+    Raises TrialError where it makes no progress.
+    """
+    lsn = await written_lsn(stage.primary)
 
-    there, (state, _) = await nodes.patiently(ask, lambda answer: answer[1], _PATIENCE_S)
-    if not there:
-        said = (await stage.servers[node].log_tail()).splitlines()[-6:]
+    async def read_state() -> tuple[dict[str, Any], bool]:
+        state = await stream_state(stage, node, upstream)
+        return state, state["state"] == "streaming" and await has_replayed(stage.servers[node], lsn)
+
+    caught_up, (state, _) = await nodes.wait_until(read_state, lambda answer: answer[1], _PATIENCE_S)
+    if not caught_up:
+        log_lines = (await stage.servers[node].log_tail()).splitlines()[-6:]
         raise TrialError(
             f"{node} does not follow {upstream}.",
             where="arrange",
-            why="\n".join([f"State of its stream: {state['state'] or 'none'}.", *said]),
+            why="\n".join([f"State of its stream: {state['state'] or 'none'}.", *log_lines]),
             todo="Look at both servers' logs, which are kept with the trial.",
         )
 
 
-async def written(server: Server) -> str:
-    """How far the primary's WAL has been written, as an LSN."""
+async def written_lsn(server: Server) -> str:
+    """Return the LSN up to which the primary's WAL has been written."""
     return (await server.execute("SELECT pg_current_wal_lsn();")).strip()
 
 
-async def replayed(server: Server, lsn: str) -> bool:
-    """Whether a standby has replayed the WAL up to there."""
-    question = "SELECT coalesce(pg_last_wal_replay_lsn() >= :'lsn'::pg_lsn, false);"
-    return (await server.execute(question, variables={"lsn": lsn})).strip() == "t"
+async def has_replayed(server: Server, lsn: str) -> bool:
+    """Return whether a standby has replayed the WAL up to this LSN."""
+    query = "SELECT coalesce(pg_last_wal_replay_lsn() >= :'lsn'::pg_lsn, false);"
+    return (await server.execute(query, variables={"lsn": lsn})).strip() == "t"
 
 
-async def stream_of(stage: Stage, node: str, upstream: str) -> dict[str, Any]:
-    """What the upstream says of one standby; empty words where it is not connected."""
+async def stream_state(stage: Stage, node: str, upstream: str) -> dict[str, Any]:
+    """Return the upstream's view of one standby; empty strings where the standby is not connected."""
     rows = await stage.servers[upstream].query(_STATE, variables={"node": node})
     return rows[0] if rows else {"state": "", "sync_state": "", "replay_lsn": ""}
 
 
 async def checks(stage: Stage, node: str, upstream: str, sync_state: str) -> list[Check]:
-    """What must hold of one standby: that of every server, that it streams, is in this state, and has replayed all that
-    the primary has written by now. Raises CommandError, TrialError."""
-    await follows(stage, node, upstream)
-    found = await verify.server_checks(
+    """Return the checks of one standby: those of every server, that it streams, and its synchronous state.
+
+    Waits until it has replayed all that the primary has written by now. Raises CommandError, TrialError.
+    """
+    await wait_until_caught_up(stage, node, upstream)
+    server_checks = await verify.server_checks(
         stage.servers[node],
         stage.database,
         role=node,
@@ -160,16 +177,16 @@ async def checks(stage: Stage, node: str, upstream: str, sync_state: str) -> lis
         stored_by=stage.stored_by,
         standby=True,
     )
-    state = await stream_of(stage, node, upstream)
+    state = await stream_state(stage, node, upstream)
     return [
-        *found,
+        *server_checks,
         Check(f"stream from {upstream}", node, "streaming", state["state"] or "none", state["state"] == "streaming"),
         Check("synchronous state", node, sync_state, state["sync_state"] or "none", state["sync_state"] == sync_state),
     ]
 
 
-def slot_of(stage: Stage, node: str) -> str:
-    """The slot by which this very cluster streams: one of the same node on another agent has another."""
+def slot_name(stage: Stage, node: str) -> str:
+    """Return the name of the cluster's slot; the same node on another agent has another slot."""
     return f"teiten_{node}_{digest(stage.agents[node].address.name, nodes.directory_of(stage, node), length=8)}"
 
 

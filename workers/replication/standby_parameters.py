@@ -1,4 +1,4 @@
-"""Parameters that topologies with standbys share, and what follows from them. Pure."""
+"""Parameters that topologies with standbys share, and the loads that they imply. Pure."""
 
 from __future__ import annotations
 
@@ -39,22 +39,24 @@ READS = Parameter(
 
 
 def targets(parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
-    """Which servers take load, by `load` and `reads`."""
+    """Return which servers take load, by `load` and `reads`."""
     return targets_among([f"standby{number}" for number in range(1, int(parameters["standbys"]) + 1)], parameters)
 
 
-def targets_among(others: Sequence[str], parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
-    """Which of the primary and the other servers take load, by `load` (primary, both, or else the others) and
-    `reads`."""
+def targets_among(other_nodes: Sequence[str], parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
+    """Return which of the primary and the other servers take load, by `load` and `reads`.
+
+    `load` is primary, both, or the kind's word for the others.
+    """
     if parameters["load"] == "primary":
         return (Target("primary"),)
     if parameters["load"] == "both":
-        return (Target("primary"), *(Target(node, parameters["reads"] == "workload") for node in others))
-    return tuple(Target(node) for node in others)
+        return (Target("primary"), *(Target(node, parameters["reads"] == "workload") for node in other_nodes))
+    return tuple(Target(node) for node in other_nodes)
 
 
 def version_problems(version_num: int) -> Iterator[Problem]:
-    """Standbys are arranged from version 12 on."""
+    """Yield a problem for a version before 12, whose standbys Teiten cannot configure."""
     if version_num < FIRST_VERSION:
         what = "Before PostgreSQL 12 a standby is configured in another way, which Teiten does not know."
         yield Problem("standbys", what, "Choose PostgreSQL 12 or later.")

@@ -1,1 +1,1 @@
-"""What topologies share: starting, reaching and stopping servers, and whether they agree."""
+"""Shared by topologies: start, reach and stop servers, and compare their data."""

@@ -1,4 +1,4 @@
-"""What must hold of a topology's servers before the clock starts."""
+"""Checks of a topology's servers before the clock starts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from workers.postgres import verify
 
 
 async def record_primary(stage: Stage, node: str = "primary") -> None:
-    """Records role, effective settings, access method of every table of a server that takes writes. Raises
-    CommandError."""
+    """Record the checks of a server that takes writes: role, settings in force, access method of every table.
+
+    Raises CommandError.
+    """
     for check in await verify.server_checks(
         stage.servers[node],
         stage.database,

@@ -1,4 +1,4 @@
-"""The definitions of a database's tables, taken from one server for another."""
+"""Dump the definitions of a database's tables from one server for another."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import re
 from results.domain.errors import CommandError, TrialError
 from workers.postgres.server import Server
 
-# What pg_dump writes for its own psql and for its own version's servers, whichever server the dump is of.
+# Lines that pg_dump writes for psql and servers of its own version, even where it dumps an older server.
 _FOREIGN = re.compile(r"^(\\(un)?restrict .*|SET transaction_timeout = 0;)\n", re.MULTILINE)
 _LIMIT_S = 600.0
 _NO_SUCH_PROGRAM = 127
 
 
-async def dumped(server: Server, database: str, *options: str) -> str:
-    """What pg_dump says of a database, without its data, as a script for a server of the same version. options:
-    further ones of pg_dump. Raises TrialError where there is no pg_dump, CommandError with its words."""
+async def dump(server: Server, database: str, *options: str) -> str:
+    """Return pg_dump's script for a database without its data, for a server of the same version.
+
+    Raises TrialError where there is no pg_dump, CommandError with its message.
+
+    options: further options of pg_dump
+    """
     program = f"{server.installation.client_bin}/pg_dump"
     words = (program, "--schema-only", "--no-owner", "--no-publications", "--no-subscriptions", *options, database)
     try:
@@ -27,6 +31,6 @@ async def dumped(server: Server, database: str, *options: str) -> str:
             f"Agent {server.remote.address.name} has no pg_dump.",
             where="arrange",
             why=f"There is none in {server.installation.client_bin}, where psql is.",
-            todo="Install PostgreSQL's client programs whole.",
+            todo="Install all of PostgreSQL's client programs.",
         ) from error
     return _FOREIGN.sub("", result.stdout)

@@ -31,7 +31,7 @@ from workers.postgres.server import Server
 from workers.remote.address import Address
 from workers.remote.connection import connected
 from workers.replication import failover
-from workers.replication.failover_parameters import asked_for
+from workers.replication.failover_parameters import failover_options
 
 Start = Callable[[], subprocess.Popen[bytes]]
 PATIENCE_S = 240
@@ -238,7 +238,7 @@ def walsender_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
     carry_out = failover.carry_out
 
     async def after_the_freeze(stage: Stage, since: float) -> None:
-        if asked_for(stage.spec.topology_parameters):
+        if failover_options(stage.spec.topology_parameters):
             await stage.primary.remote.script(FROZEN, stage.primary.data_dir)
         await carry_out(stage, since)
 

@@ -46,7 +46,7 @@ def test_a_server_left_hanging_by_a_worker_that_died_is_stopped_before_it_is_use
     second = run_next()
     assert second.error is None, second.error
     [named] = [gap for gap in second.gaps if gap["source"] == "server"]
-    assert named["reason"].startswith("1 session did not end within 10 s of being told to.")
+    assert named["reason"].startswith("1 session did not end within 10 s after pg_terminate_backend.")
 
 
 @pytest.mark.parametrize(("frozen", "done"), [("sessions", "stopped at once"), ("postmaster", "killed")])

@@ -135,7 +135,7 @@ def test_the_check_decides_and_not_the_command(measure: Measure, define: Callabl
     assert attempt.error is not None
     assert (attempt.state, attempt.error["kind"], attempt.error["phase"]) == (AttemptState.FAILED, "verify", "prepare")
     assert "Expected large, found small" in attempt.error["why"]
-    assert "status 1 and said: not allowed" in attempt.error["why"]
+    assert "status 1 and printed: not allowed" in attempt.error["why"]
     assert attempt.notes.get("window") is None
 
 
@@ -367,7 +367,7 @@ def test_processors_that_are_not_there_fail_the_trial_with_the_cause(measure: Me
     attempt = measure(duration_s=1, host={"cpus": "0,4000"})
     assert attempt.error is not None
     assert attempt.error["phase"] == "prepare"
-    assert "has not all of the processors 0,4000" in attempt.error["what"]
+    assert "does not have all of the processors 0,4000" in attempt.error["what"]
 
 
 @pytest.fixture

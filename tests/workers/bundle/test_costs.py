@@ -41,9 +41,9 @@ def values(parsed: ParsedTrial) -> dict[tuple[str, str, str], float]:
 
 
 def test_after_a_failover_each_server_has_the_transactions_that_it_acknowledged() -> None:
-    stored_values = values(recorded())
-    assert stored_values["transactions", "", ""] == ALL
-    assert (stored_values["transactions", "primary", ""], stored_values["transactions", "standby1", ""]) == (
+    measured = values(recorded())
+    assert measured["transactions", "", ""] == ALL
+    assert (measured["transactions", "primary", ""], measured["transactions", "standby1", ""]) == (
         BY_PRIMARY,
         BY_PROMOTED,
     )
@@ -51,16 +51,16 @@ def test_after_a_failover_each_server_has_the_transactions_that_it_acknowledged(
 
 def test_after_a_failover_costs_are_of_what_each_server_did() -> None:
     parsed = recorded()
-    stored_values = values(parsed)
-    replayed, written = (stored_values["wal.bytes", "standby1", part] for part in ("replayed", "written"))
-    assert replayed + written == stored_values["wal.bytes", "standby1", ""] == 4141384
-    assert stored_values["wal.per_transaction", "standby1", ""] == written / BY_PROMOTED
-    assert stored_values["wal.per_transaction", "standby2", ""] == 856760 / BY_PRIMARY
+    measured = values(parsed)
+    replayed, written = (measured["wal.bytes", "standby1", part] for part in ("replayed", "written"))
+    assert replayed + written == measured["wal.bytes", "standby1", ""] == 4141384
+    assert measured["wal.per_transaction", "standby1", ""] == written / BY_PROMOTED
+    assert measured["wal.per_transaction", "standby2", ""] == 856760 / BY_PRIMARY
     # an undisturbed server writes 284.8 B for such a transaction
-    assert stored_values["wal.per_transaction", "standby1", ""] == pytest.approx(285, abs=2)
-    assert stored_values["wal.per_transaction", "standby2", ""] == pytest.approx(286, abs=2)
-    assert stored_values["blocks.read.per_transaction", "standby1", ""] == 57 / BY_PROMOTED
-    assert ("blocks.written.per_transaction", "standby1", "") not in stored_values
+    assert measured["wal.per_transaction", "standby1", ""] == pytest.approx(285, abs=2)
+    assert measured["wal.per_transaction", "standby2", ""] == pytest.approx(286, abs=2)
+    assert measured["blocks.read.per_transaction", "standby1", ""] == 57 / BY_PROMOTED
+    assert ("blocks.written.per_transaction", "standby1", "") not in measured
     [gap] = [gap for gap in parsed.gaps if gap.source == "costs"]
     assert (gap.node, gap.reason) == (
         "standby1",
@@ -69,9 +69,9 @@ def test_after_a_failover_costs_are_of_what_each_server_did() -> None:
 
 
 def test_wal_that_no_log_tells_apart_costs_nothing_that_is_known() -> None:
-    stored_values = values(recorded(lambda files: files.pop("collectors/pg_stat/standby1/server.log")))
-    assert ("wal.bytes", "standby1", "") in stored_values
-    assert ("wal.per_transaction", "standby1", "") not in stored_values
+    measured = values(recorded(lambda files: files.pop("collectors/pg_stat/standby1/server.log")))
+    assert ("wal.bytes", "standby1", "") in measured
+    assert ("wal.per_transaction", "standby1", "") not in measured
 
 
 def part(*measurements: Measurement, events: tuple[Event, ...] = ()) -> Part:
@@ -82,8 +82,8 @@ def cost(whole: Part, spec: TrialSpec) -> tuple[dict[tuple[str, str], float], li
     hardware = Layer(LayerKind.HARDWARE, {"cpu": {"online": 2}})
     layers = tuple(LayerUse(node, hardware) for node in spec.agents)
     manifest = Manifest("1/1", 1, "1", 0, 9, spec.to_json(), window=(1, 5), layers=layers)
-    measurements, gaps = costs(whole, manifest, spec)
-    return {(m.metric, m.node): m.value for m in measurements}, [gap.node for gap in gaps]
+    measured, gaps = costs(whole, manifest, spec)
+    return {(m.metric, m.node): m.value for m in measured}, [gap.node for gap in gaps]
 
 
 WAL = "wal.per_transaction"
@@ -94,8 +94,8 @@ def test_one_server_has_all_transactions_to_the_last_bit() -> None:
     whole = part(
         Measurement("transactions", 7.0), *(Measurement("wal.bytes", 10.0, n) for n in ("primary", "standby1"))
     )
-    measurements, gaps = cost(whole, SPEC)
-    assert (measurements[WAL, "primary"], measurements[WAL, "standby1"], gaps) == (10.0 / 7.0, 10.0 / 7.0, [])
+    measured, gaps = cost(whole, SPEC)
+    assert (measured[WAL, "primary"], measured[WAL, "standby1"], gaps) == (10.0 / 7.0, 10.0 / 7.0, [])
 
 
 def test_servers_that_take_load_have_their_own_and_the_others_all() -> None:
@@ -106,9 +106,9 @@ def test_servers_that_take_load_have_their_own_and_the_others_all() -> None:
         *(Measurement("wal.bytes", 600.0, node) for node in ("primary", "standby1", "standby2")),
         *(Measurement("cpu.busy", 50.0, node) for node in ("client", "primary", "standby1")),
     )
-    measurements, gaps = cost(whole, replace(SPEC, loads=LOADS))
-    assert [measurements[WAL, node] for node in ("primary", "standby1", "standby2")] == [15.0, 20.0, 60.0]
-    assert [measurements[CPU, node] for node in ("client", "primary", "standby1")] == [1e5, 1e5, 4e6 / 30]
+    measured, gaps = cost(whole, replace(SPEC, loads=LOADS))
+    assert [measured[WAL, node] for node in ("primary", "standby1", "standby2")] == [15.0, 20.0, 60.0]
+    assert [measured[CPU, node] for node in ("client", "primary", "standby1")] == [1e5, 1e5, 4e6 / 30]
     assert gaps == []
     # the client on the machine of one of the servers: its work is for both of them, the server's for one
     mixed, gaps = cost(whole, replace(SPEC, loads=LOADS, agents={**SPEC.agents, "client": "b"}))
@@ -123,8 +123,8 @@ def test_one_machine_that_plays_all_roles_has_all_transactions() -> None:
         Measurement("transactions", 10.0, "standby2"),
         Measurement("cpu.busy", 50.0, "primary"),
     )
-    measurements, _ = cost(whole, replace(SPEC, loads=LOADS, agents=dict.fromkeys(SPEC.agents, "one")))
-    assert measurements[CPU, "primary"] == 1e5
+    measured, _ = cost(whole, replace(SPEC, loads=LOADS, agents=dict.fromkeys(SPEC.agents, "one")))
+    assert measured[CPU, "primary"] == 1e5
 
 
 def test_where_others_read_beside_the_workload_only_its_own_server_is_known() -> None:
@@ -136,19 +136,19 @@ def test_where_others_read_beside_the_workload_only_its_own_server_is_known() ->
         Measurement("blocks.read", 20.0, "primary"),
         Measurement("blocks.read", 20.0, "standby1"),
     )
-    measurements, gaps = cost(whole, replace(SPEC, loads=loads))
-    assert measurements == {("blocks.read.per_transaction", "primary"): 2.0}
+    measured, gaps = cost(whole, replace(SPEC, loads=loads))
+    assert measured == {("blocks.read.per_transaction", "primary"): 2.0}
     assert gaps == ["standby1"]
 
 
 def test_sets_of_clients_that_were_equally_fast_all_count() -> None:
     loads = tuple(Load(f"set{n}", "client", "standby1" if n < 3 else "standby2") for n in (1, 2, 3))
     counts = [Measurement("transactions", 10.0, load.name) for load in loads]
-    measurements, _ = cost(
+    measured, _ = cost(
         part(Measurement("transactions", 30.0), *counts, Measurement("wal.bytes", 40.0, "standby1")),
         replace(SPEC, loads=loads),
     )
-    assert measurements[WAL, "standby1"] == 2.0
+    assert measured[WAL, "standby1"] == 2.0
 
 
 def test_machines_of_a_failover() -> None:
@@ -159,8 +159,8 @@ def test_machines_of_a_failover() -> None:
         *(Measurement("cpu.busy", 50.0, node) for node in SPEC.agents),
         events=(Event(2.0, "standby1", "promoted", ""),),
     )
-    measurements, gaps = cost(whole, SPEC)
-    assert [measurements[CPU, node] for node in ("client", "primary", "standby2")] == [1e5, 4e5, 4e5]
+    measured, gaps = cost(whole, SPEC)
+    assert [measured[CPU, node] for node in ("client", "primary", "standby2")] == [1e5, 4e5, 4e5]
     assert gaps == ["standby1"]
 
 
@@ -200,6 +200,6 @@ def test_a_gap_says_so_where_nobody_knows_who_acknowledged_what() -> None:
     promoted = Event(2.0, "standby1", "promoted", "")
     whole = part(Measurement("transactions", 40.0), Measurement("blocks.read", 60.0, "standby2"), events=(promoted,))
     manifest = Manifest("1/1", 1, "1", 0, 9, SPEC.to_json(), window=(1, 5))
-    measurements, [gap] = costs(whole, manifest, SPEC)
-    assert measurements == []
+    measured, [gap] = costs(whole, manifest, SPEC)
+    assert measured == []
     assert gap.reason == ("blocks.read.per_transaction: how many transactions each server acknowledged is not known")

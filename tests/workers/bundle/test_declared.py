@@ -32,19 +32,19 @@ def read(monkeypatch: pytest.MonkeyPatch, part: Part) -> Any:
     return reader.parse(Manifest("1/1", 1, "1", 0, 9, spec, window=(1, 2)), {})
 
 
-def own(name: str) -> Part:
+def part_of(name: str) -> Part:
     metric = Metric(name, "rows", Better.HIGHER, "Rows")
     return Part(measurements=(Measurement(name, 3.0),), metrics=(metric,))
 
 
 def test_the_output_may_declare_what_it_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed = read(monkeypatch, own("own.rows"))
+    parsed = read(monkeypatch, part_of("own.rows"))
     assert [metric.unit for metric in parsed.metrics if metric.name == "own.rows"] == ["rows"]
 
 
 def test_the_output_may_not_change_what_a_declared_name_means(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(IngestError, match="tps, which a spec declares already"):
-        read(monkeypatch, own("tps"))
+        read(monkeypatch, part_of("tps"))
 
 
 def test_an_undeclared_metric_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

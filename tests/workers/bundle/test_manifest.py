@@ -63,7 +63,7 @@ def test_a_field_that_is_wrong_is_named(name: str, value: Any, expected: str) ->
     content = json.loads(MANIFEST.to_json()) | {name: value}
     with pytest.raises(ParseError) as raised:
         Manifest.from_json(json.dumps(content))
-    assert str(raised.value).startswith("manifest.json: A field of the manifest is missing or of another kind.")
+    assert str(raised.value).startswith("manifest.json: A field of the manifest is missing or has the wrong type.")
     assert expected in raised.value.text
 
 

@@ -55,12 +55,12 @@ def test_a_row_too_few_is_refused() -> None:
 
 
 def test_a_row_that_is_not_as_its_heading_is_refused() -> None:
-    with pytest.raises(ParseError, match="not a row as its heading says"):
+    with pytest.raises(ParseError, match="not a row of as many columns as the heading"):
         parse(reading(after_cache="num_cache_hits|num_selects\n5"))
 
 
 def test_another_heading_is_refused() -> None:
-    with pytest.raises(ParseError, match="pgpool-II says nothing of num_cache_hits"):
+    with pytest.raises(ParseError, match="pgpool-II's result has no column num_cache_hits"):
         parse(reading(after_cache="hits\n1"))
 
 

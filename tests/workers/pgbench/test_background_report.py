@@ -75,7 +75,7 @@ def test_what_never_began_fails_the_trial_in_the_servers_words() -> None:
 
 
 def test_an_agent_that_gave_no_answer_fails_the_trial() -> None:
-    assert "its session left no word" in read({}).failure
+    assert "its session left no output" in read({}).failure
 
 
 def test_what_broke_off_fails_the_trial() -> None:
@@ -102,5 +102,5 @@ def test_a_late_or_early_beginning_is_a_gap(began_s: float) -> None:
     "text", ["{", "{}", '{"clock_offset_s": 0, "ended_s": 1, "stdout": "began soon", "stderr": ""}']
 )
 def test_a_damaged_file_is_told(text: str) -> None:
-    with pytest.raises(ParseError, match="not what background work left"):
+    with pytest.raises(ParseError, match="not the report of background work"):
         read({"background.json": text})

@@ -10,9 +10,9 @@ import pytest
 from results.domain.measurement.parsed_trial import Part
 from workers import pgbench
 from workers.pgbench.restarts import FOLDED, Acknowledged, Run, read_acknowledged
-from workers.pgbench.service import Loss, failover_part, outage, rates, steady_s
+from workers.pgbench.service import PrimaryLoss, failover_part, outage, rates, steady_s
 
-LOSS = Loss(struck_s=2.5, promoted_s=3.0)
+LOSS = PrimaryLoss(struck_s=2.5, promoted_s=3.0)
 
 
 def log(*rates_: int, spans: dict[int, tuple[float, float]] | None = None) -> Acknowledged:
@@ -33,8 +33,8 @@ def part(acknowledged: Acknowledged, *runs: Run) -> Part:
     return failover_part(acknowledged, runs or (run(1), run(2), run(3)), 10, 1000, LOSS)
 
 
-def value(part: Part, metric: str, label: str = "") -> float | None:
-    return next((m.value for m in part.measurements if (m.metric, m.label) == (metric, label)), None)
+def value(result: Part, metric: str, label: str = "") -> float | None:
+    return next((m.value for m in result.measurements if (m.metric, m.label) == (metric, label)), None)
 
 
 def test_an_outage_lasts_from_the_last_acknowledgement_to_the_first() -> None:
@@ -64,25 +64,25 @@ def test_steady_is_as_good_as_before_in_every_three_seconds_from_there_on(
 
 
 def test_steadiness_is_told_from_the_moment_of_the_failover() -> None:
-    measurements = part(log(100, 100, 60, 0, 100, 100, 100, 100, 100, 100))
-    assert value(measurements, "failover.steady") == 4 - 2.5
-    assert value(measurements, "failover.tps", "before") == 100
-    assert value(measurements, "failover.promotion") == 0.5
-    assert value(measurements, "failover.refused") == 2
-    assert (measurements.gaps, measurements.failure) == ((), "")
+    result = part(log(100, 100, 60, 0, 100, 100, 100, 100, 100, 100))
+    assert value(result, "failover.steady") == 4 - 2.5
+    assert value(result, "failover.tps", "before") == 100
+    assert value(result, "failover.promotion") == 0.5
+    assert value(result, "failover.refused") == 2
+    assert (result.gaps, result.failure) == ((), "")
 
 
 def test_what_does_not_recover_is_a_gap_and_no_number() -> None:
-    measurements = part(log(100, 100, 60, 0, 50, 50, 50, 50, 50, 50))
-    assert value(measurements, "failover.steady") is None
-    assert [gap.reason for gap in measurements.gaps] == [
+    result = part(log(100, 100, 60, 0, 50, 50, 50, 50, 50, 50))
+    assert value(result, "failover.steady") is None
+    assert [gap.reason for gap in result.gaps] == [
         "throughput did not come back to what it was before the end of the window"
     ]
 
 
 def test_a_window_that_ends_soon_after_is_told() -> None:
-    measurements = part(log(100, 100, 60, 0, 0, 0, 0, 0, 100, 100, spans={1: (1000.1, 1002.6), 3: (1007.9, 1010.0)}))
-    assert [gap.reason for gap in measurements.gaps] == [
+    result = part(log(100, 100, 60, 0, 0, 0, 0, 0, 100, 100, spans={1: (1000.1, 1002.6), 3: (1007.9, 1010.0)}))
+    assert [gap.reason for gap in result.gaps] == [
         "the window ended 2 whole seconds after service was there again: too few to be steady"
     ]
 
@@ -94,16 +94,16 @@ def test_service_that_never_was_or_never_came_back_fails_the_trial(
     spans: dict[int, tuple[float, float]], when: str
 ) -> None:
     refused = run(2, 1, "pgbench: error: connection to server failed: refused\n")
-    measurements = part(log(spans=spans), run(1), refused)
-    assert measurements.failure.startswith(
+    result = part(log(spans=spans), run(1), refused)
+    assert result.failure.startswith(
         f"No transaction was acknowledged {when} the primary was lost. pgbench: error: conn"
     )
 
 
 def test_failed_transactions_are_those_of_clients_that_lost_their_connection() -> None:
     lost = "".join(f"pgbench: error: client {n} aborted in command 1 (SQL) of script 0; perhaps\n" for n in range(4))
-    measurements = part(log(100, 100, 100, 0, 100), run(1, 2, lost + "pgbench: error: Run was aborted\n"), run(3))
-    assert value(measurements, "failover.failed") == 4
+    result = part(log(100, 100, 100, 0, 100), run(1, 2, lost + "pgbench: error: Run was aborted\n"), run(3))
+    assert value(result, "failover.failed") == 4
 
 
 def test_the_logs_of_several_runs_and_threads_fold_into_counts(tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_the_logs_of_several_runs_and_threads_fold_into_counts(tmp_path: Path) -
     done = subprocess.run(
         ["awk", "-v", "origin=1000.25", program, *logs], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    acknowledged = read_acknowledged({FOLDED: f"origin 1000.25\n{done.stdout}"})
-    assert acknowledged.clients == {(1, 0): 2, (1, 1): 1, (1, 2): 1, (12, 0): 1}
-    assert acknowledged.spans == {1: (1000.5, 1001.75), 12: (1004.125, 1004.125)}
-    assert acknowledged.seconds == {0: (2, 1800), 1: (2, 1200), 3: (1, 900)}
-    assert (acknowledged.total, acknowledged.of_run(1), acknowledged.damaged) == (5, 4, 1)
+    result = read_acknowledged({FOLDED: f"origin 1000.25\n{done.stdout}"})
+    assert result.clients == {(1, 0): 2, (1, 1): 1, (1, 2): 1, (12, 0): 1}
+    assert result.spans == {1: (1000.5, 1001.75), 12: (1004.125, 1004.125)}
+    assert result.seconds == {0: (2, 1800), 1: (2, 1200), 3: (1, 900)}
+    assert (result.total, result.of_run(1), result.damaged) == (5, 4, 1)

@@ -47,7 +47,8 @@ def test_rates_and_counts_are_summed_and_means_weighted_by_transactions() -> Non
     mean = (n * one["latency.mean", ""] + m * two["latency.mean", ""]) / (n + m)
     assert whole["latency.mean", ""] == pytest.approx(mean)
     squares = sum(
-        count * (found["latency.sd", ""] ** 2 + found["latency.mean", ""] ** 2) for count, found in ((n, one), (m, two))
+        count * (totals["latency.sd", ""] ** 2 + totals["latency.mean", ""] ** 2)
+        for count, totals in ((n, one), (m, two))
     )
     assert whole["latency.sd", ""] == pytest.approx(math.sqrt(squares / (n + m) - mean**2))
     assert whole["connection.time", ""] == max(one["connection.time", ""], two["connection.time", ""])

@@ -7,14 +7,14 @@ import subprocess
 from pathlib import Path
 
 from workers import pgbench
-from workers.replication.failover import elsewhere_first
+from workers.replication.failover import reordered_environment
 
 SCRIPT = (Path(pgbench.__file__).parent / "surviving.sh").read_text()
 ALL = {"PGHOST": "/old,new,next", "PGPORT": "1,2,3"}
 
 
 def test_a_server_that_was_lost_is_tried_last_from_the_second_run_on(tmp_path: Path) -> None:
-    again = elsewhere_first(ALL)
+    again = reordered_environment(ALL)
     assert again == {"PGHOST": "new,next,/old", "PGPORT": "2,3,1"}
     words = ["30", "0.01", "log", "base", again["PGHOST"], again["PGPORT"]]
     body = """[ ! -e runs/3 ] || sleep 60; echo "$PGHOST $PGPORT"; exit 1"""
@@ -24,9 +24,9 @@ def test_a_server_that_was_lost_is_tried_last_from_the_second_run_on(tmp_path: P
         assert child.poll() is None
     os.killpg(child.pid, 15)
     child.wait()
-    message = [(tmp_path / "runs" / number / "stdout").read_text() for number in ("1", "2")]
-    assert message == ["/old,new,next 1,2,3\n", "new,next,/old 2,3,1\n"]
+    outputs = [(tmp_path / "runs" / number / "stdout").read_text() for number in ("1", "2")]
+    assert outputs == ["/old,new,next 1,2,3\n", "new,next,/old 2,3,1\n"]
 
 
 def test_the_first_of_one_server_is_that_server() -> None:
-    assert elsewhere_first({"PGHOST": "/sock", "PGPORT": "5"}) == {"PGHOST": "/sock", "PGPORT": "5"}
+    assert reordered_environment({"PGHOST": "/sock", "PGPORT": "5"}) == {"PGHOST": "/sock", "PGPORT": "5"}

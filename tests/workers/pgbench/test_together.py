@@ -6,12 +6,12 @@ import subprocess
 import time
 from pathlib import Path
 
-from workers.pgbench.run import TOGETHER
+from workers.pgbench.run import TOGETHER_SCRIPT
 
 
 def began(moment_s: float, file: Path) -> float:
-    """When a program that was told the moment began, by its own note."""
-    words = ["sh", "-c", TOGETHER, "together", f"{moment_s:.6f}", str(file), "echo", "a b"]
+    """Return when a program began that was to begin at this moment, by its own note."""
+    words = ["sh", "-c", TOGETHER_SCRIPT, "together", f"{moment_s:.6f}", str(file), "echo", "a b"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=file.parent)
     assert (done.stdout, done.stderr) == ("a b\n", "")
     assert list(file.parent.iterdir()) == [file]

@@ -1,7 +1,7 @@
 import pytest
 
 from results.domain.errors import ParseError
-from workers.postgres.installation import distinct_names, parse_found, parse_version
+from workers.postgres.installation import distinct_names, parse_listing, parse_version
 
 
 @pytest.mark.parametrize(
@@ -48,15 +48,15 @@ def test_names_do_not_depend_on_the_order_of_the_finds():
 
 def test_a_listing_is_read_installation_by_installation():
     text = "bin /a\nversion postgres (PostgreSQL) 16.9\nconfigure '--x'\nhas initdb\nhas psql\nbin /b\nbroken no lib\n"
-    first, second = parse_found(text)
+    first, second = parse_listing(text)
     assert (first.bin_dir, first.programs, second.broken) == ("/a", {"initdb", "psql"}, "no lib")
 
 
 def test_the_further_lines_of_a_broken_servers_message_are_passed_over():
-    found = parse_found("bin /b\nbroken error while loading\nshared libraries\n")
-    assert found[0].broken == "error while loading"
+    directories = parse_listing("bin /b\nbroken error while loading\nshared libraries\n")
+    assert directories[0].broken == "error while loading"
 
 
 def test_a_line_that_belongs_to_nothing_is_refused():
     with pytest.raises(ParseError, match=r"installation\.sh:1"):
-        parse_found("welcome!\n")
+        parse_listing("welcome!\n")

@@ -17,7 +17,7 @@ def setting(value: str, unit: str | None = None, boot: str = "", source: str = "
 
 
 @pytest.mark.parametrize(
-    ("wanted", "value", "unit"),
+    ("expected", "value", "unit"),
     [
         ("128MB", "16384", "8kB"),
         ("16384", "16384", "8kB"),
@@ -38,12 +38,12 @@ def setting(value: str, unit: str | None = None, boot: str = "", source: str = "
         ("-1", "-1", "kB"),
     ],
 )
-def test_the_same_quantity_written_in_two_ways(wanted: str, value: str, unit: str | None):
-    assert same_quantity(wanted, setting(value, unit))
+def test_the_same_quantity_written_in_two_ways(expected: str, value: str, unit: str | None):
+    assert same_quantity(expected, setting(value, unit))
 
 
 @pytest.mark.parametrize(
-    ("wanted", "value", "unit"),
+    ("expected", "value", "unit"),
     [
         ("128MB", "16385", "8kB"),
         ("1GB", "16384", "8kB"),
@@ -56,8 +56,8 @@ def test_the_same_quantity_written_in_two_ways(wanted: str, value: str, unit: st
         ("a, b", "b, a", None),
     ],
 )
-def test_different_quantities_are_told_apart(wanted: str, value: str, unit: str | None):
-    assert not same_quantity(wanted, setting(value, unit))
+def test_different_quantities_are_told_apart(expected: str, value: str, unit: str | None):
+    assert not same_quantity(expected, setting(value, unit))
 
 
 def test_a_value_that_the_server_rounds_to_its_unit_is_the_same():
@@ -109,8 +109,8 @@ def test_the_defaults_are_the_builds_whatever_is_set():
         "auto_explain.log_analyze": setting("off", boot="off"),
         "archive_command": Setting("", None, "default", None),
     }
-    found = defaults_layer(chosen)
-    assert found.kind == LayerKind.DEFAULTS
-    assert found.content == {"archive_command": "", "shared_buffers": "128MB"}
+    defaults = defaults_layer(chosen)
+    assert defaults.kind == LayerKind.DEFAULTS
+    assert defaults.content == {"archive_command": "", "shared_buffers": "128MB"}
     other = chosen | {"shared_buffers": setting("16384", "8kB", boot="16384")}
-    assert defaults_layer(other).hash == found.hash
+    assert defaults_layer(other).hash == defaults.hash

@@ -21,9 +21,9 @@ def test_a_server_of_another_major_version_is_found_out():
 
 def test_every_table_must_have_the_wanted_access_method():
     tables = {"accounts": "zheap", "branches": "heap"}
-    check = check_access_method(state(tables=tables), node="primary", wanted="zheap")
+    check = check_access_method(state(tables=tables), node="primary", access_method="zheap")
     assert (check.expected, check.actual, check.passed) == ("zheap", "branches: heap", False)
-    assert check_access_method(state(tables={"accounts": "zheap"}), node="primary", wanted="zheap").passed
+    assert check_access_method(state(tables={"accounts": "zheap"}), node="primary", access_method="zheap").passed
 
 
 def test_without_a_wanted_access_method_the_servers_default_counts():

@@ -41,7 +41,7 @@ class Pgpool:
             for row in read_rows(nodes, process.NODES, ("node_id", "status"))
             if row["status"] != "up"
         }
-        if down := sorted(given_up - failover.lost(stage)):
+        if down := sorted(given_up - failover.failed_nodes(stage)):
             raise TrialError(
                 f"pgpool-II gave up {', '.join(down)} while it was measured.",
                 where="measure",

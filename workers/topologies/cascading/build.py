@@ -8,7 +8,7 @@ from workers.servers import checks, nodes
 
 
 class Cascading:
-    """The topology of `workers.interfaces.Topology` and `Arranged`."""
+    """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """Starts or reuses the primary. Raises TrialError with the server's own words when it does not start."""

@@ -18,7 +18,7 @@ _DATABASE = "SELECT FROM pg_database WHERE datname = :'name'"
 
 
 class Endpoints:
-    """The topology of `workers.interfaces.Topology`, `Arranged` and `Released`."""
+    """The topology of `workers.interfaces.Topology`, `ArrangingTopology` and `ReleasingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """Runs the commands before, and asks every endpoint. Servers of Teiten on the agents are stopped.
@@ -94,7 +94,7 @@ async def _has_database(stage: Stage, node: str) -> None:
     async def look() -> bool:
         return bool(await server.query(_DATABASE, variables={"name": stage.database}))
 
-    there, _ = await nodes.patiently(look, bool, _PATIENCE_S)
+    there, _ = await nodes.wait_until(look, bool, _PATIENCE_S)
     if not there:
         raise VerifyError(
             f"The endpoint {server.host}:{server.port} has no database {stage.database}.",

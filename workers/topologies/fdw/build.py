@@ -15,7 +15,7 @@ from .sharing import shards_of
 
 
 class Fdw:
-    """The topology of `workers.interfaces.Topology` and `Arranged`."""
+    """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """Starts or reuses every server; kept data of which a part is lost are dropped, to be loaded anew. Raises

@@ -111,8 +111,8 @@ async def _move(stage: Stage, table: dict[str, Any]) -> int:
         part = f"{table['relation'][: _LONGEST_NAME - len(node) - 1]}_{node}"
         variables = {**words, "part": part, "bounds": share.bounds, "shard": node}
         await primary.execute(statements.PART, database=database, variables=variables)
-    before = await schema.dumped(primary, database, "--section=pre-data", f"--table={table['name']}")
-    after = await schema.dumped(primary, database, "--section=post-data", f"--table={table['name']}")
+    before = await schema.dump(primary, database, "--section=pre-data", f"--table={table['name']}")
+    after = await schema.dump(primary, database, "--section=post-data", f"--table={table['name']}")
 
     async def one(node: str, share: Part) -> int:
         server = stage.servers[node]

@@ -23,7 +23,7 @@ _OF_A_SUBSCRIBER = {"max_logical_replication_workers": "8", "max_worker_processe
 
 
 class Logical:
-    """The topology of `workers.interfaces.Topology` and `Arranged`."""
+    """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """Starts or reuses every server; what an earlier trial left of its subscriptions and copies is dropped. Raises
@@ -57,9 +57,7 @@ class Logical:
                 "replica identity full": [table["name"] for table in tables if table["whole_rows"]],
             },
         )
-        definitions = [
-            await schema.dumped(primary, database, f"--section={part}") for part in ("pre-data", "post-data")
-        ]
+        definitions = [await schema.dump(primary, database, f"--section={part}") for part in ("pre-data", "post-data")]
         rows = await _rows(primary, database)
         await nodes.all_of(_joined(stage, node, definitions, rows) for node in _subscribers(stage))
         await subscriptions.awaited(stage, _subscribers(stage))
@@ -77,7 +75,7 @@ class Logical:
             [copied] = await stage.servers[node].query(statements.COPIED, database=stage.database)
             unready, ready = copied["unready"], copied["ready"]
             actual = f"{unready} of {ready + unready} not ready" if unready else f"all {ready} ready"
-            state = await standby.stream_of(stage, node, "primary")
+            state = await standby.stream_state(stage, node, "primary")
             for check in (
                 Check("subscription's tables", node, f"all {ready + unready} ready", actual, ready > 0 == unready),
                 Check(

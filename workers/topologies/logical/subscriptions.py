@@ -30,7 +30,7 @@ async def made(stage: Stage, node: str) -> None:
     streams = server.installation.version_num >= FIRST_WITH_STREAMING
     variables = {
         "name": node,
-        "slot": standby.slot_of(stage, node),
+        "slot": standby.slot_name(stage, node),
         "conninfo": nodes.conninfo(environment, dbname=stage.database),
         "commit": str(parameters["subscriber_commit"]),
     }
@@ -43,7 +43,7 @@ async def made(stage: Stage, node: str) -> None:
         [copied] = await server.query(statements.COPIED, database=stage.database)
         return copied
 
-    ready, copied = await nodes.patiently(ask, lambda copied: not copied["unready"], _PATIENCE_S)
+    ready, copied = await nodes.wait_until(ask, lambda copied: not copied["unready"], _PATIENCE_S)
     if not ready:
         raise await _stuck(server, f"The first copy to {node} does not go on.", f"{copied['unready']} tables wait.")
 
@@ -59,13 +59,13 @@ async def awaited(stage: Stage, subscribers: Sequence[str]) -> None:
 async def caught_up(stage: Stage, node: str) -> None:
     """Waits until the subscriber has applied all that the primary has written by now. Raises TrialError when it makes
     no progress."""
-    lsn = await standby.written(stage.primary)
+    lsn = await standby.written_lsn(stage.primary)
 
     async def ask() -> dict[str, Any]:
         rows = await stage.primary.query(statements.APPLIED, variables={"lsn": lsn, "node": node})
         return rows[0] if rows else {"there": False, "state": "none"}
 
-    there, state = await nodes.patiently(ask, lambda state: bool(state["there"]), _PATIENCE_S)
+    there, state = await nodes.wait_until(ask, lambda state: bool(state["there"]), _PATIENCE_S)
     if not there:
         why = f"State of its stream: {state['state']}."
         raise await _stuck(stage.servers[node], f"{node} does not apply what the primary writes.", why)
@@ -77,7 +77,7 @@ async def ended(stage: Stage) -> None:
     await nodes.all_of(_unsubscribed(server) for node, server in stage.servers.items() if node != "primary")
     if "primary" not in stage.servers:
         return
-    free, _ = await nodes.patiently(lambda: stage.primary.execute(statements.RELEASE), _is_none, _PATIENCE_S)
+    free, _ = await nodes.wait_until(lambda: stage.primary.execute(statements.RELEASE), _is_none, _PATIENCE_S)
     if not free:
         raise await _stuck(stage.primary, "A replication slot of the primary is not given up.", "")
 

@@ -11,7 +11,7 @@ from .spec import POOLER, STREAMING
 
 
 class Pgpool:
-    """The topology of `workers.interfaces.Topology` and `Arranged`."""
+    """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """Looks for pgpool-II, then starts or reuses the primary, or all of several primaries. Raises VerifyError
@@ -60,7 +60,7 @@ async def _attach(stage: Stage) -> None:
     standbys = _others(stage)
     ways = await nodes.all_of(standby.attach(stage, node, "primary", peers, _connection(stage)) for node in standbys)
     stage.recorder.note("standbys", dict(zip(standbys, ways, strict=True)))
-    contents.record(stage, await contents.of_each(stage, stage.spec.servers, digest=False))
+    contents.record(stage, await contents.read_all(stage, stage.spec.servers, digest=False))
 
 
 def _others(stage: Stage) -> tuple[str, ...]:

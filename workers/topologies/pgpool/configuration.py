@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from results.domain.kinds.parameters import Scalar
 from workers.postgres.configuration import quote_value
-from workers.replication.failover_parameters import asked_for
+from workers.replication.failover_parameters import failover_options
 
 from .spec import HEALTH_CHECKS, OFF, STATEMENT, STREAMING
 
@@ -70,7 +70,7 @@ def pgpool_conf(
         "sr_check_user": user,
         "sr_check_database": "postgres",
     }
-    if asked_for(parameters):
+    if failover_options(parameters):
         values |= _failover(parameters, place, user)
     for number, backend in enumerate(backends):
         values |= {

@@ -19,7 +19,7 @@ from workers.postgres.server import SUPERUSER, Server
 from workers.remote import programs
 from workers.remote.job import Job
 from workers.replication.failover import PROMOTE
-from workers.replication.failover_parameters import asked_for
+from workers.replication.failover_parameters import failover_options
 from workers.servers import access
 
 from . import configuration
@@ -67,7 +67,7 @@ async def start(stage: Stage) -> None:
     for name, text in texts.items():
         await remote.put(f"{place.directory}/{name}", text, 0o600)
     await remote.put(f"{place.directory}/pool_passwd", await _passwords(stage), 0o600, secret=True)
-    if asked_for(parameters):
+    if failover_options(parameters):
         await _put_failover(stage, place)
     stage.poolers[POOLER] = Server(
         remote=remote,
@@ -192,5 +192,5 @@ async def _hand_out(stage: Stage) -> None:
     """Gives every client's agent the servers' password for pgpool-II's port."""
     pooler = stage.poolers[POOLER]
     for client in stage.clients:
-        await password.handed_to(client, stage.primary, stage.password_file(client, POOLER), port=pooler.port)
+        await password.hand_to(client, stage.primary, stage.password_file(client, POOLER), port=pooler.port)
     stage.poolers[POOLER] = replace(pooler, password_file=stage.password_file(stage.client, POOLER))

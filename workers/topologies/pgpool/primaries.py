@@ -19,10 +19,10 @@ async def start(stage: Stage, connection: str) -> None:
     """Every server runs for itself; all have one password. Every other server of Teiten on the agents is stopped.
     Raises TrialError with the server's own words."""
     nodes = stage.spec.servers
-    poolers = [node for node in stage.spec.nodes if node == POOLER]
+    asked = [node for node in stage.spec.nodes if node == POOLER]
 
     async def one(node: str) -> bool:
-        peers = (*poolers, *nodes[1:]) if node == "primary" else poolers
+        peers = (*asked, *nodes[1:]) if node == "primary" else asked
         listen, lines = access.listening(stage, node, peers, connection)
         stage.servers[node] = await cluster.ensure(
             stage.agents[node],
@@ -50,12 +50,12 @@ async def copy(stage: Stage) -> None:
     """Every server has the primary's data in the trial's database: it is compared, and copied where it differs. Raises
     TrialError with the tools' own words."""
     nodes = stage.spec.servers
-    digests = await contents.of_each(stage, nodes, digest=True)
-    stale = [node for node in nodes if digests[node] != digests["primary"]]
+    found = await contents.read_all(stage, nodes, digest=True)
+    stale = [node for node in nodes if found[node] != found["primary"]]
     await all_of(_copy(stage, node) for node in stale)
-    digests |= await contents.of_each(stage, stale, digest=True)
+    found |= await contents.read_all(stage, stale, digest=True)
     stage.recorder.note("copies", {node: "copied" if node in stale else "kept" for node in nodes[1:]})
-    contents.record(stage, digests)
+    contents.record(stage, found)
 
 
 async def _copy(stage: Stage, node: str) -> None:
@@ -77,5 +77,5 @@ async def _reach(stage: Stage, node: str) -> dict[str, str]:
     if remote.address.name == stage.agents["primary"].address.name:
         return source.environment(local=True)
     file = f"{stage.job_dir(remote)}/pgpass-source"
-    await password.handed_to(remote, source, file)
+    await password.hand_to(remote, source, file)
     return source.environment() | {"PGPASSFILE": file}

@@ -17,7 +17,7 @@ SELECT pg_reload_conf() \\g /dev/null
 
 
 class Streaming:
-    """The topology of `workers.interfaces.Topology` and `Arranged`."""
+    """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """Starts or reuses the primary. Raises TrialError with the server's own words when it does not start."""

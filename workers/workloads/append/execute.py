@@ -37,7 +37,7 @@ class RowsBefore:
 
 
 class Append:
-    """The workload of `workers.interfaces.Workload` and `Audited`."""
+    """The workload of `workers.interfaces.Workload` and `AuditingWorkload`."""
 
     async def load(self, stage: Stage, database: str) -> None:
         """The table, without a partition yet. Raises VerifyError for what the server lacks."""

@@ -15,7 +15,7 @@ from workers.pgbench.parameters import check_server
 from workers.pgbench.run import ScriptFile
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_LOG_PREFIX, FIRST_WITH_USER_TIMEOUT, require
 from workers.replication import failover
-from workers.replication.failover_parameters import asked_for
+from workers.replication.failover_parameters import failover_options
 
 _HERE = Path(__file__).parent
 _TABLE, _ENTRY, _PRESENT = ((_HERE / f"{name}.sql").read_text() for name in ("table", "entry", "present"))
@@ -23,7 +23,7 @@ _ROWS = "SELECT count(*) AS rows FROM ledger"
 
 
 class Ledger:
-    """The workload of `workers.interfaces.Workload` and `Audited`."""
+    """The workload of `workers.interfaces.Workload` and `AuditingWorkload`."""
 
     async def load(self, stage: Stage, database: str) -> None:
         """The table, empty. Raises VerifyError for what the versions lack."""
@@ -51,14 +51,14 @@ class Ledger:
         arguments = await _arguments(stage, stage.spec.duration_s)
         environment = await failover.environment(stage)
         await failover.prepare(stage)
-        lost = asked_for(stage.spec.topology_parameters) is not None
+        lost = failover_options(stage.spec.topology_parameters) is not None
         pause_s = int(stage.spec.parameters["retry_ms"]) / 1000 if lost else None
         job = await surviving.start(
             stage,
             arguments,
             environment,
             database=failover.connection(stage, int(stage.spec.parameters["silence_s"])),
-            again=failover.elsewhere_first(environment),
+            again=failover.reordered_environment(environment),
             pause_s=pause_s,
         )
         since = time.monotonic()  # begun by now: nothing comes before its second

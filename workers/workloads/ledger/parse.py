@@ -37,9 +37,9 @@ def parse(reading: Reading) -> Part:
     part = Part()
     by_server: tuple[Measurement, ...] = ()
     if failover is not None:
-        loss = service.Loss(failover.struck_s - start_s, failover.promoted_s - start_s)
+        loss = service.PrimaryLoss(failover.struck_s - start_s, failover.promoted_s - start_s)
         part = service.failover_part(log, runs, length_s, start_s + reading.clock_offset_s, loss)
-        if counts := service.served(log, start_s + reading.clock_offset_s, loss):
+        if counts := service.transactions_by_server(log, start_s + reading.clock_offset_s, loss):
             places = ("primary", failover.promoted)
             by_server = tuple(Measurement("transactions", n, at) for n, at in zip(counts, places, strict=True))
     ranges = _present(reading)
@@ -85,7 +85,7 @@ def _failures(
     """Why the numbers are not those of the trial that was asked for, the plainest reason first; '' is none."""
     if reading.files.get("timed_out", "").strip():
         yield "pgbench was still running at its deadline and was ended."
-    if not failed_over and (trouble := next((run.trouble for run in runs if run.trouble), "")):
+    if not failed_over and (trouble := next((run.error_message for run in runs if run.error_message), "")):
         yield trouble
     if not log.total:
         yield "No transaction was finished."

@@ -43,7 +43,7 @@ class Registry:
 
 
 class Registered:
-    """The topology of `workers.interfaces.Topology` and `Released`."""
+    """The topology of `workers.interfaces.Topology` and `ReleasingTopology`."""
 
     async def build(self, stage: Stage) -> None:
         """The registry, then the server, which is made known to it. Raises TrialError, CommandError."""
