@@ -29,36 +29,29 @@ def values(part: Part) -> dict[tuple[str, str, str], float]:
 
 @pytest.mark.parametrize("version", ["16", "18"])
 def test_a_standby_that_applies_a_second_late_is_a_second_behind(version: str) -> None:
-    stored_values = values(recorded(f"late-{version}", "primary"))
-    assert 0.95 <= stored_values["replication.lag.max", "standby1", ""] < 1.2
-    assert stored_values["replication.lag.max", "standby1", "flushed"] < 0.1
-    assert (
-        stored_values["replication.lag_bytes", "standby1", ""]
-        > 100_000
-        > stored_values["replication.lag_bytes", "standby1", "sent"]
-    )
-    assert 0.9 <= stored_values["replication.catch_up", "standby1", ""] < 1.2
-    assert {node for _, node, _ in stored_values} == {"standby1"}, "the sender itself is behind nobody"
+    found = values(recorded(f"late-{version}", "primary"))
+    assert 0.95 <= found["replication.lag.max", "standby1", ""] < 1.2
+    assert found["replication.lag.max", "standby1", "flushed"] < 0.1
+    assert found["replication.lag_bytes", "standby1", ""] > 100_000 > found["replication.lag_bytes", "standby1", "sent"]
+    assert 0.9 <= found["replication.catch_up", "standby1", ""] < 1.2
+    assert {node for _, node, _ in found} == {"standby1"}, "the sender itself is behind nobody"
 
 
 @pytest.mark.parametrize("version", ["16", "18"])
 def test_what_it_replays_is_a_second_old_whatever_came_before_the_trial(version: str) -> None:
     """The first samples of the window tell the end of the trial before, a quarter of an hour ago."""
-    stored_values = values(recorded(f"late-{version}", "standby1"))
-    assert 0.95 <= stored_values["replication.replay_age.max", "standby1", ""] < 1.2
-    assert sorted({metric for metric, _, _ in stored_values}) == [
-        "replication.replay_age",
-        "replication.replay_age.max",
-    ]
+    found = values(recorded(f"late-{version}", "standby1"))
+    assert 0.95 <= found["replication.replay_age.max", "standby1", ""] < 1.2
+    assert sorted({metric for metric, _, _ in found}) == ["replication.replay_age", "replication.replay_age.max"]
 
 
 def test_below_a_cascading_standby_all_is_filed_under_those_below() -> None:
     part = recorded("cascade-16", "cascade")
-    stored_values = values(part)
+    found = values(part)
     for node in ("standby1", "standby2"):
-        assert stored_values["replication.lag_bytes", node, ""] >= 0
-        assert stored_values["replication.catch_up", node, ""] == 0, "it had when first asked"
-    assert ("replication.replay_age", "cascade", "") in stored_values
+        assert found["replication.lag_bytes", node, ""] >= 0
+        assert found["replication.catch_up", node, ""] == 0, "it had when first asked"
+    assert ("replication.replay_age", "cascade", "") in found
     assert not part.gaps
 
 
@@ -123,9 +116,9 @@ def test_ages_are_corrected_for_both_clocks() -> None:
 
 
 def test_who_had_caught_up_when_first_asked_took_no_time() -> None:
-    stored_values = values(read(line(109.5, behind("a", 0, 0.1)), caught_up_json=caught_up(110.4, a=110.39, b=110.6)))
-    assert stored_values["replication.catch_up", "a", ""] == 0
-    assert stored_values["replication.catch_up", "b", ""] == pytest.approx(0.6)
+    found = values(read(line(109.5, behind("a", 0, 0.1)), caught_up_json=caught_up(110.4, a=110.39, b=110.6)))
+    assert found["replication.catch_up", "a", ""] == 0
+    assert found["replication.catch_up", "b", ""] == pytest.approx(0.6)
 
 
 def test_who_did_not_catch_up_is_a_gap_and_no_number() -> None:

@@ -48,7 +48,7 @@ def test_rows_are_as_postgresql_writes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "reported"),
+    ("expected", "found", "told"),
     [
         (["a", "b", "b"], ["b", "a", "b"], ""),
         ([], [], ""),
@@ -62,9 +62,9 @@ def test_rows_are_as_postgresql_writes_them() -> None:
     ],
 )
 def test_contents_are_compared_row_for_row_whatever_their_order(
-    expected: list[str], found: list[str], reported: str
+    expected: list[str], found: list[str], told: str
 ) -> None:
-    assert difference(expected, found) == reported
+    assert difference(expected, found) == told
 
 
 def test_a_long_row_is_told_by_its_beginning() -> None:

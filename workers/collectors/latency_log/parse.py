@@ -75,8 +75,8 @@ def _one(reading: Reading, path: str, node: str) -> tuple[tuple[Latencies, ...],
     gaps: tuple[Gap, ...] = ()
     if folded.damaged:
         gaps = (Gap("latency_log", node, f"{folded.damaged} lines of the log were not transactions"),)
-    latencies = tuple(_latencies(folded, node, shift))
-    return tuple(replace(one, label=folded.beside) for one in latencies) if folded.beside else latencies, gaps
+    found = tuple(_latencies(folded, node, shift))
+    return tuple(replace(one, label=folded.beside) for one in found) if folded.beside else found, gaps
 
 
 def _read(text: str) -> _Folded:
@@ -130,8 +130,8 @@ def _latencies(folded: _Folded, node: str, shift: int) -> Iterator[Latencies]:
 
 def _heat(counts: Counter[tuple[int, int]], shift: int) -> HeatMap:
     cells = sorted((second + shift, bucket, count) for (second, bucket), count in counts.items())
-    seconds, buckets, transactions = zip(*cells, strict=True) if cells else ((), (), ())
-    return HeatMap(tuple(seconds), tuple(buckets), tuple(transactions))
+    seconds, buckets, numbers = zip(*cells, strict=True) if cells else ((), (), ())
+    return HeatMap(tuple(seconds), tuple(buckets), tuple(numbers))
 
 
 def _measurements(latencies: Latencies, node: str = "") -> Iterator[Measurement]:

@@ -33,8 +33,8 @@ class Perf:
     async def start(self, stage: Stage, node: str) -> None:
         """Finds out what perf can do here, then starts the recording. Raises AgentError with perf's words."""
         server, directory = stage.servers[node], _directory(stage, node)
-        probe = await _probed(server, directory)
-        stage.keep(probe, node)
+        found = await _probed(server, directory)
+        stage.keep(found, node)
         await Job.start(
             server.remote,
             directory,
@@ -42,8 +42,8 @@ class Perf:
             deadline_s=stage.lifetime_s,
             env={
                 "DATA_DIR": server.data_dir,
-                "EVENT": probe.event,
-                "GRAPH": probe.graph,
+                "EVENT": found.event,
+                "GRAPH": found.graph,
                 "FREQUENCY": str(FREQUENCY),
                 "LIMIT_KB": str(LIMIT_KB),
                 **slices(stage.measured_s),
@@ -56,7 +56,7 @@ class Perf:
         job = Job.attach(server.remote, directory)
         await job.signal("TERM")
         finished = await job.finished()
-        probe = stage.kept(Found, node)
+        found = stage.kept(Found, node)
         stage.recorder.add(f"{_folder(node)}/perf.log", finished.stderr)
         if reason := _broken(finished):
             stage.recorder.gap("perf", node, reason)
@@ -66,15 +66,15 @@ class Perf:
             (_HERE / "fold.sh").read_text(),
             directory,
             (_HERE / "fold.awk").read_text(),
-            probe.binary,
-            *probe.options,
+            found.binary,
+            *found.options,
             check=False,
             timeout_s=_FOLD_LIMIT_S,
         )
         if folded.exit_status != 0:
             stage.recorder.gap("perf", node, f"the samples could not be read: {folded.stderr.strip()}")
             return
-        head = f"event {probe.event}\ngraph {probe.graph}\nfrequency {FREQUENCY}\n"
+        head = f"event {found.event}\ngraph {found.graph}\nfrequency {FREQUENCY}\n"
         stage.recorder.add(f"{_folder(node)}/recorded.txt", head + finished.stdout)
         stage.recorder.add(f"{_folder(node)}/stacks.txt", folded.stdout)
 

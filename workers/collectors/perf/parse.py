@@ -64,14 +64,14 @@ def parse(reading: Reading) -> Part:
 
 def read_recorded(text: str) -> Recorded:
     """Raises ParseError for anything that is no recording."""
-    fields: dict[str, str] = {}
+    said: dict[str, str] = {}
     slices: list[tuple[float, float]] = []
     began: float | None = None
     ended: float | None = None
     for number, line in enumerate(text.splitlines(), 1):
         name, _, value = line.partition(" ")
         if name not in _TIMES:
-            fields[name] = value
+            said[name] = value
             continue
         moment = _moment(value, number, line)
         if name == "began":
@@ -81,10 +81,10 @@ def read_recorded(text: str) -> Recorded:
         elif began is not None:
             slices.append((began, ended or moment))
             began = None
-    frequency = fields.get("frequency", "")
-    if not slices or not {"event", "graph"} <= fields.keys() or not frequency.isdigit() or not int(frequency):
+    frequency = said.get("frequency", "")
+    if not slices or not {"event", "graph"} <= said.keys() or not frequency.isdigit() or not int(frequency):
         raise ParseError("not what perf recorded", file=_RECORDED, line=1, text=text[:200])
-    return Recorded(fields["event"], fields["graph"], int(frequency), tuple(slices))
+    return Recorded(said["event"], said["graph"], int(frequency), tuple(slices))
 
 
 def read_stacks(text: str) -> tuple[dict[str, int], int]:
@@ -142,9 +142,9 @@ def _losses(lost: int, samples: int, node: str) -> tuple[Gap, ...]:
 def _shares(stacks: dict[str, int], node: str) -> Iterator[Measurement]:
     samples = sum(stacks.values())
     functions = sorted(by_function(stacks).items(), key=lambda item: (-item[1].own, item[0]))
-    for function, count in functions[:TOP_FUNCTIONS]:
-        if count.own:
-            yield Measurement("perf.share", 100 * count.own / samples, node, _label(function))
+    for function, found in functions[:TOP_FUNCTIONS]:
+        if found.own:
+            yield Measurement("perf.share", 100 * found.own / samples, node, _label(function))
 
 
 def _label(function: str) -> str:

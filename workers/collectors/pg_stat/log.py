@@ -37,7 +37,7 @@ def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
     text ends with how long it took, as it is logged at its end. Of each kind the first 200 are kept, then one event
     says how many more there were."""
     seen: Counter[str] = Counter()
-    events: list[Event] = []
+    found: list[Event] = []
     last: dict[str, Event] = {}
     lines = text.splitlines()
     for index, line in enumerate(lines):
@@ -51,12 +51,12 @@ def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
         seen[kind] += 1
         last[kind] = event
         if seen[kind] <= _MOST_OF_A_KIND:
-            events.append(event)
+            found.append(event)
     for kind, count in seen.items():
         if count > _MOST_OF_A_KIND:
             more = f"{count - _MOST_OF_A_KIND} more until here; the last: {last[kind].text}"
-            events.append(Event(last[kind].at_s, node, kind, more))
-    return tuple(events)
+            found.append(Event(last[kind].at_s, node, kind, more))
+    return tuple(found)
 
 
 def replayed_to(text: str) -> float | None:

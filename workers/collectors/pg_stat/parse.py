@@ -41,8 +41,8 @@ def _differences(reading: Reading) -> tuple[tuple[Measurement, ...], tuple[Gap, 
     before, after = (read_snapshot(reading.files[name], name) for name in ("before.json", "after.json"))
     if reason := why_not_comparable(before, after):
         return (), (Gap("pg_stat", reading.node, reason),)
-    all_differences = tuple(differences(before, after, reading.node))
-    return (*all_differences, *_own_wal(before.wal_bytes, after.wal_bytes, reading)), ()
+    found = tuple(differences(before, after, reading.node))
+    return (*found, *_own_wal(before.wal_bytes, after.wal_bytes, reading)), ()
 
 
 def _own_wal(before: float, after: float, reading: Reading) -> Iterator[Measurement]:

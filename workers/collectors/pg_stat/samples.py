@@ -26,7 +26,7 @@ _LEVELS = (("active", "backends.active", "1"), ("waiting", "backends.waiting", "
 
 def read_samples(text: str, file: str = "samples.txt") -> list[Mapping[str, Any]]:
     """Every whole line (a killed psql may leave half of one). Raises ParseError for a damaged one."""
-    samples = []
+    found = []
     for number, line in enumerate(text.split("\n")[:-1], 1):
         if not line.strip():
             continue
@@ -36,8 +36,8 @@ def read_samples(text: str, file: str = "samples.txt") -> list[Mapping[str, Any]
             sum(float(backends) for backends in (sample.get("waits") or {}).values())
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ParseError("not a sample of statistics", file=file, line=number, text=line) from None
-        samples.append(sample)
-    return samples
+        found.append(sample)
+    return found
 
 
 def sample_series(samples: Sequence[Mapping[str, Any]], node: str, start_s: float) -> Iterator[Series]:

@@ -74,8 +74,8 @@ def _times_to_catch_up(asked_at_s: float, caught_up: Mapping[str, float], end_s:
 
 def _caught_up(text: str) -> tuple[float, dict[str, float]]:
     try:
-        content = json.loads(text)
-        return float(content["asked_at"]), {str(node): float(at_s) for node, at_s in content["caught_up"].items()}
+        found = json.loads(text)
+        return float(found["asked_at"]), {str(node): float(at_s) for node, at_s in found["caught_up"].items()}
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ParseError("not times of catching up", file="caught_up.json", line=1, text=text[:200]) from None
 

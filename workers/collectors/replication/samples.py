@@ -37,15 +37,15 @@ class Sample:
 
 def read_samples(text: str, file: str) -> list[Sample]:
     """Every whole line (a killed psql may leave half of one). Raises ParseError for a damaged one."""
-    samples = []
+    found = []
     for number, line in enumerate(text.split("\n")[:-1], 1):
         if not line.strip():
             continue
         try:
-            samples.append(_sample(json.loads(line)))
+            found.append(_sample(json.loads(line)))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ParseError("not a sample of replication", file=file, line=number, text=line) from None
-    return samples
+    return found
 
 
 def nodes_behind(samples: Sequence[Sample]) -> list[str]:

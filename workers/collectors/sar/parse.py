@@ -74,15 +74,15 @@ def _series(samples: list[Sample], times: tuple[float, ...], node: str) -> tuple
         for key, value in sample.values.items():
             columns[key][index] = value
     regular = all(abs(at - times[0] - index) < 1e-3 for index, at in enumerate(times))
-    series = []
+    found = []
     for (name, label), values in columns.items():
         if name.startswith(_PER_DEVICE) and not any(
             columns[key, label][i] > 0 for key in _siblings(name) for i in range(len(samples))
         ):
             continue
         timing = (1.0, ()) if regular else (0.0, times)
-        series.append(Series(name, node, _UNITS[name], times[0], timing[0], tuple(values), label, timing[1]))
-    return tuple(series)
+        found.append(Series(name, node, _UNITS[name], times[0], timing[0], tuple(values), label, timing[1]))
+    return tuple(found)
 
 
 def _siblings(name: str) -> tuple[str, ...]:
@@ -91,9 +91,9 @@ def _siblings(name: str) -> tuple[str, ...]:
 
 
 def _means(series: tuple[Series, ...], inside: list[int]) -> tuple[Measurement, ...]:
-    means = []
+    found = []
     for one in series:
         values = [one.values[index] for index in inside if not math.isnan(one.values[index])]
         if values:
-            means.append(Measurement(one.name, math.fsum(values) / len(values), one.node, one.label))
-    return tuple(means)
+            found.append(Measurement(one.name, math.fsum(values) / len(values), one.node, one.label))
+    return tuple(found)

@@ -27,7 +27,7 @@ class Endpoint:
 
 def endpoints(text: str) -> tuple[Endpoint, ...]:
     """'db1:5432 primary, db2 standby' → endpoints. Raises ValueError for one that is none."""
-    listed = []
+    found = []
     for part in text.split(","):
         match = _PARTS.fullmatch(part.strip())
         if match is None:
@@ -35,5 +35,5 @@ def endpoints(text: str) -> tuple[Endpoint, ...]:
         port = int(match["port"] or 5432)
         if not 0 < port < 65536:
             raise ValueError(f"{port} is not a port")
-        listed.append(Endpoint(match["host"].strip("[]"), port, match["role"] or "coordinator"))
-    return tuple(listed)
+        found.append(Endpoint(match["host"].strip("[]"), port, match["role"] or "coordinator"))
+    return tuple(found)

@@ -28,12 +28,12 @@ def parts(method: str, count: int, *, key: str, parent: str, first: int, last: i
             for number in range(count)
         ]
     cuts = [first + (last - first + 1) * number // count for number in range(1, count)]
-    parsed = []
+    found = []
     for start, end in zip([None, *cuts], [*cuts, None], strict=True):
         lower, upper = ("MINVALUE" if start is None else str(start)), ("MAXVALUE" if end is None else str(end))
         conditions = [f"{key} >= {start}"] * (start is not None) + [f"{key} < {end}"] * (end is not None)
-        parsed.append(Part(f"FROM ({lower}) TO ({upper})", " AND ".join(conditions) or "true"))
-    return parsed
+        found.append(Part(f"FROM ({lower}) TO ({upper})", " AND ".join(conditions) or "true"))
+    return found
 
 
 def label(number: int, count: int, identity: str) -> str:
@@ -45,8 +45,8 @@ def label(number: int, count: int, identity: str) -> str:
 def whole(database: str, shards: Sequence[Mapping[str, str]], identity: str) -> bool:
     """Whether these shards hold their parts of the primary's database, as far as they are among those that share it.
     shards: of each, its databases and what is said of them."""
-    fields = shards[0].get(database, "").split()
-    if len(fields) < 4 or not fields[3].isdigit():
+    said = shards[0].get(database, "").split()
+    if len(said) < 4 or not said[3].isdigit():
         return False
-    count = int(fields[3])
+    count = int(said[3])
     return all(shard.get(database) == label(number, count, identity) for number, shard in enumerate(shards[:count], 1))

@@ -8,8 +8,8 @@ from typing import Any
 
 def scans(plan: Any) -> tuple[int, int]:
     """(foreign scans, those of them that run at once) of EXPLAIN (FORMAT JSON)."""
-    foreign_scans = [node for node in _nodes(plan[0]["Plan"]) if node["Node Type"] == "Foreign Scan"]
-    return len(foreign_scans), sum(node.get("Async Capable", False) for node in foreign_scans)
+    found = [node for node in _nodes(plan[0]["Plan"]) if node["Node Type"] == "Foreign Scan"]
+    return len(found), sum(node.get("Async Capable", False) for node in found)
 
 
 def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -40,15 +40,15 @@ async def on_trial(stage: Stage) -> AccessMethod:
     rows = await server.query(SQL["definition"], database=stage.database, variables={"name": wanted})
     if not rows:
         raise _lacking(stage, "pg_am does not name it among the table access methods.")
-    access_method = AccessMethod(**rows[0])
-    if not access_method.extension and access_method.schema != _BUILT_IN:
+    found = AccessMethod(**rows[0])
+    if not found.extension and found.schema != _BUILT_IN:
         raise VerifyError(
-            f"The access method {access_method.name} cannot be made in another cluster.",
+            f"The access method {found.name} cannot be made in another cluster.",
             where="access_method",
-            why=f"Its handler {access_method.schema}.{access_method.handler} is of no extension and not built in.",
+            why=f"Its handler {found.schema}.{found.handler} belongs to no extension and is not built in.",
             todo="Make it an extension: the checks run in clusters of their own.",
         )
-    return access_method
+    return found
 
 
 def _lacking(stage: Stage, why: str) -> VerifyError:

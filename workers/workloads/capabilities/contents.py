@@ -38,16 +38,16 @@ def texts(rows: Iterable[object]) -> list[str]:
     return [str(row) for row in rows]
 
 
-def difference(expected: Iterable[str], actual_rows: Iterable[str]) -> str:
+def difference(expected: Iterable[str], found: Iterable[str]) -> str:
     """How two contents differ, whatever their order, with the first rows that do; '' when every row is there as often
     as it should be."""
-    wanted, actual = Counter(expected), Counter(actual_rows)
+    wanted, actual = Counter(expected), Counter(found)
     missing, surplus = sorted((wanted - actual).elements()), sorted((actual - wanted).elements())
     if not missing and not surplus:
         return ""
-    message = [f"expected {wanted.total()} rows, found {actual.total()}"]
-    message += [f"{len(rows)} {kind}, such as {_some(rows)}" for kind, rows in _named(missing, surplus) if rows]
-    return "; ".join(message)
+    told = [f"expected {wanted.total()} rows, found {actual.total()}"]
+    told += [f"{len(rows)} {kind}, such as {_some(rows)}" for kind, rows in _named(missing, surplus) if rows]
+    return "; ".join(told)
 
 
 def _named(missing: list[str], surplus: list[str]) -> list[tuple[str, list[str]]]:

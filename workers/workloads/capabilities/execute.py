@@ -49,16 +49,16 @@ class Capabilities:
             async with Scratch(stage, stage.kept(AccessMethod)) as scratch:
                 for order, check in enumerate(checks):
                     since_s = time.monotonic()
-                    verdict, message = await verdict_of(
+                    verdict, said = await verdict_of(
                         check, scratch, int(parameters["rows"]), float(parameters["deadline"])
                     )
                     seconds = time.monotonic() - since_s
-                    _record(stage, check, verdict, message, {"order": order, "seconds": round(seconds, 3)})
+                    _record(stage, check, verdict, said, {"order": order, "seconds": round(seconds, 3)})
         finally:  # what was checked before it broke off is kept
             stage.measured(began_s, time.time() + offset_s)
 
 
-def _record(stage: Stage, check: Capability, verdict: Verdict, message: str, more: Mapping[str, float]) -> None:
+def _record(stage: Stage, check: Capability, verdict: Verdict, said: str, more: Mapping[str, float]) -> None:
     content = {
         "access_method": stage.kept(AccessMethod).name,
         "title": check.title,
@@ -71,8 +71,8 @@ def _record(stage: Stage, check: Capability, verdict: Verdict, message: str, mor
         **more,
     }
     stage.recorder.add(f"workload/checks/{check.name}.json", json.dumps(content, ensure_ascii=False, indent=1))
-    if verdict.outcome is not Outcome.YES and message.strip():
-        stage.recorder.add(f"workload/checks/{check.name}.log", message)
+    if verdict.outcome is not Outcome.YES and said.strip():
+        stage.recorder.add(f"workload/checks/{check.name}.log", said)
 
 
 WORKLOAD = Capabilities()

@@ -16,7 +16,7 @@ _FOLDER = "workers.workloads.capabilities.checks"
 def all_checks() -> tuple[Capability, ...]:
     """Every capability, by group, then title. Raises TeitenError for two of one name."""
     package = import_module(_FOLDER)
-    modules = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    modules = sorted(found.name for found in pkgutil.iter_modules(package.__path__))
     checks = [check for name in modules for check in import_module(f"{_FOLDER}.{name}").CHECKS]
     names = [check.name for check in checks]
     if twice := sorted({name for name in names if names.count(name) > 1}):

@@ -36,12 +36,10 @@ def crash_in(log: str) -> Crash | None:
     """The first crash that a server's log tells of."""
     lines = [_STAMP.sub("", line) for line in log.splitlines()]
     for number, line in enumerate(lines):
-        if match := _CRASH.fullmatch(line.strip()):
-            lines_of_crash = [line, *(more for more in lines[number + 1 : number + 3] if more.startswith("DETAIL:"))]
-            ran = _RAN.search(lines_of_crash[-1])
-            return Crash(
-                " ".join(lines_of_crash), match["signal"] == str(_KILLED), ran["statement"].strip() if ran else ""
-            )
+        if found := _CRASH.fullmatch(line.strip()):
+            told = [line, *(more for more in lines[number + 1 : number + 3] if more.startswith("DETAIL:"))]
+            ran = _RAN.search(told[-1])
+            return Crash(" ".join(told), found["signal"] == str(_KILLED), ran["statement"].strip() if ran else "")
     return None
 
 

@@ -70,8 +70,8 @@ def other_sqlstates(expected: Sequence[str], actual: Sequence[str]) -> list[tupl
     differ in anything else."""
     if len(expected) != len(actual):
         return []
-    pairs = [(due, state) for due, state in zip(expected, actual, strict=True) if due != state]
-    alike = all(_SQLSTATE.fullmatch(due) and _SQLSTATE.fullmatch(state) for due, state in pairs)
+    pairs = [(due, told) for due, told in zip(expected, actual, strict=True) if due != told]
+    alike = all(_SQLSTATE.fullmatch(due) and _SQLSTATE.fullmatch(told) for due, told in pairs)
     return pairs if alike else []
 
 

@@ -40,15 +40,15 @@ async def verdict_of(capability: Capability, scratch: Scratch, rows: int, deadli
     since = await server.log_size()
     lab = Lab(scratch, capability.name, database, rows)
     ended = await _ended(capability, lab, deadline_s)
-    log_text = await _logged(lab, server, since)
+    said = await _logged(lab, server, since)
     until = time.monotonic() + _TOLD_S
-    while ended.lost and log.crash_in(log_text) is None and time.monotonic() < until:
+    while ended.lost and log.crash_in(said) is None and time.monotonic() < until:
         await asyncio.sleep(_POLL_S)
-        log_text = await _logged(lab, server, since)
-    verdict, clean = judged(ended, log_text)
+        said = await _logged(lab, server, since)
+    verdict, clean = judged(ended, said)
     if capability.own_cluster or not clean or not await scratch.drop_database(database):
         await scratch.drop(role)
-    return verdict, log_text
+    return verdict, said
 
 
 async def _place(scratch: Scratch, role: str, capability: Capability) -> tuple[Server, Database]:
@@ -98,12 +98,12 @@ def _verdict(lab: Lab, *last: Finding) -> Verdict:
     return weigh([*last, *lab.findings], lab.noted, lab.compared)
 
 
-def judged(ended: Ended, log_text: str) -> tuple[Verdict, bool]:
+def judged(ended: Ended, said: str) -> tuple[Verdict, bool]:
     """(what the check came to, whether its server can be used further). A crash that the log tells of weighs more than
     what the check saw of it."""
-    verdict, crash = ended.verdict, log.crash_in(log_text)
+    verdict, crash = ended.verdict, log.crash_in(said)
     if crash is None:
-        errors = log.errors_in(log_text) if ended.late else ""
+        errors = log.errors_in(said) if ended.late else ""
         if errors:
             verdict = replace(verdict, outcome=Outcome.CANNOT, message=f"{verdict.message} {errors}")
         return verdict, ended.clean

@@ -51,14 +51,12 @@ async def analyze(lab: Lab) -> None:
     rows, db = await lab.fill(), lab.database
     await db.run(SQL["analyze"])
     lines = await db.lines(SQL["analyze: columns"], rows=lab.row_count)
-    statistics = {name: (float(nulls), float(distinct)) for name, nulls, distinct in map(str.split, lines)}
-    if not statistics:
+    found = {name: (float(nulls), float(distinct)) for name, nulls, distinct in map(str.split, lines)}
+    if not found:
         raise Differs("ANALYZE left no statistics in pg_stats.", statement=SQL["analyze: columns"])
     for column, distinct in {"id": lab.row_count, "part": 10, "word": lab.row_count}.items():
-        if column not in statistics or statistics[column][0] or not _near(statistics[column][1], distinct):
-            words = (
-                f"Of {column}, with {distinct} different values and no null, pg_stats says {statistics.get(column)}."
-            )
+        if column not in found or found[column][0] or not _near(found[column][1], distinct):
+            words = f"Of {column}, with {distinct} different values and no null, pg_stats says {found.get(column)}."
             lab.lacks(words, statement=SQL["analyze: columns"])
     counted = await db.number(SQL["analyze: rows"])
     if not _near(counted, lab.row_count):
@@ -117,8 +115,8 @@ def _some(rows: dict[int, Item]) -> list[Item]:
     return [row for row in rows.values() if 100 <= row.id <= 300]
 
 
-def _near(actual: float, wanted: float) -> bool:
-    return abs(actual - wanted) <= _NEAR * wanted
+def _near(found: float, wanted: float) -> bool:
+    return abs(found - wanted) <= _NEAR * wanted
 
 
 CHECKS = (

@@ -142,10 +142,10 @@ async def _backup(lab: Lab, name: str) -> str:
     try:
         await lab.scratch.remote.script(_BACKUP, *words, env=server.environment(local=True), timeout_s=600)
     except CommandError as error:
-        message = f"{program} failed: {error.stderr.strip()}"
+        said = f"{program} failed: {error.stderr.strip()}"
         if means_ran_out(error.stderr) or posixpath.dirname(program) != own:
-            raise NotTried(message) from error
-        raise Differs(message, statement=f"{program} -X stream -c fast --no-sync") from error
+            raise NotTried(said) from error
+        raise Differs(said, statement=f"{program} -X stream -c fast --no-sync") from error
     return role
 
 

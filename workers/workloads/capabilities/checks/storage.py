@@ -59,9 +59,9 @@ async def toast(lab: Lab) -> None:
     rows = [_changed(row) for row in rows if row.id % 5]
     lab.same("after UPDATE, DELETE and VACUUM", rows, await db.scanned(query), statement=query)
     whole = next(row.body for row in rows if row.id == 106)
-    outcome = "the same" if await db.lines(SQL["toast: whole"]) == [whole] else "another"
+    found = "the same" if await db.lines(SQL["toast: whole"]) == [whole] else "another"
     what = f"one value of {len(whole)} characters, one by one"
-    lab.equal(what, "the same", outcome, statement=SQL["toast: whole"])
+    lab.equal(what, "the same", found, statement=SQL["toast: whole"])
     lab.notes(f"Stored {(await db.run(SQL['toast: where'])).strip()}.")
     await lab.own_method()
 
@@ -73,13 +73,13 @@ async def fillfactor(lab: Lab) -> None:
     await lab.holds(rows, table="full_pages")
     await lab.holds(rows, table="half_pages")
     full, half = map(int, (await db.run(SQL["fillfactor: sizes"])).split())
-    message = f"{full} bytes at fillfactor 100, {half} at 50."
+    said = f"{full} bytes at fillfactor 100, {half} at 50."
     if half < full * _LEAVES_NONE:
-        lab.lacks(f"Accepted and ignored: {message}", statement=SQL["fillfactor: sizes"])
+        lab.lacks(f"Accepted and ignored: {said}", statement=SQL["fillfactor: sizes"])
     elif half < full * _LEAVES_SPACE:
-        lab.lacks(f"Leaves less space than asked for: {message}", statement=SQL["fillfactor: sizes"])
+        lab.lacks(f"Leaves less space than asked for: {said}", statement=SQL["fillfactor: sizes"])
     else:
-        lab.notes(message)
+        lab.notes(said)
 
 
 async def pgstattuple(lab: Lab) -> None:

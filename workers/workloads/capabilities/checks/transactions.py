@@ -29,14 +29,14 @@ async def savepoints(lab: Lab) -> None:
 
 async def snapshots(lab: Lab) -> None:
     rows = await lab.fill()
-    answers = await lab.in_turns(
+    said = await lab.in_turns(
         [
             Step("a", SQL["snapshots: begin"]),
             Step("b", SQL["snapshots: change"]),
             Step("a", SQL["snapshots: again"]),
         ]
     )
-    seen, query = answers["a"].splitlines(), SQL["snapshots: again"]
+    seen, query = said["a"].splitlines(), SQL["snapshots: again"]
     lab.same("as the older transaction sees it", [lab.row_count, *rows.values()], seen, statement=query)
     rows = {i: _changed(row) for i, row in rows.items() if i % 5} | {-1: Item(-1, 1, "new")}
     await lab.holds(rows.values(), "as a new transaction sees it")
@@ -75,7 +75,7 @@ async def serializable(lab: Lab) -> None:
 async def row_locks(lab: Lab) -> None:
     """a locks row 1 against all, b shares row 2, c tries what is left; then a locks row 4 but for its key."""
     rows = await lab.fill()
-    answers = await lab.in_turns(
+    said = await lab.in_turns(
         [
             Step("a", SQL["locks: update"]),
             Step("b", SQL["locks: share"]),
@@ -86,9 +86,9 @@ async def row_locks(lab: Lab) -> None:
             Step("b", SQL["commit"]),
         ]
     )
-    expected = ["3", "2", _LOCK_NOT_AVAILABLE, _LOCK_NOT_AVAILABLE, "4", _LOCK_NOT_AVAILABLE]
+    told = ["3", "2", _LOCK_NOT_AVAILABLE, _LOCK_NOT_AVAILABLE, "4", _LOCK_NOT_AVAILABLE]
     nowait = SQL["locks: nowait"] + SQL["locks: nowait key"]
-    lab.tells("beside other sessions' locks", expected, answers["c"].split(), statement=nowait)
+    lab.tells("beside other sessions' locks", told, said["c"].split(), statement=nowait)
     for late in ("locks: wait and add", "locks: wait and find none"):
         steps = [Step("a", SQL["locks: add"]), Step("b", SQL[late], waits=True), Step("a", SQL["commit"])]
         await lab.in_turns(steps)
