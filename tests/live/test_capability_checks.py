@@ -17,12 +17,12 @@ from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage
 from workers.postgres import cluster
 from workers.remote.connection import Remote
-from workers.workloads.capabilities.access_method import AccessMethod, on_trial
+from workers.workloads.capabilities.access_method import AccessMethod, find_access_method
 from workers.workloads.capabilities.capability import Capability, Group
-from workers.workloads.capabilities.finding import chosen
-from workers.workloads.capabilities.lab import Lab
+from workers.workloads.capabilities.check_context import CheckContext
+from workers.workloads.capabilities.finding import selected_checks
 from workers.workloads.capabilities.outcome import NotTried, Outcome, Verdict
-from workers.workloads.capabilities.runner import verdict_of
+from workers.workloads.capabilities.runner import run_check
 from workers.workloads.capabilities.scratch import Scratch
 
 HEAP2 = AccessMethod("heap2", handler="heap_tableam_handler")
@@ -51,12 +51,14 @@ async def scratch(stage: Stage) -> AsyncIterator[Scratch]:
         yield opened
 
 
-async def verdict(scratch: Scratch, check: str | Callable[[Lab], Awaitable[None]], deadline_s: float = 120) -> Verdict:
+async def verdict(
+    scratch: Scratch, check: str | Callable[[CheckContext], Awaitable[None]], deadline_s: float = 120
+) -> Verdict:
     if not isinstance(check, str):
         capability = Capability("of_the_test", "Of the test", Group.STORAGE, check)
     else:
-        (capability,) = chosen(check)
-    return (await verdict_of(capability, scratch, ROWS, deadline_s))[0]
+        (capability,) = selected_checks(check)
+    return (await run_check(capability, scratch, ROWS, deadline_s))[0]
 
 
 async def in_every_database(scratch: Scratch, sql: str, role: str = "shared") -> None:
@@ -203,7 +205,7 @@ async def test_an_index_that_the_planner_leaves_aside_is_no_refusal(scratch: Scr
     await in_every_database(scratch, HIDES_THE_INDEX)
     found = await verdict(scratch, "index_hash")
     assert found.outcome == Outcome.CHOSE_NOT_TO, found
-    words = "The planner does not use the index chosen, though all else is off: Seq Scan on things."
+    words = "The planner does not use the index chosen, though all other plans are disabled: Seq Scan on things."
     assert found.message.startswith(words)
     assert found.statement == "EXPLAIN SELECT id || ' ' || word FROM things WHERE word = md5('77');"
     assert "all rows" in found.compared
@@ -226,8 +228,8 @@ async def test_rows_that_a_crash_costs_are_missed(scratch: Scratch) -> None:
 async def test_a_server_that_cannot_replicate_says_no(
     scratch: Scratch, check: str, settings: dict[str, str], said: str
 ) -> None:
-    (capability,) = chosen(check)
-    found, log = await verdict_of(replace(capability, settings=settings), scratch, ROWS, 120)
+    (capability,) = selected_checks(check)
+    found, log = await run_check(replace(capability, settings=settings), scratch, ROWS, 120)
     assert found.outcome == Outcome.CANNOT
     assert re.search(said, found.message, re.DOTALL), found.message
     assert log
@@ -242,12 +244,12 @@ kill -s STOP "$postmaster" && kill -s SEGV "$2"
 
 
 async def test_a_server_that_crashes_says_no_and_costs_no_other_check(scratch: Scratch) -> None:
-    async def crashes(lab: Lab) -> None:
-        backend = asyncio.ensure_future(lab.database.run("SELECT pg_sleep(600)"))
+    async def crashes(context: CheckContext) -> None:
+        backend = asyncio.ensure_future(context.database.run("SELECT pg_sleep(600)"))
         asking = "SELECT pid IS NOT NULL FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)'"
-        await lab.database.until(f"SELECT EXISTS ({asking})", "nothing slept")
-        pid = await lab.database.run(asking.replace("pid IS NOT NULL", "pid"))
-        await lab.scratch.remote.script(CRASH, lab.database.server.data_dir, pid.strip())
+        await context.database.until(f"SELECT EXISTS ({asking})", "nothing slept")
+        pid = await context.database.run(asking.replace("pid IS NOT NULL", "pid"))
+        await context.scratch.remote.script(CRASH, context.database.server.data_dir, pid.strip())
         await backend
 
     found = await verdict(scratch, crashes)
@@ -259,11 +261,13 @@ async def test_a_server_that_crashes_says_no_and_costs_no_other_check(scratch: S
 
 
 async def test_a_server_that_something_else_kills_says_nothing_of_the_access_method(scratch: Scratch) -> None:
-    async def is_killed(lab: Lab) -> None:
-        pid = await lab.scratch.remote.run("head", "-n", "1", f"{lab.database.server.data_dir}/postmaster.pid")
-        sleeping = asyncio.ensure_future(lab.database.run("SELECT pg_sleep(600)"))
-        await lab.database.until("SELECT count(*) > 1 FROM pg_stat_activity WHERE query ~ 'pg_sleep'", "nothing slept")
-        await lab.scratch.remote.run("kill", "-s", "KILL", pid.stdout.strip())
+    async def is_killed(context: CheckContext) -> None:
+        pid = await context.scratch.remote.run("head", "-n", "1", f"{context.database.server.data_dir}/postmaster.pid")
+        sleeping = asyncio.ensure_future(context.database.run("SELECT pg_sleep(600)"))
+        await context.database.until(
+            "SELECT count(*) > 1 FROM pg_stat_activity WHERE query ~ 'pg_sleep'", "nothing slept"
+        )
+        await context.scratch.remote.run("kill", "-s", "KILL", pid.stdout.strip())
         await sleeping
 
     found = await verdict(scratch, is_killed)
@@ -275,9 +279,9 @@ async def test_a_server_that_something_else_kills_says_nothing_of_the_access_met
 
 
 async def test_a_check_that_hangs_is_given_up_and_costs_no_other(scratch: Scratch) -> None:
-    async def hangs(lab: Lab) -> None:
-        await lab.fill()
-        await lab.database.run("BEGIN; LOCK items; SELECT pg_sleep(600);")
+    async def hangs(context: CheckContext) -> None:
+        await context.fill()
+        await context.database.run("BEGIN; LOCK items; SELECT pg_sleep(600);")
 
     found = await verdict(scratch, hangs, deadline_s=1.5)
     assert (found.outcome, found.message) == (Outcome.UNKNOWN, "It did not end within 1.5 s.")
@@ -285,10 +289,10 @@ async def test_a_check_that_hangs_is_given_up_and_costs_no_other(scratch: Scratc
 
 
 async def test_what_is_not_there_is_named_and_is_no_no(scratch: Scratch) -> None:
-    async def needs(lab: Lab) -> None:
+    async def needs(context: CheckContext) -> None:
         with pytest.raises(NotTried, match="There is no pg_nothing in /"):
-            await lab.program("pg_nothing")
-        await lab.extension("no_such_extension")
+            await context.program("pg_nothing")
+        await context.extension("no_such_extension")
 
     found = await verdict(scratch, needs)
     assert found == Verdict(Outcome.UNKNOWN, "The installation has no extension no_such_extension.")
@@ -297,9 +301,9 @@ async def test_what_is_not_there_is_named_and_is_no_no(scratch: Scratch) -> None
 async def test_nothing_is_left_behind_even_when_it_is_cancelled(stage: Stage, remote: Remote) -> None:
     at_work = asyncio.Event()
 
-    async def waits(lab: Lab) -> None:
+    async def waits(context: CheckContext) -> None:
         at_work.set()
-        await lab.database.run("SELECT pg_sleep(600)")
+        await context.database.run("SELECT pg_sleep(600)")
 
     async def trial() -> None:
         async with Scratch(stage, HEAP2) as scratch:
@@ -325,4 +329,4 @@ async def test_clusters_of_a_dead_attempt_are_removed_by_the_next(stage: Stage, 
 async def test_an_access_method_that_the_server_lacks_fails_before_anything_is_checked(stage: Stage) -> None:
     stage.spec = TrialSpec.from_json(stage.spec.to_json() | {"access_method": "zheap"})
     with pytest.raises(VerifyError, match="has no table access method zheap"):
-        await on_trial(stage)
+        await find_access_method(stage)

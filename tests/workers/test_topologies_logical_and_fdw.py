@@ -11,7 +11,7 @@ from tests.workers.bundle.test_declared import SPEC
 from workers import registry
 from workers.data import data_key
 from workers.servers.schema import _FOREIGN
-from workers.topologies.fdw.parts import label, parts, whole
+from workers.topologies.fdw.parts import is_complete, label, parts
 from workers.topologies.fdw.plans import scans
 
 
@@ -73,13 +73,13 @@ def test_hashes_are_asked_of_the_partitioned_table() -> None:
 
 def test_kept_data_are_whole_while_every_shard_holds_its_part() -> None:
     one, two = {"reuse_a": label(1, 2, "77.5")}, {"reuse_a": label(2, 2, "77.5")}
-    assert whole("reuse_a", [one, two], "77.5")
-    assert whole("reuse_a", [one, two, {}], "77.5"), "a third shard has no part in it"
-    assert whole("reuse_a", [one], "77.5"), "the second is not asked in a trial of one shard"
-    assert not whole("reuse_a", [one, {}], "77.5")
-    assert not whole("reuse_a", [one, two], "77.6"), "the primary's was made anew"
-    assert not whole("reuse_a", [two, one], "77.5")
-    assert not whole("reuse_b", [one, two], "77.5")
+    assert is_complete("reuse_a", [one, two], "77.5")
+    assert is_complete("reuse_a", [one, two, {}], "77.5"), "a third shard has no part in it"
+    assert is_complete("reuse_a", [one], "77.5"), "the second is not asked in a trial of one shard"
+    assert not is_complete("reuse_a", [one, {}], "77.5")
+    assert not is_complete("reuse_a", [one, two], "77.6"), "the primary's was made anew"
+    assert not is_complete("reuse_a", [two, one], "77.5")
+    assert not is_complete("reuse_b", [one, two], "77.5")
 
 
 def test_a_plan_tells_its_foreign_scans_and_which_run_at_once() -> None:

@@ -88,7 +88,7 @@ def test_what_cannot_be_shared_out_fails_before_the_clock_starts(measure: Measur
     attempt = measure(**PLAN, parameters={"foreign_keys": True})
     assert attempt.error["what"] == "The table pgbench_accounts cannot lie on other servers."
     attempt = measure(**PLAN, topology_parameters={"least_rows": 1_000_000})
-    assert attempt.error["what"] == "There is no table to share out."
+    assert attempt.error["what"] == "There is no table to move to the shards."
 
 
 def test_an_installation_without_postgres_fdw_is_refused_before_it_runs(agent: models.Agent) -> None:

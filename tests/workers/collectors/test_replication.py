@@ -97,7 +97,7 @@ def test_a_time_that_the_server_never_knew_is_a_gap_and_no_number() -> None:
     part = read(line(101, behind("a", 500, None)), line(109.5, behind("a", 500, None)), line(111, behind("a", 0, 0.1)))
     assert ("replication.lag", "a", "") not in values(part)
     [gap] = part.gaps
-    assert gap.node == "a" and "replication.lag, replication.lag written" in gap.reason and "2 looks" in gap.reason
+    assert gap.node == "a" and "replication.lag, replication.lag written" in gap.reason and "2 samples" in gap.reason
 
 
 def test_a_standby_that_was_away_leaves_a_gap_in_its_series() -> None:

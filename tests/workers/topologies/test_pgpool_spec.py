@@ -11,7 +11,7 @@ from results.domain.errors import PlanError, Problem
 from results.domain.matrix import InstallationRef, Load, TrialSpec, dimensions, expand, resolve
 from workers import registry
 from workers.topologies.pgpool import configuration
-from workers.topologies.pgpool.configuration import Backend, Place
+from workers.topologies.pgpool.configuration import Backend, Location
 
 KINDS = registry.kinds()
 SPEC = KINDS.topologies["pgpool"]
@@ -100,7 +100,7 @@ def test_servers_before_version_12_are_refused() -> None:
 
 
 def conf(**changes: Any) -> dict[str, str]:
-    place = Place("/srv/jobs/1/pgpool/data", "/srv/jobs/1/pgpool/sock", "127.0.0.1", 21000)
+    place = Location("/srv/jobs/1/pgpool/data", "/srv/jobs/1/pgpool/sock", "127.0.0.1", 21000)
     backends = [Backend("primary", "/it's/sock", 21001, "/d1"), Backend("standby1", "db2", 21002, "/d2")]
     text = configuration.pgpool_conf(SPEC.complete(changes), place, backends, children=14, user="teiten")
     return dict(line.split(" = ", 1) for line in text.splitlines())

@@ -13,7 +13,7 @@ from results.domain.kinds.specs import Reading
 from workers.workloads.capabilities import finding, log
 from workers.workloads.capabilities.checks import indexes
 from workers.workloads.capabilities.contents import difference, items, texts
-from workers.workloads.capabilities.finding import all_checks, chosen
+from workers.workloads.capabilities.finding import all_checks, selected_checks
 from workers.workloads.capabilities.parse import parse
 from workers.workloads.capabilities.sessions import Step, scripts
 from workers.workloads.capabilities.spec import PARAMETERS
@@ -132,12 +132,12 @@ def test_every_check_has_a_name_of_its_own_and_stands_in_the_readme() -> None:
     assert len(set(names)) == len(names) > 30
     readme = (Path(finding.__file__).parent / "README.md").read_text()
     assert [name for name in names if f"`{name}`" not in readme] == []
-    assert [check.name for check in chosen(" toast,vacuum ")] == ["vacuum", "toast"]
+    assert [check.name for check in selected_checks(" toast,vacuum ")] == ["vacuum", "toast"]
 
 
 def test_a_check_that_there_is_not_is_named() -> None:
     with pytest.raises(VerifyError, match="There is no check nothing") as refused:
-        chosen("toast, nothing")
+        selected_checks("toast, nothing")
     assert "vacuum_full" in refused.value.todo
 
 
@@ -204,7 +204,7 @@ def test_a_bundle_from_before_three_answers_were_told_apart_says_what_it_said() 
 
 def test_checks_that_were_not_come_to_fail_the_trial_and_the_others_stay() -> None:
     part = parse(reading({"expected.json": NAMED, "checks/toast.json": ANSWER}))
-    assert part.failure == "Checks that were not come to: vacuum."
+    assert part.failure == "Checks that did not run: vacuum."
     assert [document.label for document in part.documents] == ["toast"]
 
 

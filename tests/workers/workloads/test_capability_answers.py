@@ -168,7 +168,7 @@ _DIED = 'LOG:  background worker "zheap undo" (PID 7) was terminated by signal 1
     ],
 )
 def test_a_crash_keeps_what_the_check_found_besides(found: Verdict, outcome: Outcome, statement: str) -> None:
-    verdict, clean = runner.judged(runner.Ended(found), _DIED)
+    verdict, clean = runner.judge(runner.CheckEnd(found), _DIED)
     assert (verdict.outcome, verdict.statement, clean) == (outcome, statement, False)
     assert verdict.message.startswith(f"The server crashed: {_DIED}")
     assert (outcome is Outcome.CANNOT) or found.message in verdict.message

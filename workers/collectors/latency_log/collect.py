@@ -1,4 +1,4 @@
-"""Has pgbench log its transactions, and folds the logs on the agent."""
+"""Have pgbench log its transactions, and fold the logs on the agent."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ _FOLD_LIMIT_S = 1800.0
 
 
 class LatencyLog:
-    """The collector of `workers.interfaces.Collector`. start sets `stage.logs_transactions`, whereupon
-    `workers.pgbench.run` has pgbench log; stop uses `window_s` and `script_names`, which the workload sets. It watches
-    every client of the trial, each load's log for itself."""
+    """The collector of `workers.interfaces.Collector`, for every client of the trial.
+
+    `start` sets `stage.logs_transactions`, by which `workers.pgbench.run` has pgbench log; `stop` uses `window_s` and
+    `script_names`, which the workload sets. Each load has a log of its own.
+    """
 
     async def start(self, stage: Stage, node: str) -> None:
-        """Makes the directories of the logs. Raises AgentError when there is no awk to fold them."""
+        """Create the directories of the logs. Raises AgentError when the agent has no awk to fold them."""
         for load in stage.loads:
             client = stage.agents[load.client]
             result = await client.script(
@@ -28,16 +30,15 @@ class LatencyLog:
             )
             if result.exit_status != 0:
                 raise AgentError(
-                    "the latency log needs awk",
+                    "The latency log needs awk.",
                     where=client.address.name,
-                    why=result.stderr.strip() or "awk is not on the agent's PATH",
+                    why=result.stderr.strip() or "awk is not on the PATH.",
                     todo="Install mawk or gawk on the agent.",
                 )
         stage.logs_transactions = True
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """Folds all logs into folded.txt, of several loads one each, and removes them. A workload that wrote none costs
-        a gap."""
+        """Fold each load's log into folded.txt, and remove the log. A workload that wrote none leaves a Gap."""
         for load in stage.loads:
             await _fold(stage, load, node)
 
@@ -54,8 +55,8 @@ async def _fold(stage: Stage, load: Load, node: str) -> None:
     )
     if result.exit_status == 0:
         names = [f"script {number} {name}" for number, name in enumerate(stage.script_names)]
-        what = names if load.workload else ["beside select-only"]
-        text = "\n".join([f"origin {origin_s:.6f}", *what, result.stdout])
+        headings = names if load.workload else ["beside select-only"]
+        text = "\n".join([f"origin {origin_s:.6f}", *headings, result.stdout])
         stage.recorder.add(f"{folder_of(stage, load, f'collectors/latency_log/{node}')}/folded.txt", text)
     elif result.exit_status == _NO_LOG:
         stage.recorder.gap("latency_log", node, "the workload wrote no transaction log")
@@ -64,8 +65,7 @@ async def _fold(stage: Stage, load: Load, node: str) -> None:
 
 
 def _origin_s(stage: Stage, load: Load) -> float:
-    """The measured window's start on the client's clock; 0 (whole epoch seconds) when the workload sets
-    none."""
+    """Return the measured window's start on the client's clock; 0 (the epoch) where the workload sets no window."""
     return stage.window_s[0] + stage.clock_offset_s(load.client) if stage.window_s else 0.0
 
 

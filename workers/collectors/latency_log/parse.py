@@ -33,19 +33,21 @@ class _Folded:
 
 
 def parse(reading: Reading) -> Part:
-    """Latencies of each script and, where there are several, of all together (label ''); percentiles likewise. Of
-    several loads each has its own, filed under its name, and those that run the workload have percentiles of all their
-    transactions together; what ran beside the workload has its script's name as label. Transactions that were skipped
-    or failed have no latency and are not among them. Raises ParseError."""
+    """Read the latencies and percentiles of each script, and of all scripts together (label '').
+
+    With several loads each is filed under its load's name, the percentiles over all loads that run the workload under
+    none; what ran beside the workload has its script's name as label. Transactions that were skipped or failed have no
+    latency. Raises ParseError.
+    """
     names = sorted(path.removesuffix(f"/{_FILE}") for path in reading.files if path.endswith(f"/{_FILE}"))
     return _several_loads(reading, names) if names else _one_load(reading)
 
 
 def _one_load(reading: Reading) -> Part:
-    latencies, gaps = _one(reading, _FILE, reading.node)
+    latencies, gaps = _read_load(reading, _FILE, reading.node)
     measurements: list[Measurement] = []
-    for one in latencies:
-        measurements += _measurements(one)
+    for latency in latencies:
+        measurements += _measurements(latency)
     return Part(measurements=tuple(measurements), latencies=latencies, gaps=gaps)
 
 
@@ -53,19 +55,19 @@ def _several_loads(reading: Reading, names: Sequence[str]) -> Part:
     latencies: list[Latencies] = []
     gaps: list[Gap] = []
     for name in names:
-        of_load, missing = _one(reading, f"{name}/{_FILE}", name)
+        of_load, missing = _read_load(reading, f"{name}/{_FILE}", name)
         latencies += of_load
         gaps += missing
     measurements: list[Measurement] = []
-    for one in latencies:
-        measurements += _measurements(one, one.node)
-    whole = merge([one.histogram for one in latencies if not one.label])
-    if whole.total:
-        measurements += _measurements(Latencies("", "", whole, HeatMap((), (), ())))
+    for latency in latencies:
+        measurements += _measurements(latency, latency.node)
+    all_workloads = merge([latency.histogram for latency in latencies if not latency.label])
+    if all_workloads.total:
+        measurements += _measurements(Latencies("", "", all_workloads, HeatMap((), (), ())))
     return Part(measurements=tuple(measurements), latencies=tuple(latencies), gaps=tuple(gaps))
 
 
-def _one(reading: Reading, path: str, node: str) -> tuple[tuple[Latencies, ...], tuple[Gap, ...]]:
+def _read_load(reading: Reading, path: str, node: str) -> tuple[tuple[Latencies, ...], tuple[Gap, ...]]:
     text = reading.files.get(path, "")
     if not text:
         return (), ()
@@ -75,8 +77,8 @@ def _one(reading: Reading, path: str, node: str) -> tuple[tuple[Latencies, ...],
     gaps: tuple[Gap, ...] = ()
     if folded.damaged:
         gaps = (Gap("latency_log", node, f"{folded.damaged} lines of the log were not transactions"),)
-    found = tuple(_latencies(folded, node, shift))
-    return tuple(replace(one, label=folded.beside) for one in found) if folded.beside else found, gaps
+    latencies = tuple(_latencies(folded, node, shift))
+    return tuple(replace(latency, label=folded.beside) for latency in latencies) if folded.beside else latencies, gaps
 
 
 def _read(text: str) -> _Folded:
@@ -130,8 +132,8 @@ def _latencies(folded: _Folded, node: str, shift: int) -> Iterator[Latencies]:
 
 def _heat(counts: Counter[tuple[int, int]], shift: int) -> HeatMap:
     cells = sorted((second + shift, bucket, count) for (second, bucket), count in counts.items())
-    seconds, buckets, numbers = zip(*cells, strict=True) if cells else ((), (), ())
-    return HeatMap(tuple(seconds), tuple(buckets), tuple(numbers))
+    seconds, buckets, transactions = zip(*cells, strict=True) if cells else ((), (), ())
+    return HeatMap(tuple(seconds), tuple(buckets), tuple(transactions))
 
 
 def _measurements(latencies: Latencies, node: str = "") -> Iterator[Measurement]:

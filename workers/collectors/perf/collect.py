@@ -1,4 +1,4 @@
-"""Runs perf on the primary's processes for part of the measured window, and folds the stacks on the agent."""
+"""Run perf on the primary's processes for part of the measured window, and fold the stacks on the agent."""
 
 from __future__ import annotations
 
@@ -18,8 +18,14 @@ _FOLD_LIMIT_S = 1800.0
 
 
 @dataclass(frozen=True)
-class Found:
-    """What perf can do on an agent. binary: name of the server's program. graph: fp, dwarf, none."""
+class Recording:
+    """How perf can record on an agent.
+
+    binary: name of the server's program.
+    event: what is sampled.
+    graph: how callers are found: fp, dwarf, none.
+    options: of perf script.
+    """
 
     binary: str
     event: str
@@ -31,10 +37,10 @@ class Perf:
     """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
-        """Finds out what perf can do here, then starts the recording. Raises AgentError with perf's words."""
+        """Find out what perf can do on the agent, and start the recording. Raises AgentError with perf's message."""
         server, directory = stage.servers[node], _directory(stage, node)
-        found = await _probed(server, directory)
-        stage.keep(found, node)
+        recording = await _probe(server, directory)
+        stage.keep(recording, node)
         await Job.start(
             server.remote,
             directory,
@@ -42,8 +48,8 @@ class Perf:
             deadline_s=stage.lifetime_s,
             env={
                 "DATA_DIR": server.data_dir,
-                "EVENT": found.event,
-                "GRAPH": found.graph,
+                "EVENT": recording.event,
+                "GRAPH": recording.graph,
                 "FREQUENCY": str(FREQUENCY),
                 "LIMIT_KB": str(LIMIT_KB),
                 **slices(stage.measured_s),
@@ -51,14 +57,14 @@ class Perf:
         )
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """Ends the recording, folds it and records recorded.txt and stacks.txt. What perf did not give costs a gap."""
+        """End the recording, fold it, and record recorded.txt and stacks.txt. What perf did not record leaves a Gap."""
         server, directory = stage.servers[node], _directory(stage, node)
         job = Job.attach(server.remote, directory)
         await job.signal("TERM")
         finished = await job.finished()
-        found = stage.kept(Found, node)
+        recording = stage.kept(Recording, node)
         stage.recorder.add(f"{_folder(node)}/perf.log", finished.stderr)
-        if reason := _broken(finished):
+        if reason := _failure(finished):
             stage.recorder.gap("perf", node, reason)
         if "began" not in finished.stdout:
             return
@@ -66,22 +72,22 @@ class Perf:
             (_HERE / "fold.sh").read_text(),
             directory,
             (_HERE / "fold.awk").read_text(),
-            found.binary,
-            *found.options,
+            recording.binary,
+            *recording.options,
             check=False,
             timeout_s=_FOLD_LIMIT_S,
         )
         if folded.exit_status != 0:
             stage.recorder.gap("perf", node, f"the samples could not be read: {folded.stderr.strip()}")
             return
-        head = f"event {found.event}\ngraph {found.graph}\nfrequency {FREQUENCY}\n"
+        head = f"event {recording.event}\ngraph {recording.graph}\nfrequency {FREQUENCY}\n"
         stage.recorder.add(f"{_folder(node)}/recorded.txt", head + finished.stdout)
         stage.recorder.add(f"{_folder(node)}/stacks.txt", folded.stdout)
 
 
 def slices(measured_s: float | None) -> dict[str, str]:
-    """When perf watches, as record.sh reads it: in the middle of the window, half of it and at most 10 s; where its
-    length is not known before, one second of every ten, for an hour."""
+    """Return when perf records, as variables of record.sh: half of the window and at most 10 s, in its middle; one
+    second of every ten, for an hour, where the window's length is not known before."""
     first_s, slice_s, wait_s, count = 0.5, 1.0, 9.0, 360
     if measured_s is not None:
         slice_s, count = min(LONGEST_SLICE_S, measured_s / 2), 1
@@ -90,7 +96,7 @@ def slices(measured_s: float | None) -> dict[str, str]:
     return {name: f"{length:.3f}" for name, length in lengths.items()} | {"SLICES": str(count)}
 
 
-async def _probed(server: Server, directory: str) -> Found:
+async def _probe(server: Server, directory: str) -> Recording:
     result = await server.remote.script(
         (_HERE / "probe.sh").read_text(),
         directory,
@@ -103,7 +109,7 @@ async def _probed(server: Server, directory: str) -> Found:
     )
     if result.exit_status == 0:
         binary, event, graph, *options = result.stdout.split()
-        return Found(binary, event, graph, tuple(options))
+        return Recording(binary, event, graph, tuple(options))
     missing = result.exit_status == 3
     raise AgentError(
         "perf cannot be used on the agent" if missing else "perf may not watch the server",
@@ -116,7 +122,7 @@ async def _probed(server: Server, directory: str) -> Found:
     )
 
 
-def _broken(finished: Finished) -> str:
+def _failure(finished: Finished) -> str:
     if finished.ok:
         return "" if "began" in finished.stdout else "the run ended before perf was to begin"
     return f"perf broke off: {finished.stderr.strip()[-500:]}"

@@ -22,8 +22,14 @@ _LINE = re.compile(r"(\d+) ([^;]+;.+)")
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """slices: from, to; epoch seconds on the server's clock."""
+class RecordedSlices:
+    """When and how perf recorded.
+
+    event: what was sampled.
+    graph: how callers were found: fp, dwarf, none.
+    frequency: samples a second.
+    slices: (from, to), epoch seconds on the server's clock.
+    """
 
     event: str
     graph: str
@@ -36,19 +42,19 @@ class Recorded:
 
     @property
     def label(self) -> str:
-        """What was sampled and how callers were found: 'cpu-clock:u dwarf'. `:u` says that only user mode was seen."""
+        """The event and how callers were found: 'cpu-clock:u dwarf'; `:u` means user mode only."""
         return f"{self.event} {'no callers' if self.graph == 'none' else self.graph}"
 
 
 def parse(reading: Reading) -> Part:
-    """The stacks as a document, and numbers of them; only gaps where the samples are not of the measured window.
-    Raises ParseError."""
+    """Read the stacks as a document, and measurements of them; only gaps where samples lie outside the window. Raises
+    ParseError."""
     files, node = reading.files, reading.node
     if _STACKS not in files:
         return Part()
     recorded = read_recorded(files.get(_RECORDED, ""))
     stacks, lost = read_stacks(files[_STACKS])
-    if reason := _outside(reading, recorded) or _nothing(stacks, recorded):
+    if reason := _why_outside(reading, recorded) or _why_empty(stacks, recorded):
         return Part(gaps=(Gap("perf", node, reason),))
     samples = sum(stacks.values())
     measurements = (
@@ -62,16 +68,16 @@ def parse(reading: Reading) -> Part:
     return Part(measurements=measurements, gaps=_losses(lost, samples, node), documents=(document,))
 
 
-def read_recorded(text: str) -> Recorded:
-    """Raises ParseError for anything that is no recording."""
-    said: dict[str, str] = {}
+def read_recorded(text: str) -> RecordedSlices:
+    """Read recorded.txt. Raises ParseError for anything that is no recording."""
+    header: dict[str, str] = {}
     slices: list[tuple[float, float]] = []
     began: float | None = None
     ended: float | None = None
     for number, line in enumerate(text.splitlines(), 1):
         name, _, value = line.partition(" ")
         if name not in _TIMES:
-            said[name] = value
+            header[name] = value
             continue
         moment = _moment(value, number, line)
         if name == "began":
@@ -81,14 +87,14 @@ def read_recorded(text: str) -> Recorded:
         elif began is not None:
             slices.append((began, ended or moment))
             began = None
-    frequency = said.get("frequency", "")
-    if not slices or not {"event", "graph"} <= said.keys() or not frequency.isdigit() or not int(frequency):
+    frequency = header.get("frequency", "")
+    if not slices or not {"event", "graph"} <= header.keys() or not frequency.isdigit() or not int(frequency):
         raise ParseError("not what perf recorded", file=_RECORDED, line=1, text=text[:200])
-    return Recorded(said["event"], said["graph"], int(frequency), tuple(slices))
+    return RecordedSlices(header["event"], header["graph"], int(frequency), tuple(slices))
 
 
 def read_stacks(text: str) -> tuple[dict[str, int], int]:
-    """(stacks, lost samples). Raises ParseError."""
+    """Read stacks.txt: (stack → samples, lost samples). Raises ParseError."""
     stacks: dict[str, int] = {}
     lost: int | None = None
     for number, line in enumerate(text.splitlines(), 1):
@@ -110,7 +116,7 @@ def _moment(text: str, number: int, line: str) -> float:
         raise ParseError("not a time in epoch seconds", file=_RECORDED, line=number, text=line) from None
 
 
-def _outside(reading: Reading, recorded: Recorded) -> str:
+def _why_outside(reading: Reading, recorded: RecordedSlices) -> str:
     start_s, end_s = (moment + reading.clock_offset_s for moment in reading.window)
     for began, ended in recorded.slices:
         if began < start_s - _EARLY_S or ended > end_s + _LATE_S:
@@ -121,7 +127,7 @@ def _outside(reading: Reading, recorded: Recorded) -> str:
     return ""
 
 
-def _nothing(stacks: dict[str, int], recorded: Recorded) -> str:
+def _why_empty(stacks: dict[str, int], recorded: RecordedSlices) -> str:
     if stacks and recorded.seconds > 0:
         return ""
     return (
@@ -133,22 +139,22 @@ def _nothing(stacks: dict[str, int], recorded: Recorded) -> str:
 def _losses(lost: int, samples: int, node: str) -> tuple[Gap, ...]:
     if not lost:
         return ()
-    whole = samples + lost
+    taken = samples + lost
     return (
-        Gap("perf", node, f"perf lost {lost} of {whole} samples ({100 * lost / whole:.2g} %): the machine was busy"),
+        Gap("perf", node, f"perf lost {lost} of {taken} samples ({100 * lost / taken:.2g} %): the machine was busy"),
     )
 
 
 def _shares(stacks: dict[str, int], node: str) -> Iterator[Measurement]:
     samples = sum(stacks.values())
     functions = sorted(by_function(stacks).items(), key=lambda item: (-item[1].own, item[0]))
-    for function, found in functions[:TOP_FUNCTIONS]:
-        if found.own:
-            yield Measurement("perf.share", 100 * found.own / samples, node, _label(function))
+    for function, samples_of_function in functions[:TOP_FUNCTIONS]:
+        if samples_of_function.own:
+            yield Measurement("perf.share", 100 * samples_of_function.own / samples, node, _label(function))
 
 
 def _label(function: str) -> str:
-    """Long names that begin alike (C++ of LLVM) stay apart."""
+    """Shorten a long name, with a hash that keeps names with the same beginning (C++ of LLVM) apart."""
     if len(function) <= _LONGEST_LABEL:
         return function
     end = f"… #{hashlib.sha256(function.encode()).hexdigest()[:8]}"

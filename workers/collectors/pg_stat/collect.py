@@ -1,4 +1,4 @@
-"""Reads each server's statistics before, during and after the measured window."""
+"""Read each server's statistics before, during and after the measured window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOG_HEAD_BYTES, _LOG_TAIL_BYTES = 400_000, 600_000  # kept of a flood
 
 @dataclass(frozen=True)
 class LogBefore:
-    """How long a server's log was when the clock started."""
+    """The size of a server's log when the measured window began."""
 
     size_bytes: int
 
@@ -30,7 +30,7 @@ class PgStat:
     """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
-        """The snapshot before, and the sampler. Raises CommandError when the server does not answer."""
+        """Take the first snapshot, and start the sampler. Raises CommandError when the server does not answer."""
         server = stage.servers[node]
         log_bytes, _, _ = await asyncio.gather(
             server.log_size(), _snapshot(stage, node, "before.json"), _start_sampler(stage, node)
@@ -38,8 +38,7 @@ class PgStat:
         stage.keep(LogBefore(log_bytes), node)
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """The snapshot after, samples, sizes and the log. What a server that died cannot give costs a gap
-        each."""
+        """Take the second snapshot, and record samples, sizes and the log. Each of them that fails leaves a Gap."""
         gathered = await asyncio.gather(
             _snapshot(stage, node, "after.json"),
             _samples(stage, node),
@@ -94,7 +93,7 @@ async def _sizes(stage: Stage, node: str) -> None:
 async def _log(stage: Stage, node: str) -> None:
     server = stage.servers[node]
     if server.outside:
-        stage.recorder.gap("pg_stat", node, "server log: its machine is no agent of Teiten's")
+        stage.recorder.gap("pg_stat", node, "server log: the server's machine is not an agent of Teiten")
         return
     limits = (str(stage.kept(LogBefore, node).size_bytes), str(_LOG_HEAD_BYTES), str(_LOG_TAIL_BYTES))
     result = await server.remote.script((_HERE / "log.sh").read_text(), server.log_path, *limits)
@@ -102,7 +101,7 @@ async def _log(stage: Stage, node: str) -> None:
 
 
 def _functions(server: Server) -> dict[str, str]:
-    """The names that differ between versions, for the psql variables of the .sql files."""
+    """Return the function names that differ between versions, as psql variables of the .sql files."""
     old = server.installation.version_num < 100000
     return {
         "difference": "pg_xlog_location_diff" if old else "pg_wal_lsn_diff",
@@ -113,8 +112,12 @@ def _functions(server: Server) -> dict[str, str]:
 
 
 def _activity(version_num: int) -> dict[str, str]:
-    """Expressions over pg_stat_activity: whether a session waits for anything but its client, whether it is a client's,
-    and what for, in words (10 and later: before, neither input and output nor the client are told as waits)."""
+    """Return SQL expressions over pg_stat_activity, as psql variables.
+
+    waiting: whether a session waits for anything but its client.
+    client: whether it is a client's.
+    wait: what it waits for (10 and later: older versions show neither I/O nor the client as waits).
+    """
     waiting = "wait_event_type IS NOT NULL AND wait_event_type NOT IN ('Activity', 'Client')"
     if version_num < 100000:
         return {"waiting": waiting if version_num >= 90600 else "waiting", "client": "false", "wait": "''::text"}

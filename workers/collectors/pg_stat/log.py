@@ -33,11 +33,13 @@ _LONGEST_TEXT = 300
 
 
 def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
-    """Events with times relative to start_s (epoch seconds on the server's clock), in the log's order; an autovacuum's
-    text ends with how long it took, as it is logged at its end. Of each kind the first 200 are kept, then one event
-    says how many more there were."""
-    seen: Counter[str] = Counter()
-    found: list[Event] = []
+    """Read the log's events, in its order, with times relative to start_s (epoch seconds on the server's clock).
+
+    An autovacuum's text ends with its duration: it is logged at its end. Of each kind the first 200 are kept, then one
+    event gives the number of further ones.
+    """
+    counts: Counter[str] = Counter()
+    kept_events: list[Event] = []
     last: dict[str, Event] = {}
     lines = text.splitlines()
     for index, line in enumerate(lines):
@@ -46,28 +48,28 @@ def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
         if match is None or not kind:
             continue
         at = datetime.fromisoformat(match[1]).replace(tzinfo=UTC).timestamp() - start_s
-        took = _elapsed(lines, index + 1) if kind == "autovacuum" else ""
-        event = Event(round(at, 3), node, kind, _text(match[2], match[3]) + took)
-        seen[kind] += 1
+        elapsed = _elapsed(lines, index + 1) if kind == "autovacuum" else ""
+        event = Event(round(at, 3), node, kind, _text(match[2], match[3]) + elapsed)
+        counts[kind] += 1
         last[kind] = event
-        if seen[kind] <= _MOST_OF_A_KIND:
-            found.append(event)
-    for kind, count in seen.items():
+        if counts[kind] <= _MOST_OF_A_KIND:
+            kept_events.append(event)
+    for kind, count in counts.items():
         if count > _MOST_OF_A_KIND:
             more = f"{count - _MOST_OF_A_KIND} more until here; the last: {last[kind].text}"
-            found.append(Event(last[kind].at_s, node, kind, more))
-    return tuple(found)
+            kept_events.append(Event(last[kind].at_s, node, kind, more))
+    return tuple(kept_events)
 
 
 def replayed_to(text: str) -> float | None:
-    """Where the server's own WAL begins, in bytes, if it was promoted: the last record that it replayed. None where it
-    was not, or the log does not say."""
+    """Return the LSN in bytes up to which a promoted server replayed WAL; its own WAL begins there. None where the log
+    shows no promotion."""
     match = _PROMOTED.search(text)
     return float(int(match[1], 16) * 2**32 + int(match[2], 16)) if match else None
 
 
 def _kind(level: str, message: str) -> str:
-    """'' for a line that is no event."""
+    """Return the kind of event; '' for a line that is none."""
     if level in ("ERROR", "FATAL", "PANIC"):
         return level.lower()
     return next((kind for kind, pattern in _LOG_KINDS if pattern.match(message)), "")

@@ -15,9 +15,8 @@ from .snapshot import differences, read_snapshot, why_not_comparable
 
 
 def parse(reading: Reading) -> Part:
-    """Whatever of before.json, after.json, samples.txt, sizes.json and server.log is there. Differences that would be
-    wrong numbers (a restart, a reset) are a Gap, and so are samples that end too early. Raises ParseError for damaged
-    files."""
+    """Read before.json, after.json, samples.txt, sizes.json and server.log, as far as they exist. Differences across a
+    restart or a reset are a Gap, and so are samples that end too early. Raises ParseError for damaged files."""
     files, node = reading.files, reading.node
     start_s = reading.window[0] + reading.clock_offset_s
     measurements, gaps = _differences(reading)
@@ -41,12 +40,12 @@ def _differences(reading: Reading) -> tuple[tuple[Measurement, ...], tuple[Gap, 
     before, after = (read_snapshot(reading.files[name], name) for name in ("before.json", "after.json"))
     if reason := why_not_comparable(before, after):
         return (), (Gap("pg_stat", reading.node, reason),)
-    found = tuple(differences(before, after, reading.node))
-    return (*found, *_own_wal(before.wal_bytes, after.wal_bytes, reading)), ()
+    measurements = tuple(differences(before, after, reading.node))
+    return (*measurements, *_own_wal(before.wal_bytes, after.wal_bytes, reading)), ()
 
 
 def _own_wal(before: float, after: float, reading: Reading) -> Iterator[Measurement]:
-    """Of a standby that was promoted in the window: what it replayed, and what it wrote itself from then on."""
+    """Divide the WAL of a standby promoted in the window into what it replayed and what it wrote itself."""
     begin = replayed_to(reading.files.get("server.log", ""))
     if begin is not None and before <= begin <= after:
         yield Measurement("wal.bytes", begin - before, reading.node, "replayed")

@@ -19,14 +19,14 @@ _RATES = (
     ("blks_hit", "blocks.hit", "1/s"),
     ("temp_bytes", "temp.bytes", "B/s"),
 )
-RUNNING = "CPU: running"  # what a session that waits for nothing is said to do
+RUNNING = "CPU: running"  # the wait of a session that waits for nothing
 WAITS = "waits"
 _LEVELS = (("active", "backends.active", "1"), ("waiting", "backends.waiting", "1"))
 
 
 def read_samples(text: str, file: str = "samples.txt") -> list[Mapping[str, Any]]:
-    """Every whole line (a killed psql may leave half of one). Raises ParseError for a damaged one."""
-    found = []
+    """Read every complete line (a killed psql may leave half of one). Raises ParseError for a damaged one."""
+    samples = []
     for number, line in enumerate(text.split("\n")[:-1], 1):
         if not line.strip():
             continue
@@ -36,13 +36,16 @@ def read_samples(text: str, file: str = "samples.txt") -> list[Mapping[str, Any]
             sum(float(backends) for backends in (sample.get("waits") or {}).values())
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ParseError("not a sample of statistics", file=file, line=number, text=line) from None
-        found.append(sample)
-    return found
+        samples.append(sample)
+    return samples
 
 
 def sample_series(samples: Sequence[Mapping[str, Any]], node: str, start_s: float) -> Iterator[Series]:
-    """Rates between two samples, at the later one's time; levels at each. start_s: the window's start on the
-    server's clock. A counter that went back (a restart, a reset) leaves a gap."""
+    """Compute rates between two samples, at the later one's time, and levels at each.
+
+    start_s: the window's start, epoch seconds on the server's clock.
+    A counter that decreased (a restart, a reset) leaves a gap.
+    """
     times = tuple(round(float(sample["at"]) - start_s, 3) for sample in samples)
     for column, name, unit in _RATES:
         if len(samples) > 1 and all(sample.get(column) is not None for sample in samples):
@@ -55,14 +58,14 @@ def sample_series(samples: Sequence[Mapping[str, Any]], node: str, start_s: floa
 
 
 def means(series: Iterable[Series], length_s: float) -> Iterator[Measurement]:
-    """The mean of each wait over the samples inside the window of that length."""
-    for one in series:
-        if one.name == WAITS and (inside := one.within(0, length_s)):
-            yield Measurement(WAITS, sum(inside) / len(inside), one.node, one.label)
+    """Compute the mean of each wait over the samples inside the window. length_s: of the window."""
+    for wait_series in series:
+        if wait_series.name == WAITS and (inside := wait_series.within(0, length_s)):
+            yield Measurement(WAITS, sum(inside) / len(inside), wait_series.node, wait_series.label)
 
 
 def _waits(samples: Sequence[Mapping[str, Any]], node: str, times: tuple[float, ...]) -> Iterator[Series]:
-    """How many sessions were at each wait; 0 where none was. Nothing of samples that do not tell."""
+    """Yield the number of sessions at each wait; 0 where none. Versions without waits have no series."""
     counts = [sample.get("waits") or {} for sample in samples]
     for wait in sorted({wait for count in counts for wait in count}):
         backends = tuple(float(count.get(wait, 0)) for count in counts)

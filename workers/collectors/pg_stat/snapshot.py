@@ -32,7 +32,14 @@ _WAL = (("wal_records", "wal.records"), ("wal_fpi", "wal.full_page_images"))
 
 @dataclass(frozen=True)
 class Snapshot:
-    """at_s: epoch seconds on the server's clock. views: name → rows."""
+    """A server's cumulative statistics at one moment.
+
+    at_s: epoch seconds on the server's clock.
+    block_size: in bytes.
+    postmaster_started: epoch seconds.
+    wal_bytes: the LSN in bytes.
+    views: name → rows.
+    """
 
     at_s: float
     block_size: int
@@ -47,7 +54,7 @@ class Snapshot:
 
 
 def read_snapshot(text: str, file: str) -> Snapshot:
-    """Raises ParseError."""
+    """Read snapshot.sql's answer. Raises ParseError."""
     try:
         value = json.loads(text)
         return Snapshot(
@@ -62,7 +69,7 @@ def read_snapshot(text: str, file: str) -> Snapshot:
 
 
 def why_not_comparable(before: Snapshot, after: Snapshot) -> str:
-    """Why the difference would be a wrong number; '' when it is a right one."""
+    """Return why the two must not be subtracted; '' when they may."""
     if before.postmaster_started != after.postmaster_started:
         return "the server was restarted in the measured window"
     for view in before.views:
@@ -72,8 +79,7 @@ def why_not_comparable(before: Snapshot, after: Snapshot) -> str:
 
 
 def differences(before: Snapshot, after: Snapshot, node: str) -> Iterator[Measurement]:
-    """Every measurement that the two snapshots give on this version. Raises ParseError for a damaged
-    snapshot."""
+    """Compute every measurement that this version's snapshots give. Raises ParseError for a damaged snapshot."""
     try:
         for metric, label, value in _values(before, after):
             yield Measurement(metric, value, node, label)
@@ -100,7 +106,7 @@ def _gained(before: Snapshot, after: Snapshot, view: str, column: str) -> float:
 
 
 def _written(snapshot: Snapshot) -> float:
-    """Blocks that anyone wrote, files' growth included: buffers_backend has always counted that too."""
+    """Return the blocks written by any process, extensions of files included, as in buffers_backend."""
     if "pg_stat_io" not in snapshot.views:
         row = snapshot.row("pg_stat_bgwriter")
         columns = ("buffers_checkpoint", "buffers_clean", "buffers_backend")
@@ -128,7 +134,7 @@ def _checkpoints(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, 
 
 
 def _statements(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, float]]:
-    """Calls and mean time of the statements that took most time, the most expensive first. Label: the statement."""
+    """Yield calls and mean time of the statements that took most time, most expensive first. Label: the statement."""
     spent: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for query, calls, total_ms in _gained_by_statements(before, after):
         spent[query][0] += calls
@@ -140,9 +146,9 @@ def _statements(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, f
 
 
 def _gained_by_statements(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, float, float]]:
-    """(text, calls, ms). The same text may come several times: by users, nested or not, of tables since made anew."""
+    """Yield (text, calls, ms). A text may come several times: by user, by nesting level, for re-created tables."""
     earlier = {_statement_key(row): row for row in before.views.get("pg_stat_statements", ())}
-    # Of a list that was full, who is absent may only have been too rare for it: what it has now is not of the window.
+    # A statement absent from a full list may have been too rare for it: its counts now are not of the window alone.
     all_known = len(earlier) < LISTED_STATEMENTS
     for row in after.views.get("pg_stat_statements", ()):
         old = earlier.get(_statement_key(row), {})
@@ -153,8 +159,8 @@ def _gained_by_statements(before: Snapshot, after: Snapshot) -> Iterator[tuple[s
 
 
 def _label(query: str) -> str:
-    """The same in every trial. What tells apart long texts that begin alike is drawn from the text: a queryid depends
-    on the tables' numbers, and so on the trial."""
+    """Return a label that is the same in every trial. Long texts are told apart by a hash of the text: a queryid
+    depends on the tables' OIDs, and so on the trial."""
     if len(query) <= _LONGEST_LABEL:
         return query
     end = f"… #{hashlib.sha256(query.encode()).hexdigest()[:8]}"

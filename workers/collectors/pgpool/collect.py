@@ -1,4 +1,4 @@
-"""Asks pgpool-II for its counts before and after the measured window."""
+"""Ask pgpool-II for its counts before and after the measured window."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Pgpool:
     """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
-        """The counts before. Raises CommandError when pgpool-II does not answer."""
+        """Record the counts before. Raises CommandError when pgpool-II does not answer."""
         stage.recorder.add(f"collectors/pgpool/{node}/{NAMES}", json.dumps(stage.spec.servers))
         await _ask(stage, node, "before")
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """pgpool-II's log and the counts after; then it is needed no more, and is ended. Raises TrialError when it has
-        ended meanwhile, or has given up a server that nobody took from it."""
+        """Record pgpool-II's log and the counts after, and end it. Raises TrialError when it has ended by itself, or
+        has given up a server that the trial did not take from it."""
         log = await stage.poolers[node].log_tail()
         stage.recorder.add(f"collectors/pgpool/{node}/pgpool.log", log)
         await process.require_alive(stage, node)
         if _TROUBLE.search(log):
-            await _decided(stage, node)
+            await _wait_for_decision(stage, node)
         nodes = await _ask(stage, node, "after")
         given_up = {
             stage.spec.servers[int(row["node_id"])]
@@ -51,10 +51,12 @@ class Pgpool:
         await process.end(stage, node)
 
 
-async def _decided(stage: Stage, node: str) -> None:
-    """Waits until pgpool-II, which has lost a session with a server, answers and has given the server up: meanwhile it
-    turns clients away, or still says that all are up. Not for long: it may keep the server. Raises CommandError when it
-    does not answer."""
+async def _wait_for_decision(stage: Stage, node: str) -> None:
+    """Wait until pgpool-II, which has lost a session with a server, has given the server up.
+
+    Until then it refuses clients, or still shows all servers as up. The wait ends after _PATIENCE_S: it may keep the
+    server. Raises CommandError when it does not answer.
+    """
     until = time.monotonic() + _PATIENCE_S
     while True:
         try:
@@ -69,7 +71,7 @@ async def _decided(stage: Stage, node: str) -> None:
 
 
 async def _ask(stage: Stage, node: str, when: str) -> str:
-    """Records every answer; that about the nodes is returned."""
+    """Record every answer, and return that of POOL_NODES."""
     answers = {file: await process.show(stage, what, node) for file, what in ANSWERS.items()}
     for file, answer in answers.items():
         stage.recorder.add(f"collectors/pgpool/{node}/{when}/{file}", answer)

@@ -21,23 +21,25 @@ _BY_SERVER = (
 
 
 def parse(reading: Reading) -> Part:
-    """The differences: of each server under its name, and of all under none. Nothing where a question was not
-    answered. Raises ParseError for damaged files."""
-    wanted = [f"{when}/{file}" for when in ("before", "after") for file in ANSWERS]
-    if not {NAMES, *wanted} <= reading.files.keys():
+    """Compute the differences: of each server under its name, of all under none. Nothing where an answer is missing.
+    Raises ParseError for damaged files."""
+    expected_files = [f"{when}/{file}" for when in ("before", "after") for file in ANSWERS]
+    if not {NAMES, *expected_files} <= reading.files.keys():
         return Part()
     names = [str(name) for name in json.loads(reading.files[NAMES])]
     measurements = [
-        one for metric, file, columns in _BY_SERVER for one in _differences(reading, names, metric, file, columns)
+        measurement
+        for metric, file, columns in _BY_SERVER
+        for measurement in _differences(reading, names, metric, file, columns)
     ]
-    hits = [_numbers(reading, f"{when}/cache.txt", ("num_cache_hits",))[0] for when in ("before", "after")]
+    hits = [_column_sums(reading, f"{when}/cache.txt", ("num_cache_hits",))[0] for when in ("before", "after")]
     return Part(measurements=(*measurements, Measurement("pgpool.cache.hits", hits[1] - hits[0])))
 
 
 def _differences(
     reading: Reading, names: Sequence[str], metric: str, file: str, columns: Sequence[str]
 ) -> Iterator[Measurement]:
-    before, after = (_numbers(reading, f"{when}/{file}", columns) for when in ("before", "after"))
+    before, after = (_column_sums(reading, f"{when}/{file}", columns) for when in ("before", "after"))
     if not len(before) == len(after) == len(names):
         raise ParseError(
             f"not a row for each of {', '.join(names)}", file=file, line=1, text=reading.files[f"after/{file}"]
@@ -48,8 +50,8 @@ def _differences(
     yield Measurement(metric, sum(gained))
 
 
-def _numbers(reading: Reading, path: str, columns: Sequence[str]) -> list[float]:
-    """The sum of the columns, row by row; servers in their order."""
+def _column_sums(reading: Reading, path: str, columns: Sequence[str]) -> list[float]:
+    """Return the sum of the columns for each row, servers in their order."""
     rows = read_rows(reading.files[path], path, columns)
     try:
         return [sum(float(row[column]) for column in columns) for row in rows]

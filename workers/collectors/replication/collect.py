@@ -1,4 +1,4 @@
-"""Asks each server every second how far those are behind that it sends to, and at the end when they have caught up."""
+"""Ask each server every second how far its standbys and subscribers are behind, and at the end when they catch up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workers.remote.command import quote
 from workers.remote.job import Job
 
 _HERE = Path(__file__).parent
-_DATABASE = "postgres"  # not the trial's, whose statistics stay free of these questions
+_DATABASE = "postgres"  # not the trial's, whose statistics must not count these queries
 _SENT_TO = """
 SELECT DISTINCT application_name AS node FROM pg_stat_replication
 WHERE application_name = ANY (string_to_array(:'nodes', ','))
@@ -24,7 +24,7 @@ _LIMIT_S = 600.0
 
 @dataclass(frozen=True)
 class SentTo:
-    """The nodes that a server sent its WAL to when the clock started."""
+    """The nodes that a server sent its WAL to when the measured window began."""
 
     nodes: tuple[str, ...]
 
@@ -33,15 +33,15 @@ class Replication:
     """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
-        """The sampler, and whom the server sends to. Raises CommandError when it does not answer."""
+        """Start the sampler, and note the nodes that the server sends to. Raises CommandError when it is down."""
         rows, _ = await asyncio.gather(
             stage.servers[node].query(_SENT_TO, variables={"nodes": _others(stage, node)}), _start_sampler(stage, node)
         )
         stage.keep(SentTo(tuple(row["node"] for row in rows)), node)
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """Waits until all that this server sends to have caught up, sampling on; then the samples. What a server that
-        died cannot say costs a gap each."""
+        """Wait until all nodes that this server sends to have caught up, then record the samples. Each that fails
+        leaves a Gap."""
         for what, work in (("time to catch up", _catch_up), ("samples", _samples)):
             try:
                 await work(stage, node)

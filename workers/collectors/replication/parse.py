@@ -1,4 +1,4 @@
-"""Samples and the times of catching up, as one server knows them → a Part. Pure."""
+"""Samples and catch-up times of one server → a Part. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from .samples import LAGS, Sample, age_series, lag_series, nodes_behind, read_sa
 
 
 def parse(reading: Reading) -> Part:
-    """Whatever of samples.txt, clocks.json and caught_up.json is there. Numbers of a node that the server sends to are
-    filed under that node; how old is what the server itself has replayed, under its own. A node that did not catch up
-    costs a Gap, and so do samples that end too early and a lag that the server never knew. Raises ParseError for
-    damaged files."""
+    """Read samples.txt, clocks.json and caught_up.json, as far as they exist.
+
+    Lags of a node that the server sends to are filed under that node; the age of what the server itself has replayed,
+    under its own. A node that did not catch up leaves a Gap, and so do samples that end too early and a lag that the
+    server never knew. Raises ParseError for damaged files.
+    """
     files, offset_s = reading.files, reading.clock_offset_s
     start_s = reading.window[0] + offset_s
     samples = read_samples(files.get("samples.txt", ""), "samples.txt")
@@ -27,9 +29,9 @@ def parse(reading: Reading) -> Part:
     ahead_s = _ahead_of_primary_s(files, offset_s)
     series = (*lag_series(samples, start_s), *age_series(samples, reading.node, start_s, ahead_s))
     measurements = [*_means(series, reading.window[1] - reading.window[0])]
-    gaps += _never_known(samples, series, reading)
+    gaps += _unknown_lags(samples, series, reading)
     if "caught_up.json" in files:
-        asked_at_s, caught_up = _caught_up(files["caught_up.json"])
+        asked_at_s, caught_up = _read_caught_up(files["caught_up.json"])
         measurements += _times_to_catch_up(asked_at_s, caught_up, reading.window[1] + offset_s)
         gaps += _not_caught_up(nodes_behind(samples), caught_up)
     return Part(measurements=tuple(measurements), series=series, gaps=tuple(gaps))
@@ -42,8 +44,8 @@ def _means(series: Sequence[Series], length_s: float) -> Iterator[Measurement]:
             yield Measurement(f"{one.name}.max", max(inside), one.node, one.label)
 
 
-def _never_known(samples: Sequence[Sample], series: Sequence[Series], reading: Reading) -> Iterator[Gap]:
-    """A server may send to a node all the time and know no time for it in any of a short window's samples."""
+def _unknown_lags(samples: Sequence[Sample], series: Sequence[Series], reading: Reading) -> Iterator[Gap]:
+    """Yield a Gap for each node that is sent to, and whose lag is null in every sample of a short window."""
     start_s, end_s = reading.window
     length_s = end_s - start_s
     times_s = times(samples, start_s + reading.clock_offset_s)
@@ -51,37 +53,37 @@ def _never_known(samples: Sequence[Sample], series: Sequence[Series], reading: R
     known = {(one.name, one.label, one.node) for one in series if one.within(0, length_s)}
     for node in nodes_behind(inside):
         if missing := [f"{name} {label}".strip() for name, label in LAGS if (name, label, node) not in known]:
-            looks = sum(node in sample.behind for sample in inside)
+            sample_count = sum(node in sample.behind for sample in inside)
             yield Gap(
                 "replication",
                 node,
-                f"{', '.join(missing)}: not known to {reading.node} at any of {looks} looks during the load; "
-                "a longer duration gives more of them",
+                f"{', '.join(missing)}: unknown to {reading.node} in all {sample_count} samples of the window; "
+                "a longer duration gives more samples",
             )
 
 
 def _not_caught_up(nodes: Iterable[str], caught_up: Mapping[str, float]) -> Iterator[Gap]:
     for node in nodes:
         if node not in caught_up:
-            yield Gap("replication", node, "time to catch up: it had not when it was given up")
+            yield Gap("replication", node, "time to catch up: the node had not caught up when the wait ended")
 
 
 def _times_to_catch_up(asked_at_s: float, caught_up: Mapping[str, float], end_s: float) -> Iterator[Measurement]:
-    """0 for who had caught up when first asked: how soon is not known, and it was no wait."""
+    """Yield each node's time to catch up; 0 where it had when first asked: how soon is not known."""
     for node, at_s in caught_up.items():
         yield Measurement("replication.catch_up", max(0.0, at_s - end_s) if at_s > asked_at_s else 0.0, node)
 
 
-def _caught_up(text: str) -> tuple[float, dict[str, float]]:
+def _read_caught_up(text: str) -> tuple[float, dict[str, float]]:
     try:
-        found = json.loads(text)
-        return float(found["asked_at"]), {str(node): float(at_s) for node, at_s in found["caught_up"].items()}
+        content = json.loads(text)
+        return float(content["asked_at"]), {str(node): float(at_s) for node, at_s in content["caught_up"].items()}
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ParseError("not times of catching up", file="caught_up.json", line=1, text=text[:200]) from None
 
 
 def _ahead_of_primary_s(files: Mapping[str, str], offset_s: float) -> float:
-    """How far the server's clock is ahead of the primary's."""
+    """Return how far the server's clock is ahead of the primary's, in seconds."""
     text = files.get("clocks.json", "")
     if not text:
         return offset_s

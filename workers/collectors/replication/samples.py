@@ -11,7 +11,7 @@ from typing import Any
 from results.domain.errors import ParseError
 from results.domain.measurement.series import Series
 
-# (metric, unit, its label → column); '' is the whole way
+# (metric, unit, its label → column); label '' is the lag until replayed
 _LAGS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
     (
         "replication.lag_bytes",
@@ -25,9 +25,13 @@ LAGS = tuple((name, label) for name, _, columns in _LAGS for label in columns)
 
 @dataclass(frozen=True)
 class Sample:
-    """One second of one server. at_s: epoch seconds by its clock. replayed_all: all that it has received; None on a
-    server that is no standby. replayed_at_s: when the last transaction that it has replayed was committed, by the
-    primary's clock; None before the first. behind: node → its row of pg_stat_replication."""
+    """One second of one server.
+
+    at_s: epoch seconds by its clock.
+    replayed_all: whether it has replayed all that it received; None on a server that is no standby.
+    replayed_at_s: commit time of the last transaction replayed, by the primary's clock; None before the first.
+    behind: node → its row of pg_stat_replication.
+    """
 
     at_s: float
     replayed_all: bool | None
@@ -36,26 +40,28 @@ class Sample:
 
 
 def read_samples(text: str, file: str) -> list[Sample]:
-    """Every whole line (a killed psql may leave half of one). Raises ParseError for a damaged one."""
-    found = []
+    """Read every complete line (a killed psql may leave half of one). Raises ParseError for a damaged one."""
+    samples = []
     for number, line in enumerate(text.split("\n")[:-1], 1):
         if not line.strip():
             continue
         try:
-            found.append(_sample(json.loads(line)))
+            samples.append(_sample(json.loads(line)))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ParseError("not a sample of replication", file=file, line=number, text=line) from None
-    return found
+    return samples
 
 
 def nodes_behind(samples: Sequence[Sample]) -> list[str]:
-    """Every node that the server has sent to."""
+    """Return every node that the server has sent to, sorted."""
     return sorted({node for sample in samples for node in sample.behind})
 
 
 def lag_series(samples: Sequence[Sample], start_s: float) -> Iterator[Series]:
-    """Lag of each node that the server sends to, filed under that node; a gap where it was not connected. start_s: the
-    window's start by the server's clock."""
+    """Compute the lag of each node that the server sends to, filed under that node; NaN where it was not connected.
+
+    start_s: the window's start, epoch seconds by the server's clock.
+    """
     at_s = times(samples, start_s)
     for node in nodes_behind(samples):
         rows = [sample.behind.get(node) for sample in samples]
@@ -67,9 +73,12 @@ def lag_series(samples: Sequence[Sample], start_s: float) -> Iterator[Series]:
 
 
 def age_series(samples: Sequence[Sample], node: str, start_s: float, ahead_s: float) -> Iterator[Series]:
-    """How old the last transaction is that a standby has replayed, 0 while it has replayed all it got. After a pause
-    that transaction is old and the standby is not late: no age exceeds the time since it had replayed all. ahead_s:
-    how far its clock is ahead of the primary's."""
+    """Compute the age of the last transaction that a standby has replayed; 0 while it has replayed all it received.
+
+    After a pause that transaction is old although the standby is not behind: no age exceeds the time since the standby
+    had replayed all.
+    ahead_s: how far its clock is ahead of the primary's.
+    """
     known = [sample for sample in samples if sample.replayed_all is not None]
     if known:
         at_s = times(known, start_s)
@@ -98,22 +107,22 @@ def _sample(row: Mapping[str, Any]) -> Sample:
 
 
 def times(samples: Sequence[Sample], start_s: float) -> tuple[float, ...]:
-    """Seconds of the samples since start_s."""
+    """Return the samples' times in seconds since start_s."""
     return tuple(round(sample.at_s - start_s, 3) for sample in samples)
 
 
 def _lag(row: Mapping[str, Any] | None, column: str) -> float:
-    """NaN where it is not known. The server forgets a time when there has been nothing to wait for: then it is 0."""
+    """Return one lag; NaN where it is unknown. An idle server shows null for a time: then it is 0."""
     if row is None:
         return math.nan
     if row[column] is not None:
-        return max(0.0, float(row[column]))  # a standby may have gone on between two looks
+        return max(0.0, float(row[column]))  # a standby may have advanced between two readings
     bytes_of = column.removesuffix("_s") + "_bytes"
     return 0.0 if column.endswith("_s") and row[bytes_of] is not None and float(row[bytes_of]) <= 0 else math.nan
 
 
 def _age(sample: Sample, ahead_s: float) -> float:
-    """Infinite before anything was replayed."""
+    """Return the age in seconds; infinite before anything was replayed."""
     if sample.replayed_at_s is None:
         return math.inf
     return max(0.0, sample.at_s - ahead_s - sample.replayed_at_s)

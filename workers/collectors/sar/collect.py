@@ -1,4 +1,4 @@
-"""Runs sar on an agent as a detached job and brings its samples as JSON."""
+"""Run sar on an agent as a detached job, and record its samples as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Sar:
     """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
-        """Starts sar. Raises AgentError when sysstat is not on the agent."""
+        """Start sar. Raises AgentError when sysstat is not on the agent."""
         remote = stage.agents[node]
         if (await remote.script(_TOOLS, check=False)).exit_status != 0:
             raise AgentError(
@@ -35,8 +35,8 @@ class Sar:
         )
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """Ends sar and records sadf.json and started (its start, epoch seconds on the agent's clock).
-        Samples that cannot be read cost a gap with sadf's words."""
+        """End sar, and record sadf.json and started (its start, epoch seconds on the agent's clock). Samples that
+        cannot be read leave a Gap with sadf's message."""
         remote, directory = stage.agents[node], _directory(stage, node)
         job = Job.attach(remote, directory)
         await job.signal("INT")

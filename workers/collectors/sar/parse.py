@@ -20,9 +20,11 @@ _TOLERANCE_S = 0.05  # how far sar's seconds wander from its start
 
 
 def parse(reading: Reading) -> Part:
-    """Series of every quantity; a mean for each over the seconds that lie wholly inside the window, and a Gap instead
-    when none does; a Gap besides when sar ended well before the window. Devices that did nothing all the time are left
-    out. Raises ParseError."""
+    """Read a series of each quantity, and its mean over the whole seconds inside the window.
+
+    Where no second is inside, or sar ended well before the window, there is a Gap. Devices that were idle all the time
+    are left out. Raises ParseError.
+    """
     if _FILE not in reading.files:
         return Part()
     samples = read_samples(reading.files[_FILE], _FILE)
@@ -46,7 +48,7 @@ def parse(reading: Reading) -> Part:
 
 
 def _started(reading: Reading) -> float | None:
-    """When sar was started, epoch seconds on the agent's clock; None where it is not recorded."""
+    """Return when sar was started, epoch seconds on the agent's clock; None where it is not recorded."""
     text = reading.files.get("started", "").strip()
     try:
         return float(text) if text else None
@@ -55,16 +57,18 @@ def _started(reading: Reading) -> float | None:
 
 
 def _ends(samples: list[Sample], started: float | None) -> list[float]:
-    """When each sample ended. sar prints whole seconds only: counted from its start, an interval a sample, and held
-    inside the second that was printed. The start was a few milliseconds late, and intervals are, too: a sample that
-    falls past a whole second is seen there."""
+    """Return when each sample ended, epoch seconds.
+
+    sar prints whole seconds only. Ends are counted from its start, one interval a sample, and kept inside the second
+    that was printed: start and intervals are a few milliseconds late, which adds up.
+    """
     if started is None:
         return [sample.at_s + 0.5 for sample in samples]
     ends: list[float] = []
-    before = started
+    end_s = started
     for sample in samples:
-        before = min(max(before + sample.interval_s, sample.at_s), sample.at_s + 1)
-        ends.append(before)
+        end_s = min(max(end_s + sample.interval_s, sample.at_s), sample.at_s + 1)
+        ends.append(end_s)
     return ends
 
 
@@ -74,15 +78,15 @@ def _series(samples: list[Sample], times: tuple[float, ...], node: str) -> tuple
         for key, value in sample.values.items():
             columns[key][index] = value
     regular = all(abs(at - times[0] - index) < 1e-3 for index, at in enumerate(times))
-    found = []
+    result = []
     for (name, label), values in columns.items():
         if name.startswith(_PER_DEVICE) and not any(
             columns[key, label][i] > 0 for key in _siblings(name) for i in range(len(samples))
         ):
             continue
         timing = (1.0, ()) if regular else (0.0, times)
-        found.append(Series(name, node, _UNITS[name], times[0], timing[0], tuple(values), label, timing[1]))
-    return tuple(found)
+        result.append(Series(name, node, _UNITS[name], times[0], timing[0], tuple(values), label, timing[1]))
+    return tuple(result)
 
 
 def _siblings(name: str) -> tuple[str, ...]:
@@ -91,9 +95,9 @@ def _siblings(name: str) -> tuple[str, ...]:
 
 
 def _means(series: tuple[Series, ...], inside: list[int]) -> tuple[Measurement, ...]:
-    found = []
+    measurements = []
     for one in series:
         values = [one.values[index] for index in inside if not math.isnan(one.values[index])]
         if values:
-            found.append(Measurement(one.name, math.fsum(values) / len(values), one.node, one.label))
-    return tuple(found)
+            measurements.append(Measurement(one.name, math.fsum(values) / len(values), one.node, one.label))
+    return tuple(measurements)

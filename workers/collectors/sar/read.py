@@ -26,8 +26,12 @@ _Key = tuple[str, str]  # name, label
 
 @dataclass(frozen=True)
 class Sample:
-    """One second. at_s: its end, epoch seconds as sar prints them (whole). values: (name, label) → base
-    unit."""
+    """One second of sar.
+
+    at_s: its end, whole epoch seconds as sar prints them.
+    interval_s: its length.
+    values: (name, label) → value in the base unit.
+    """
 
     at_s: float
     interval_s: float
@@ -35,7 +39,7 @@ class Sample:
 
 
 def read_samples(text: str, file: str) -> list[Sample]:
-    """Every sample of the first host. Raises ParseError when the text is no sadf JSON."""
+    """Read every sample of the first host. Raises ParseError for text that is no JSON of sadf."""
     try:
         hosts = json.loads(text)["sysstat"]["hosts"]
         statistics = hosts[0].get("statistics", [])
@@ -108,7 +112,7 @@ def _sum(row: Mapping[str, Any], *keys: str) -> float:
 
 
 def _first(row: Mapping[str, Any], choices: tuple[tuple[str, float], ...]) -> float:
-    """The value of the first key that is there, in base units; NaN (a gap) when none is."""
+    """Return the value of the first key that exists, in base units; NaN (a gap) when none does."""
     for key, factor in choices:
         if key in row:
             return float(row[key]) * factor

@@ -11,12 +11,12 @@ from workers.replication.standby_parameters import CONNECTION, LOAD, READS, STAN
 
 
 def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
-    """The primary, the standby that all others follow, then those."""
+    """Name the primary, the cascading standby, then the standbys that stream from it."""
     return ("primary", "cascade", *(f"standby{number}" for number in range(1, int(parameters["standbys"]) + 1)))
 
 
 def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
-    """What this PostgreSQL cannot do."""
+    """Yield what this PostgreSQL version cannot do."""
     yield from version_problems(version_num)
 
 

@@ -1,4 +1,4 @@
-"""Reaches the endpoints of a cluster, runs the commands before and after."""
+"""Connect to the endpoints of a cluster, and run the plan's commands before and after the trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workers.servers import nodes
 from .listing import Endpoint, endpoints
 
 _COMMAND_LIMIT_S = 1800.0
-_PATIENCE_S = 12.0
+_DATABASE_LIMIT_S = 12.0
 _DATABASE = "SELECT FROM pg_database WHERE datname = :'name'"
 
 
@@ -21,12 +21,12 @@ class Endpoints:
     """The topology of `workers.interfaces.Topology`, `ArrangingTopology` and `ReleasingTopology`."""
 
     async def build(self, stage: Stage) -> None:
-        """Runs the commands before, and asks every endpoint. Servers of Teiten on the agents are stopped.
-        Raises CommandError with a command's own words, VerifyError for an endpoint that does not answer."""
+        """Stop servers of Teiten on the agents, run the command before the trial, and connect to every endpoint.
+        Raises CommandError with the command's output, VerifyError for an endpoint that does not answer."""
         await nodes.stop_others(stage)
-        await _command(stage, "before")
+        await _run_command(stage, "before")
         parameters = stage.spec.topology_parameters
-        for node, endpoint in _listed(stage):
+        for node, endpoint in _endpoints_by_node(stage):
             stage.servers[node] = Server(
                 remote=stage.client,
                 installation=stage.spec.installation,
@@ -38,17 +38,16 @@ class Endpoints:
                 outside=True,
                 options={"PGSSLMODE": str(parameters["sslmode"]), "PGCONNECT_TIMEOUT": "10"},
             )
-        await nodes.all_of(_answers(stage, node) for node, _ in _listed(stage))
+        await nodes.all_of(_require_answer(stage, node) for node, _ in _endpoints_by_node(stage))
 
     async def arrange(self, stage: Stage) -> None:
-        """Waits until every endpoint has the trial's database, which is loaded through the first. Raises VerifyError
-        where it does not come, CommandError."""
-        await nodes.all_of(_has_database(stage, node) for node, _ in _listed(stage))
+        """Wait until every endpoint has the trial's database, which is loaded through the first. Raises VerifyError
+        for an endpoint without it, CommandError."""
+        await nodes.all_of(_require_database(stage, node) for node, _ in _endpoints_by_node(stage))
 
     async def verify(self, stage: Stage) -> None:
-        """Version, role, settings that the plan names, and access methods of every endpoint; and that it has the
-        trial's database."""
-        for node, endpoint in _listed(stage):
+        """Record Checks of every endpoint's version, role, planned settings, access methods and trial database."""
+        for node, endpoint in _endpoints_by_node(stage):
             for check in await verify.server_checks(
                 stage.servers[node],
                 stage.database,
@@ -59,23 +58,23 @@ class Endpoints:
                 standby=endpoint.standby,
             ):
                 stage.recorder.check(check)
-            place = f"{endpoint.host}:{endpoint.port}"
-            stage.recorder.check(Check("endpoint", node, endpoint.role, f"{endpoint.role} at {place}", True))
+            address = f"{endpoint.host}:{endpoint.port}"
+            stage.recorder.check(Check("endpoint", node, endpoint.role, f"{endpoint.role} at {address}", True))
 
     async def release(self, stage: Stage) -> None:
-        """Runs the commands after. Raises CommandError with a command's own words."""
-        await _command(stage, "after")
+        """Run the command after the trial. Raises CommandError with its output."""
+        await _run_command(stage, "after")
 
     async def tear_down(self, stage: Stage) -> None:
-        """Nothing: the cluster is not Teiten's."""
+        """Do nothing: the cluster is not Teiten's."""
 
 
-def _listed(stage: Stage) -> list[tuple[str, Endpoint]]:
-    listed = endpoints(str(stage.spec.topology_parameters["endpoints"]))
-    return list(zip(stage.spec.nodes, listed, strict=True))
+def _endpoints_by_node(stage: Stage) -> list[tuple[str, Endpoint]]:
+    listed_endpoints = endpoints(str(stage.spec.topology_parameters["endpoints"]))
+    return list(zip(stage.spec.nodes, listed_endpoints, strict=True))
 
 
-async def _answers(stage: Stage, node: str) -> None:
+async def _require_answer(stage: Stage, node: str) -> None:
     server = stage.servers[node]
     try:
         await server.execute("SELECT 1;")
@@ -88,24 +87,24 @@ async def _answers(stage: Stage, node: str) -> None:
         ) from error
 
 
-async def _has_database(stage: Stage, node: str) -> None:
+async def _require_database(stage: Stage, node: str) -> None:
     server = stage.servers[node]
 
-    async def look() -> bool:
+    async def has_database() -> bool:
         return bool(await server.query(_DATABASE, variables={"name": stage.database}))
 
-    there, _ = await nodes.wait_until(look, bool, _PATIENCE_S)
-    if not there:
+    present, _ = await nodes.wait_until(has_database, bool, _DATABASE_LIMIT_S)
+    if not present:
         raise VerifyError(
             f"The endpoint {server.host}:{server.port} has no database {stage.database}.",
             where="topology.endpoints",
-            why=f"The data were loaded through the first endpoint, and {_PATIENCE_S:g} s later they are not here.",
-            todo="Name endpoints of one cluster only, and look whether its replication works; of servers that have "
-            f"nothing in common, each needs its own database {stage.database}.",
+            why=f"The data were loaded through the first endpoint, and {_DATABASE_LIMIT_S:g} s later are not here.",
+            todo="List endpoints of one cluster only, and check that its replication works; servers without "
+            f"replication each need their own database {stage.database}.",
         )
 
 
-async def _command(stage: Stage, when: str) -> None:
+async def _run_command(stage: Stage, when: str) -> None:
     text = str(stage.spec.topology_parameters[when])
     if not text.strip():
         return

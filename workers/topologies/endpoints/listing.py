@@ -14,7 +14,7 @@ _PARTS = re.compile(rf"(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?: +(?P<rol
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a server is reached, and what it is in its cluster."""
+    """The address of a server, and its role in its cluster."""
 
     host: str
     port: int
@@ -26,14 +26,14 @@ class Endpoint:
 
 
 def endpoints(text: str) -> tuple[Endpoint, ...]:
-    """'db1:5432 primary, db2 standby' → endpoints. Raises ValueError for one that is none."""
-    found = []
+    """Read 'db1:5432 primary, db2 standby'. Raises ValueError for an entry that is no endpoint."""
+    listed = []
     for part in text.split(","):
         match = _PARTS.fullmatch(part.strip())
         if match is None:
-            raise ValueError(f"{part.strip()!r} is not host:port role")
+            raise ValueError(f"{part.strip()!r} is not 'host:port role'")
         port = int(match["port"] or 5432)
         if not 0 < port < 65536:
             raise ValueError(f"{port} is not a port")
-        found.append(Endpoint(match["host"].strip("[]"), port, match["role"] or "coordinator"))
-    return tuple(found)
+        listed.append(Endpoint(match["host"].strip("[]"), port, match["role"] or "coordinator"))
+    return tuple(listed)

@@ -1,4 +1,4 @@
-"""How a table is shared out, and how its parts are known again. Pure."""
+"""The parts of a table that shards get, and the labels by which a later trial recognises them. Pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,23 @@ from .spec import HASH
 
 @dataclass(frozen=True)
 class Part:
-    """What one shard gets. bounds: of its partition; condition: on the rows; both in SQL."""
+    """What one shard gets.
+
+    bounds: of its partition, as SQL.
+    condition: on the rows, as SQL.
+    """
 
     bounds: str
     condition: str
 
 
 def parts(method: str, count: int, *, key: str, parent: str, first: int, last: int) -> list[Part]:
-    """By hash, or by `count` ranges of equal length between the smallest and the largest key. key: the column, as SQL
-    wants it; parent: the partitioned table's name, as an SQL literal."""
+    """Divide a table by hash, or into `count` ranges of equal length between the smallest and the largest key.
+
+    key: the column, quoted for SQL.
+    parent: the partitioned table's name, as an SQL literal.
+    first, last: the smallest and the largest key.
+    """
     if method == HASH:
         return [
             Part(
@@ -27,26 +35,32 @@ def parts(method: str, count: int, *, key: str, parent: str, first: int, last: i
             )
             for number in range(count)
         ]
-    cuts = [first + (last - first + 1) * number // count for number in range(1, count)]
-    found = []
-    for start, end in zip([None, *cuts], [*cuts, None], strict=True):
+    bounds = [first + (last - first + 1) * number // count for number in range(1, count)]
+    ranges = []
+    for start, end in zip([None, *bounds], [*bounds, None], strict=True):
         lower, upper = ("MINVALUE" if start is None else str(start)), ("MAXVALUE" if end is None else str(end))
         conditions = [f"{key} >= {start}"] * (start is not None) + [f"{key} < {end}"] * (end is not None)
-        found.append(Part(f"FROM ({lower}) TO ({upper})", " AND ".join(conditions) or "true"))
-    return found
+        ranges.append(Part(f"FROM ({lower}) TO ({upper})", " AND ".join(conditions) or "true"))
+    return ranges
 
 
 def label(number: int, count: int, identity: str) -> str:
-    """What is said of a shard's database when it holds its part. number: from 1; identity: of the primary's
-    database, which no other ever has."""
+    """Return the comment of a shard's database that holds its part.
+
+    number: the shard's, from 1.
+    identity: of the primary's database, unique for ever.
+    """
     return f"shard {number} of {count} of {identity}"
 
 
-def whole(database: str, shards: Sequence[Mapping[str, str]], identity: str) -> bool:
-    """Whether these shards hold their parts of the primary's database, as far as they are among those that share it.
-    shards: of each, its databases and what is said of them."""
-    said = shards[0].get(database, "").split()
-    if len(said) < 4 or not said[3].isdigit():
+def is_complete(database: str, shards: Sequence[Mapping[str, str]], identity: str) -> bool:
+    """Tell whether these shards hold all parts of the primary's database.
+
+    shards: database → comment, of each shard.
+    identity: of the primary's database.
+    """
+    label_words = shards[0].get(database, "").split()
+    if len(label_words) < 4 or not label_words[3].isdigit():
         return False
-    count = int(said[3])
+    count = int(label_words[3])
     return all(shard.get(database) == label(number, count, identity) for number, shard in enumerate(shards[:count], 1))

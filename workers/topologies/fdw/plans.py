@@ -1,4 +1,4 @@
-"""What a plan reads from other servers. Pure."""
+"""The foreign scans of a query plan. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def scans(plan: Any) -> tuple[int, int]:
-    """(foreign scans, those of them that run at once) of EXPLAIN (FORMAT JSON)."""
-    found = [node for node in _nodes(plan[0]["Plan"]) if node["Node Type"] == "Foreign Scan"]
-    return len(found), sum(node.get("Async Capable", False) for node in found)
+    """Count (foreign scans, those of them that run asynchronously) in the answer of EXPLAIN (FORMAT JSON)."""
+    foreign_scans = [node for node in _nodes(plan[0]["Plan"]) if node["Node Type"] == "Foreign Scan"]
+    return len(foreign_scans), sum(node.get("Async Capable", False) for node in foreign_scans)
 
 
 def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield node
-    for below in node.get("Plans", ()):
-        yield from _nodes(below)
+    for child in node.get("Plans", ()):
+        yield from _nodes(child)

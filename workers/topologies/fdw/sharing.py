@@ -1,7 +1,7 @@
-"""Sharing out: each large table of the primary becomes a partitioned one, whose rows lie on the shards.
+"""Move each large table of the primary to the shards: it becomes a partitioned table of foreign partitions.
 
-The database of that name on each shard says whose part it holds (`parts.label`), last of all: what was broken off is
-known by its lack, and made anew."""
+The last step comments each shard's database with the part that it holds (`parts.label`). A database without this
+comment was not finished, and is built anew."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workers.postgres.server import SUPERUSER, Server
 from workers.servers import nodes, schema
 
 from . import statements
-from .parts import Part, label, parts, whole
+from .parts import Part, is_complete, label, parts
 from .spec import FIRST_WITH_ASYNC
 
 _LONGEST_NAME = 63
@@ -25,38 +25,41 @@ def shards_of(stage: Stage) -> tuple[str, ...]:
     return stage.spec.servers[1:]
 
 
-async def forget_the_broken(stage: Stage) -> None:
-    """Drops the kept databases of the primary of which a part is lost, and what else the shards hold."""
+async def drop_incomplete(stage: Stage) -> None:
+    """Drop the primary's kept databases of which a part is lost, and every other database of the shards."""
     primary, names = stage.primary, shards_of(stage)
-    held = await nodes.all_of(_databases(stage.servers[node]) for node in names)
+    shard_databases = await nodes.all_of(_databases(stage.servers[node]) for node in names)
     kept = {name: identity for name, identity in (await _identities(primary)).items() if name.startswith("reuse_")}
-    sound = {name for name, identity in kept.items() if whole(name, held, identity)}
-    await nodes.all_of(_drop(primary, name) for name in kept if name not in sound)
-    for node, databases in zip(names, held, strict=True):
-        await nodes.all_of(_drop(stage.servers[node], name) for name in databases if name not in sound)
+    complete = {name for name, identity in kept.items() if is_complete(name, shard_databases, identity)}
+    await nodes.all_of(_drop(primary, name) for name in kept if name not in complete)
+    for node, databases in zip(names, shard_databases, strict=True):
+        await nodes.all_of(_drop(stage.servers[node], name) for name in databases if name not in complete)
 
 
 async def is_shared_out(stage: Stage) -> bool:
-    """Whether the trial's database lies on these very shards already."""
-    held = await nodes.all_of(_databases(stage.servers[node]) for node in shards_of(stage))
-    return whole(stage.database, held, (await _identities(stage.primary))[stage.database])
+    """Tell whether these shards hold the trial's database already."""
+    shard_databases = await nodes.all_of(_databases(stage.servers[node]) for node in shards_of(stage))
+    return is_complete(stage.database, shard_databases, (await _identities(stage.primary))[stage.database])
 
 
 async def map_servers(stage: Stage, *, known: bool) -> None:
-    """Tells the primary's database where the shards are, with the plan's options. known: an earlier trial did, with
-    other ports and options. Raises TrialError where there is no postgres_fdw."""
+    """Define the shards as foreign servers of the primary's database, with the plan's options.
+
+    known: an earlier trial defined them, with other ports and options.
+    Raises TrialError where postgres_fdw is not installed.
+    """
     for node in shards_of(stage):
         if not known:
-            await _mapped(stage, node)
+            await _create_mapping(stage, node)
         options = await _options(stage, node)
-        words = ", ".join(f"{'SET' if known else 'ADD'} {name} :'{name}'" for name in options)
-        script = f'ALTER SERVER :"shard" OPTIONS ({words});'
+        settings = ", ".join(f"{'SET' if known else 'ADD'} {name} :'{name}'" for name in options)
+        script = f'ALTER SERVER :"shard" OPTIONS ({settings});'
         await stage.primary.execute(script, database=stage.database, variables={"shard": node, **options})
 
 
 async def share_out(stage: Stage) -> dict[str, int]:
-    """Moves every large table; table → rows. Raises VerifyError where there is none or one that cannot be moved,
-    CommandError with the servers' own words."""
+    """Move every large table, and return table → rows. Raises VerifyError where there is none or one that cannot be
+    moved, CommandError with the servers' messages."""
     primary, database, names = stage.primary, stage.database, shards_of(stage)
     await primary.execute("ANALYZE;", database=database)
     least = str(stage.spec.topology_parameters["least_rows"])
@@ -68,8 +71,8 @@ async def share_out(stage: Stage) -> dict[str, int]:
     await nodes.all_of(stage.servers[node].execute("VACUUM ANALYZE;", database=database) for node in names)
     identity = (await _identities(primary))[database]
     for number, node in enumerate(names, 1):
-        values = {"name": database, "said": label(number, len(names), identity)}
-        await stage.servers[node].execute("COMMENT ON DATABASE :\"name\" IS :'said';", variables=values)
+        variables = {"name": database, "comment": label(number, len(names), identity)}
+        await stage.servers[node].execute("COMMENT ON DATABASE :\"name\" IS :'comment';", variables=variables)
     return moved
 
 
@@ -77,7 +80,7 @@ def _require_movable(stage: Stage, tables: list[dict[str, Any]]) -> None:
     if not tables:
         least = stage.spec.topology_parameters["least_rows"]
         raise VerifyError(
-            "There is no table to share out.",
+            "There is no table to move to the shards.",
             where="arrange",
             why=f"No table of the workload has {least} rows or more and a primary key of one whole number.",
             todo="Choose another workload, a larger scale, or a lower topology.least_rows.",
@@ -93,10 +96,10 @@ def _require_movable(stage: Stage, tables: list[dict[str, Any]]) -> None:
 
 
 async def _move(stage: Stage, table: dict[str, Any]) -> int:
-    """One table's rows go to the shards; how many there are. Records a Check that none was lost."""
+    """Move one table's rows to the shards, record a Check that none was lost, and return their number."""
     primary, database, names = stage.primary, stage.database, shards_of(stage)
-    words = {word: table[word] for word in ("name", "schema", "relation", "key")}
-    [extent] = await primary.query(statements.EXTENT, database=database, variables=words)
+    variables = {word: table[word] for word in ("name", "schema", "relation", "key")}
+    [extent] = await primary.query(statements.EXTENT, database=database, variables=variables)
     method = str(stage.spec.topology_parameters["method"])
     shares = parts(
         method,
@@ -106,23 +109,23 @@ async def _move(stage: Stage, table: dict[str, Any]) -> int:
         first=extent["first"] or 0,
         last=extent["last"] or 0,
     )
-    await primary.execute(statements.PARENT, database=database, variables={**words, "method": method})
+    await primary.execute(statements.PARENT, database=database, variables={**variables, "method": method})
     for node, share in zip(names, shares, strict=True):
         part = f"{table['relation'][: _LONGEST_NAME - len(node) - 1]}_{node}"
-        variables = {**words, "part": part, "bounds": share.bounds, "shard": node}
-        await primary.execute(statements.PART, database=database, variables=variables)
+        of_part = {**variables, "part": part, "bounds": share.bounds, "shard": node}
+        await primary.execute(statements.PART, database=database, variables=of_part)
     before = await schema.dump(primary, database, "--section=pre-data", f"--table={table['name']}")
     after = await schema.dump(primary, database, "--section=post-data", f"--table={table['name']}")
 
-    async def one(node: str, share: Part) -> int:
+    async def move_share(node: str, share: Part) -> int:
         server = stage.servers[node]
-        await server.execute('CREATE SCHEMA IF NOT EXISTS :"schema";' + before, database=database, variables=words)
+        await server.execute('CREATE SCHEMA IF NOT EXISTS :"schema";' + before, database=database, variables=variables)
         await _copy(stage, node, table["name"], share)
         await server.execute(after, database=database)
-        [size_and_rows] = await server.query(statements.EXTENT, database=database, variables=words)
-        return int(size_and_rows["rows"])
+        [extent_on_shard] = await server.query(statements.EXTENT, database=database, variables=variables)
+        return int(extent_on_shard["rows"])
 
-    rows = await nodes.all_of(one(node, share) for node, share in zip(names, shares, strict=True))
+    rows = await nodes.all_of(move_share(node, share) for node, share in zip(names, shares, strict=True))
     expected, actual = str(extent["rows"]), str(sum(rows))
     stage.recorder.check(
         Check(f"rows of {table['name']} on all shards", "primary", expected, actual, expected == actual)
@@ -134,20 +137,20 @@ async def _move(stage: Stage, table: dict[str, Any]) -> int:
             why=f"There were {expected}, and {actual} arrived.",
             todo="Retry; look at the servers' logs, which are kept with the trial.",
         )
-    await primary.execute(statements.REPLACE, database=database, variables=words)
+    await primary.execute(statements.REPLACE, database=database, variables=variables)
     return sum(rows)
 
 
 async def _copy(stage: Stage, node: str, table: str, share: Part) -> None:
     environment = await nodes.reach(stage, "primary", node)
-    words = (stage.primary.installation.client_bin, stage.database, table, share.condition)
-    where = (environment["PGHOST"], environment["PGPORT"], environment.get("PGPASSFILE", ""))
+    arguments = (stage.primary.installation.client_bin, stage.database, table, share.condition)
+    target = (environment["PGHOST"], environment["PGPORT"], environment.get("PGPASSFILE", ""))
     await stage.primary.remote.script(
-        statements.MOVE, *words, *where, env=stage.primary.environment(local=True), timeout_s=None
+        statements.MOVE, *arguments, *target, env=stage.primary.environment(local=True), timeout_s=None
     )
 
 
-async def _mapped(stage: Stage, node: str) -> None:
+async def _create_mapping(stage: Stage, node: str) -> None:
     available = "SELECT FROM pg_available_extensions WHERE name = 'postgres_fdw'"
     if not await stage.primary.query(available):
         raise TrialError(
@@ -176,7 +179,7 @@ async def _options(stage: Stage, node: str) -> dict[str, str]:
 
 
 async def _databases(server: Server) -> dict[str, str]:
-    return {row["name"]: row["said"] for row in await server.query(statements.DATABASES)}
+    return {row["name"]: row["comment"] for row in await server.query(statements.DATABASES)}
 
 
 async def _drop(server: Server, name: str) -> None:

@@ -47,12 +47,12 @@ BATCH_SIZE = Parameter("batch_size", Kind.INTEGER, 1, "Rows inserted into a shar
 
 
 def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
-    """The primary, then the shards."""
+    """Name the primary, then the shards."""
     return ("primary", *(f"shard{number}" for number in range(1, int(parameters["shards"]) + 1)))
 
 
 def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
-    """What this PostgreSQL cannot do, and one shard that is to be scanned beside no other."""
+    """Yield what this PostgreSQL version cannot do, and asynchronous scans of a single shard."""
     if version_num < FIRST_VERSION:
         what = "Before PostgreSQL 11 no row finds its way into a foreign partition."
         yield Problem("shards", what, "Choose PostgreSQL 11 or later.")

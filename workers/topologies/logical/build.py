@@ -1,7 +1,7 @@
-"""Builds a primary and subscribers to its tables.
+"""Build a primary and subscribers to its tables.
 
-Subscriptions are made for each trial and dropped after it, or before the next: a slot whose subscriber is gone would
-keep WAL for ever."""
+Subscriptions are created for each trial and dropped after it, or before the next: a slot whose subscriber is gone
+would keep WAL for ever."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ from workers.replication import standby
 from workers.servers import access, checks, nodes, schema
 
 from . import statements, subscriptions
-from .spec import wanted_state
+from .spec import expected_state_of
 
-_OF_THE_PRIMARY = {"wal_level": "logical", "max_wal_senders": "32", "max_replication_slots": "32"}
-_OF_A_SUBSCRIBER = {"max_logical_replication_workers": "8", "max_worker_processes": "16"}
+_PRIMARY_SETTINGS = {"wal_level": "logical", "max_wal_senders": "32", "max_replication_slots": "32"}
+_SUBSCRIBER_SETTINGS = {"max_logical_replication_workers": "8", "max_worker_processes": "16"}
 
 
 class Logical:
     """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
-        """Starts or reuses every server; what an earlier trial left of its subscriptions and copies is dropped. Raises
-        TrialError with the server's own words when one does not start."""
-        settings = {"primary": _OF_THE_PRIMARY} | dict.fromkeys(_subscribers(stage), _OF_A_SUBSCRIBER)
+        """Start or reuse every server, and drop subscriptions and copies that an earlier trial left. Raises TrialError
+        with the server's message when one does not start."""
+        settings = {"primary": _PRIMARY_SETTINGS} | dict.fromkeys(_subscribers(stage), _SUBSCRIBER_SETTINGS)
         connection = str(stage.spec.topology_parameters["connection"])
         listening = await nodes.start(stage, settings, {"primary": _subscribers(stage)}, connection)
-        await subscriptions.ended(stage)
-        await nodes.all_of(_emptied(stage.servers[node]) for node in _subscribers(stage))
+        await subscriptions.drop_all(stage)
+        await nodes.all_of(_drop_copies(stage.servers[node]) for node in _subscribers(stage))
         for node in listening:
             await access.hand_out(stage, node)
 
     async def arrange(self, stage: Stage) -> None:
-        """Publishes every table; each subscriber gets the definitions, then a copy of the rows, until its subscription
-        is ready; then commits wait as the plan says. Raises VerifyError where there is nothing to publish, TrialError
-        and CommandError with the servers' own words."""
+        """Publish every table, copy definitions and rows to each subscriber, then set what commits wait for. Raises
+        VerifyError where there is nothing to publish, TrialError and CommandError with the servers' messages."""
         primary, database = stage.primary, stage.database
         await primary.execute(statements.PUBLISH, database=database)
         tables = await primary.query(statements.PUBLISHED, database=database)
@@ -58,22 +57,24 @@ class Logical:
             },
         )
         definitions = [await schema.dump(primary, database, f"--section={part}") for part in ("pre-data", "post-data")]
-        rows = await _rows(primary, database)
-        await nodes.all_of(_joined(stage, node, definitions, rows) for node in _subscribers(stage))
-        await subscriptions.awaited(stage, _subscribers(stage))
+        rows = await _row_counts(primary, database)
+        await nodes.all_of(_subscribe(stage, node, definitions, rows) for node in _subscribers(stage))
+        await subscriptions.make_commits_wait(stage, _subscribers(stage))
 
     async def verify(self, stage: Stage) -> None:
-        """What must hold of every server, that the workload has made no table since, and of each subscription: every
-        table is ready, it streams in the wanted synchronous state, and all that the primary has written is applied."""
+        """Record a Check of every server, of tables that the workload has created since, and of each subscription:
+        every table is ready, it streams in the planned synchronous state, and all that the primary wrote is applied."""
         await nodes.all_of(checks.record_primary(stage, node) for node in stage.spec.servers)
         tables = await stage.primary.query(statements.PUBLISHED, database=stage.database)
-        others = ", ".join(table["name"] for table in tables if not table["published"]) or "none"
-        stage.recorder.check(Check("tables that are not published", "primary", "none", others, others == "none"))
-        wanted = wanted_state(stage.spec.topology_parameters)
+        unpublished = ", ".join(table["name"] for table in tables if not table["published"]) or "none"
+        stage.recorder.check(
+            Check("tables that are not published", "primary", "none", unpublished, unpublished == "none")
+        )
+        expected_state = expected_state_of(stage.spec.topology_parameters)
         for node in _subscribers(stage):
-            await subscriptions.caught_up(stage, node)
-            [copied] = await stage.servers[node].query(statements.COPIED, database=stage.database)
-            unready, ready = copied["unready"], copied["ready"]
+            await subscriptions.wait_until_applied(stage, node)
+            [tables_copied] = await stage.servers[node].query(statements.COPIED, database=stage.database)
+            unready, ready = tables_copied["unready"], tables_copied["ready"]
             actual = f"{unready} of {ready + unready} not ready" if unready else f"all {ready} ready"
             state = await standby.stream_state(stage, node, "primary")
             for check in (
@@ -81,15 +82,20 @@ class Logical:
                 Check(
                     "changes from primary", node, "streaming", state["state"] or "none", state["state"] == "streaming"
                 ),
-                Check("synchronous state", node, wanted, state["sync_state"] or "none", state["sync_state"] == wanted),
+                Check(
+                    "synchronous state",
+                    node,
+                    expected_state,
+                    state["sync_state"] or "none",
+                    state["sync_state"] == expected_state,
+                ),
             ):
                 stage.recorder.check(check)
 
     async def tear_down(self, stage: Stage) -> None:
-        """Ends the subscriptions and stops every server of Teiten on the agents; the data stays until the next
-        trial."""
+        """Drop the subscriptions and stop every server of Teiten on the agents; the data stays until the next trial."""
         try:
-            await subscriptions.ended(stage)
+            await subscriptions.drop_all(stage)
         finally:
             await nodes.stop_others(stage)
 
@@ -98,32 +104,33 @@ def _subscribers(stage: Stage) -> tuple[str, ...]:
     return stage.spec.servers[1:]
 
 
-async def _emptied(server: Server) -> None:
+async def _drop_copies(server: Server) -> None:
     for row in await server.query(statements.DATABASES):
         await server.execute(DROP_DATABASE, variables={"name": row["name"]})
 
 
-async def _joined(stage: Stage, node: str, definitions: Sequence[str], rows: Mapping[str, int]) -> None:
-    """The subscriber has every table with as many rows as the primary, and statistics of them as after a load.
-    definitions: before the rows come; of keys and indexes, which are made faster when they are there."""
+async def _subscribe(stage: Stage, node: str, definitions: Sequence[str], rows: Mapping[str, int]) -> None:
+    """Copy every table to the subscriber, check the number of rows, and VACUUM ANALYZE as after a load.
+
+    definitions: of tables, created before the rows are copied; of keys and indexes, created faster afterwards."""
     server, database = stage.servers[node], stage.database
     await server.execute('CREATE DATABASE :"name" TEMPLATE template0;', variables={"name": database})
     before, after = definitions
     await server.execute(before, database=database)
-    await subscriptions.made(stage, node)
+    await subscriptions.create(stage, node)
     await server.execute(after, database=database)
-    joined = await _rows(server, database)
+    counts = await _row_counts(server, database)
     different = [
-        f"{table}: {joined.get(table, 0)} of {count}" for table, count in rows.items() if joined.get(table, 0) != count
+        f"{table}: {counts.get(table, 0)} of {count}" for table, count in rows.items() if counts.get(table, 0) != count
     ]
     expected = f"{sum(rows.values())} rows in {len(rows)} tables"
-    actual = "; ".join(different[:5]) or f"{sum(joined.values())} rows in {len(joined)} tables"
+    actual = "; ".join(different[:5]) or f"{sum(counts.values())} rows in {len(counts)} tables"
     stage.recorder.check(Check("rows of every table", node, expected, actual, actual == expected))
     await server.execute("VACUUM ANALYZE;", database=database)
 
 
-async def _rows(server: Server, database: str) -> dict[str, int]:
-    """How many rows each table has."""
+async def _row_counts(server: Server, database: str) -> dict[str, int]:
+    """Return table → number of rows."""
     lines = (await server.execute(statements.ROWS, database=database)).splitlines()
     return {name: int(count) for name, _, count in (line.rpartition("|") for line in lines)}
 

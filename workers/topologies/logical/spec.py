@@ -57,17 +57,17 @@ READS = Parameter(
 
 
 def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
-    """The primary, then the subscribers."""
+    """Name the primary, then the subscribers."""
     return ("primary", *_subscribers(parameters))
 
 
 def targets(parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
-    """Which servers take load, by `load` and `reads`."""
+    """Return the servers that take load, by `load` and `reads`."""
     return targets_among(_subscribers(parameters), parameters)
 
 
 def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
-    """What this PostgreSQL cannot do."""
+    """Yield what this PostgreSQL version cannot do."""
     if version_num < FIRST_VERSION:
         what = "PostgreSQL has logical replication of tables from version 10 on."
         yield Problem("subscribers", what, "Choose PostgreSQL 10 or later.")
@@ -78,8 +78,8 @@ def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Pro
         yield Problem("streaming", what, "Choose a later PostgreSQL, or off.")
 
 
-def wanted_state(parameters: Mapping[str, Scalar]) -> str:
-    """sync_state that each subscriber is to have."""
+def expected_state_of(parameters: Mapping[str, Scalar]) -> str:
+    """Return the sync_state of pg_stat_replication that each subscriber is to have."""
     return "async" if parameters["synchronous"] == OFF else "sync"
 
 

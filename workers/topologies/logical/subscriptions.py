@@ -1,4 +1,4 @@
-"""Subscriptions: made, awaited, ended. Each bears its node's name, by which the primary knows its stream."""
+"""Create, await and drop subscriptions. Each has its node's name, which the primary shows as application_name."""
 
 from __future__ import annotations
 
@@ -22,74 +22,78 @@ CREATE SUBSCRIPTION :"name" CONNECTION :'conninfo' PUBLICATION teiten
 """
 
 
-async def made(stage: Stage, node: str) -> None:
-    """Subscribes the node's server to the primary, and waits for the copy of every table. Raises TrialError when it
-    makes no progress, CommandError with the server's own words."""
+async def create(stage: Stage, node: str) -> None:
+    """Subscribe the node's server to the primary, and wait until every table is copied. Raises TrialError when the
+    copy makes no progress, CommandError with the server's message."""
     server, parameters = stage.servers[node], stage.spec.topology_parameters
     environment = await nodes.reach(stage, node, "primary")
-    streams = server.installation.version_num >= FIRST_WITH_STREAMING
+    has_streaming = server.installation.version_num >= FIRST_WITH_STREAMING
     variables = {
         "name": node,
         "slot": standby.slot_name(stage, node),
         "conninfo": nodes.conninfo(environment, dbname=stage.database),
         "commit": str(parameters["subscriber_commit"]),
     }
-    if streams:
+    if has_streaming:
         variables["streaming"] = str(parameters["streaming"])
-    script = _SUBSCRIBE.format(further=", streaming = :'streaming'" if streams else "")
+    script = _SUBSCRIBE.format(further=", streaming = :'streaming'" if has_streaming else "")
     await server.execute(script, database=stage.database, variables=variables)
 
-    async def ask() -> dict[str, Any]:
+    async def copy_state() -> dict[str, Any]:
         [copied] = await server.query(statements.COPIED, database=stage.database)
         return copied
 
-    ready, copied = await nodes.wait_until(ask, lambda copied: not copied["unready"], _PATIENCE_S)
+    ready, copied = await nodes.wait_until(copy_state, lambda copied: not copied["unready"], _PATIENCE_S)
     if not ready:
-        raise await _stuck(server, f"The first copy to {node} does not go on.", f"{copied['unready']} tables wait.")
+        raise await _stuck(
+            server,
+            f"The initial copy of the tables to {node} makes no progress.",
+            f"{copied['unready']} tables are not copied yet.",
+        )
 
 
-async def awaited(stage: Stage, subscribers: Sequence[str]) -> None:
-    """From now on commits at the primary wait for all of them, where the plan says so."""
-    wanted = str(stage.spec.topology_parameters["synchronous"])
-    if wanted != OFF:
+async def make_commits_wait(stage: Stage, subscribers: Sequence[str]) -> None:
+    """Make commits on the primary wait for all subscribers, where the plan asks for it."""
+    synchronous_commit = str(stage.spec.topology_parameters["synchronous"])
+    if synchronous_commit != OFF:
         names = f"FIRST {len(subscribers)} ({', '.join(subscribers)})"
-        await stage.primary.execute(statements.SYNCHRONOUS, variables={"commit": wanted, "names": names})
+        await stage.primary.execute(statements.SYNCHRONOUS, variables={"commit": synchronous_commit, "names": names})
 
 
-async def caught_up(stage: Stage, node: str) -> None:
-    """Waits until the subscriber has applied all that the primary has written by now. Raises TrialError when it makes
+async def wait_until_applied(stage: Stage, node: str) -> None:
+    """Wait until the subscriber has applied all that the primary has written by now. Raises TrialError when it makes
     no progress."""
     lsn = await standby.written_lsn(stage.primary)
 
-    async def ask() -> dict[str, Any]:
+    async def stream_state() -> dict[str, Any]:
         rows = await stage.primary.query(statements.APPLIED, variables={"lsn": lsn, "node": node})
-        return rows[0] if rows else {"there": False, "state": "none"}
+        return rows[0] if rows else {"applied": False, "state": "none"}
 
-    there, state = await nodes.wait_until(ask, lambda state: bool(state["there"]), _PATIENCE_S)
-    if not there:
+    applied, state = await nodes.wait_until(stream_state, lambda state: bool(state["applied"]), _PATIENCE_S)
+    if not applied:
         why = f"State of its stream: {state['state']}."
         raise await _stuck(stage.servers[node], f"{node} does not apply what the primary writes.", why)
 
 
-async def ended(stage: Stage) -> None:
-    """No subscription is left, commits wait for nobody, and no slot keeps WAL. For those servers that were started.
-    Raises CommandError; TrialError when a slot is not given up."""
-    await nodes.all_of(_unsubscribed(server) for node, server in stage.servers.items() if node != "primary")
+async def drop_all(stage: Stage) -> None:
+    """Drop every subscription and slot of the servers that were started; commits wait for no subscriber afterwards.
+    Raises CommandError; TrialError when a slot stays in use."""
+    await nodes.all_of(_drop_subscriptions(server) for node, server in stage.servers.items() if node != "primary")
     if "primary" not in stage.servers:
         return
     free, _ = await nodes.wait_until(lambda: stage.primary.execute(statements.RELEASE), _is_none, _PATIENCE_S)
     if not free:
-        raise await _stuck(stage.primary, "A replication slot of the primary is not given up.", "")
+        raise await _stuck(stage.primary, "A replication slot of the primary is still in use.", "")
 
 
-async def _unsubscribed(server: Server) -> None:
+async def _drop_subscriptions(server: Server) -> None:
     for row in await server.query(statements.DATABASES):
         if row["subscribes"]:
             await server.execute(statements.UNSUBSCRIBE, database=row["name"])
 
 
-def _is_none(text: str) -> bool:
-    return text.strip() == "0"
+def _is_none(answer: str) -> bool:
+    return answer.strip() == "0"
 
 
 async def _stuck(server: Server, what: str, why: str) -> TrialError:

@@ -1,4 +1,4 @@
-"""Builds servers with the same data, and pgpool-II before them."""
+"""Build servers with the same data, and pgpool-II in front of them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Pgpool:
     """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
-        """Looks for pgpool-II, then starts or reuses the primary, or all of several primaries. Raises VerifyError
-        without pgpool-II, TrialError with the server's own words when one does not start."""
+        """Find pgpool-II, then start or reuse the primary, or all primaries of native replication. Raises VerifyError
+        without pgpool-II, TrialError with the server's message when one does not start."""
         if _pooled(stage):
             await pooler.find(stage)
         if _streaming(stage):
@@ -25,8 +25,7 @@ class Pgpool:
             await primaries.start(stage, _connection(stage))
 
     async def arrange(self, stage: Stage) -> None:
-        """Every other server has the primary's data, which is recorded; then pgpool-II has all of them up. Raises
-        TrialError."""
+        """Give every other server the primary's data, and start pgpool-II with all of them up. Raises TrialError."""
         if _streaming(stage):
             await _attach(stage)
         else:
@@ -35,13 +34,13 @@ class Pgpool:
             await pooler.start(stage)
 
     async def verify(self, stage: Stage) -> None:
-        """What must hold of each server, and of pgpool-II."""
+        """Record a Check of each server, and of pgpool-II."""
         await checks.record_primary(stage)
         if _streaming(stage):
-            for node_checks in await nodes.all_of(
+            for standby_checks in await nodes.all_of(
                 standby.checks(stage, node, "primary", "async") for node in _others(stage)
             ):
-                for check in node_checks:
+                for check in standby_checks:
                     stage.recorder.check(check)
         else:
             await nodes.all_of(checks.record_primary(stage, node) for node in _others(stage))
@@ -50,7 +49,7 @@ class Pgpool:
                 stage.recorder.check(check)
 
     async def tear_down(self, stage: Stage) -> None:
-        """Stops every server of Teiten on the agents; their data stay for the next trial. pgpool-II ends with the
+        """Stop every server of Teiten on the agents; their data stay for the next trial. pgpool-II ends with the
         attempt, whose job it is."""
         await nodes.stop_others(stage)
 

@@ -1,4 +1,4 @@
-"""Runs pgpool-II as a job of the attempt on the agent of the role `pooler`, for one trial each."""
+"""Run pgpool-II for one trial, as a job of the attempt on the agent of the role `pooler`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workers.replication.failover_parameters import failover_options
 from workers.servers import access
 
 from . import configuration
-from .configuration import Backend, Place
+from .configuration import Backend, Location
 from .spec import POOLER, SPARE_CHILDREN
 
 _HERE = Path(__file__).parent
@@ -36,13 +36,13 @@ _MARGIN = 10  # connections that a server needs besides pgpool-II's
 
 @dataclass(frozen=True)
 class ProgramPath:
-    """Which pgpool-II an agent has."""
+    """The path of pgpool-II on its agent."""
 
     path: str
 
 
 async def find(stage: Stage) -> None:
-    """Notes which pgpool-II the agent has. Raises VerifyError when it has none."""
+    """Find and record the agent's pgpool-II. Raises VerifyError when it has none."""
     remote = stage.agents[POOLER]
     need = ProgramNeed(POOLER, remote.address.name, PROGRAM, "the topology pgpool")
     program, _, version = (await programs.require(remote, [need]))[PROGRAM.name].partition(" ")
@@ -51,79 +51,79 @@ async def find(stage: Stage) -> None:
 
 
 async def start(stage: Stage) -> None:
-    """pgpool-II runs, with every server up in its role. Raises TrialError with its own words when it does not come to
-    that, VerifyError when the servers take fewer connections than it opens."""
+    """Start pgpool-II and wait until every server is up in its role. Raises TrialError with its log when they do not
+    come up, VerifyError when the servers take fewer connections than it opens."""
     remote, parameters = stage.agents[POOLER], stage.spec.topology_parameters
     children = _children(stage)
     await _require_connections(stage, children)
     job = f"{stage.job_dir(remote)}/pgpool"
     listen, _ = access.listening(stage, POOLER, connection=str(parameters["connection"]))
     port = int((await remote.script(_PORT, job)).stdout)
-    place = Place(f"{job}/data", cluster.socket_dir(job), listen, port)
+    location = Location(f"{job}/data", cluster.socket_dir(job), listen, port)
     backends = [_backend(stage, node) for node in stage.spec.servers]
-    conf = configuration.pgpool_conf(parameters, place, backends, children=children, user=SUPERUSER)
+    conf = configuration.pgpool_conf(parameters, location, backends, children=children, user=SUPERUSER)
     hosts = dict.fromkeys(client.address.host for client in stage.clients) if listen == "*" else (listen,)
     texts = {"pgpool.conf": conf, "pool_hba.conf": configuration.pool_hba(hosts if listen else ()), "pcp.conf": ""}
     for name, text in texts.items():
-        await remote.put(f"{place.directory}/{name}", text, 0o600)
-    await remote.put(f"{place.directory}/pool_passwd", await _passwords(stage), 0o600, secret=True)
+        await remote.put(f"{location.directory}/{name}", text, 0o600)
+    await remote.put(f"{location.directory}/pool_passwd", await _passwords(stage), 0o600, secret=True)
     if failover_options(parameters):
-        await _put_failover(stage, place)
+        await _put_failover(stage, location)
     stage.poolers[POOLER] = Server(
         remote=remote,
         installation=replace(stage.spec.installation, client_bin=stage.spec.client_bin_of(POOLER)),
-        data_dir=place.directory,
+        data_dir=location.directory,
         port=port,
-        socket_dir=place.sockets,
-        host=(remote.address.host if listen == "*" else listen) or place.sockets,
+        socket_dir=location.sockets,
+        host=(remote.address.host if listen == "*" else listen) or location.sockets,
     )
     environment = {
         "PGPOOL": stage.kept(ProgramPath).path,
-        "SOCKETS": place.sockets,
-        "DIRECTORY": place.directory,
+        "SOCKETS": location.sockets,
+        "DIRECTORY": location.directory,
         "LOG": stage.poolers[POOLER].log_path,
     }
     await Job.start(remote, job, _START, deadline_s=stage.lifetime_s, env=environment)
-    await _ready(stage)
+    await _wait_until_ready(stage)
     if listen:
         await _hand_out(stage)
 
 
 async def checks(stage: Stage) -> list[Check]:
-    """What must hold of pgpool-II: its mode, its switches, every server up in its role, and a query answered. Raises
+    """Check pgpool-II's mode and switches, that every server is up in its role, and that it answers a query. Raises
     CommandError, TrialError."""
     await process.require_alive(stage)
-    wanted = configuration.wanted(stage.spec.topology_parameters)
+    settings = configuration.expected_settings(stage.spec.topology_parameters)
     pooler = stage.poolers[POOLER]
-    statements = "".join(f"PGPOOL SHOW {name};\n" for name in wanted) + "SELECT current_database();\n"
-    *answers, database = (await pooler.execute(statements, database=stage.database)).splitlines()
-    answer_of = dict(zip(wanted, answers, strict=True))
-    states = zip(stage.spec.servers, _wanted_states(stage), await _states(stage), strict=True)
+    script = "".join(f"PGPOOL SHOW {name};\n" for name in settings) + "SELECT current_database();\n"
+    *answers, database = (await pooler.execute(script, database=stage.database)).splitlines()
+    shown = dict(zip(settings, answers, strict=True))
+    states = zip(stage.spec.servers, _expected_states(stage), await _states(stage), strict=True)
     return [
-        *(Check(name, POOLER, value, answer_of[name], answer_of[name] == value) for name, value in wanted.items()),
+        *(Check(name, POOLER, value, shown[name], shown[name] == value) for name, value in settings.items()),
         Check("query through pgpool-II", POOLER, stage.database, database, database == stage.database),
         *(Check(f"queries from {POOLER}", node, state, actual, actual == state) for node, state, actual in states),
     ]
 
 
-async def _ready(stage: Stage) -> None:
-    """Waits until pgpool-II answers and has every server up in its role."""
-    wanted, states = _wanted_states(stage), ["it does not answer"]
+async def _wait_until_ready(stage: Stage) -> None:
+    """Wait until pgpool-II answers and has every server up in its role."""
+    expected, actual = _expected_states(stage), ["it does not answer"]
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
         await process.require_alive(stage)
         try:
-            states = await _states(stage)
+            actual = await _states(stage)
         except CommandError as error:  # not yet
-            states = [error.why or str(error)]
-        if states == wanted:
+            actual = [error.why or str(error)]
+        if actual == expected:
             return
         await asyncio.sleep(_POLL_S)
-    words = await process.last_words(stage.poolers[POOLER])
+    log_lines = await process.last_words(stage.poolers[POOLER])
     raise TrialError(
         f"pgpool-II does not have every server up on {stage.agents[POOLER].address.name}.",
         where="arrange",
-        why=f"Wanted: {'; '.join(wanted)}. Found: {'; '.join(states)}.\n{words}",
+        why=f"Expected: {'; '.join(expected)}. Actual: {'; '.join(actual)}.\n{log_lines}",
         todo="Look at its log and the servers' logs, which are kept with the trial.",
     )
 
@@ -139,15 +139,15 @@ async def _states(stage: Stage) -> list[str]:
     return [f"{row['status']}, {row['role']}" for row in sorted(rows, key=lambda row: int(row["node_id"]))]
 
 
-def _wanted_states(stage: Stage) -> list[str]:
+def _expected_states(stage: Stage) -> list[str]:
     mode = str(stage.spec.topology_parameters["mode"])
     return [f"up, {role}" for role in configuration.roles(mode, len(stage.spec.servers))]
 
 
 def _children(stage: Stage) -> int:
-    own = int(stage.spec.parameters.get("clients", 1))
+    clients = int(stage.spec.parameters.get("clients", 1))
     return int(stage.spec.topology_parameters["num_init_children"]) or SPARE_CHILDREN + sum(
-        load.clients or own for load in stage.loads
+        load.clients or clients for load in stage.loads
     )
 
 
@@ -170,26 +170,26 @@ def _backend(stage: Stage, node: str) -> Backend:
 
 
 async def _passwords(stage: Stage) -> str:
-    """Where no server asks for a password, none is needed."""
+    """Return the text of pool_passwd; '' where no server asks for a password."""
     if not any(server.password_file for server in stage.servers.values()):
         return ""
     return configuration.pool_passwd(SUPERUSER, await password.password_of(stage.primary))
 
 
-async def _put_failover(stage: Stage, place: Place) -> None:
-    """What pgpool-II runs when it gives the primary up, with the servers' password where they ask for one."""
+async def _put_failover(stage: Stage, location: Location) -> None:
+    """Write what pgpool-II runs when it gives the primary up, and the servers' password where they ask for one."""
     remote = stage.agents[POOLER]
     psql = f"{stage.spec.client_bin_of(POOLER)}/psql"
-    command = failover.command(place.directory, psql, SUPERUSER)
-    await remote.put(f"{place.directory}/failover.sh", command, 0o600)
-    await remote.put(f"{place.directory}/promote.sql", PROMOTE, 0o600)
+    command = failover.command(location.directory, psql, SUPERUSER)
+    await remote.put(f"{location.directory}/failover.sh", command, 0o600)
+    await remote.put(f"{location.directory}/promote.sql", PROMOTE, 0o600)
     if any(server.password_file for server in stage.servers.values()):
         line = f"*:*:*:{SUPERUSER}:{await password.password_of(stage.primary)}\n"
-        await remote.put(f"{place.directory}/pgpass", line, 0o600, secret=True)
+        await remote.put(f"{location.directory}/pgpass", line, 0o600, secret=True)
 
 
 async def _hand_out(stage: Stage) -> None:
-    """Gives every client's agent the servers' password for pgpool-II's port."""
+    """Give every client's agent the servers' password for pgpool-II's port."""
     pooler = stage.poolers[POOLER]
     for client in stage.clients:
         await password.hand_to(client, stage.primary, stage.password_file(client, POOLER), port=pooler.port)

@@ -16,13 +16,13 @@ _COPY = (Path(__file__).parent / "copy.sh").read_text()
 
 
 async def start(stage: Stage, connection: str) -> None:
-    """Every server runs for itself; all have one password. Every other server of Teiten on the agents is stopped.
-    Raises TrialError with the server's own words."""
+    """Start every server as a primary, all with one password, and stop all other servers of Teiten on the agents.
+    Raises TrialError with the server's message."""
     nodes = stage.spec.servers
-    asked = [node for node in stage.spec.nodes if node == POOLER]
+    pooler = [node for node in stage.spec.nodes if node == POOLER]
 
-    async def one(node: str) -> bool:
-        peers = (*asked, *nodes[1:]) if node == "primary" else asked
+    async def start_node(node: str) -> bool:
+        peers = (*pooler, *nodes[1:]) if node == "primary" else pooler
         listen, lines = access.listening(stage, node, peers, connection)
         stage.servers[node] = await cluster.ensure(
             stage.agents[node],
@@ -35,7 +35,7 @@ async def start(stage: Stage, connection: str) -> None:
         )
         return bool(listen)
 
-    listening = dict(zip(nodes, await all_of(one(node) for node in nodes), strict=True))
+    listening = dict(zip(nodes, await all_of(start_node(node) for node in nodes), strict=True))
     stage.servers = {node: stage.servers[node] for node in nodes}
     await stop_others(stage, [(server.remote, server.data_dir) for server in stage.servers.values()])
     if any(listening.values()):
@@ -47,32 +47,32 @@ async def start(stage: Stage, connection: str) -> None:
 
 
 async def copy(stage: Stage) -> None:
-    """Every server has the primary's data in the trial's database: it is compared, and copied where it differs. Raises
-    TrialError with the tools' own words."""
+    """Compare every server's trial database with the primary's, and copy it where it differs. Raises TrialError with
+    the tools' messages."""
     nodes = stage.spec.servers
-    found = await contents.read_all(stage, nodes, digest=True)
-    stale = [node for node in nodes if found[node] != found["primary"]]
+    digests = await contents.read_all(stage, nodes, digest=True)
+    stale = [node for node in nodes if digests[node] != digests["primary"]]
     await all_of(_copy(stage, node) for node in stale)
-    found |= await contents.read_all(stage, stale, digest=True)
+    digests |= await contents.read_all(stage, stale, digest=True)
     stage.recorder.note("copies", {node: "copied" if node in stale else "kept" for node in nodes[1:]})
-    contents.record(stage, found)
+    contents.record(stage, digests)
 
 
 async def _copy(stage: Stage, node: str) -> None:
     remote, server = stage.agents[node], stage.servers[node]
-    words = (server.installation.client_bin, stage.database, server.socket_dir, str(server.port))
-    result = await remote.script(_COPY, *words, env=await _reach(stage, node), check=False, timeout_s=None)
+    arguments = (server.installation.client_bin, stage.database, server.socket_dir, str(server.port))
+    result = await remote.script(_COPY, *arguments, env=await _reach(stage, node), check=False, timeout_s=None)
     if result.exit_status != 0:
         raise TrialError(
             f"The data of {node} could not be copied from the primary.",
             where="arrange",
             why=result.stderr.strip()[-1200:],
-            todo="Look at the space left, and whether the agents reach each other's servers.",
+            todo="Check the free disk space, and that the agents reach each other's servers.",
         )
 
 
 async def _reach(stage: Stage, node: str) -> dict[str, str]:
-    """How the node's agent reaches the primary: libpq's variables."""
+    """Return libpq's environment variables by which the node's agent reaches the primary."""
     remote, source = stage.agents[node], stage.primary
     if remote.address.name == stage.agents["primary"].address.name:
         return source.environment(local=True)

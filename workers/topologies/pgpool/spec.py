@@ -137,7 +137,7 @@ HEALTH_CHECKS = (
 
 
 def servers(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
-    """The primary, then its standbys; or the other primaries, counted on from it."""
+    """Name the primary, then its standbys; or the other primaries, numbered from 2."""
     count = int(parameters["servers"])
     if parameters["mode"] == STREAMING:
         return ("primary", *(f"standby{number}" for number in range(1, count)))
@@ -145,17 +145,17 @@ def servers(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
 
 
 def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
-    """The servers, and the pooler before them if there is one."""
+    """Name the servers, then the pooler if there is one."""
     return (*servers(parameters), *((POOLER,) if parameters["through"] == PGPOOL else ()))
 
 
 def collectors(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
-    """Standbys can be behind; primaries that all get every write cannot."""
+    """Return the collectors of this topology: only standbys have a lag."""
     return ("pgpool", "replication") if parameters["mode"] == STREAMING else ("pgpool",)
 
 
 def targets(parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
-    """Where each set of clients goes."""
+    """Return the target of each set of clients."""
     if parameters["through"] == DIRECT:
         return tuple(Target(node) for node in servers(parameters)) if _each(parameters) else (Target("primary"),)
     if not _each(parameters):
@@ -164,7 +164,7 @@ def targets(parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
 
 
 def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
-    """What this PostgreSQL cannot do; a failover that pgpool-II cannot make, or of which no clients tell."""
+    """Yield what this PostgreSQL version cannot do, and failovers that cannot be made or measured."""
     if version_num < FIRST_VERSION:
         what = "Before PostgreSQL 12 a standby is configured in another way, which Teiten does not know."
         yield Problem("mode", what, "Choose PostgreSQL 12 or later.")
@@ -180,7 +180,7 @@ def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Pro
 
 
 def too_many(parameters: Mapping[str, Scalar], clients: int) -> Iterator[Problem]:
-    """More clients than pgpool-II serves at once: the rest would wait, and pgbench for them."""
+    """Yield a Problem for more clients than pgpool-II serves at once: the rest would wait, and pgbench too."""
     limit = int(parameters["num_init_children"])
     if parameters["through"] == PGPOOL and 0 < limit < clients:
         what = f"{clients} clients, but pgpool-II serves {limit} at once."
@@ -188,7 +188,7 @@ def too_many(parameters: Mapping[str, Scalar], clients: int) -> Iterator[Problem
 
 
 def clusters(parameters: Mapping[str, Scalar], node: str) -> str:
-    """A primary among several shares no cluster with the primary of standbys."""
+    """Return the cluster's name: native replication shares none with a primary of standbys."""
     return cluster_name("pgpool" if parameters["mode"] == STREAMING else "pgpool-native", node)
 
 

@@ -1,4 +1,4 @@
-"""Builds one server on the agent of the role `primary`."""
+"""Build one server on the agent of the role `primary`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Single:
     """The topology of `workers.interfaces.Topology`."""
 
     async def build(self, stage: Stage) -> None:
-        """Starts or reuses the server; every other server of Teiten on the agents is stopped first, so that it takes
-        neither memory nor processors. Raises TrialError with the server's own words when it does not start,
-        VerifyError for a connection that cannot be."""
+        """Start or reuse the server, and stop every other server of Teiten on the agents, so that it takes neither
+        memory nor processors. Raises TrialError with the server's message when it does not start, VerifyError for a
+        kind of connection that these agents cannot have."""
         spec, remote = stage.spec, stage.agents["primary"]
         listen, lines = access.listening(stage, "primary", connection=str(spec.topology_parameters["connection"]))
         stage.servers["primary"] = await cluster.ensure(
@@ -24,11 +24,11 @@ class Single:
             await access.hand_out(stage, "primary")
 
     async def verify(self, stage: Stage) -> None:
-        """Role, effective settings, access method of every table."""
+        """Record Checks of the role, the effective settings and the access method of every table."""
         await checks.record_primary(stage)
 
     async def tear_down(self, stage: Stage) -> None:
-        """Stops every server of Teiten on the agents; their data stays for the next trial."""
+        """Stop every server of Teiten on the agents; their data stays for the next trial."""
         await nodes.stop_others(stage)
 
 

@@ -1,4 +1,4 @@
-"""Builds a primary and standbys that stream from it."""
+"""Build a primary and standbys that stream from it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from workers.replication import standby
 from workers.replication.standby_parameters import OFF
 from workers.servers import checks, nodes
 
-from .spec import wanted_state
+from .spec import expected_state_of
 
 _SYNCHRONOUS = """
 ALTER SYSTEM SET synchronous_commit = :'commit';
@@ -20,11 +20,11 @@ class Streaming:
     """The topology of `workers.interfaces.Topology` and `ArrangingTopology`."""
 
     async def build(self, stage: Stage) -> None:
-        """Starts or reuses the primary. Raises TrialError with the server's own words when it does not start."""
+        """Start or reuse the primary. Raises TrialError with the server's message when it does not start."""
         await standby.start_primary(stage, _standbys(stage), connection=_connection(stage))
 
     async def arrange(self, stage: Stage) -> None:
-        """Every standby, kept or cloned, has caught up; then commits wait as the plan says. Raises TrialError."""
+        """Attach every standby and wait until it has caught up; then set what commits wait for. Raises TrialError."""
         standbys = _standbys(stage)
         ways = await nodes.all_of(
             standby.attach(stage, node, "primary", connection=_connection(stage)) for node in standbys
@@ -38,18 +38,18 @@ class Streaming:
         await stage.primary.execute(_SYNCHRONOUS, variables={"commit": str(parameters["synchronous"]), "names": names})
 
     async def verify(self, stage: Stage) -> None:
-        """What must hold of the primary, and of each standby: it streams, in the wanted synchronous state, and has
+        """Record a Check of the primary, and of each standby that it streams in the planned synchronous state and has
         replayed all."""
         await checks.record_primary(stage)
-        wanted = wanted_state(stage.spec.topology_parameters)
-        for node_checks in await nodes.all_of(
-            standby.checks(stage, node, "primary", wanted) for node in _standbys(stage)
+        expected_state = expected_state_of(stage.spec.topology_parameters)
+        for standby_checks in await nodes.all_of(
+            standby.checks(stage, node, "primary", expected_state) for node in _standbys(stage)
         ):
-            for check in node_checks:
+            for check in standby_checks:
                 stage.recorder.check(check)
 
     async def tear_down(self, stage: Stage) -> None:
-        """Stops every server of Teiten on the agents; their data stays for the next trial."""
+        """Stop every server of Teiten on the agents; their data stays for the next trial."""
         await nodes.stop_others(stage)
 
 

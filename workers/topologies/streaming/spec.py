@@ -45,12 +45,12 @@ QUORUM = Parameter(
 
 
 def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
-    """The primary, then the standbys."""
+    """Name the primary, then the standbys."""
     return ("primary", *(f"standby{number}" for number in range(1, int(parameters["standbys"]) + 1)))
 
 
 def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
-    """What cannot be: a quorum of more standbys than there are, or one that nothing waits for; a failover while
+    """Yield contradictions: a quorum of more standbys than there are, or one that no commit waits for; a failover while
     standbys are under load."""
     yield from version_problems(version_num)
     quorum, standbys = int(parameters["quorum"]), int(parameters["standbys"])
@@ -64,8 +64,8 @@ def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Pro
         yield Problem("load", what, "Let the load go to the primary, or have no failover.")
 
 
-def wanted_state(parameters: Mapping[str, Scalar]) -> str:
-    """sync_state that each standby is to have."""
+def expected_state_of(parameters: Mapping[str, Scalar]) -> str:
+    """Return the sync_state of pg_stat_replication that each standby is to have."""
     if parameters["synchronous"] == OFF:
         return "async"
     return "quorum" if int(parameters["quorum"]) else "sync"

@@ -1,4 +1,4 @@
-"""The table access method on trial: how the trial's server came by it, and the same in clusters of one's own."""
+"""The table access method on trial, and how to create it in the clusters of the checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ _BUILT_IN = "pg_catalog"
 
 @dataclass(frozen=True)
 class AccessMethod:
-    """name: as in pg_am. extension: the one that brings it; '' when it is built in, or made of a handler that is."""
+    """A table access method.
+
+    name: as in pg_am.
+    schema: of its handler.
+    handler: name of its handler function.
+    extension: that provides it; '' where it, or its handler, is built in.
+    """
 
     name: str
     schema: str = _BUILT_IN
@@ -24,34 +30,34 @@ class AccessMethod:
     extension: str = ""
 
     async def make(self, server: Server, database: str) -> None:
-        """Sees to it that a database has it. Raises CommandError."""
+        """Create it in a database that does not have it. Raises CommandError."""
         if server.installation.version_num >= FIRST_WITH_ACCESS_METHODS:
             await server.execute(SQL["make"], database=database, variables=vars(self))
 
 
-async def on_trial(stage: Stage) -> AccessMethod:
-    """The access method that the plan asks for, else the server's default one. Raises VerifyError where the server
-    lacks it, or where no other cluster could be given it."""
-    server, wanted = stage.primary, stage.spec.access_method
+async def find_access_method(stage: Stage) -> AccessMethod:
+    """Return the plan's access method, or the server's default one. Raises VerifyError where the server does not have
+    it, or where it cannot be created in another cluster."""
+    server, requested = stage.primary, stage.spec.access_method
     if server.installation.version_num < FIRST_WITH_ACCESS_METHODS:
-        if wanted in ("", "heap"):
+        if requested in ("", "heap"):
             return AccessMethod("heap")
-        raise _lacking(stage, "Table access methods exist since PostgreSQL 12.")
-    rows = await server.query(SQL["definition"], database=stage.database, variables={"name": wanted})
+        raise _missing(stage, "Table access methods exist since PostgreSQL 12.")
+    rows = await server.query(SQL["definition"], database=stage.database, variables={"name": requested})
     if not rows:
-        raise _lacking(stage, "pg_am does not name it among the table access methods.")
-    found = AccessMethod(**rows[0])
-    if not found.extension and found.schema != _BUILT_IN:
+        raise _missing(stage, "pg_am does not name it among the table access methods.")
+    method = AccessMethod(**rows[0])
+    if not method.extension and method.schema != _BUILT_IN:
         raise VerifyError(
-            f"The access method {found.name} cannot be made in another cluster.",
+            f"The access method {method.name} cannot be made in another cluster.",
             where="access_method",
-            why=f"Its handler {found.schema}.{found.handler} belongs to no extension and is not built in.",
+            why=f"Its handler {method.schema}.{method.handler} belongs to no extension and is not built in.",
             todo="Make it an extension: the checks run in clusters of their own.",
         )
-    return found
+    return method
 
 
-def _lacking(stage: Stage, why: str) -> VerifyError:
+def _missing(stage: Stage, why: str) -> VerifyError:
     return VerifyError(
         f"PostgreSQL {stage.spec.installation.name} has no table access method {stage.spec.access_method}.",
         where="access_method",

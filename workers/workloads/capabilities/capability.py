@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from workers.workloads.capabilities.lab import Lab
+from workers.workloads.capabilities.check_context import CheckContext
 
 
 class Group(StrEnum):
@@ -23,12 +23,17 @@ class Group(StrEnum):
 
 @dataclass(frozen=True)
 class Capability:
-    """name: stable, in URLs and the API. own_cluster: it needs a cluster to itself, with these settings; the others
-    share one and have a database each."""
+    """One capability and the check of it.
+
+    name: stable, in URLs and the API.
+    run: the check.
+    own_cluster: whether it needs a cluster to itself; the others share one and have a database each.
+    settings: of its own cluster.
+    """
 
     name: str
     title: str
     group: Group
-    run: Callable[[Lab], Awaitable[None]]
+    run: Callable[[CheckContext], Awaitable[None]]
     own_cluster: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)

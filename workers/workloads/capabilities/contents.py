@@ -1,4 +1,4 @@
-"""What tables ought to hold, worked out here and not by any server, and how two contents differ. Pure."""
+"""The rows that tables must contain, computed without a server, and the difference of two contents. Pure."""
 
 from __future__ import annotations
 
@@ -39,20 +39,24 @@ def texts(rows: Iterable[object]) -> list[str]:
 
 
 def difference(expected: Iterable[str], found: Iterable[str]) -> str:
-    """How two contents differ, whatever their order, with the first rows that do; '' when every row is there as often
-    as it should be."""
-    wanted, actual = Counter(expected), Counter(found)
-    missing, surplus = sorted((wanted - actual).elements()), sorted((actual - wanted).elements())
+    """Describe how two contents differ, whatever their order, with some of the rows; '' where they are equal."""
+    expected_rows, actual_rows = Counter(expected), Counter(found)
+    missing, surplus = (
+        sorted((expected_rows - actual_rows).elements()),
+        sorted((actual_rows - expected_rows).elements()),
+    )
     if not missing and not surplus:
         return ""
-    told = [f"expected {wanted.total()} rows, found {actual.total()}"]
-    told += [f"{len(rows)} {kind}, such as {_some(rows)}" for kind, rows in _named(missing, surplus) if rows]
-    return "; ".join(told)
+    message_parts = [f"expected {expected_rows.total()} rows, found {actual_rows.total()}"]
+    message_parts += [
+        f"{len(rows)} {kind}, such as {_examples(rows)}" for kind, rows in _kinds(missing, surplus) if rows
+    ]
+    return "; ".join(message_parts)
 
 
-def _named(missing: list[str], surplus: list[str]) -> list[tuple[str, list[str]]]:
+def _kinds(missing: list[str], surplus: list[str]) -> list[tuple[str, list[str]]]:
     return [("missing", missing), ("that should not be there", surplus)]
 
 
-def _some(rows: list[str]) -> str:
+def _examples(rows: list[str]) -> str:
     return " ".join(row if len(row) <= _LONGEST else f"{row[:_LONGEST]}…" for row in rows[:_SHOWN])

@@ -28,35 +28,35 @@ class Database:
     name: str
 
     async def run(self, sql: str, **variables: object) -> str:
-        """Runs a psql script in one session; what it printed. Raises CommandError, to be read by `refusal.read`."""
+        """Run a psql script in one session, and return its output. Raises CommandError, read by `refusal.read`."""
         words = {name: str(value) for name, value in variables.items()}
         return await self.server.execute(TELLING + sql, database=self.name, variables=words)
 
     async def lines(self, sql: str, **variables: object) -> list[str]:
-        """One text for each row. Raises CommandError."""
+        """Return one text for each row. Raises CommandError."""
         printed = await self.run(sql, **variables)
         return printed.removesuffix("\n").split("\n") if printed else []
 
     async def number(self, sql: str, **variables: object) -> float:
         return float(await self.run(sql, **variables))
 
-    async def scanned(self, sql: str, **variables: object) -> list[str]:
-        """The rows of a query that may use no index and no parallel worker. Raises CommandError."""
+    async def lines_by_scan(self, sql: str, **variables: object) -> list[str]:
+        """Return the rows of a query without indexes and parallel workers. Raises CommandError."""
         return await self.lines(_SCAN + sql, **variables)
 
-    async def by_index(self, query: str) -> tuple[list[query_plan.Node], list[str]]:
-        """(the plan's nodes, the rows) of a query that uses an index wherever one serves. Raises CommandError."""
+    async def plan_and_rows_by_index(self, query: str) -> tuple[list[query_plan.Node], list[str]]:
+        """Return (the plan's nodes, the rows) of a query that uses an index wherever it can. Raises CommandError."""
         lines = await self.lines(f"{_INDEX}EXPLAIN (FORMAT JSON) {query};\n\\echo {END}\n{query}")
         end = lines.index(END)
         return query_plan.nodes("".join(lines[:end])), lines[end + 1 :]
 
     async def plan(self, query: str, *, before: str = "", analyze: bool = False) -> list[query_plan.Node]:
-        """Every node of a query's plan, from the top. before: settings. Raises CommandError."""
+        """Return every node of a query's plan, from the top. before: SET statements. Raises CommandError."""
         explain = f"EXPLAIN (FORMAT JSON{', ANALYZE' if analyze else ''}) "
         return query_plan.nodes(await self.run(before + explain + query))
 
     async def until(self, condition: str, what: str, **variables: object) -> None:
-        """Until a SELECT says t. what: 'the standby had not caught up'. Raises Late."""
+        """Wait until a SELECT returns t. what: for the message, 'the standby had not caught up'. Raises Late."""
         deadline = time.monotonic() + PATIENCE_S
         while (await self.run(condition, **variables)).strip() != "t":
             if time.monotonic() > deadline:

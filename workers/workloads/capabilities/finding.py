@@ -1,4 +1,4 @@
-"""Finds the checks by walking their folder: a new capability is one new module in there."""
+"""Find the checks by walking their folder: a new capability is a new module there."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _FOLDER = "workers.workloads.capabilities.checks"
 
 @cache
 def all_checks() -> tuple[Capability, ...]:
-    """Every capability, by group, then title. Raises TeitenError for two of one name."""
+    """Return every capability, by group, then title. Raises TeitenError for two with the same name."""
     package = import_module(_FOLDER)
-    modules = sorted(found.name for found in pkgutil.iter_modules(package.__path__))
+    modules = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     checks = [check for name in modules for check in import_module(f"{_FOLDER}.{name}").CHECKS]
     names = [check.name for check in checks]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise TeitenError(f"Two checks are called {twice[0]}.", where=_FOLDER, todo="Rename one.")
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
+        raise TeitenError(f"Two checks are called {duplicates[0]}.", where=_FOLDER, todo="Rename one.")
     groups = list(Group)
     return tuple(sorted(checks, key=lambda check: (groups.index(check.group), check.title)))
 
 
-def chosen(names: str) -> tuple[Capability, ...]:
-    """Those that the parameter `checks` names; all for ''. Raises VerifyError for a name that there is not."""
-    wanted = {name.strip() for name in names.split(",")} - {""}
+def selected_checks(names: str) -> tuple[Capability, ...]:
+    """Return the capabilities that the parameter `checks` lists; all for ''. Raises VerifyError for an unknown name."""
+    requested = {name.strip() for name in names.split(",")} - {""}
     known = {check.name for check in all_checks()}
-    if strange := sorted(wanted - known):
+    if unknown := sorted(requested - known):
         raise VerifyError(
-            f"There is no check {', '.join(strange)}.",
+            f"There is no check {', '.join(unknown)}.",
             where="parameters.checks",
-            todo=f"There are {', '.join(sorted(known))}.",
+            todo=f"Choose from {', '.join(sorted(known))}.",
         )
-    return tuple(check for check in all_checks() if not wanted or check.name in wanted)
+    return tuple(check for check in all_checks() if not requested or check.name in requested)

@@ -1,4 +1,4 @@
-"""What a check comes to, and the ways in which it stops early. Pure."""
+"""The outcome of a check, and the errors that end one early. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from results.domain.errors import TeitenError
 
 
 class Outcome(StrEnum):
-    """chose-not-to: the planner took another way, however cheap this one was made. fails-differently: what had to fail
-    did, with another SQLSTATE than it should. unknown: it could not be tried, which says nothing of the access
-    method."""
+    """The outcome of a check, lightest first.
+
+    chose-not-to: the planner chose another plan, however cheap this one was made.
+    fails-differently: what had to fail did, with another SQLSTATE than expected.
+    unknown: it could not be tried, which says nothing about the access method.
+    """
 
     YES = "yes"
     PARTLY = "partly"
@@ -24,8 +27,12 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that keeps a check from a plain yes. words: the server's, or what was found. statement: the SQL (or
-    the command) that decided, '' where none did. sqlstate: the server's, '' where it raised no error."""
+    """One reason why an outcome is not yes.
+
+    words: the server's message, or a description.
+    statement: the SQL or command that decided; '' where none did.
+    sqlstate: the server's; '' where it raised no error.
+    """
 
     outcome: Outcome
     words: str
@@ -35,8 +42,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """message: the server's words, or what was found, that which decided first. compared: what was held against what.
-    statement, sqlstate: of the finding that decided."""
+    """The result of a check.
+
+    message: all findings, the deciding one first.
+    compared: the comparisons that held.
+    statement, sqlstate: of the deciding finding.
+    """
 
     outcome: Outcome
     message: str = ""
@@ -49,8 +60,11 @@ _LIGHTEST_FIRST = tuple(Outcome)
 
 
 def weigh(findings: Sequence[Finding], notes: Sequence[str] = (), compared: Sequence[str] = ()) -> Verdict:
-    """Findings → the verdict: the heaviest decides, the first of several; yes without any. notes: worth a word, where
-    nothing broke the check off."""
+    """Return the verdict: the heaviest finding decides, the first of several; yes without any.
+
+    notes: for the message, unless the check ended early.
+    compared: the comparisons that held.
+    """
     heaviest = max(findings, key=lambda finding: _LIGHTEST_FIRST.index(finding.outcome), default=None)
     if heaviest is None:
         return Verdict(Outcome.YES, " ".join(notes), "; ".join(compared))
@@ -62,8 +76,7 @@ def weigh(findings: Sequence[Finding], notes: Sequence[str] = (), compared: Sequ
 
 
 class Differs(TeitenError):
-    """The server did something else than it should have: other contents, no refusal. `what` says so. statement: the
-    SQL whose answer it was."""
+    """The server's answer is wrong: other contents, no refusal. statement: the SQL that was answered."""
 
     kind = "differs"
 
@@ -73,8 +86,7 @@ class Differs(TeitenError):
 
 
 class Late(TeitenError):
-    """Something that ought to come about by itself did not within its time. `what` names it. It is no answer, unless a
-    server's log says why. statement: the SQL that was asked over and over."""
+    """A condition was not met in time: unknown, unless a server's log says why. statement: the SQL polled."""
 
     kind = "late"
 
@@ -84,6 +96,6 @@ class Late(TeitenError):
 
 
 class NotTried(TeitenError):
-    """The check needs something that is not there. `what` names it."""
+    """The check needs something that the installation or the agent does not have."""
 
     kind = "not-tried"

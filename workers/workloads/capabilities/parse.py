@@ -1,4 +1,4 @@
-"""What the checks wrote → a document for each and counts. Pure."""
+"""The results of the checks → a document for each, and counts. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Measurement, Part
 
 ANSWERS = 2
-"""Which answers there are: from 2 on cannot, chose-not-to and fails-differently, where there was no before, each with
-the statement that decided."""
+"""Version of the outcomes: from 2 on cannot, chose-not-to and fails-differently replace no, with the statement that
+decided."""
 _OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "unknown")
 _FIRST_OUTCOMES = ("yes", "partly", "no", "unknown")
 _FIRST_FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -29,8 +29,8 @@ _FIELDS = _FIRST_FIELDS | {"statement": str, "sqlstate": str}
 
 
 def parse(reading: Reading) -> Part:
-    """expected.json and checks/NAME.json → a Part. Checks that were not come to are its failure. Raises ParseError for
-    damaged files."""
+    """Read expected.json and checks/NAME.json. Checks that did not run are the failure. Raises ParseError for damaged
+    files."""
     answers, expected = _expected(_read(reading, "expected.json"))
     outcomes, fields = (_FIRST_OUTCOMES, _FIRST_FIELDS) if answers < ANSWERS else (_OUTCOMES, _FIELDS)
     done = [name for name in expected if f"checks/{name}.json" in reading.files]
@@ -41,12 +41,12 @@ def parse(reading: Reading) -> Part:
     return Part(
         measurements=_measurements(documents, outcomes),
         documents=documents,
-        failure=f"Checks that were not come to: {', '.join(missing)}." if missing else "",
+        failure=f"Checks that did not run: {', '.join(missing)}." if missing else "",
     )
 
 
 def _expected(content: Any) -> tuple[int, list[str]]:
-    """(which answers there are, the names of the checks). At first the file was the list of names alone."""
+    """Return (version of the outcomes, names of the checks). Version 1 of the file is the list of names alone."""
     answers, names = (1, content) if isinstance(content, list) else (ANSWERS, None)
     if isinstance(content, dict) and content.get("answers") == ANSWERS:
         names = content.get("checks")
@@ -65,7 +65,7 @@ def _measurements(documents: tuple[Document, ...], outcomes: tuple[str, ...]) ->
 
 
 def metric_of(outcome: str) -> str:
-    """The metric that counts the checks of this outcome."""
+    """Return the metric that counts the checks of this outcome."""
     return f"capabilities.{outcome.replace('-', '_')}"
 
 

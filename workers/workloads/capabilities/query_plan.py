@@ -1,4 +1,4 @@
-"""What the planner chose, read from EXPLAIN (FORMAT JSON). Pure."""
+"""The planner's choice, read from EXPLAIN (FORMAT JSON). Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Node = Mapping[str, Any]
 
 
 def nodes(explained: str) -> list[Node]:
-    """Every node of a plan, from the top."""
+    """Return every node of a plan, from the top."""
     return list(_below(json.loads(explained)[0]["Plan"]))
 
 
@@ -19,19 +19,18 @@ def indexes(plan: Sequence[Node]) -> set[str]:
 
 
 def relations(plan: Sequence[Node]) -> list[str]:
-    """The tables that are read, by name."""
+    """Return the names of the tables that are read, sorted."""
     return sorted({str(node["Relation Name"]) for node in plan if "Relation Name" in node})
 
 
 def shares_a_scan(plan: Sequence[Node]) -> bool:
-    """Whether several processes read one table together. A Gather above a plan that one worker runs alone, which a
-    server can be forced to, is not that."""
+    """Tell whether several processes read one table together: not where a Gather has a single worker run the plan."""
     gathers = any("Workers Planned" in node for node in plan)
     return gathers and any(node.get("Parallel Aware") and "Relation Name" in node for node in plan)
 
 
 def shape(plan: Sequence[Node]) -> str:
-    """'Gather (one worker, alone), Seq Scan on items'."""
+    """Describe a plan: 'Gather (one worker, alone), Seq Scan on items'."""
     return ", ".join(_words(node) for node in plan)
 
 

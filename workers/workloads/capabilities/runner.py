@@ -1,4 +1,4 @@
-"""Runs one check in a database or a cluster of its own, and says what it came to, whatever becomes of the server."""
+"""Run one check in a database or a cluster of its own, and judge it, whatever happens to the server."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from results.domain.errors import CommandError, TrialError
 from workers.postgres.server import Server
 from workers.workloads.capabilities import log
 from workers.workloads.capabilities.capability import Capability
+from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.database import Database
-from workers.workloads.capabilities.lab import Lab
 from workers.workloads.capabilities.outcome import Differs, Finding, Late, NotTried, Outcome, Verdict, weigh
 from workers.workloads.capabilities.refusal import REFUSED, read
 from workers.workloads.capabilities.scratch import Scratch
 
 _SHARED = "shared"
-_TOLD_S, _POLL_S = 5.0, 0.1  # a server tells of a crash in its log a moment after its sessions are gone
+_CRASH_LOG_S, _POLL_S = 5.0, 0.1  # a server logs a crash a moment after its sessions are gone
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a check's own code ended. clean: the server is in a state that others can use. late: no, where the log says
-    what kept it. lost: the connection, and it is the log that says why."""
+class CheckEnd:
+    """How a check's code ended.
+
+    clean: whether other checks can use the server.
+    late: whether a condition was not met in time; the log may say why.
+    lost: whether the connection was lost; the log says why.
+    """
 
     verdict: Verdict
     clean: bool = True
@@ -31,28 +35,27 @@ class Ended:
     lost: bool = False
 
 
-async def verdict_of(capability: Capability, scratch: Scratch, rows: int, deadline_s: float) -> tuple[Verdict, str]:
-    """What the check came to, and what its servers logged meanwhile. A check that fails costs no other: whatever it
-    leaves broken is made anew for the next. Raises TeitenError only for what is no doing of the check: an agent out of
-    reach, a cluster that cannot even be made."""
+async def run_check(capability: Capability, scratch: Scratch, rows: int, deadline_s: float) -> tuple[Verdict, str]:
+    """Run a check, and return its verdict and what its servers logged meanwhile. A server that it leaves broken is
+    replaced for the next check. Raises TeitenError only for a lost agent or a cluster that cannot be created."""
     role = capability.name if capability.own_cluster else _SHARED
-    server, database = await _place(scratch, role, capability)
+    server, database = await _server_and_database(scratch, role, capability)
     since = await server.log_size()
-    lab = Lab(scratch, capability.name, database, rows)
-    ended = await _ended(capability, lab, deadline_s)
-    said = await _logged(lab, server, since)
-    until = time.monotonic() + _TOLD_S
-    while ended.lost and log.crash_in(said) is None and time.monotonic() < until:
+    context = CheckContext(scratch, capability.name, database, rows)
+    end = await _run(capability, context, deadline_s)
+    log_text = await _log_text(context, server, since)
+    until = time.monotonic() + _CRASH_LOG_S
+    while end.lost and log.crash_in(log_text) is None and time.monotonic() < until:
         await asyncio.sleep(_POLL_S)
-        said = await _logged(lab, server, since)
-    verdict, clean = judged(ended, said)
+        log_text = await _log_text(context, server, since)
+    verdict, clean = judge(end, log_text)
     if capability.own_cluster or not clean or not await scratch.drop_database(database):
         await scratch.drop(role)
-    return verdict, said
+    return verdict, log_text
 
 
-async def _place(scratch: Scratch, role: str, capability: Capability) -> tuple[Server, Database]:
-    """A server and a new database on it. A server that has gone since it was last used is made anew."""
+async def _server_and_database(scratch: Scratch, role: str, capability: Capability) -> tuple[Server, Database]:
+    """Return a server and a new database on it. A server that has died since it was last used is created anew."""
     server = await scratch.server(role, capability.settings)
     try:
         return server, await scratch.database(server, capability.name)
@@ -62,51 +65,50 @@ async def _place(scratch: Scratch, role: str, capability: Capability) -> tuple[S
     return server, await scratch.database(server, capability.name)
 
 
-async def _ended(capability: Capability, lab: Lab, deadline_s: float) -> Ended:
+async def _run(capability: Capability, context: CheckContext, deadline_s: float) -> CheckEnd:
     try:
         async with asyncio.timeout(deadline_s):
-            await capability.run(lab)
+            await capability.run(context)
     except NotTried as error:
-        return Ended(_verdict(lab, Finding(Outcome.UNKNOWN, error.what)))
+        return CheckEnd(_verdict(context, Finding(Outcome.UNKNOWN, error.what)))
     except Differs as error:
-        return Ended(_verdict(lab, Finding(Outcome.CANNOT, error.what, error.statement)))
+        return CheckEnd(_verdict(context, Finding(Outcome.CANNOT, error.what, error.statement)))
     except Late as error:
         last = Finding(Outcome.UNKNOWN, error.what, error.statement)
-        return Ended(_verdict(lab, last), clean=False, late=True)
+        return CheckEnd(_verdict(context, last), clean=False, late=True)
     except TimeoutError:
         last = Finding(Outcome.UNKNOWN, f"It did not end within {deadline_s:g} s.")
-        return Ended(_verdict(lab, last), clean=False)
+        return CheckEnd(_verdict(context, last), clean=False)
     except CommandError as error:
-        return _refused(lab, error)
+        return _refused(context, error)
     except TrialError as error:
-        outcome = Outcome.UNKNOWN if log.means_ran_out(error.why) else Outcome.CANNOT
-        return Ended(_verdict(lab, Finding(outcome, f"{error.what} {error.why}")), clean=False)
-    return Ended(_verdict(lab))
+        outcome = Outcome.UNKNOWN if log.is_out_of_resource(error.why) else Outcome.CANNOT
+        return CheckEnd(_verdict(context, Finding(outcome, f"{error.what} {error.why}")), clean=False)
+    return CheckEnd(_verdict(context))
 
 
-def _refused(lab: Lab, error: CommandError) -> Ended:
+def _refused(context: CheckContext, error: CommandError) -> CheckEnd:
     refusal = read(error.stderr)
     words = refusal.message or str(error)
-    if error.exit_status != REFUSED or log.means_ran_out(error.stderr) or refusal.sqlstate.startswith("53"):
+    if error.exit_status != REFUSED or log.is_out_of_resource(error.stderr) or refusal.sqlstate.startswith("53"):
         last = Finding(Outcome.UNKNOWN, words, refusal.statement)
-        return Ended(_verdict(lab, last), clean=False, lost=error.exit_status != REFUSED)
-    return Ended(_verdict(lab, Finding(Outcome.CANNOT, words, refusal.statement, refusal.sqlstate)))
+        return CheckEnd(_verdict(context, last), clean=False, lost=error.exit_status != REFUSED)
+    return CheckEnd(_verdict(context, Finding(Outcome.CANNOT, words, refusal.statement, refusal.sqlstate)))
 
 
-def _verdict(lab: Lab, *last: Finding) -> Verdict:
-    """What was found on the way, and what broke the check off."""
-    return weigh([*last, *lab.findings], lab.noted, lab.compared)
+def _verdict(context: CheckContext, *last: Finding) -> Verdict:
+    """Weigh what the check reported, and what ended it."""
+    return weigh([*last, *context.findings], context.remarks, context.compared)
 
 
-def judged(ended: Ended, said: str) -> tuple[Verdict, bool]:
-    """(what the check came to, whether its server can be used further). A crash that the log tells of weighs more than
-    what the check saw of it."""
-    verdict, crash = ended.verdict, log.crash_in(said)
+def judge(end: CheckEnd, log_text: str) -> tuple[Verdict, bool]:
+    """Return (the verdict, whether other checks can use the server). A crash in the log outweighs the rest."""
+    verdict, crash = end.verdict, log.crash_in(log_text)
     if crash is None:
-        errors = log.errors_in(said) if ended.late else ""
+        errors = log.errors_in(log_text) if end.late else ""
         if errors:
             verdict = replace(verdict, outcome=Outcome.CANNOT, message=f"{verdict.message} {errors}")
-        return verdict, ended.clean
+        return verdict, end.clean
     if crash.killed:
         words = f"Something outside PostgreSQL killed the server: {crash.words}"
         return replace(verdict, outcome=Outcome.UNKNOWN, message=words), False
@@ -118,10 +120,10 @@ def judged(ended: Ended, said: str) -> tuple[Verdict, bool]:
     return replace(verdict, message=f"{words} The contents are right. {verdict.message}".rstrip()), False
 
 
-async def _logged(lab: Lab, first: Server, since: int) -> str:
-    """What all servers of the check logged while it ran."""
+async def _log_text(context: CheckContext, first: Server, since: int) -> str:
+    """Return what all servers of the check logged while it ran."""
     texts = []
-    for server in lab.servers:
+    for server in context.servers:
         try:
             texts.append(await server.log_tail(since if server is first else 0))
         except CommandError as error:

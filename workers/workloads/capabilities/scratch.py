@@ -1,4 +1,4 @@
-"""Clusters to throw away: made for one attempt on the primary's agent, and gone at its end whatever happens."""
+"""Temporary clusters: created for one attempt on the primary's agent, and removed at its end whatever happens."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ _SETTINGS = {
 
 
 class Scratch:
-    """The throw-away clusters of one attempt. Their directories carry its name: no other attempt's are touched but
-    those of the dead, at the beginning, when this attempt alone has the agent."""
+    """The temporary clusters of one attempt. Their directories contain its name. Those that dead attempts left are
+    removed at the beginning, when this attempt alone has the agent."""
 
     def __init__(self, stage: Stage, method: AccessMethod) -> None:
         self.method = method
@@ -67,8 +67,8 @@ class Scratch:
         await self._remove(self._mark)
 
     async def server(self, role: str, settings: Mapping[str, str] | None = None) -> Server:
-        """The cluster of this role, made and started where there is none; it has the access method. Raises TrialError
-        with the server's own words when it does not start."""
+        """Return the cluster of this role, created and started where there is none, with the access method. Raises
+        TrialError with the server's message when it does not start."""
         if role not in self._running:
             server = await self.start(role, settings)
             await self.method.make(server, "template1")
@@ -76,8 +76,8 @@ class Scratch:
         return self._running[role]
 
     async def start(self, role: str, settings: Mapping[str, str] | None = None) -> Server:
-        """Starts what lies in this role's directory, with these settings beyond the plan's. Raises TrialError with the
-        server's own words."""
+        """Start the cluster in this role's directory, with these settings beyond the plan's. Raises TrialError with the
+        server's message."""
         return await cluster.ensure(
             self.remote,
             self.spec.installation,
@@ -87,18 +87,18 @@ class Scratch:
         )
 
     def directory(self, role: str) -> str:
-        """Where this role's cluster lies or will lie: its data directory is `data` in there."""
+        """Return the directory of this role's cluster; its data directory is `data` in it."""
         return cluster.directory_of(self.remote, self.spec.installation, self._initdb, self._name(role))
 
     async def database(self, server: Server, name: str) -> Database:
-        """A new database whose tables are stored by the access method. Raises CommandError."""
+        """Create a database whose tables are stored by the access method. Raises CommandError."""
         before = server.installation.version_num < FIRST_WITH_ACCESS_METHODS
         script = SQL["database before 12" if before else "database"]
         await server.execute(script, variables={"database": name, "name": self.method.name})
         return Database(server, name)
 
     async def drop_database(self, database: Database) -> bool:
-        """False when the server does not do it."""
+        """Drop a database; False where the server fails to."""
         try:
             await database.server.execute(SQL["drop"], variables={"database": database.name}, timeout_s=_DROP_S)
         except CommandError:
@@ -106,7 +106,7 @@ class Scratch:
         return True
 
     async def drop(self, role: str) -> None:
-        """Ends and removes the cluster of this role and those whose names begin with it (`role-standby`)."""
+        """End and remove the cluster of this role and those whose names begin with it (`role-standby`)."""
         self._running.pop(role, None)
         await self._remove(f"{self._mark}{role}-")
 

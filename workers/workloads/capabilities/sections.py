@@ -9,7 +9,7 @@ _HEADING = re.compile(r"^-- \[(.+)\]$", re.MULTILINE)
 
 
 def sections(module_file: str) -> dict[str, str]:
-    """The parts, by name, of the .sql file beside a module: `sections(__file__)`."""
+    """Return the parts, by name, of the .sql file beside a module: `sections(__file__)`."""
     text = Path(module_file).with_suffix(".sql").read_text(encoding="utf-8")
     _, *pieces = _HEADING.split(text)
     return {name: body.strip() + "\n" for name, body in zip(pieces[::2], pieces[1::2], strict=True)}

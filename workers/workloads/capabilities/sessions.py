@@ -15,7 +15,11 @@ WAITED_IN_VAIN = "TT001"  # SQLSTATE of a session whose turn did not come
 
 @dataclass(frozen=True)
 class Step:
-    """session: 'a', 'b' …. waits: the statement must block until a later step of another session lets it go on."""
+    """One statement of one session.
+
+    session: 'a', 'b' ….
+    waits: whether the statement must block until a later step of another session releases it.
+    """
 
     session: str
     sql: str
@@ -23,7 +27,7 @@ class Step:
 
 
 def scripts(steps: Sequence[Step]) -> dict[str, str]:
-    """A psql script for each session; run at once, they take the steps in their order."""
+    """Return a psql script for each session; run at once, they execute the steps in order."""
     parts: dict[str, list[str]] = defaultdict(list)
     for number, step in enumerate(steps, 1):
         hand_on = f"SELECT setval('turn', {number}) \\g /dev/null\n"

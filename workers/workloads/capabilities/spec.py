@@ -77,17 +77,17 @@ METRICS = (
 
 
 def measured_s(parameters: Mapping[str, Scalar], duration_s: float) -> float | None:
-    """Until the last check is over."""
+    """Return None: the run lasts until the last check ends."""
     return None
 
 
 def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
-    """Nothing is loaded; this much is used for a time."""
+    """Estimate the space that checks use for a time; nothing is loaded."""
     return _BYTES + _BYTES_PER_ROW * int(parameters["rows"])
 
 
 def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
-    """Every check to its own deadline, and as long again to clear away what it left."""
+    """Allow every check its deadline, and as long again to remove what it left."""
     named = len([name for name in str(parameters["checks"]).split(",") if name.strip()])
     return Longest(measure_s=GRACE_S + (named or MOST_CHECKS) * 2 * float(parameters["deadline"]))
 

@@ -13,7 +13,7 @@ from results.domain.matrix.deadlines import deadlines
 from workers import registry
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage
-from workers.workloads.capabilities.finding import chosen
+from workers.workloads.capabilities.finding import selected_checks
 from workers.workloads.capabilities.spec import MOST_CHECKS
 
 HOUR_S, DAY_S = 3600.0, 86400.0
@@ -105,7 +105,7 @@ def test_what_took_ten_minutes_before_hangs_after_hours_and_what_took_seconds_no
 
 
 def test_every_check_has_its_time() -> None:
-    assert len(chosen("")) <= MOST_CHECKS
+    assert len(selected_checks("")) <= MOST_CHECKS
 
 
 @pytest.mark.parametrize(("duration_s", "transactions"), [(60, 0), (7 * DAY_S, 0), (60, 5)])

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import Item, items, word
-from workers.workloads.capabilities.lab import Lab
 from workers.workloads.capabilities.sections import sections
 from workers.workloads.capabilities.sessions import Step
 
@@ -29,19 +29,19 @@ _AWKWARD = (
 )
 
 
-async def updates(lab: Lab) -> None:
-    rows, db = await lab.fill(), lab.database
+async def updates(context: CheckContext) -> None:
+    rows, db = await context.fill(), context.database
     await db.run(SQL["updates: indexes"])
     for _ in range(_ROUNDS):
         await db.run(SQL["updates: round"])
         rows = {i: _round(row) for i, row in rows.items()}
-    await lab.holds(rows.values(), f"after {_ROUNDS} rounds of updates")
-    await db.run(SQL["updates: moved"], rows=lab.row_count)
+    await context.expect_table(rows.values(), f"after {_ROUNDS} rounds of updates")
+    await db.run(SQL["updates: moved"], rows=context.row_count)
     left = [row for row in rows.values() if row.id % 7]
     moved = [replace(row, id=row.id + 1_000_000) if row.id % 11 == 0 else row for row in left]
-    moved += [row for row in items(lab.row_count).values() if row.id % 7 == 0]
-    await lab.holds(moved, "after DELETE, UPDATE of the key, INSERT")
-    await lab.answers(SQL["updates: query"], [row for row in moved if row.part == 9], index="items_part")
+    moved += [row for row in items(context.row_count).values() if row.id % 7 == 0]
+    await context.expect_table(moved, "after DELETE, UPDATE of the key, INSERT")
+    await context.expect_by_index(SQL["updates: query"], [row for row in moved if row.part == 9], index="items_part")
 
 
 def _round(row: Item) -> Item:
@@ -50,20 +50,22 @@ def _round(row: Item) -> Item:
     return replace(row, word=word(row.word)) if row.id % 3 == 0 else row
 
 
-async def copy(lab: Lab) -> None:
+async def copy(context: CheckContext) -> None:
     """In as text, out as text, as CSV, and as binary through a file."""
-    db = lab.database
+    db = context.database
     unicode = (await db.run("SHOW server_encoding")).strip() == "UTF8"
     words = [word for word in _AWKWARD if unicode or word.isascii()]
-    lines = [_copied(i, words) for i in range(1, lab.row_count + 1)]
+    lines = [_copied(i, words) for i in range(1, context.row_count + 1)]
     await db.run(SQL["copy: table"])
     await db.run(SQL["copy: in"] + "\n".join(lines) + "\n\\.\n")
-    lab.same("out as text", lines, await db.lines(SQL["copy: out"]), statement=SQL["copy: out"])
+    context.expect_rows("out as text", lines, await db.lines(SQL["copy: out"]), statement=SQL["copy: out"])
     csv = next((line for line in await db.lines(SQL["copy: out as csv"]) if line.startswith("2,")), "")
-    lab.equal("a line of CSV", "2,back\\slash,none", csv, statement=SQL["copy: out as csv"])
+    context.expect_value("a line of CSV", "2,back\\slash,none", csv, statement=SQL["copy: out as csv"])
     await db.run(SQL["copy: binary"])
-    lab.same("out and in as binary", lines, await db.lines(SQL["copy: again"]), statement=SQL["copy: binary"])
-    await lab.own_method()
+    context.expect_rows(
+        "out and in as binary", lines, await db.lines(SQL["copy: again"]), statement=SQL["copy: binary"]
+    )
+    await context.expect_access_method()
 
 
 def _copied(i: int, words: Sequence[str]) -> str:
@@ -75,29 +77,29 @@ def _copied(i: int, words: Sequence[str]) -> str:
     return f"{i}\t{text}\t{number}"
 
 
-async def on_conflict(lab: Lab) -> None:
-    rows, db = await lab.fill(), lab.database
+async def on_conflict(context: CheckContext) -> None:
+    rows, db = await context.fill(), context.database
     await db.run(SQL["on conflict: key"])
-    await db.run(SQL["on conflict"], rows=lab.row_count)
-    for i in range(lab.row_count + 1, lab.row_count + 11):
+    await db.run(SQL["on conflict"], rows=context.row_count)
+    for i in range(context.row_count + 1, context.row_count + 11):
         rows[i] = Item(i, 0, "nothing")
     for i in range(1, 61, 3):
         if i % 2 == 0:
             rows[i] = Item(i, rows[i].part + 100, "instead")
-    await lab.holds(rows.values(), "after DO NOTHING and DO UPDATE")
-    await lab.refuses(SQL["on conflict: twice"], _CARDINALITY_VIOLATION, "one row that is changed twice")
-    await lab.in_turns(
+    await context.expect_table(rows.values(), "after DO NOTHING and DO UPDATE")
+    await context.expect_refusal(SQL["on conflict: twice"], _CARDINALITY_VIOLATION, "one row that is changed twice")
+    await context.run_interleaved(
         [
             Step("a", SQL["on conflict: insert"]),
             Step("b", SQL["on conflict: meanwhile"], waits=True),
             Step("a", SQL["commit"]),
         ]
     )
-    await lab.holds([*rows.values(), Item(-1, 6, "first")], "after two sessions met at one key")
+    await context.expect_table([*rows.values(), Item(-1, 6, "first")], "after two sessions met at one key")
 
 
-async def foreign_keys(lab: Lab) -> None:
-    rows, db = await lab.fill(), lab.database
+async def foreign_keys(context: CheckContext) -> None:
+    rows, db = await context.fill(), context.database
     await db.run(SQL["on conflict: key"])
     await db.run(SQL["foreign keys: tables"])
     refusals = {
@@ -106,21 +108,23 @@ async def foreign_keys(lab: Lab) -> None:
         "foreign keys: parent needed": "the DELETE of a parent that is needed",
     }
     for section, what in refusals.items():
-        await lab.refuses(SQL[section], _FOREIGN_KEY_VIOLATION, what)
+        await context.expect_refusal(SQL[section], _FOREIGN_KEY_VIOLATION, what)
     await db.run(SQL["foreign keys: change"])
     parents = [replace(row, id=_moved(row.id)) for row in rows.values() if not 101 <= row.id <= 150]
     notes = [(i, i % 200 + 101) for i in range(1, 401)]
     orders = [f"({i},{_moved(i)})" for i in range(1, 101)]
-    await lab.holds(parents, "parents")
-    await lab.holds([f"({i},{_moved(item)})" for i, item in notes if item > 150], table="notes")
-    await lab.holds(orders, table="orders")
+    await context.expect_table(parents, "parents")
+    await context.expect_table([f"({i},{_moved(item)})" for i, item in notes if item > 150], table="notes")
+    await context.expect_table(orders, table="orders")
     steps = [
         Step("a", SQL["foreign keys: child"]),
         Step("b", SQL["foreign keys: delete parent"], waits=True),
         Step("a", SQL["commit"]),
     ]
-    await lab.in_turns(steps, refused={"b": _FOREIGN_KEY_VIOLATION})
-    await lab.holds([*orders, "(1001,500)"], "orders, after a DELETE of the parent had to wait", table="orders")
+    await context.run_interleaved(steps, refused={"b": _FOREIGN_KEY_VIOLATION})
+    await context.expect_table(
+        [*orders, "(1001,500)"], "orders, after a DELETE of the parent had to wait", table="orders"
+    )
 
 
 def _moved(item: int) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import word
-from workers.workloads.capabilities.lab import Lab
 from workers.workloads.capabilities.sections import sections
 
 SQL = sections(__file__)
@@ -65,40 +65,42 @@ MEANT: dict[str, Callable[[Thing], bool]] = {
 """Which rows the query of each kind is about."""
 
 
-async def indexed(lab: Lab, kind: str) -> None:
+async def indexed(context: CheckContext, kind: str) -> None:
     """Half of the rows are there when the index is made, the others come later."""
-    db, half = lab.database, lab.row_count // 2
+    db, half = context.database, context.row_count // 2
     await db.run(SQL["things"] + SQL["fill"], first=1, last=half)
     await db.run(SQL[f"{kind}: index"])
-    await _compare(lab, kind, things(1, half), "built over rows")
-    await db.run(SQL["fill"], first=half + 1, last=lab.row_count)
+    await _compare(context, kind, things(1, half), "built over rows")
+    await db.run(SQL["fill"], first=half + 1, last=context.row_count)
     await db.run(SQL["change"])
-    rows = changed(things(1, lab.row_count))
-    await _compare(lab, kind, rows, "after INSERT, UPDATE and DELETE")
+    rows = changed(things(1, context.row_count))
+    await _compare(context, kind, rows, "after INSERT, UPDATE and DELETE")
     await db.run(SQL["vacuum"])
-    await _compare(lab, kind, rows, "after VACUUM")
-    lab.same("all rows", rows, await db.scanned(SQL["all"]), statement=SQL["all"])
-    await lab.own_method()
+    await _compare(context, kind, rows, "after VACUUM")
+    context.expect_rows("all rows", rows, await db.lines_by_scan(SQL["all"]), statement=SQL["all"])
+    await context.expect_access_method()
 
 
-async def unique(lab: Lab) -> None:
-    await indexed(lab, "unique")
-    await lab.refuses(SQL["unique: twice"], _UNIQUE_VIOLATION, "a second row of the same key")
-    await lab.refuses(SQL["unique: twice at once"], _UNIQUE_VIOLATION, "two rows of the same key in one statement")
-    await lab.refuses(SQL["unique: update"], _UNIQUE_VIOLATION, "an UPDATE to a key that is there")
-    await lab.refuses(SQL["unique: build"], _UNIQUE_VIOLATION, "a unique index over equal rows")
-    await lab.database.run(SQL["unique: again"])
-    await _compare(lab, "unique", changed(things(1, lab.row_count)), "after its key was deleted and came back")
+async def unique(context: CheckContext) -> None:
+    await indexed(context, "unique")
+    await context.expect_refusal(SQL["unique: twice"], _UNIQUE_VIOLATION, "a second row of the same key")
+    await context.expect_refusal(
+        SQL["unique: twice at once"], _UNIQUE_VIOLATION, "two rows of the same key in one statement"
+    )
+    await context.expect_refusal(SQL["unique: update"], _UNIQUE_VIOLATION, "an UPDATE to a key that is there")
+    await context.expect_refusal(SQL["unique: build"], _UNIQUE_VIOLATION, "a unique index over equal rows")
+    await context.database.run(SQL["unique: again"])
+    await _compare(context, "unique", changed(things(1, context.row_count)), "after its key was deleted and came back")
 
 
-async def _compare(lab: Lab, kind: str, rows: Iterable[Thing], when: str) -> None:
+async def _compare(context: CheckContext, kind: str, rows: Iterable[Thing], when: str) -> None:
     query = SQL[f"{kind}: query"]
-    await lab.answers(query, [row for row in rows if MEANT[kind](row)], index="chosen", what=when)
+    await context.expect_by_index(query, [row for row in rows if MEANT[kind](row)], index="chosen", what=when)
 
 
 def _capability(kind: str, title: str) -> Capability:
-    async def run(lab: Lab) -> None:
-        await indexed(lab, kind)
+    async def run(context: CheckContext) -> None:
+        await indexed(context, kind)
 
     return Capability(f"index_{kind}", title, Group.INDEXES, run)
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from results.domain.errors import CommandError
 from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import Item, word
-from workers.workloads.capabilities.lab import Lab
 from workers.workloads.capabilities.outcome import Differs
 from workers.workloads.capabilities.refusal import read
 from workers.workloads.capabilities.sections import sections
@@ -19,64 +19,64 @@ _SHRUNK = 0.5  # a fifth of the rows is left
 _NEAR = 0.1
 
 
-async def vacuum(lab: Lab) -> None:
-    rows, db = await lab.fill(lab.many), lab.database
+async def vacuum(context: CheckContext) -> None:
+    rows, db = await context.fill(context.many), context.database
     await db.run(SQL["index"] + SQL["vacuum: halve"])
-    await lab.holds((row for row in rows.values() if row.id % 2 == 0), "after DELETE and VACUUM")
+    await context.expect_table((row for row in rows.values() if row.id % 2 == 0), "after DELETE and VACUUM")
     before = await db.number(SQL["size"])
-    await db.run(SQL["vacuum: refill"], rows=lab.many)
+    await db.run(SQL["vacuum: refill"], rows=context.many)
     after = await db.number(SQL["size"])
-    await lab.holds(rows.values(), "after the rows came back")
-    await lab.answers(SQL["some"], _some(rows), index="items_id")
+    await context.expect_table(rows.values(), "after the rows came back")
+    await context.expect_by_index(SQL["some"], _some(rows), index="items_id")
     if after > _REUSED * before:
         words = f"The space of deleted rows is not used again: {before:g} bytes became {after:g}."
-        lab.lacks(words, statement=SQL["vacuum: halve"])
+        context.report_missing(words, statement=SQL["vacuum: halve"])
 
 
-async def vacuum_full(lab: Lab) -> None:
-    rows, db = await lab.fill(lab.many), lab.database
+async def vacuum_full(context: CheckContext) -> None:
+    rows, db = await context.fill(context.many), context.database
     await db.run(SQL["index"])
     before = await db.number(SQL["size"])
     await db.run(SQL["vacuum full"])
     left = {row.id: row for row in rows.values() if row.id % 5 == 0}
-    await lab.holds(left.values(), "the fifth that is left")
-    await lab.answers(SQL["some"], _some(left), index="items_id")
+    await context.expect_table(left.values(), "the fifth that is left")
+    await context.expect_by_index(SQL["some"], _some(left), index="items_id")
     after = await db.number(SQL["size"])
     if after > _SHRUNK * before:
         words = f"With a fifth of the rows, {before:g} bytes became {after:g}."
-        lab.lacks(words, statement=SQL["vacuum full"])
+        context.report_missing(words, statement=SQL["vacuum full"])
 
 
-async def analyze(lab: Lab) -> None:
-    rows, db = await lab.fill(), lab.database
+async def analyze(context: CheckContext) -> None:
+    rows, db = await context.fill(), context.database
     await db.run(SQL["analyze"])
-    lines = await db.lines(SQL["analyze: columns"], rows=lab.row_count)
+    lines = await db.lines(SQL["analyze: columns"], rows=context.row_count)
     found = {name: (float(nulls), float(distinct)) for name, nulls, distinct in map(str.split, lines)}
     if not found:
         raise Differs("ANALYZE left no statistics in pg_stats.", statement=SQL["analyze: columns"])
-    for column, distinct in {"id": lab.row_count, "part": 10, "word": lab.row_count}.items():
+    for column, distinct in {"id": context.row_count, "part": 10, "word": context.row_count}.items():
         if column not in found or found[column][0] or not _near(found[column][1], distinct):
             words = f"Of {column}, with {distinct} different values and no null, pg_stats says {found.get(column)}."
-            lab.lacks(words, statement=SQL["analyze: columns"])
+            context.report_missing(words, statement=SQL["analyze: columns"])
     counted = await db.number(SQL["analyze: rows"])
-    if not _near(counted, lab.row_count):
-        lab.lacks(f"pg_class says {counted:g} rows.", statement=SQL["analyze: rows"])
-    await lab.holds(rows.values())
+    if not _near(counted, context.row_count):
+        context.report_missing(f"pg_class says {counted:g} rows.", statement=SQL["analyze: rows"])
+    await context.expect_table(rows.values())
 
 
-async def cluster(lab: Lab) -> None:
-    rows, db = await lab.fill(), lab.database
+async def cluster(context: CheckContext) -> None:
+    rows, db = await context.fill(), context.database
     await db.run(SQL["index"] + SQL["cluster"])
     rows |= {row.id: replace(row, part=row.part + 1) for row in rows.values() if row.id % 3 == 0}
-    await lab.holds(rows.values())
-    await lab.answers(SQL["some"], _some(rows), index="items_id")
-    words = await db.scanned(SQL["words"])
+    await context.expect_table(rows.values())
+    await context.expect_by_index(SQL["some"], _some(rows), index="items_id")
+    words = await db.lines_by_scan(SQL["words"])
     if words != sorted(words):
-        lab.lacks("The rows do not lie in the order of the index.", statement=SQL["cluster"])
+        context.report_missing("The rows do not lie in the order of the index.", statement=SQL["cluster"])
 
 
-async def reindex(lab: Lab) -> None:
-    rows, db = await lab.fill(), lab.database
+async def reindex(context: CheckContext) -> None:
+    rows, db = await context.fill(), context.database
     await db.run(SQL["index"] + SQL["reindex: prepare"])
     rows = {
         row.id: replace(row, word=word(row.word)) if row.id % 4 == 0 else row for row in rows.values() if row.id % 6
@@ -85,38 +85,38 @@ async def reindex(lab: Lab) -> None:
     await db.run(SQL["reindex"])
     if await db.run(SQL["reindex: file"]) == before:
         raise Differs("REINDEX did not make the index anew: its file is the same.", statement=SQL["reindex"])
-    await lab.answers(SQL["some"], _some(rows), index="items_id")
-    if lab.version >= _FIRST_REINDEX_CONCURRENTLY:
+    await context.expect_by_index(SQL["some"], _some(rows), index="items_id")
+    if context.version >= _FIRST_REINDEX_CONCURRENTLY:
         try:
             await db.run(SQL["reindex: at once"])
-            await lab.answers(SQL["some"], _some(rows), index="items_id", what="after REINDEX CONCURRENTLY")
+            await context.expect_by_index(SQL["some"], _some(rows), index="items_id", what="after REINDEX CONCURRENTLY")
         except CommandError as error:
             refusal = read(error.stderr)
-            lab.lacks(f"REINDEX CONCURRENTLY: {refusal.message}", refusal)
-    await lab.holds(rows.values())
+            context.report_missing(f"REINDEX CONCURRENTLY: {refusal.message}", refusal)
+    await context.expect_table(rows.values())
 
 
-async def truncate(lab: Lab) -> None:
-    rows, db = await lab.fill(lab.many), lab.database
+async def truncate(context: CheckContext) -> None:
+    rows, db = await context.fill(context.many), context.database
     before = await db.number(SQL["size"])
     script = SQL["truncate: taken back"]
-    lab.equal("rows seen in the transaction", 0, (await db.run(script)).strip(), statement=script)
-    await lab.holds(rows.values(), "after TRUNCATE was rolled back")
+    context.expect_value("rows seen in the transaction", 0, (await db.run(script)).strip(), statement=script)
+    await context.expect_table(rows.values(), "after TRUNCATE was rolled back")
     await db.run(SQL["truncate"])
-    await lab.holds((), "after TRUNCATE")
+    await context.expect_table((), "after TRUNCATE")
     after = await db.number(SQL["size"])
     if after > _SHRUNK * before:
-        lab.lacks(f"The empty table takes {after:g} bytes of {before:g}.", statement=SQL["truncate"])
-    await db.run(SQL["truncate: refill"], rows=lab.many)
-    await lab.holds(rows.values(), "after the rows came back")
+        context.report_missing(f"The empty table takes {after:g} bytes of {before:g}.", statement=SQL["truncate"])
+    await db.run(SQL["truncate: refill"], rows=context.many)
+    await context.expect_table(rows.values(), "after the rows came back")
 
 
 def _some(rows: dict[int, Item]) -> list[Item]:
     return [row for row in rows.values() if 100 <= row.id <= 300]
 
 
-def _near(found: float, wanted: float) -> bool:
-    return abs(found - wanted) <= _NEAR * wanted
+def _near(actual: float, expected: float) -> bool:
+    return abs(actual - expected) <= _NEAR * expected
 
 
 CHECKS = (

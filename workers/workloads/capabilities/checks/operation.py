@@ -13,10 +13,10 @@ from typing import Any
 from results.domain.errors import CommandError
 from workers.postgres.server import Server
 from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import Item, word
 from workers.workloads.capabilities.database import Database
-from workers.workloads.capabilities.lab import Lab
-from workers.workloads.capabilities.log import means_ran_out
+from workers.workloads.capabilities.log import is_out_of_resource
 from workers.workloads.capabilities.outcome import Differs, NotTried
 from workers.workloads.capabilities.sections import sections
 
@@ -31,11 +31,11 @@ _NO_ARCHIVE = {"archive_mode": "off"}
 _TARGET = "the_target"
 
 
-async def base_backup(lab: Lab) -> None:
+async def base_backup(context: CheckContext) -> None:
     """The backup is recovered to a restore point: what came before it is there, what came after is not."""
-    rows, db = await lab.fill(), lab.database
+    rows, db = await context.fill(), context.database
     await db.run(SQL["key"])
-    role = await _backup(lab, "restored")
+    role = await _backup(context, "restored")
     rows = _changed(rows)
     await db.run(SQL["change"] + SQL["second table"] + SQL["backup: target"] + SQL["backup: too late"])
     segment = (await db.run(SQL["backup: switch"])).strip()
@@ -46,39 +46,43 @@ async def base_backup(lab: Lab) -> None:
         "recovery_target_name": _TARGET,
         "recovery_target_action": "promote",
     }
-    restored = await _recovering(lab, role, recovery, signal="recovery.signal")
+    restored = await _recovering(context, role, recovery, signal="recovery.signal")
     await restored.until(SQL["promoted"], "the restored server was still in recovery")
-    await lab.holds(rows.values(), "at the target", database=restored)
-    await lab.holds([r for r in rows.values() if r.id <= 100], "the other table", table="later", database=restored)
-    await lab.answers(SQL["some"], _some(rows), index="items_pkey", database=restored)
-    await _written(lab, rows, restored)
+    await context.expect_table(rows.values(), "at the target", database=restored)
+    await context.expect_table(
+        [r for r in rows.values() if r.id <= 100], "the other table", table="later", database=restored
+    )
+    await context.expect_by_index(SQL["some"], _some(rows), index="items_pkey", database=restored)
+    await _written(context, rows, restored)
 
 
-async def streaming(lab: Lab) -> None:
+async def streaming(context: CheckContext) -> None:
     """A standby follows rows that were there before it and changes that come after, then takes over."""
-    rows, db = await lab.fill(), lab.database
+    rows, db = await context.fill(), context.database
     await db.run(SQL["key"])
-    role = await _backup(lab, "standby")
+    role = await _backup(context, "standby")
     primary = db.server
     conninfo = {"primary_conninfo": f"host='{primary.socket_dir}' port={primary.port} user=teiten"}
-    standby = await _recovering(lab, role, conninfo, signal="standby.signal")
+    standby = await _recovering(context, role, conninfo, signal="standby.signal")
     await db.until(SQL["streaming"], "no standby was streaming")
     rows = _changed(rows)
     await db.run(SQL["change"] + SQL["second table"] + SQL["vacuum"])
     lsn = (await db.run(SQL["wal"])).strip()
     await standby.until(SQL["replayed"], f"the standby had not replayed {lsn}", lsn=lsn)
-    await lab.holds(rows.values(), "on the standby", database=standby)
-    await lab.holds([r for r in rows.values() if r.id <= 100], "the other table", table="later", database=standby)
-    await lab.answers(SQL["some"], _some(rows), index="items_pkey", what="by its key", database=standby)
-    await _promote(lab, standby)
-    await _written(lab, rows, standby)
+    await context.expect_table(rows.values(), "on the standby", database=standby)
+    await context.expect_table(
+        [r for r in rows.values() if r.id <= 100], "the other table", table="later", database=standby
+    )
+    await context.expect_by_index(SQL["some"], _some(rows), index="items_pkey", what="by its key", database=standby)
+    await _promote(context, standby)
+    await _written(context, rows, standby)
 
 
-async def logical(lab: Lab) -> None:
+async def logical(context: CheckContext) -> None:
     """Rows that are there and changes that come later go from one database to another."""
-    rows, db = await lab.fill(), lab.database
+    rows, db = await context.fill(), context.database
     await db.run(SQL["key"])
-    target = await lab.scratch.database(db.server, "subscriber")
+    target = await context.scratch.database(db.server, "subscriber")
     await target.run(SQL["logical: table"])
     await db.run(SQL["logical: publish"])
     server = db.server
@@ -87,39 +91,41 @@ async def logical(lab: Lab) -> None:
         **{"from": f"host='{server.socket_dir}' port={server.port} user=teiten dbname={db.name}"},
     )
     await target.until(SQL["logical: copied"], "the first copy of the table was not over")
-    await lab.holds(rows.values(), "as first copied", database=target)
+    await context.expect_table(rows.values(), "as first copied", database=target)
     rows = _changed(rows)
     await _applied(db, SQL["change"])
-    await lab.holds(rows.values(), "after INSERT, UPDATE and DELETE", database=target)
+    await context.expect_table(rows.values(), "after INSERT, UPDATE and DELETE", database=target)
     await _applied(db, SQL["logical: empty"])
-    await lab.holds([Item(i, 0, "again") for i in range(1, 51)], "after TRUNCATE", database=target)
+    await context.expect_table([Item(i, 0, "again") for i in range(1, 51)], "after TRUNCATE", database=target)
 
 
-async def crash_recovery(lab: Lab) -> None:
+async def crash_recovery(context: CheckContext) -> None:
     """Killed with −9 while a transaction is open whose changes a checkpoint has written out."""
-    rows, db = await lab.fill(), lab.database
+    rows, db = await context.fill(), context.database
     await db.run(SQL["key"] + SQL["crash: open"])
     unfinished = asyncio.ensure_future(db.run(SQL["crash: not committed"]))
     try:
         await _open(db, unfinished)
         await db.run(SQL["crash: checkpoint"])
         await db.run(SQL["crash: committed"])
-        await lab.scratch.remote.script(_KILL, db.server.data_dir)
+        await context.scratch.remote.script(_KILL, db.server.data_dir)
     finally:
         unfinished.cancel()
         with suppress(asyncio.CancelledError, CommandError):
             await unfinished
-    again = await lab.scratch.start(lab.role)
+    again = await context.scratch.start(context.role)
     where = Database(again, db.name)
     for i, row in list(rows.items()):
         if i % 4 == 1 and i % 7:
             rows[i] = replace(row, part=row.part + 7)
     rows |= {i: Item(i, 1, "committed") for i in range(2000001, 2000051)}
-    await lab.holds(rows.values(), "after recovery", database=where)
-    await lab.answers(SQL["some"], _some(rows), index="items_pkey", what="by its key", database=where)
+    await context.expect_table(rows.values(), "after recovery", database=where)
+    await context.expect_by_index(SQL["some"], _some(rows), index="items_pkey", what="by its key", database=where)
     await where.run(SQL["crash: afterwards"])
     rows = {i: replace(row, word="recovered") if i % 4 == 0 else row for i, row in rows.items()}
-    await lab.holds(rows.values(), "after an update of what the open transaction had changed", database=where)
+    await context.expect_table(
+        rows.values(), "after an update of what the open transaction had changed", database=where
+    )
 
 
 async def _open(db: Database, unfinished: asyncio.Future[str]) -> None:
@@ -133,45 +139,45 @@ async def _open(db: Database, unfinished: asyncio.Future[str]) -> None:
     await written
 
 
-async def _backup(lab: Lab, name: str) -> str:
+async def _backup(context: CheckContext, name: str) -> str:
     """A base backup of the lab's cluster, as the role of a cluster to start. Raises Differs, or NotTried where the
     machine or another version's program may be to blame."""
-    role, program = f"{lab.role}-{name}", await lab.program("pg_basebackup")
-    server, own = lab.database.server, lab.scratch.spec.installation.bin_dir
-    words = (program, lab.scratch.directory(role))
+    role, program = f"{context.role}-{name}", await context.program("pg_basebackup")
+    server, own = context.database.server, context.scratch.spec.installation.bin_dir
+    words = (program, context.scratch.directory(role))
     try:
-        await lab.scratch.remote.script(_BACKUP, *words, env=server.environment(local=True), timeout_s=600)
+        await context.scratch.remote.script(_BACKUP, *words, env=server.environment(local=True), timeout_s=600)
     except CommandError as error:
         said = f"{program} failed: {error.stderr.strip()}"
-        if means_ran_out(error.stderr) or posixpath.dirname(program) != own:
+        if is_out_of_resource(error.stderr) or posixpath.dirname(program) != own:
             raise NotTried(said) from error
         raise Differs(said, statement=f"{program} -X stream -c fast --no-sync") from error
     return role
 
 
-async def _recovering(lab: Lab, role: str, recovery: Mapping[str, str], *, signal: str) -> Database:
+async def _recovering(context: CheckContext, role: str, recovery: Mapping[str, str], *, signal: str) -> Database:
     """Starts a base backup with these settings of recovery; the lab's database on it."""
-    data = f"{lab.scratch.directory(role)}/data"
-    if lab.version >= _FIRST_RECOVERY_SETTINGS:
-        await lab.scratch.remote.put(f"{data}/{signal}", "", 0o600)
-        server = await _started(lab, role, {**_NO_ARCHIVE, **recovery})
+    data = f"{context.scratch.directory(role)}/data"
+    if context.version >= _FIRST_RECOVERY_SETTINGS:
+        await context.scratch.remote.put(f"{data}/{signal}", "", 0o600)
+        server = await _started(context, role, {**_NO_ARCHIVE, **recovery})
     else:
         lines = dict(recovery) | ({"standby_mode": "on"} if signal == "standby.signal" else {})
         text = "".join("{} = '{}'\n".format(name, value.replace("'", "''")) for name, value in lines.items())
-        await lab.scratch.remote.put(f"{data}/recovery.conf", text, 0o600)
-        server = await _started(lab, role, _NO_ARCHIVE)
-    return Database(server, lab.database.name)
+        await context.scratch.remote.put(f"{data}/recovery.conf", text, 0o600)
+        server = await _started(context, role, _NO_ARCHIVE)
+    return Database(server, context.database.name)
 
 
-async def _started(lab: Lab, role: str, settings: Mapping[str, str]) -> Server:
-    server = await lab.scratch.start(role, settings)
-    lab.servers.append(server)
+async def _started(context: CheckContext, role: str, settings: Mapping[str, str]) -> Server:
+    server = await context.scratch.start(role, settings)
+    context.servers.append(server)
     return server
 
 
-async def _promote(lab: Lab, standby: Database) -> None:
-    await lab.database.server.stop()
-    if lab.version >= _FIRST_PG_PROMOTE:
+async def _promote(context: CheckContext, standby: Database) -> None:
+    await context.database.server.stop()
+    if context.version >= _FIRST_PG_PROMOTE:
         await standby.run(SQL["promote"])
     else:
         server = standby.server
@@ -179,10 +185,10 @@ async def _promote(lab: Lab, standby: Database) -> None:
     await standby.until(SQL["promoted"], "the standby was still in recovery")
 
 
-async def _written(lab: Lab, rows: Mapping[int, Item], database: Database) -> None:
+async def _written(context: CheckContext, rows: Mapping[int, Item], database: Database) -> None:
     await database.run(SQL["write"])
     after = {**rows, 1: replace(rows[1], word="promoted"), -2: Item(-2, 2, "afterwards")}
-    await lab.holds(after.values(), "after promotion and more changes", database=database)
+    await context.expect_table(after.values(), "after promotion and more changes", database=database)
 
 
 async def _applied(db: Database, sql: str) -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from results.domain.errors import CommandError
 from workers.workloads.capabilities import query_plan
 from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import items
-from workers.workloads.capabilities.lab import Lab
 from workers.workloads.capabilities.outcome import NotTried
 from workers.workloads.capabilities.refusal import REFUSED, read
 from workers.workloads.capabilities.sections import sections
@@ -19,51 +19,55 @@ _FIRST_DEBUG_PARALLEL_QUERY = 160000
 _TRIES = 5
 
 
-async def partitioning(lab: Lab) -> None:
-    db, rows = lab.database, items(lab.row_count)
-    await db.run(SQL["partitions"], rows=lab.row_count)
-    await lab.holds(rows.values(), "all partitions", table="measured")
-    await lab.holds((row for i, row in rows.items() if 200 <= i < 400), "the second partition", table="measured_2")
+async def partitioning(context: CheckContext) -> None:
+    db, rows = context.database, items(context.row_count)
+    await db.run(SQL["partitions"], rows=context.row_count)
+    await context.expect_table(rows.values(), "all partitions", table="measured")
+    await context.expect_table(
+        (row for i, row in rows.items() if 200 <= i < 400), "the second partition", table="measured_2"
+    )
     query = SQL["partitions: one"]
     read = query_plan.relations(await db.plan(query))
     if read != ["measured_2"]:
-        lab.declines(f"A query for one partition reads {', '.join(read)}.", f"EXPLAIN {query}")
+        context.report_not_chosen(f"A query for one partition reads {', '.join(read)}.", f"EXPLAIN {query}")
     meant = (row for i, row in rows.items() if 210 <= i <= 290)
-    lab.same("one partition's query", meant, await db.lines(query), statement=query)
+    context.expect_rows("one partition's query", meant, await db.lines(query), statement=query)
     await db.run(SQL["partitions: move"])
     rows = {i: replace(row, id=i + 1_000_000) if 150 <= i <= 160 else row for i, row in rows.items()}
     last = [row for row in rows.values() if row.id >= 400]
-    await lab.holds(last, "the last partition, after rows moved into it", table="measured_3")
-    await lab.refuses(SQL["partitions: no place"], _CHECK_VIOLATION, "a row that no partition takes")
+    await context.expect_table(last, "the last partition, after rows moved into it", table="measured_3")
+    await context.expect_refusal(SQL["partitions: no place"], _CHECK_VIOLATION, "a row that no partition takes")
     await db.run(SQL["partitions: detach"])
-    await lab.holds((row for row in rows.values() if row.id >= 200), "without the first partition", table="measured")
+    await context.expect_table(
+        (row for row in rows.values() if row.id >= 200), "without the first partition", table="measured"
+    )
     await db.run(SQL["partitions: attach"])
-    await lab.holds(rows.values(), "with the first partition again", table="measured")
+    await context.expect_table(rows.values(), "with the first partition again", table="measured")
 
 
-async def parallel_query(lab: Lab) -> None:
+async def parallel_query(context: CheckContext) -> None:
     """The leader takes no part, so whatever is answered was read by workers."""
-    await lab.fill()
-    db, rows = lab.database, items(lab.row_count * 10)
-    await db.run(SQL["parallel: more rows"], rows=lab.row_count)
-    before = await _settings(lab)
+    await context.fill()
+    db, rows = context.database, items(context.row_count * 10)
+    await db.run(SQL["parallel: more rows"], rows=context.row_count)
+    before = await _settings(context)
     if before is not None:
-        gather = await _launched(lab, before)
-        lab.notes(f"{gather['Workers Launched']} of {gather['Workers Planned']} workers.")
+        gather = await _launched(context, before)
+        context.remark(f"{gather['Workers Launched']} of {gather['Workers Planned']} workers.")
     before = before or SQL["parallel: settings"]
     query, meant = SQL["parallel: rows"], (row for row in rows.values() if row.part == 3)
-    lab.same("a part of the rows", meant, await db.lines(before + query), statement=before + query)
+    context.expect_rows("a part of the rows", meant, await db.lines(before + query), statement=before + query)
     parts = [[row.id for row in rows.values() if row.part == part] for part in range(10)]
     sums = [f"{part} {len(ids)} {sum(ids)}" for part, ids in enumerate(parts)]
     query = SQL["parallel: sum"]
-    lab.same("counts and sums", sums, await db.lines(before + query), statement=before + query)
-    await lab.holds(rows.values())
+    context.expect_rows("counts and sums", sums, await db.lines(before + query), statement=before + query)
+    await context.expect_table(rows.values())
 
 
-async def _settings(lab: Lab) -> str | None:
+async def _settings(context: CheckContext) -> str | None:
     """The settings under which the planner lets workers share the scan: where they cost nothing, else where the table
     asks for them, else where they are forced. None, and it chose not to, where nothing helps."""
-    db, query, settings = lab.database, SQL["parallel: rows"], SQL["parallel: settings"]
+    db, query, settings = context.database, SQL["parallel: rows"], SQL["parallel: settings"]
     plan = await db.plan(query, before=settings)
     if query_plan.shares_a_scan(plan):
         return settings
@@ -72,26 +76,26 @@ async def _settings(lab: Lab) -> str | None:
     except CommandError as error:
         if error.exit_status != REFUSED:
             raise
-        lab.notes(f"The table takes no parallel_workers: {read(error.stderr).message}")
+        context.remark(f"The table takes no parallel_workers: {read(error.stderr).message}")
     if query_plan.shares_a_scan(await db.plan(query, before=settings)):
-        lab.notes("Only where the table itself asks for parallel_workers.")
+        context.remark("Only where the table itself asks for parallel_workers.")
         return settings
-    by_force = "parallel: forced" if lab.version >= _FIRST_DEBUG_PARALLEL_QUERY else "parallel: forced before 16"
+    by_force = "parallel: forced" if context.version >= _FIRST_DEBUG_PARALLEL_QUERY else "parallel: forced before 16"
     forced = settings + SQL[by_force]
     plan = await db.plan(query, before=forced)
     if query_plan.shares_a_scan(plan):
-        lab.notes("Only where a parallel plan is forced.")
+        context.remark("Only where a parallel plan is forced.")
         return forced
     words = "The planner has no workers share the scan, though they cost nothing, the table asks for them and they are"
     statement = f"{SQL['parallel: of the table']}{forced}EXPLAIN {query}"
-    lab.declines(f"{words} forced: {query_plan.shape(plan)}.", statement)
+    context.report_not_chosen(f"{words} forced: {query_plan.shape(plan)}.", statement)
     return None
 
 
-async def _launched(lab: Lab, before: str) -> query_plan.Node:
+async def _launched(context: CheckContext, before: str) -> query_plan.Node:
     """The Gather node of a run that had workers. A server may have none free for a moment."""
     for _ in range(_TRIES):
-        plan = await lab.database.plan(SQL["parallel: rows"], before=before, analyze=True)
+        plan = await context.database.plan(SQL["parallel: rows"], before=before, analyze=True)
         gather = next(node for node in plan if "Workers Planned" in node)
         if gather["Workers Launched"] > 0:
             return gather

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import word
-from workers.workloads.capabilities.lab import Lab
 from workers.workloads.capabilities.sections import sections
 
 SQL = sections(__file__)
@@ -47,48 +47,48 @@ def _changed(row: Document) -> Document:
     return replace(row, kind=kind, body=f"{row.body}end" if row.id % 3 == 0 else row.body)
 
 
-async def toast(lab: Lab) -> None:
-    db = lab.database
+async def toast(context: CheckContext) -> None:
+    db = context.database
     await db.run(SQL["toast: table"])
     await db.run(SQL["toast: fill"] + SQL["toast: external"])
     rows = documents()
     largest = max(len(row.body) for row in rows) // 1000
     query = SQL["toast: contents"]
-    lab.same(f"values of up to {largest} kB", rows, await db.scanned(query), statement=query)
+    context.expect_rows(f"values of up to {largest} kB", rows, await db.lines_by_scan(query), statement=query)
     await db.run(SQL["toast: change"])
     rows = [_changed(row) for row in rows if row.id % 5]
-    lab.same("after UPDATE, DELETE and VACUUM", rows, await db.scanned(query), statement=query)
+    context.expect_rows("after UPDATE, DELETE and VACUUM", rows, await db.lines_by_scan(query), statement=query)
     whole = next(row.body for row in rows if row.id == 106)
     found = "the same" if await db.lines(SQL["toast: whole"]) == [whole] else "another"
     what = f"one value of {len(whole)} characters, one by one"
-    lab.equal(what, "the same", found, statement=SQL["toast: whole"])
-    lab.notes(f"Stored {(await db.run(SQL['toast: where'])).strip()}.")
-    await lab.own_method()
+    context.expect_value(what, "the same", found, statement=SQL["toast: whole"])
+    context.remark(f"Stored {(await db.run(SQL['toast: where'])).strip()}.")
+    await context.expect_access_method()
 
 
-async def fillfactor(lab: Lab) -> None:
-    db = lab.database
-    await db.run(SQL["fillfactor"], many=lab.many)
-    rows = [f"({i},{word(str(i))})" for i in range(1, lab.many + 1)]
-    await lab.holds(rows, table="full_pages")
-    await lab.holds(rows, table="half_pages")
+async def fillfactor(context: CheckContext) -> None:
+    db = context.database
+    await db.run(SQL["fillfactor"], many=context.many)
+    rows = [f"({i},{word(str(i))})" for i in range(1, context.many + 1)]
+    await context.expect_table(rows, table="full_pages")
+    await context.expect_table(rows, table="half_pages")
     full, half = map(int, (await db.run(SQL["fillfactor: sizes"])).split())
     said = f"{full} bytes at fillfactor 100, {half} at 50."
     if half < full * _LEAVES_NONE:
-        lab.lacks(f"Accepted and ignored: {said}", statement=SQL["fillfactor: sizes"])
+        context.report_missing(f"Accepted and ignored: {said}", statement=SQL["fillfactor: sizes"])
     elif half < full * _LEAVES_SPACE:
-        lab.lacks(f"Leaves less space than asked for: {said}", statement=SQL["fillfactor: sizes"])
+        context.report_missing(f"Leaves less space than asked for: {said}", statement=SQL["fillfactor: sizes"])
     else:
-        lab.notes(said)
+        context.remark(said)
 
 
-async def pgstattuple(lab: Lab) -> None:
-    rows, db = await lab.fill(), lab.database
-    await lab.extension("pgstattuple")
+async def pgstattuple(context: CheckContext) -> None:
+    rows, db = await context.fill(), context.database
+    await context.extension("pgstattuple")
     left = [row for row in rows.values() if row.id % 4]
     counted = (await db.run(SQL["pgstattuple"])).strip()
-    lab.equal("live rows that pgstattuple counts", len(left), counted, statement=SQL["pgstattuple"])
-    await lab.holds(left)
+    context.expect_value("live rows that pgstattuple counts", len(left), counted, statement=SQL["pgstattuple"])
+    await context.expect_table(left)
 
 
 CHECKS = (

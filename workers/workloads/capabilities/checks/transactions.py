@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workers.workloads.capabilities.capability import Capability, Group
+from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import Item, word
-from workers.workloads.capabilities.lab import Lab
 from workers.workloads.capabilities.sections import sections
 from workers.workloads.capabilities.sessions import Step
 
@@ -15,21 +15,21 @@ _SERIALIZATION_FAILURE = "40001"
 _LOCK_NOT_AVAILABLE = "55P03"
 
 
-async def savepoints(lab: Lab) -> None:
-    rows = await lab.fill()
-    await lab.database.run(SQL["savepoints"])
+async def savepoints(context: CheckContext) -> None:
+    rows = await context.fill()
+    await context.database.run(SQL["savepoints"])
     for i in range(1, 11):
         rows[i] = replace(rows[i], word="kept")
     rows[12] = replace(rows[12], part=50)
     rows[-2] = Item(-2, 2, "kept")
     for i in range(21, 121, 2):
         rows[i] = replace(rows[i], part=rows[i].part + 100)
-    await lab.holds(rows.values(), "after ROLLBACK TO, RELEASE and subtransactions")
+    await context.expect_table(rows.values(), "after ROLLBACK TO, RELEASE and subtransactions")
 
 
-async def snapshots(lab: Lab) -> None:
-    rows = await lab.fill()
-    said = await lab.in_turns(
+async def snapshots(context: CheckContext) -> None:
+    rows = await context.fill()
+    said = await context.run_interleaved(
         [
             Step("a", SQL["snapshots: begin"]),
             Step("b", SQL["snapshots: change"]),
@@ -37,17 +37,17 @@ async def snapshots(lab: Lab) -> None:
         ]
     )
     seen, query = said["a"].splitlines(), SQL["snapshots: again"]
-    lab.same("as the older transaction sees it", [lab.row_count, *rows.values()], seen, statement=query)
+    context.expect_rows("as the older transaction sees it", [context.row_count, *rows.values()], seen, statement=query)
     rows = {i: _changed(row) for i, row in rows.items() if i % 5} | {-1: Item(-1, 1, "new")}
-    await lab.holds(rows.values(), "as a new transaction sees it")
+    await context.expect_table(rows.values(), "as a new transaction sees it")
     steps = [
         Step("a", SQL["snapshots: late update"]),
         Step("b", SQL["snapshots: first update"]),
         Step("a", SQL["snapshots: second update"]),
     ]
-    await lab.in_turns(steps, refused={"a": _SERIALIZATION_FAILURE})
+    await context.run_interleaved(steps, refused={"a": _SERIALIZATION_FAILURE})
     rows[1] = replace(rows[1], part=rows[1].part + 1)
-    await lab.holds(rows.values(), "after the older transaction's update was refused")
+    await context.expect_table(rows.values(), "after the older transaction's update was refused")
 
 
 def _changed(row: Item) -> Item:
@@ -56,9 +56,9 @@ def _changed(row: Item) -> Item:
     return replace(row, word=word(row.word)) if row.id % 4 == 0 else row
 
 
-async def serializable(lab: Lab) -> None:
+async def serializable(context: CheckContext) -> None:
     """Two transactions that each read what the other writes: one of them must be refused."""
-    rows = await lab.fill()
+    rows = await context.fill()
     for kind in ("", "phantom "):
         steps = [
             Step("a", SQL[f"serializable: {kind}one"]),
@@ -66,16 +66,16 @@ async def serializable(lab: Lab) -> None:
             Step("a", SQL["commit"]),
             Step("b", SQL["commit"]),
         ]
-        await lab.in_turns(steps, refused={"b": _SERIALIZATION_FAILURE})
+        await context.run_interleaved(steps, refused={"b": _SERIALIZATION_FAILURE})
     rows[1] = replace(rows[1], part=-100)
     rows[-1] = Item(-1, 8, "first")
-    await lab.holds(rows.values(), "after write skew was refused twice")
+    await context.expect_table(rows.values(), "after write skew was refused twice")
 
 
-async def row_locks(lab: Lab) -> None:
+async def row_locks(context: CheckContext) -> None:
     """a locks row 1 against all, b shares row 2, c tries what is left; then a locks row 4 but for its key."""
-    rows = await lab.fill()
-    said = await lab.in_turns(
+    rows = await context.fill()
+    said = await context.run_interleaved(
         [
             Step("a", SQL["locks: update"]),
             Step("b", SQL["locks: share"]),
@@ -88,12 +88,12 @@ async def row_locks(lab: Lab) -> None:
     )
     told = ["3", "2", _LOCK_NOT_AVAILABLE, _LOCK_NOT_AVAILABLE, "4", _LOCK_NOT_AVAILABLE]
     nowait = SQL["locks: nowait"] + SQL["locks: nowait key"]
-    lab.tells("beside other sessions' locks", told, said["c"].split(), statement=nowait)
+    context.expect_answers("beside other sessions' locks", told, said["c"].split(), statement=nowait)
     for late in ("locks: wait and add", "locks: wait and find none"):
         steps = [Step("a", SQL["locks: add"]), Step("b", SQL[late], waits=True), Step("a", SQL["commit"])]
-        await lab.in_turns(steps)
+        await context.run_interleaved(steps)
     rows[1] = replace(rows[1], part=rows[1].part + 12)
-    await lab.holds(rows.values(), "after updates that waited")
+    await context.expect_table(rows.values(), "after updates that waited")
 
 
 CHECKS = (
