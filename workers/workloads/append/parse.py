@@ -20,15 +20,19 @@ def parse(reading: Reading) -> Part:
     rows = _rows(reading)
     if rows is None:
         return replace(part, failure=part.failure or "The server's rows were not counted after the run.")
-    values = {one.metric: one.value for one in part.measurements if not one.label and not one.node}
+    values = {
+        measurement.metric: measurement.value
+        for measurement in part.measurements
+        if not measurement.label and not measurement.node
+    }
     per_transaction = int(reading.parameters["rows_per_transaction"])
-    found = (*part.measurements, Measurement("append.rows", rows))
+    measurements = (*part.measurements, Measurement("append.rows", rows))
     expected = int(values.get("transactions", 0)) * per_transaction
     if part.failure or rows != expected:
         lost = f"The server has {rows:,} rows of the run, pgbench's transactions make {expected:,}."
-        return replace(part, measurements=found, failure=part.failure or lost)
+        return replace(part, measurements=measurements, failure=part.failure or lost)
     rate = Measurement("append.rows_per_second", values["tps"] * per_transaction)
-    return replace(part, measurements=(*found, rate))
+    return replace(part, measurements=(*measurements, rate))
 
 
 def _rows(reading: Reading) -> int | None:

@@ -26,11 +26,11 @@ class WeightedScript:
 
 def scripts_of(text: str) -> tuple[WeightedScript, ...]:
     """'select-only@9, simple-update@1' → its scripts, in that order (pgbench numbers them so)."""
-    found = []
+    scripts = []
     for item in text.split(","):
         name, _, weight = item.strip().partition("@")
-        found.append(WeightedScript(name, int(weight) if weight else 1))
-    return tuple(found)
+        scripts.append(WeightedScript(name, int(weight) if weight else 1))
+    return tuple(scripts)
 
 
 def script_names(text: str) -> tuple[str, ...]:

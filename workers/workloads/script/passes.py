@@ -56,7 +56,7 @@ def file_name(number: int) -> str:
 
 def read_client(text: str, client: int, file: str) -> Client:
     """Raises ParseError for an order that `driver` does not make, and for a query without a time."""
-    found: list[Execution] = []
+    executions: list[Execution] = []
     begun: tuple[int, int] | None = None
     milliseconds: list[float] = []
     for line_number, line in enumerate(text.split("\n")[:-1], 1):
@@ -71,22 +71,22 @@ def read_client(text: str, client: int, file: str) -> Client:
         if mark[1] == "end":
             if not milliseconds or not (mark[4] or "").isdigit():
                 raise ParseError("a query without a time or a count of rows", file=file, line=line_number, text=line)
-            found.append(Execution(client, *query, sum(milliseconds) / 1000, int(mark[4])))
+            executions.append(Execution(client, *query, sum(milliseconds) / 1000, int(mark[4])))
         begun = query if mark[1] == "begin" else None
         milliseconds = []
-    return Client(tuple(found), begun)
+    return Client(tuple(executions), begun)
 
 
 def complaint(stderr: str) -> str:
-    """The first error that psql or the server told, with the lines that belong to it; '' where there is none."""
+    """Return the first error of psql or the server, with the lines that belong to it; '' where there is none."""
     lines = stderr.splitlines()
     for index, line in enumerate(lines):
         match = _COMPLAINT.fullmatch(line)
         if match or _CONNECTION.fullmatch(line):
-            said = [match[1] if match else line]
-            for more in lines[index + 1 : index + 7]:
-                if not _CONTINUED.match(more):
+            message = [match[1] if match else line]
+            for continued in lines[index + 1 : index + 7]:
+                if not _CONTINUED.match(continued):
                     break
-                said.append(re.sub(r"^psql:[^:]*:\d+: ", "", more))
-            return "\n".join(said)
+                message.append(re.sub(r"^psql:[^:]*:\d+: ", "", continued))
+            return "\n".join(message)
     return ""

@@ -153,16 +153,18 @@ def problems(parameters: Mapping[str, Scalar]) -> Iterator[Problem]:
 
 def _section_problems(text: str, form: str) -> Iterator[Problem]:
     try:
-        found = sections(text, form)
+        parts = sections(text, form)
     except ValueError as error:
-        said = str(error)
+        message = str(error)
         yield Problem(
-            "text", f"{said[0].upper()}{said[1:]}.", "Each part stands under '-- script: name' or '-- query: name'."
+            "text",
+            f"{message[0].upper()}{message[1:]}.",
+            "Each part stands under '-- script: name' or '-- query: name'.",
         )
         return
-    if form == QUERIES and any(section.weight is not None for section in found):
+    if form == QUERIES and any(section.weight is not None for section in parts):
         yield Problem("text", "A query has no weight.", "Every query is run in every pass: leave out '@weight'.")
-    if form == PGBENCH and not any(weight_of(section.weight) for section in found):
+    if form == PGBENCH and not any(weight_of(section.weight) for section in parts):
         yield Problem("text", "Every script has the weight 0.", "Give at least one script a weight of 1 or more.")
 
 

@@ -1,4 +1,4 @@
-"""What the queries of the consistency conditions print → conditions that hold or not. Pure."""
+"""The output of the consistency queries → conditions that hold or not. Pure."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ class Condition:
 
 
 def read_conditions(text: str, file: str) -> tuple[Condition, ...]:
-    """One line of JSON for each condition. Raises ParseError when one is missing or damaged."""
-    found: list[Condition] = []
+    """Read one line of JSON for each condition. Raises ParseError where one is missing or damaged."""
+    conditions: list[Condition] = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            found.append(_condition(json.loads(line)))
+            conditions.append(_condition(json.loads(line)))
         except (ValueError, KeyError, TypeError):
             raise ParseError(
                 "not the answer about a consistency condition", file=file, line=number, text=line
             ) from None
-    if tuple(condition.number for condition in found) != CONDITIONS:
+    if tuple(condition.number for condition in conditions) != CONDITIONS:
         raise ParseError("not the four consistency conditions", file=file, text=text)
-    return tuple(found)
+    return tuple(conditions)
 
 
-def _condition(said: dict[str, Any]) -> Condition:
+def _condition(row: dict[str, Any]) -> Condition:
     return Condition(
-        int(said["condition"]),
-        int(said["compared"]),
-        int(said["violated"]),
-        tuple(_difference(row) for row in said["first"]),
+        int(row["condition"]),
+        int(row["compared"]),
+        int(row["violated"]),
+        tuple(_difference(row) for row in row["first"]),
     )
 
 
 def _difference(row: dict[str, Any]) -> str:
-    where = f"warehouse {row['warehouse']}"
+    place = f"warehouse {row['warehouse']}"
     if row["district"] is not None:
-        where += f", district {row['district']}"
-    one, other = row["one"] or "missing", row["other"] or "missing"
-    return f"{where}: {row['one_name']} is {one}, {row['other_name']} is {other}"
+        place += f", district {row['district']}"
+    left, right = row["one"] or "missing", row["other"] or "missing"
+    return f"{place}: {row['one_name']} is {left}, {row['other_name']} is {right}"
