@@ -222,7 +222,7 @@ def test_somebody_else_who_orders_in_the_same_database_is_noticed(tpcc: Tpcc, mo
 
     monkeypatch.setattr(run, "measure", beside)
     error = failed(tpcc(parameters={"transactions": 20, "clients": 1}))
-    assert "something else was at work in the database" in error["why"]
+    assert "another session wrote to the database" in error["why"]
 
 
 def failed(attempt: models.Attempt) -> dict[str, Any]:

@@ -35,36 +35,38 @@ def test_a_range_must_fit_into_its_table() -> None:
 
 
 def test_every_step_has_its_file_and_every_file_is_used() -> None:
-    used = {step.file for step in steps(DEFAULTS, twin=True) if step.file}
+    used = {step.file for step in steps(DEFAULTS, heap_baseline=True) if step.file}
     files = {path.name for path in SQL.glob("*.sql")}
     assert used <= files
     assert {name for name in files - used if not name.startswith("0")} == set()
 
 
 def test_every_need_is_an_earlier_step() -> None:
-    for twin in (False, True):
+    for heap_baseline in (False, True):
         names: list[str] = []
-        for step in steps(DEFAULTS, twin=twin):
+        for step in steps(DEFAULTS, heap_baseline=heap_baseline):
             assert set(step.needs) <= set(names), step.name
             names.append(step.name)
 
 
 def test_a_twin_is_scanned_right_after_the_table_it_is_compared_with() -> None:
     names = [
-        step.name for step in steps({**DEFAULTS, "scan_repetitions": 2}, twin=True) if step.name.startswith("scan")
+        step.name
+        for step in steps({**DEFAULTS, "scan_repetitions": 2}, heap_baseline=True)
+        if step.name.startswith("scan")
     ]
     once = [f"scan {table} {column}" for table in ("wide", "wide_heap") for column in ("id", "val10", "val20")]
     assert names == once + once
-    assert not any("wide_heap" in step.name for step in steps(DEFAULTS, twin=False))
+    assert not any("wide_heap" in step.name for step in steps(DEFAULTS, heap_baseline=False))
 
 
 def test_tpcb_can_be_left_out() -> None:
-    names = [step.name for step in steps({**DEFAULTS, "tpcb": False}, twin=False)]
+    names = [step.name for step in steps({**DEFAULTS, "tpcb": False}, heap_baseline=False)]
     assert [name for name in names if "TPC-B" in name or "pgbench" in name] == []
 
 
 def test_only_scans_look_ups_updates_and_tpcb_begin_cold() -> None:
-    cold = {step.name.split()[0] for step in steps(DEFAULTS, twin=True) if step.cold}
+    cold = {step.name.split()[0] for step in steps(DEFAULTS, heap_baseline=True) if step.cold}
     assert cold == {"scan", "select", "update", "TPC-B"}
 
 

@@ -15,10 +15,10 @@ from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Part
 from workers.workloads.ssb.messages import read_messages
 from workers.workloads.ssb.parse import parse
-from workers.workloads.ssb.sequence import QUERIES, chosen, sequence
+from workers.workloads.ssb.sequence import QUERIES, selected_queries, sequence
 from workers.workloads.ssb.spec import SPEC
 from workers.workloads.ssb.transcript import read_transcript
-from workers.workloads.ssb.verify import checks, loaded
+from workers.workloads.ssb.verify import checks, load_comment
 
 DATA = Path(__file__).parents[2] / "data" / "ssb"
 DEFAULTS = {parameter.name: parameter.default for parameter in SPEC.parameters}
@@ -116,9 +116,9 @@ def test_workers_are_counted_by_query_and_by_execution() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "reason"),
     [
-        ("explain/clients/1.stderr", STATEMENT * 2, "EXPLAIN launched [2, 2], the server told of [0, 0]"),
-        ("clients/2.stderr", STATEMENT * 7, "told a client of 7 statements, and it ran 4"),
-        ("explain/clients/1.stdout", "", "nothing was explained"),
+        ("explain/clients/1.stderr", STATEMENT * 2, "EXPLAIN launched [2, 2], the server reported [0, 0]"),
+        ("clients/2.stderr", STATEMENT * 7, "reported 7 statements to a client that ran 4"),
+        ("explain/clients/1.stdout", "", "no query was explained"),
     ],
 )
 def test_workers_that_cannot_be_checked_are_not_told(file: str, text: str, reason: str) -> None:
@@ -183,7 +183,7 @@ def test_workers_that_nobody_explained_are_a_gap() -> None:
     given = without_messages(**{"parallel_workers.json": counted(16, 9), "explain/clients/1.stdout": ""})
     part = parse(replace(given, parameters={**given.parameters, "explain": False}))
     [gap] = part.gaps
-    assert "nothing was explained" in gap.reason
+    assert "no query was explained" in gap.reason
     assert not numbers(part, "ssb.workers.launched") and numbers(part, "ssb.pass.seconds")
 
 
@@ -309,7 +309,7 @@ def test_each_client_and_pass_has_an_order_of_its_own_and_keeps_it() -> None:
 
 
 def test_queries_are_chosen_once_each_in_the_order_given() -> None:
-    assert chosen({"queries": "q3.4,q2.1 , q3.4"}) == ("q3.4", "q2.1")
+    assert selected_queries({"queries": "q3.4,q2.1 , q3.4"}) == ("q3.4", "q2.1")
 
 
 @pytest.mark.parametrize(
@@ -336,11 +336,11 @@ def test_a_table_that_is_not_what_the_plan_asks_for_is_found() -> None:
     wanted = DEFAULTS | {"scale_factor": 0.01, "indexes": "keys"}
     rows = {"customer": 300, "supplier": 100, "part": 2000, "date": 2556, "lineorder": 60_123}
     found: list[dict[str, Any]] = [
-        {"name": name, "loaded": loaded(wanted, count), "indexes": 1} for name, count in rows.items()
+        {"name": name, "loaded": load_comment(wanted, count), "indexes": 1} for name, count in rows.items()
     ]
     assert all(check.passed for check in checks(wanted, found))
     assert not all(check.passed for check in checks(wanted | {"seed": 2}, found))
-    found[4] |= {"loaded": loaded(wanted, 105_001)}
+    found[4] |= {"loaded": load_comment(wanted, 105_001)}
     found[0] |= {"loaded": None, "indexes": 0}
     broken = [check.name for check in checks(wanted, found) if not check.passed]
     assert broken == ["ssb.customer", "ssb.customer.indexes", "ssb.lineorder"]

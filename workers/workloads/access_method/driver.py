@@ -1,4 +1,4 @@
-"""Runs the steps of a profile one after the other, each as a detached job on the client, and keeps a protocol."""
+"""Run the steps of a profile one after the other, each as a detached job on the client, and keep a protocol."""
 
 from __future__ import annotations
 
@@ -31,20 +31,23 @@ def directory_of(stage: Stage) -> str:
 
 
 class Driver:
-    """One profile. tables: those that there are. caches: cold, restarted or as-found, before the steps that depend on
-    them."""
+    """The run of one profile.
+
+    tables: that exist.
+    caches: cold, restarted or as-found, before the steps that depend on them.
+    """
 
     def __init__(self, stage: Stage, *, tables: Collection[str], caches: str) -> None:
         self.stage, self.caches = stage, caches
         self.parameters = stage.spec.parameters
-        self.steps = steps(self.parameters, twin="wide_heap" in tables)
+        self.steps = steps(self.parameters, heap_baseline="wide_heap" in tables)
         self.sizes = Sizes.of(self.parameters)
         self.done: set[str] = set()
         self.protocol: list[dict[str, Any]] = []
         self.started_s: float | None = None
 
     async def run(self) -> None:
-        """Every step, until the last or one that fails. Notes the window from the first job to the last."""
+        """Run every step until one fails. Set the measured window from the first job to the last."""
         try:
             for step in self.steps:
                 verdict = await self._step(step)
@@ -92,8 +95,8 @@ class Driver:
         return verdict
 
     async def _by_psql(self, step: Step) -> Verdict:
-        """A script's statements once by psql, which prints the SQLSTATE that pgbench keeps to itself: it tells what the
-        server refuses from what broke off."""
+        """Run a script's statements once by psql, which unlike pgbench prints the SQLSTATE: it tells a refusal from a
+        failure."""
         lines = (_SQL / step.file).read_text().splitlines()
         statements = "\n".join(line for line in lines if not line.startswith("\\"))
         result = await self.stage.client.run(
@@ -102,8 +105,8 @@ class Driver:
         return outcome.of_psql(result.exit_status, result.stderr)
 
     async def _statistics(self, step: Step) -> Verdict:
-        """The server's counters, once they hold every update: sessions hand theirs over at their end, not before."""
-        table, wanted = step.variables["table"], self._updates(step.variables["table"])
+        """Read the server's counters once they hold every update: sessions report theirs only at their end."""
+        table, expected = step.variables["table"], self._updates(step.variables["table"])
         until = time.monotonic() + _STATISTICS_S
         while True:
             try:
@@ -113,11 +116,11 @@ class Driver:
             except CommandError as error:
                 return Verdict(Outcome.FAILED, str(error))
             counted = int(rows[0]["n_tup_upd"]) if rows else 0
-            if counted >= wanted:
+            if counted >= expected:
                 self._record(json.dumps(rows[0]), "")
                 return Verdict(Outcome.DONE)
             if time.monotonic() > until:
-                return Verdict(Outcome.REFUSED, f"The server counts {counted} of {wanted} updates of {table}.")
+                return Verdict(Outcome.REFUSED, f"The server counts {counted} of {expected} updates of {table}.")
             await asyncio.sleep(_POLL_S)
 
     def _updates(self, table: str) -> int:

@@ -60,10 +60,10 @@ class AccessMethod:
         """Records a Check for empty tables, and for how caches will be found by the steps that depend on them."""
         filled = ", ".join((await stage.primary.query(_BEFORE, database=stage.database))[0]["filled"]) or "none"
         stage.recorder.check(Check("tables with rows", "primary", "none", filled, filled == "none"))
-        policy, caches = str(stage.spec.parameters["cold"]), stage.kept(Caches).state
-        passed = policy != "required" or caches == "cold"
+        policy, state = str(stage.spec.parameters["cold"]), stage.kept(Caches).state
+        passed = policy != "required" or state == "cold"
         stage.recorder.check(
-            Check("caches before scans, look-ups and updates", "primary", _POLICIES[policy], caches, passed)
+            Check("caches before scans, look-ups and updates", "primary", _POLICIES[policy], state, passed)
         )
 
     async def measure(self, stage: Stage) -> None:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 _ERROR = re.compile(r"ERROR:\s+([0-9A-Z]{5}): (.*)")
-_TELLING = re.compile(r"ERROR|FATAL|PANIC|error:|server closed the connection")
+_ERROR_LINE = re.compile(r"ERROR|FATAL|PANIC|error:|server closed the connection")
 _SCRIPT_FAILED = 3  # psql's exit status for an error in a statement
 # What a server says of a thing that it cannot do: not supported, an error inside an unfinished access method, a name or
 # type that does not fit, a value or a state that is not allowed, a missing extension file. Disk, memory, locks, lost
@@ -26,14 +26,14 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """why: the server's own words."""
+    """How a step ended, and why in the server's words."""
 
     outcome: Outcome
     why: str = ""
 
 
 def of_psql(exit_status: int | None, stderr: str, *, timed_out: bool = False) -> Verdict:
-    """psql's end, its errors printed with VERBOSITY verbose."""
+    """Judge psql's exit, its errors printed with VERBOSITY verbose."""
     if timed_out:
         return Verdict(Outcome.FAILED, "It was still running at its deadline and was ended.")
     if exit_status == 0:
@@ -41,17 +41,17 @@ def of_psql(exit_status: int | None, stderr: str, *, timed_out: bool = False) ->
     error = _ERROR.search(stderr)
     if exit_status == _SCRIPT_FAILED and error and error[1].startswith(_REFUSALS):
         return Verdict(Outcome.REFUSED, f"{error[2]} (SQLSTATE {error[1]})")
-    return Verdict(Outcome.FAILED, f"It ended with exit status {exit_status}: {telling(stderr)}")
+    return Verdict(Outcome.FAILED, f"It ended with exit status {exit_status}: {error_line(stderr)}")
 
 
-def telling(stderr: str) -> str:
-    """The line that says what went wrong."""
+def error_line(stderr: str) -> str:
+    """Return the line of the error."""
     lines = stderr.strip().splitlines()
-    return next((line for line in lines if _TELLING.search(line)), stderr.strip()[:600]) or "it gave no reason"
+    return next((line for line in lines if _ERROR_LINE.search(line)), stderr.strip()[:600]) or "it gave no reason"
 
 
 def by_index(plan: Mapping[str, Any]) -> Verdict:
-    """Whether a plan (EXPLAIN's JSON) reads its table by an index."""
+    """Judge whether a plan (EXPLAIN's JSON) reads its table by an index."""
     nodes = list(_nodes(plan["Plan"]))
     if any("Index" in node for node in nodes):
         return Verdict(Outcome.DONE)

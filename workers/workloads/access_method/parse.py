@@ -30,7 +30,14 @@ _FILLED = {"wide": "sizes loaded", "wide_heap": "sizes loaded", "pgbench_account
 
 @dataclass(frozen=True)
 class Entry:
-    """One step as the driver put it down. folder: where its output lies; values: (metric, label, statement)."""
+    """One step of the protocol.
+
+    folder: of its output.
+    why: it did not end well, in the server's words.
+    times: its transactions.
+    values: (metric, label, statement).
+    started_s: epoch seconds.
+    """
 
     step: str
     kind: Kind
@@ -48,8 +55,8 @@ class Entry:
 
 
 @dataclass
-class _Content:
-    """What the steps have told so far."""
+class _Results:
+    """The results of the steps read so far."""
 
     measurements: list[Measurement] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
@@ -62,28 +69,28 @@ class _Content:
 
 
 def parse(reading: Reading) -> Part:
-    """steps.json and the output of each step → a Part. Raises ParseError for damaged files."""
+    """Read steps.json and the output of each step. Raises ParseError for damaged files."""
     entries = read_protocol(reading.files)
     broken = next((entry for entry in entries if entry.outcome is Outcome.FAILED), None)
-    content = _Content()
+    results = _Results()
     for entry in entries:
         if entry.outcome is Outcome.DONE:
-            _READ[entry.kind](entry, content)
+            _READ[entry.kind](entry, results)
         elif entry is not broken:
-            content.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: {entry.why}"))
-    _after_all(content, complete=broken is None)
-    failure = f"The step '{broken.step}' broke off. {broken.why}" if broken else _mixed(content.sizes)
+            results.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: {entry.why}"))
+    _after_all(results, complete=broken is None)
+    failure = f"The step '{broken.step}' broke off. {broken.why}" if broken else _other_access_methods(results.sizes)
     return Part(
-        measurements=tuple(content.measurements),
-        documents=tuple(content.documents),
-        gaps=tuple(content.gaps),
+        measurements=tuple(results.measurements),
+        documents=tuple(results.documents),
+        gaps=tuple(results.gaps),
         events=tuple(_events(entries, reading)),
         failure=failure,
     )
 
 
 def read_protocol(files: Mapping[str, str]) -> list[Entry]:
-    """steps.json with each step's output. Raises ParseError."""
+    """Read steps.json with each step's output. Raises ParseError."""
     text = files.get("steps.json", "")
     try:
         items = json.loads(text)
@@ -108,41 +115,41 @@ def _entry(number: int, item: Mapping[str, Any], files: Mapping[str, str]) -> En
     )
 
 
-def _timed(entry: Entry, content: _Content) -> None:
+def _timed(entry: Entry, results: _Results) -> None:
     """psql's \\timing, one line for each statement."""
     times_ms = _TIME.findall(entry.stdout)
     if len(times_ms) != len(entry.values):
         what = f"{len(times_ms)} times of {len(entry.values)} statements"
         raise ParseError(what, file=entry.file, text=entry.stdout)
     for (metric, label, _), milliseconds in zip(entry.values, times_ms, strict=True):
-        content.add(metric, float(milliseconds) / 1000, label)
+        results.add(metric, float(milliseconds) / 1000, label)
 
 
-def _plan(entry: Entry, content: _Content) -> None:
-    content.documents.append(Document("plan", entry.step, _json(entry)[0]))
+def _plan(entry: Entry, results: _Results) -> None:
+    results.documents.append(Document("plan", entry.step, _json(entry)[0]))
 
 
-def _scan(entry: Entry, content: _Content) -> None:
+def _scan(entry: Entry, results: _Results) -> None:
     [(metric, column, _)] = entry.values
     scan, plan = scan_of(column, entry.stdout, entry.file)
     kind = str(plan["Plan"]["Node Type"])
     if kind != "Seq Scan":
-        content.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: the server chose {kind}, not a sequential scan"))
+        results.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: the server chose {kind}, not a sequential scan"))
         return
-    earlier = content.scans.setdefault(metric, [])
+    earlier = results.scans.setdefault(metric, [])
     if not any(other.column == column for other in earlier):
-        content.documents.append(Document("plan", entry.step, plan))
+        results.documents.append(Document("plan", entry.step, plan))
     earlier.append(scan)
 
 
-def _latency(entry: Entry, content: _Content) -> None:
+def _latency(entry: Entry, results: _Results) -> None:
     """pgbench -r: the mean time of each statement, as its client saw it."""
     report = _report(entry)
     for metric, label, word in entry.values:
         line = next((line for line in report.total.statements if line.text.startswith(word)), None)
         if line is None:
             raise ParseError(f"no latency of {word}", file=entry.file, text=entry.stdout)
-        content.add(metric, line.latency_us, label)
+        results.add(metric, line.latency_us, label)
 
 
 def _report(entry: Entry) -> Report:
@@ -153,35 +160,35 @@ def _report(entry: Entry) -> Report:
     return report
 
 
-def _tpcb(entry: Entry, content: _Content) -> None:
+def _tpcb(entry: Entry, results: _Results) -> None:
     report = _report(entry)
     for metric, name in _TPCB:
-        content.add(metric, report.total.values[name, ""])
+        results.add(metric, report.total.values[name, ""])
     for line in report.total.statements:
         if not line.text.startswith("\\"):
-            content.add("tpcb.statement", line.latency_us, f"{line.number} {line.text}"[:120])
+            results.add("tpcb.statement", line.latency_us, f"{line.number} {line.text}"[:120])
 
 
-def _sizes(entry: Entry, content: _Content) -> None:
-    content.sizes[entry.step] = _json(entry)
+def _sizes(entry: Entry, results: _Results) -> None:
+    results.sizes[entry.step] = _json(entry)
 
 
-def _statistics(entry: Entry, content: _Content) -> None:
+def _statistics(entry: Entry, results: _Results) -> None:
     [(_, table, _)] = entry.values
     counted = _json(entry)
-    content.add("dead_tuples", float(counted["n_dead_tup"]), table)
-    content.add("updates.hot", float(counted["n_tup_hot_upd"]), table)
+    results.add("dead_tuples", float(counted["n_dead_tup"]), table)
+    results.add("updates.hot", float(counted["n_tup_hot_upd"]), table)
 
 
-def _contents(entry: Entry, content: _Content) -> None:
+def _contents(entry: Entry, results: _Results) -> None:
     [(_, table, _)] = entry.values
     contents = _json(entry)
-    content.add("dead_tuples.found", float(contents["dead_tuple_count"]), table)
-    content.add("free_space", float(contents["free_space"]), table)
+    results.add("dead_tuples.found", float(contents["dead_tuple_count"]), table)
+    results.add("free_space", float(contents["free_space"]), table)
 
 
-def _quiet(entry: Entry, content: _Content) -> None:
-    """Nothing of it is measured."""
+def _skip(entry: Entry, results: _Results) -> None:
+    """Add nothing: the step prepares others."""
 
 
 _READ = {
@@ -192,9 +199,9 @@ _READ = {
     Kind.SIZES: _sizes,
     Kind.STATISTICS: _statistics,
     Kind.CONTENTS: _contents,
-    Kind.FILL: _quiet,
+    Kind.FILL: _skip,
     Kind.TPCB: _tpcb,
-    Kind.QUIET: _quiet,
+    Kind.QUIET: _skip,
 }
 
 
@@ -205,84 +212,84 @@ def _json(entry: Entry) -> Any:
         raise ParseError(f"not JSON: {error}", file=entry.file, text=entry.stdout) from None
 
 
-def _after_all(content: _Content, *, complete: bool) -> None:
-    """What follows from several steps together."""
+def _after_all(results: _Results, *, complete: bool) -> None:
+    """Add what follows from several steps together."""
     inserted = [
-        m.value for m in content.measurements if m.metric == "bulk_insert.seconds" and m.label.startswith("foo")
+        m.value for m in results.measurements if m.metric == "bulk_insert.seconds" and m.label.startswith("foo")
     ]
     if inserted:
-        content.add("bulk_insert.seconds", sum(inserted))
-    for metric, scans in content.scans.items():
+        results.add("bulk_insert.seconds", sum(inserted))
+    for metric, scans in results.scans.items():
         for column in COLUMNS:
-            _add_scans(content, metric, column, [scan for scan in scans if scan.column == column])
+            _add_scans(results, metric, column, [scan for scan in scans if scan.column == column])
     if complete:
-        _add_break_even(content)
-    _add_sizes(content)
+        _add_break_even(results)
+    _add_sizes(results)
     for table, first, last in _GROWTH:
-        _add_growth(content, table, _sizes_of(content, first, table), _sizes_of(content, last, table))
-    _add_tpcb_growth(content)
+        _add_growth(results, table, _sizes_of(results, first, table), _sizes_of(results, last, table))
+    _add_tpcb_growth(results)
 
 
-def _add_scans(content: _Content, metric: str, column: str, scans: Sequence[Scan]) -> None:
+def _add_scans(results: _Results, metric: str, column: str, scans: Sequence[Scan]) -> None:
     """The means of the scans of one column, where it was scanned."""
     if scans:
-        content.add(f"{metric}.seconds", fmean(scan.seconds for scan in scans), column)
-        content.add(f"{metric}.blocks", fmean(scan.blocks for scan in scans), column)
-        content.add(f"{metric}.blocks.read", fmean(scan.read for scan in scans), column)
+        results.add(f"{metric}.seconds", fmean(scan.seconds for scan in scans), column)
+        results.add(f"{metric}.blocks", fmean(scan.blocks for scan in scans), column)
+        results.add(f"{metric}.blocks.read", fmean(scan.read for scan in scans), column)
 
 
-def _add_break_even(content: _Content) -> None:
-    own, of_heap = content.scans.get("scan"), content.scans.get("scan.heap")
-    if own and of_heap:
+def _add_break_even(results: _Results) -> None:
+    scans, of_heap = results.scans.get("scan"), results.scans.get("scan.heap")
+    if scans and of_heap:
         try:
-            content.add("scan.break_even", break_even(own, of_heap))
+            results.add("scan.break_even", break_even(scans, of_heap))
         except ValueError as error:
-            content.gaps.append(Gap(SOURCE, "primary", f"break-even with the heap: {error}"))
+            results.gaps.append(Gap(SOURCE, "primary", f"break-even with the heap: {error}"))
 
 
-def _add_sizes(content: _Content) -> None:
-    first_looks = {table: first for table, first, _ in _GROWTH}
-    for table, look in {**first_looks, **_FILLED}.items():
-        for part, size in _sizes_of(content, look, table).items():
-            content.add(f"size.{part}", size, table)
+def _add_sizes(results: _Results) -> None:
+    first_steps = {table: first for table, first, _ in _GROWTH}
+    for table, step in {**first_steps, **_FILLED}.items():
+        for part, size in _sizes_of(results, step, table).items():
+            results.add(f"size.{part}", size, table)
 
 
-def _add_growth(content: _Content, table: str, before: Mapping[str, float], after: Mapping[str, float]) -> None:
-    """before, after: part → bytes; empty where the table was not looked at."""
+def _add_growth(results: _Results, table: str, before: Mapping[str, float], after: Mapping[str, float]) -> None:
+    """Add a table's growth. before, after: part → bytes; empty where the sizes were not taken."""
     if not after:
         return
     for part, size in before.items():
         label = table if part == "table" else f"{table}: {part}"
-        content.add("growth.bytes", after[part] - size, label)
+        results.add("growth.bytes", after[part] - size, label)
         if size:
-            content.add("growth.percent", 100 * (after[part] - size) / size, label)
+            results.add("growth.percent", 100 * (after[part] - size) / size, label)
 
 
-def _add_tpcb_growth(content: _Content) -> None:
-    transactions = next((m.value for m in content.measurements if m.metric == "tpcb.transactions"), 0.0)
-    before, after = (_sizes_of(content, f"sizes {when} TPC-B", "pgbench_accounts") for when in ("before", "after"))
+def _add_tpcb_growth(results: _Results) -> None:
+    transactions = next((m.value for m in results.measurements if m.metric == "tpcb.transactions"), 0.0)
+    before, after = (_sizes_of(results, f"sizes {when} TPC-B", "pgbench_accounts") for when in ("before", "after"))
     if transactions and before and after:
-        content.add("tpcb.growth", (after["table"] - before["table"]) / transactions)
+        results.add("tpcb.growth", (after["table"] - before["table"]) / transactions)
 
 
-def _sizes_of(content: _Content, look: str, table: str) -> dict[str, float]:
-    """Part → bytes of one table in one look; empty where it was not taken."""
-    sizes = content.sizes.get(look, {}).get(table, {})
+def _sizes_of(results: _Results, step: str, table: str) -> dict[str, float]:
+    """Return part → bytes of one table after a step; empty where its size was not taken."""
+    sizes = results.sizes.get(step, {}).get(table, {})
     return {part: float(sizes[part]) for part in ("table", "indexes", "total") if part in sizes}
 
 
-def _mixed(sizes: Mapping[str, Mapping[str, Any]]) -> str:
-    """Tables of the last look that are stored otherwise than foo; '' when none is."""
+def _other_access_methods(sizes: Mapping[str, Mapping[str, Any]]) -> str:
+    """Describe tables that are not stored as foo is, by the last sizes; '' where there are none."""
     if not sizes:
         return ""
     last = list(sizes.values())[-1]
-    wanted = last["foo"]["access_method"]
-    others = [
+    expected = last["foo"]["access_method"]
+    different = [
         f"{table}: {entry['access_method']}"
         for table, entry in sorted(last.items())
-        if entry["access_method"] != ("heap" if table == "wide_heap" else wanted)
+        if entry["access_method"] != ("heap" if table == "wide_heap" else expected)
     ]
-    return f"Tables are stored otherwise than by {wanted}: {', '.join(others)}." if others else ""
+    return f"Tables are not stored by {expected}: {', '.join(different)}." if different else ""
 
 
 def _events(entries: Sequence[Entry], reading: Reading) -> Iterator[Event]:

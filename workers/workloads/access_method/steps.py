@@ -86,12 +86,12 @@ class Sizes:
         return {name: str(value) for name, value in {**named, "aid": max(1, starts // 2)}.items()}
 
 
-def steps(parameters: Mapping[str, Scalar], *, twin: bool) -> list[Step]:
-    """Every step in order. twin: whether a wide table stored as heap stands beside."""
-    tables = ("wide", "wide_heap") if twin else ("wide",)
-    ordered = [*_loading(tables), *_scanning(tables, int(parameters["scan_repetitions"])), *_by_index(parameters)]
-    ordered += [*_maintaining(), *_growing(parameters)]
-    return ordered + list(_tpcb()) if parameters["tpcb"] else ordered
+def steps(parameters: Mapping[str, Scalar], *, heap_baseline: bool) -> list[Step]:
+    """Return every step in order. heap_baseline: whether there is a second wide table, stored as heap."""
+    tables = ("wide", "wide_heap") if heap_baseline else ("wide",)
+    result = [*_loading(tables), *_scanning(tables, int(parameters["scan_repetitions"])), *_by_index(parameters)]
+    result += [*_maintaining(), *_growing(parameters)]
+    return result + list(_tpcb()) if parameters["tpcb"] else result
 
 
 def _loading(tables: tuple[str, ...]) -> Iterator[Step]:

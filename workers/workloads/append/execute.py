@@ -1,4 +1,4 @@
-"""Runs appending."""
+"""Run the append workload."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Append:
     """The workload of `workers.interfaces.Workload` and `AuditingWorkload`."""
 
     async def load(self, stage: Stage, database: str) -> None:
-        """The table, without a partition yet. Raises VerifyError for what the server lacks."""
+        """Create the table, without partitions. Raises VerifyError for what the server lacks."""
         _require(stage)
         await stage.primary.execute(_TABLE + _INDEXES[str(stage.spec.parameters["index"])], database=database)
 
@@ -49,11 +49,11 @@ class Append:
         _require(stage)
         await run.client_version(stage)
         [row] = await stage.primary.query(_READY, database=stage.database)
-        wanted_s = timed_limit_s(stage.spec.duration_s, stage.spec.patience)
+        required_s = timed_limit_s(stage.spec.duration_s, stage.spec.patience)
         seconds = float(row["seconds"] or 0)
         actual = f"{seconds:.0f} s ahead, {row['partitions']} partitions"
         stage.recorder.check(
-            Check("append.partitions", "primary", f"at least {wanted_s:.0f} s ahead", actual, seconds >= wanted_s)
+            Check("append.partitions", "primary", f"at least {required_s:.0f} s ahead", actual, seconds >= required_s)
         )
         stage.keep(RowsBefore(int(row["rows"])))
 
@@ -76,13 +76,13 @@ class Append:
         await run.measure(stage, await _arguments(stage, stage.spec.duration_s), ["append"])
 
     async def audit(self, stage: Stage) -> None:
-        """Has the server count what it has. One that no longer answers costs a gap, and so the trial."""
+        """Count the server's rows. Without an answer there is a Gap, and the trial fails."""
         try:
-            output = await detached.execute(stage, "rows", _ROWS, database=stage.database, deadline_s=stage.left_s)
+            count = await detached.execute(stage, "rows", _ROWS, database=stage.database, deadline_s=stage.left_s)
         except TeitenError as error:
             stage.recorder.gap("append", "primary", f"the rows could not be counted: {error}")
             return
-        counted = {"before": stage.kept(RowsBefore).count, "after": int(output)}
+        counted = {"before": stage.kept(RowsBefore).count, "after": int(count)}
         stage.recorder.add("workload/rows.json", json.dumps(counted))
 
 

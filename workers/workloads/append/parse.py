@@ -20,7 +20,11 @@ def parse(reading: Reading) -> Part:
     rows = _rows(reading)
     if rows is None:
         return replace(part, failure=part.failure or "The server's rows were not counted after the run.")
-    values = {one.metric: one.value for one in part.measurements if not one.label and not one.node}
+    values = {
+        measurement.metric: measurement.value
+        for measurement in part.measurements
+        if not measurement.label and not measurement.node
+    }
     per_transaction = int(reading.parameters["rows_per_transaction"])
     measurements = (*part.measurements, Measurement("append.rows", rows))
     expected = int(values.get("transactions", 0)) * per_transaction

@@ -1,4 +1,4 @@
-"""Makes the files on the client's agent, loads them as one detached job, and checks what came of it."""
+"""Make the files on the client's agent, load them as one detached job, and check the result."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _SESSION_FILES = ("mark", "timed", "copy", "primary_keys", "foreign_keys", "vacu
 
 @dataclass(frozen=True)
 class Files:
-    """The files to load. of_table: table → its `rows` and `bytes`."""
+    """The files to load. of_table: table → `rows` and `bytes`."""
 
     of_table: Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What came of the load. wholly: nothing broke off."""
+    """The result of the load. wholly: whether nothing broke off."""
 
     wholly: bool
 
@@ -61,10 +61,8 @@ class BulkLoad:
         """Records a Check for the rows in the files, and that every table is empty."""
         files = stage.kept(Files).of_table
         for table, rows in rows_of(int(stage.spec.parameters["size_mb"])).items():
-            rows_in_files = files[table]["rows"]
-            stage.recorder.check(
-                Check(f"rows in the files of {table}", "client", str(rows), str(rows_in_files), rows_in_files == rows)
-            )
+            count = files[table]["rows"]
+            stage.recorder.check(Check(f"rows in the files of {table}", "client", str(rows), str(count), count == rows))
         before = (await stage.primary.query(_BEFORE, database=stage.database))[0]
         filled = ", ".join(before["filled"]) or "none"
         stage.recorder.check(Check("tables with rows", "primary", "none", filled, filled == "none"))
@@ -79,7 +77,7 @@ class BulkLoad:
         stage.keep(Loaded(loaded.ok))
 
     async def audit(self, stage: Stage) -> None:
-        """What the load has left, by the server's own count. Without an answer the trial fails: `parse` says so."""
+        """Have the server count what was loaded. Without an answer the trial fails: `parse` says so."""
         if not stage.kept(Loaded).wholly:
             return
         psql = [f"{stage.client_bin}/psql", *stage.primary.psql(stage.database)[1:]]
@@ -134,7 +132,7 @@ async def _empty_tables(stage: Stage, database: str) -> None:
 
 
 async def _files(stage: Stage) -> Files:
-    """Makes the files where they are not there yet."""
+    """Make the files unless they exist."""
     parameters = stage.spec.parameters
     rows = rows_of(int(parameters["size_mb"]))
     counts = [str(rows[table]) for table in ("customer", "item", "orders")]
@@ -143,7 +141,7 @@ async def _files(stage: Stage) -> Files:
     job = await Job.start(stage.client, directory, argv, deadline_s=stage.left_s)
     finished = await job.finished()
     finished.require(
-        "The maker of the files to load",
+        "Generating the files to load",
         "sh generate.sh",
         where="load",
         todo="Free space below the client agent's data directory, or lower size_mb.",

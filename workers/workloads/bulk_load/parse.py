@@ -40,7 +40,11 @@ class Span:
 
 @dataclass(frozen=True)
 class Printed:
-    """What all sessions printed. rows: as COPY counted them. broken: (step, table) begun and never ended."""
+    """The marks of all sessions.
+
+    rows: as COPY counted them.
+    broken: (step, table) begun and never ended.
+    """
 
     spans: tuple[Span, ...]
     rows: Mapping[str, int]
@@ -90,7 +94,7 @@ def read_marks(text: str, file: str = "stdout") -> Printed:
         else:
             begin_us, begin_wal = open_at[key].pop(0)
             spans.append(Span(*key, begin_us, int(mark[4]), begin_wal, int(mark[5])))
-    return Printed(tuple(spans), rows, tuple(key for key, begun in open_at.items() if begun))
+    return Printed(tuple(spans), rows, tuple(key for key, begins in open_at.items() if begins))
 
 
 def _json(reading: Reading, name: str) -> Any:
@@ -112,7 +116,7 @@ def _broken_off(reading: Reading, printed: Printed) -> str:
 
 
 def _ended_badly(reading: Reading, folder: str, doing: str, where: str) -> str:
-    """How the program whose output lies in this folder broke off; '' where it did not."""
+    """Describe how the program whose output lies in this folder broke off; '' where it did not."""
     stderr = reading.files.get(f"{folder}stderr", "").strip()
     reason = next((line for line in stderr.splitlines() if _ERROR.search(line)), stderr[:600])
     if reading.files.get(f"{folder}timed_out", "").strip():
@@ -123,35 +127,35 @@ def _ended_badly(reading: Reading, folder: str, doing: str, where: str) -> str:
     return ""
 
 
-def _wrong(check: Mapping[str, Any], printed: Printed, wanted: Mapping[str, int]) -> str:
-    """How the tables differ from what was to be loaded; '' when they do not."""
+def _wrong(check: Mapping[str, Any], printed: Printed, expected: Mapping[str, int]) -> str:
+    """Describe how the tables differ from the plan; '' where they do not."""
     faults = [
         f"{table} has {check['rows'][table]} rows and COPY counted {printed.rows[table]}, not {rows}"
-        for table, rows in wanted.items()
+        for table, rows in expected.items()
         if not check["rows"][table] == printed.rows[table] == rows
     ]
     for name, keys in (("primary_keys", _PRIMARY_KEYS), ("foreign_keys", _FOREIGN_KEYS)):
         if sorted(check[name]) != keys:
             faults.append(f"valid {name.replace('_', ' ')} are {check[name]}, not {keys}")
-    return f"What was loaded is not what was to be loaded: {'; '.join(faults)}." if faults else ""
+    return f"The tables are not what was to be loaded: {'; '.join(faults)}." if faults else ""
 
 
 def _steps(spans: Iterable[Span], check: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[Measurement]:
-    ordered = list(spans)
+    all_spans = list(spans)
     of_files = {table: int(files[table]["bytes"]) for table in TABLES}
-    yield from _one("", ordered, TABLES, check, of_files)
+    yield from _span_measurements("", all_spans, TABLES, check, of_files)
     for step in _STEPS:
-        of_step = [span for span in ordered if span.step == step]
+        of_step = [span for span in all_spans if span.step == step]
         tables = tuple(dict.fromkeys(span.table for span in of_step))
         sizes = of_files if step == "copy" else check["table_bytes"]
-        yield from _one(step, of_step, tables, check, sizes)
+        yield from _span_measurements(step, of_step, tables, check, sizes)
         for table in tables:
             alone = not _overlapped(table, of_step)
-            own = [span for span in of_step if span.table == table]
-            yield from _one(f"{step}: {table}", own, (table,), check, sizes, wal=alone)
+            table_spans = [span for span in of_step if span.table == table]
+            yield from _span_measurements(f"{step}: {table}", table_spans, (table,), check, sizes, wal=alone)
 
 
-def _one(
+def _span_measurements(
     label: str,
     spans: list[Span],
     tables: Iterable[str],
@@ -160,7 +164,7 @@ def _one(
     *,
     wal: bool = True,
 ) -> Iterator[Measurement]:
-    """The numbers of spans taken as one, from the first begin to the last end."""
+    """Yield the measurements of several spans as one, from the first begin to the last end."""
     tables = tuple(tables)
     seconds = (max(span.end_us for span in spans) - min(span.begin_us for span in spans)) / 1e6
     yield Measurement("bulk.seconds", seconds, label=label)
@@ -173,11 +177,11 @@ def _one(
 
 
 def _overlapped(table: str, spans: Iterable[Span]) -> bool:
-    """Whether another table was worked on at the same time, so that the WAL of one cannot be told."""
-    ordered = list(spans)
-    own = [span for span in ordered if span.table == table]
-    begin, end = min(span.begin_us for span in own), max(span.end_us for span in own)
-    return any(span.table != table and span.begin_us < end and begin < span.end_us for span in ordered)
+    """Tell whether another table was written at the same time, so that the WAL of one is not known."""
+    all_spans = list(spans)
+    table_spans = [span for span in all_spans if span.table == table]
+    begin, end = min(span.begin_us for span in table_spans), max(span.end_us for span in table_spans)
+    return any(span.table != table and span.begin_us < end and begin < span.end_us for span in all_spans)
 
 
 def _sizes(check: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[Measurement]:
@@ -194,8 +198,8 @@ def _sizes(check: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[Measu
 
 def _events(spans: Iterable[Span]) -> Iterator[Event]:
     """Where each step began. The window begins with the first session, milliseconds before the first mark."""
-    ordered = list(spans)
-    first_us = min(span.begin_us for span in ordered)
+    all_spans = list(spans)
+    first_us = min(span.begin_us for span in all_spans)
     for step in _STEPS:
-        begin_us = min(span.begin_us for span in ordered if span.step == step)
+        begin_us = min(span.begin_us for span in all_spans if span.step == step)
         yield Event((begin_us - first_us) / 1e6, "primary", "step", step)

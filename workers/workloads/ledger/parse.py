@@ -20,8 +20,12 @@ _Ranges = Mapping[tuple[int, int], Sequence[tuple[int, int]]]  # (run, client) â
 
 @dataclass(frozen=True)
 class Balance:
-    """lost: acknowledged, no row. unacknowledged: a row, not acknowledged. unsent: rows that no client can have sent:
-    it sends a transaction only after the end of the one before."""
+    """The difference between acknowledged transactions and rows.
+
+    lost: acknowledged, without a row.
+    unacknowledged: a row, not acknowledged.
+    unsent: rows that no client can have sent: it sends a transaction only after the end of the one before.
+    """
 
     lost: int
     unacknowledged: int
@@ -43,11 +47,11 @@ def parse(reading: Reading) -> Part:
             places = ("primary", failover.promoted)
             by_server = tuple(Measurement("transactions", n, at) for n, at in zip(counts, places, strict=True))
     ranges = _present(reading)
-    counted = balance(log, ranges) if ranges is not None else None
-    messages = [] if failover is None else [part.failure]
-    failures = [*messages, *_failures(reading, log, runs, counted, failed_over=failover is not None)]
+    difference = balance(log, ranges) if ranges is not None else None
+    service_failures = [] if failover is None else [part.failure]
+    failures = [*service_failures, *_failures(reading, log, runs, difference, failed_over=failover is not None)]
     return Part(
-        measurements=(*_numbers(log, length_s, counted), *by_server, *part.measurements),
+        measurements=(*_measurements(log, length_s, difference), *by_server, *part.measurements),
         series=service.series(log, length_s),
         events=(*(failover.events(start_s) if failover else ()), *part.events),
         gaps=(*(failover.gaps(start_s) if failover else ()), *part.gaps, *_damaged(log, reading.node)),
@@ -60,16 +64,16 @@ def balance(log: Acknowledged, ranges: _Ranges) -> Balance:
     lost = unacknowledged = unsent = 0
     for key in {*log.clients, *ranges}:
         acknowledged = log.clients.get(key, 0)
-        blocks = ranges.get(key, ())
-        lost += acknowledged - sum(max(0, min(last, acknowledged) - first + 1) for first, last in blocks)
-        beyond = sum(max(0, last - max(first, acknowledged + 1) + 1) for first, last in blocks)
-        in_flight = any(first <= acknowledged + 1 <= last for first, last in blocks)
+        stored = ranges.get(key, ())
+        lost += acknowledged - sum(max(0, min(last, acknowledged) - first + 1) for first, last in stored)
+        beyond = sum(max(0, last - max(first, acknowledged + 1) + 1) for first, last in stored)
+        in_flight = any(first <= acknowledged + 1 <= last for first, last in stored)
         unacknowledged += in_flight
         unsent += beyond - in_flight
     return Balance(lost, unacknowledged, unsent)
 
 
-def _numbers(log: Acknowledged, length_s: float, counted: Balance | None) -> Iterator[Measurement]:
+def _measurements(log: Acknowledged, length_s: float, counted: Balance | None) -> Iterator[Measurement]:
     yield Measurement("transactions", log.total)
     yield Measurement("ledger.tps", log.total / length_s)
     if log.total:
@@ -113,9 +117,9 @@ def _present(reading: Reading) -> _Ranges | None:
     if text is None:
         return None
     try:
-        present: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+        found: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         for row in json.loads(text)["ranges"]:
-            present[int(row["start"]), int(row["client"])].append((int(row["first"]), int(row["last"])))
-        return present
+            found[int(row["start"]), int(row["client"])].append((int(row["first"]), int(row["last"])))
+        return found
     except (ValueError, KeyError, TypeError) as error:
         raise ParseError("not the rows of a ledger", file=_PRESENT, text=f"{error!r} in {text[:150]}") from None

@@ -52,10 +52,10 @@ def explain_script(variant: str, protocol: str) -> str:
 
 def check_plan(content: object) -> Check:
     """Whether nothing but the index (aid, abalance) is read. content: the answer of EXPLAIN (FORMAT JSON)."""
-    wanted = f"Index Only Scan using {INDEX} on pgbench_accounts"
+    expected = f"Index Only Scan using {INDEX} on pgbench_accounts"
     scans = [line.title for line in read_plan(content).lines if line.title.endswith(" on pgbench_accounts")]
-    passed = bool(scans) and all(scan.removeprefix("Parallel ") == wanted for scan in scans)
-    return Check("read_scaleup.plan", "primary", wanted, ", ".join(scans) or "no scan of pgbench_accounts", passed)
+    passed = bool(scans) and all(scan.removeprefix("Parallel ") == expected for scan in scans)
+    return Check("read_scaleup.plan", "primary", expected, ", ".join(scans) or "no scan of pgbench_accounts", passed)
 
 
 def check_pages(pages: int, all_visible: int) -> Check:

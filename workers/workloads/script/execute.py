@@ -1,4 +1,4 @@
-"""Runs your own scripts: pgbench, queries by psql, or a command, each as a detached job on the client."""
+"""Run users' own scripts: pgbench, queries by psql, or a command, each as a detached job on the client."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Script:
         text = str(stage.spec.parameters["text"])
         await stage.client.put(_path(stage), text)
         answer = await stage.client.run("sha256sum", _path(stage))
-        actual, wanted = answer.stdout.split()[0], digest(text)
-        stage.recorder.check(Check("script SHA-256", "client", wanted, actual, actual == wanted))
+        actual, expected = answer.stdout.split()[0], digest(text)
+        stage.recorder.check(Check("script SHA-256", "client", expected, actual, actual == expected))
 
     async def warm_up(self, stage: Stage) -> None:
         """pgbench for `warmup_s`; queries once by one client; a command never. Raises CommandError when it fails."""
@@ -116,10 +116,10 @@ async def _pgbench(stage: Stage, parameters: Mapping[str, Scalar], duration_s: f
 
 async def _queries(stage: Stage, name: str, *, clients: int, passes: int) -> list[str]:
     """Puts the queries and their driver where the job of this name runs; the job's words."""
-    directory, queries = f"{stage.job_dir(stage.client)}/{name}", _sections(stage)
-    for number, section in enumerate(queries, 1):
+    directory, parts = f"{stage.job_dir(stage.client)}/{name}", _sections(stage)
+    for number, section in enumerate(parts, 1):
         await stage.client.put(f"{directory}/{file_name(number)}", section.text)
-    await stage.client.put(f"{directory}/driver.sql", driver(len(queries), passes))
+    await stage.client.put(f"{directory}/driver.sql", driver(len(parts), passes))
     psql, scale = f"{stage.client_bin}/psql", str(stage.spec.parameters["scale"])
     return ["sh", "-c", _QUERIES, "sh", str(clients), psql, stage.database, "driver.sql", scale]
 

@@ -38,7 +38,7 @@ _KEYS = {"metric", "label", "value", "unit", "better"}
 
 @dataclass(frozen=True)
 class Printed:
-    """One value in the base unit of its metric. better: '' where the command does not say."""
+    """One value in the base unit of its metric. better: '' where the output does not say."""
 
     metric: str
     label: str
@@ -48,33 +48,35 @@ class Printed:
 
 
 def read_output(text: str, file: str = "stdout") -> list[Printed]:
-    """Every value that a command printed. Raises ParseError, with line and text, for anything else in its output, for
-    a number that is none or not finite, for the same value twice, for a metric in two units, and where there is no
-    value."""
+    """Read every value that a command printed.
+
+    Raises ParseError, with line and text, for anything else in its output, for a number that is none or not finite, for
+    the same value twice, for a metric in two units, and where there is no value.
+    """
     if text.lstrip()[:1] in ("{", "["):
-        measurements = list(_from_json(text, file))
-        numbered = [(1, "", one) for one in measurements]
+        values = list(_from_json(text, file))
+        numbered = [(1, "", value) for value in values]
     else:
         numbered = list(_from_lines(text, file))
     _consistent(numbered, file)
     if not numbered:
         raise ParseError("The command printed no metric.", file=file)
-    return [one for _, _, one in numbered]
+    return [value for _, _, value in numbered]
 
 
 def declared(printed: Sequence[Printed]) -> tuple[Metric, ...]:
-    """The metrics that the output itself declares; the direction is what any of its values says."""
+    """Return the metrics that the output declares; the direction is that of any value that has one."""
     metrics: dict[str, Metric] = {}
-    for one in printed:
-        known = metrics.get(one.metric)
-        better = Better(one.better) if one.better else known.better if known else Better.NEITHER
-        label = one.metric.removeprefix("own.").replace("_", " ").replace(".", " ")
-        metrics[one.metric] = Metric(one.metric, one.unit, better, label, "Printed by the trial's own command.")
+    for value in printed:
+        known = metrics.get(value.metric)
+        better = Better(value.better) if value.better else known.better if known else Better.NEITHER
+        label = value.metric.removeprefix("own.").replace("_", " ").replace(".", " ")
+        metrics[value.metric] = Metric(value.metric, value.unit, better, label, "Printed by the trial's own command.")
     return tuple(metrics.values())
 
 
 def measurements(printed: Sequence[Printed]) -> tuple[Measurement, ...]:
-    return tuple(Measurement(one.metric, one.value, label=one.label) for one in printed)
+    return tuple(Measurement(value.metric, value.value, label=value.label) for value in printed)
 
 
 def _from_lines(text: str, file: str) -> Iterator[tuple[int, str, Printed]]:
@@ -102,11 +104,11 @@ def _from_json(text: str, file: str) -> Iterator[Printed]:
     try:
         content = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_constant)
         entries = content if isinstance(content, list) else [_named(k, v) for k, v in content.items()]
-        for place, entry in enumerate(entries, 1):
+        for position, entry in enumerate(entries, 1):
             try:
                 yield _entry(entry)
             except ValueError as error:
-                raise ParseError(f"Value {place}: {error}.", file=file, text=json.dumps(entry)) from None
+                raise ParseError(f"Value {position}: {error}.", file=file, text=json.dumps(entry)) from None
     except json.JSONDecodeError as error:
         line = text.splitlines()[error.lineno - 1] if error.lineno <= len(text.splitlines()) else ""
         raise ParseError(f"This is no JSON: {error.msg}.", file=file, line=error.lineno, text=line) from None
@@ -118,8 +120,8 @@ def _from_json(text: str, file: str) -> Iterator[Printed]:
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _ in pairs]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"The key {twice!r} stands there twice")
+    if duplicate := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"The key {duplicate!r} stands there twice")
     return dict(pairs)
 
 
@@ -153,8 +155,8 @@ def _check_entry(entry: Any) -> None:
     """Raises ValueError for what is no object with a metric and a value of it."""
     if not isinstance(entry, Mapping):
         raise ValueError("it is no object with metric and value")
-    if strange := sorted(set(entry) - _KEYS):
-        raise ValueError(f"there is no key {strange[0]!r}; keys are {', '.join(sorted(_KEYS))}")
+    if unknown := sorted(set(entry) - _KEYS):
+        raise ValueError(f"there is no key {unknown[0]!r}; keys are {', '.join(sorted(_KEYS))}")
     value = entry.get("value")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"its value {value!r} is no number")

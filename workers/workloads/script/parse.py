@@ -54,11 +54,11 @@ def _queries(reading: Reading) -> Part:
 
 def _query_failure(reading: Reading, clients: dict[int, Client], names: Sequence[str], passes: int) -> str:
     for number, client in clients.items():
-        message = complaint(reading.files.get(f"client-{number}.stderr", ""))
-        if message:
-            return f"{_place(number, client, names)}: {message}"
+        error_message = complaint(reading.files.get(f"client-{number}.stderr", ""))
+        if error_message:
+            return f"{_position(number, client, names)}: {error_message}"
     running = next(((n, client) for n, client in clients.items() if client.begun), None)
-    where = _place(*running, names) if running else "psql"
+    where = _position(*running, names) if running else "psql"
     if ending := _ending(reading, where, ""):
         return ending
     for number, client in clients.items():
@@ -68,14 +68,14 @@ def _query_failure(reading: Reading, clients: dict[int, Client], names: Sequence
     return ""
 
 
-def _place(number: int, client: Client, names: Sequence[str]) -> str:
+def _position(number: int, client: Client, names: Sequence[str]) -> str:
     if client.begun is None or client.begun[1] > len(names):
         return f"Client {number}"
     return f"Query {names[client.begun[1] - 1]} (client {number}, pass {client.begun[0]})"
 
 
 def _ending(reading: Reading, what: str, stderr: str) -> str:
-    """Why it did not end well, with its last words; '' when it did."""
+    """Return why it failed, with the end of its output; '' where it did not."""
     words = stderr.strip()[-_TAIL:]
     if reading.files.get("timed_out", "").strip():
         message = f"{what} was still running at the deadline of {reading.parameters['deadline_s']:g} s, and was ended."
@@ -89,17 +89,17 @@ def _ending(reading: Reading, what: str, stderr: str) -> str:
 def _timings(reading: Reading, done: Sequence[Execution], names: Sequence[str], passes: int) -> Iterator[Measurement]:
     yield _taken(reading)
     for number, name in enumerate(names, 1):
-        own = [execution for execution in done if execution.number == number]
-        yield Measurement("script.query.seconds", median(execution.seconds for execution in own), label=name)
-        if len({execution.rows for execution in own}) == 1:
-            yield Measurement("script.query.rows", own[0].rows, label=name)
+        executions = [execution for execution in done if execution.number == number]
+        yield Measurement("script.query.seconds", median(execution.seconds for execution in executions), label=name)
+        if len({execution.rows for execution in executions}) == 1:
+            yield Measurement("script.query.rows", executions[0].rows, label=name)
     totals: dict[tuple[int, int], float] = {}
     for execution in done:
-        place = execution.turn, execution.client
-        totals[place] = totals.get(place, 0.0) + execution.seconds
+        key = execution.turn, execution.client
+        totals[key] = totals.get(key, 0.0) + execution.seconds
     yield Measurement("script.pass.seconds", median(totals.values()))
     for turn in range(1, passes + 1):
-        over_clients = [seconds for (own_turn, _), seconds in totals.items() if own_turn == turn]
+        over_clients = [seconds for (pass_number, _), seconds in totals.items() if pass_number == turn]
         yield Measurement("script.pass.seconds", median(over_clients), label=str(turn))
     yield Measurement("script.queries_per_hour", len(done) * 3600 / (reading.window[1] - reading.window[0]))
 

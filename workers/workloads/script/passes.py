@@ -78,15 +78,15 @@ def read_client(text: str, client: int, file: str) -> Client:
 
 
 def complaint(stderr: str) -> str:
-    """The first error that psql or the server told, with the lines that belong to it; '' where there is none."""
+    """Return the first error of psql or the server, with the lines that belong to it; '' where there is none."""
     lines = stderr.splitlines()
     for index, line in enumerate(lines):
         match = _COMPLAINT.fullmatch(line)
         if match or _CONNECTION.fullmatch(line):
-            message_lines = [match[1] if match else line]
-            for more in lines[index + 1 : index + 7]:
-                if not _CONTINUED.match(more):
+            message = [match[1] if match else line]
+            for continued in lines[index + 1 : index + 7]:
+                if not _CONTINUED.match(continued):
                     break
-                message_lines.append(re.sub(r"^psql:[^:]*:\d+: ", "", more))
-            return "\n".join(message_lines)
+                message.append(re.sub(r"^psql:[^:]*:\d+: ", "", continued))
+            return "\n".join(message)
     return ""

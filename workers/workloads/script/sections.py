@@ -17,7 +17,11 @@ _NAMED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,59})(?:\s*@\s*(\d{1,9}))?\
 
 @dataclass(frozen=True)
 class Section:
-    """line: of its text's first line in the whole. weight: None where none is given."""
+    """One part of the text.
+
+    line: number of its first line in the whole text.
+    weight: None where none is given.
+    """
 
     name: str
     text: str
@@ -26,10 +30,10 @@ class Section:
 
 
 @lru_cache(maxsize=8)  # a plan asks for each combination of its factors
-def sections(text: str, whole: str) -> tuple[Section, ...]:
-    """The text's parts in its order; a text without a heading is one part called `whole`. Raises ValueError with a
-    sentence for the user."""
-    sections: list[Section] = []
+def sections(text: str, default_name: str) -> tuple[Section, ...]:
+    """Return the text's parts in order; a text without a heading is one part called `default_name`. Raises ValueError
+    with a sentence for the user."""
+    parts: list[Section] = []
     before: list[str] = []
     name, weight, first, lines = "", None, 1, before
     for number, line in enumerate(text.split("\n"), 1):
@@ -37,21 +41,21 @@ def sections(text: str, whole: str) -> tuple[Section, ...]:
             lines.append(line)
             continue
         if name:
-            sections.append(_section(name, lines, first, weight))
+            parts.append(_section(name, lines, first, weight))
         name, weight = _named(head[1], number)
         first, lines = number + 1, []
     if name:
-        sections.append(_section(name, lines, first, weight))
-    if not sections:
-        return (_section(whole, before, 1, None),)
+        parts.append(_section(name, lines, first, weight))
+    if not parts:
+        return (_section(default_name, before, 1, None),)
     if not is_empty(before):
         raise ValueError("there is text before the first heading")
-    _each_once(sections)
-    return tuple(sections)
+    _each_once(parts)
+    return tuple(parts)
 
 
 def is_empty(lines: list[str]) -> bool:
-    """Whether nothing but blank lines and comments of one line stands there."""
+    """Tell whether there are only blank lines and one-line comments."""
     return all(not line.strip() or line.lstrip().startswith("--") for line in lines)
 
 
@@ -70,7 +74,7 @@ def _section(name: str, lines: list[str], first: int, weight: int | None) -> Sec
     return Section(name, "\n".join(lines) + "\n", first, weight)
 
 
-def _each_once(named_sections: list[Section]) -> None:
-    names = [section.name for section in named_sections]
+def _each_once(found: list[Section]) -> None:
+    names = [section.name for section in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ValueError(f"there are two called {twice!r}")

@@ -153,7 +153,7 @@ def problems(parameters: Mapping[str, Scalar]) -> Iterator[Problem]:
 
 def _section_problems(text: str, form: str) -> Iterator[Problem]:
     try:
-        known_sections = sections(text, form)
+        parts = sections(text, form)
     except ValueError as error:
         message = str(error)
         yield Problem(
@@ -162,9 +162,9 @@ def _section_problems(text: str, form: str) -> Iterator[Problem]:
             "Each part stands under '-- script: name' or '-- query: name'.",
         )
         return
-    if form == QUERIES and any(section.weight is not None for section in known_sections):
+    if form == QUERIES and any(section.weight is not None for section in parts):
         yield Problem("text", "A query has no weight.", "Every query is run in every pass: leave out '@weight'.")
-    if form == PGBENCH and not any(weight_of(section.weight) for section in known_sections):
+    if form == PGBENCH and not any(weight_of(section.weight) for section in parts):
         yield Problem("text", "Every script has the weight 0.", "Give at least one script a weight of 1 or more.")
 
 

@@ -34,19 +34,19 @@ class Counters:
         """Once the attempt's own sessions are gone, and have handed in what they counted. None where the server counts
         none, and where it does not answer, which costs a gap."""
         try:
-            await self._sessions_gone()
+            await self._wait_for_sessions()
             text = await self.stage.primary.execute(read("counters.sql"), database=self.stage.database, timeout_s=60)
         except TeitenError as error:
             self.stage.recorder.gap("ssb", "primary", f"the workers of the timed queries could not be read: {error}")
             return None
         return json.loads(text) if text.strip() else None
 
-    async def _sessions_gone(self) -> None:
+    async def _wait_for_sessions(self) -> None:
         """Raises TrialError for sessions that stay."""
-        own = {"name": f"{SESSIONS}{self.stage.job_name}"}
+        variables = {"name": f"{SESSIONS}{self.stage.job_name}"}
         try:
             async with asyncio.timeout(_HAND_IN_S):
-                while (await self.stage.primary.query(read("sessions.sql"), variables=own))[0]["sessions"]:
+                while (await self.stage.primary.query(read("sessions.sql"), variables=variables))[0]["sessions"]:
                     await asyncio.sleep(0.05)
         except TimeoutError as error:
             what = f"A session of the queries had not ended {_HAND_IN_S:.0f} s after its client."

@@ -114,9 +114,9 @@ async def _run(stage: Stage, name: str, scripts: list[str]) -> Finished:
 
 async def _end_sessions(stage: Stage) -> None:
     """Of this attempt alone, whoever has the server now."""
-    own = {"name": f"{SESSIONS}{stage.job_name}"}
+    variables = {"name": f"{SESSIONS}{stage.job_name}"}
     try:
-        await stage.primary.query(read("end_sessions.sql"), variables=own, timeout_s=_END_S)
+        await stage.primary.query(read("end_sessions.sql"), variables=variables, timeout_s=_END_S)
     except AgentError as error:
         stage.recorder.gap("ssb", "primary", f"sessions of broken-off queries could not be looked for: {error}")
 

@@ -14,7 +14,7 @@ from workers.remote.job import Finished, Job
 
 from .sizes import Sizes, sizes
 from .spec import KEYS_AND_FACT_COLUMNS, NO_INDEXES
-from .verify import loaded
+from .verify import load_comment
 
 _HERE = Path(__file__).parent
 _ON_AGENT = ("common.awk", "dimensions.awk", "lineorder.awk", "copy_lineorder.sql", "load.sh")
@@ -58,24 +58,24 @@ class Loader:
         if self.parameters["vacuum"]:
             await self._sql("vacuum", read("vacuum.sql"))
         await self._sql("analyze", read("analyze.sql"))
-        loaded_tables = {table: loaded(self.parameters, rows) for table, rows in self.rows.items()}
-        await self.stage.primary.execute(read("comment.sql"), database=self.database, variables=loaded_tables)
+        comments = {table: load_comment(self.parameters, rows) for table, rows in self.rows.items()}
+        await self.stage.primary.execute(read("comment.sql"), database=self.database, variables=comments)
         self.stage.recorder.add("workload/load.json", json.dumps(self.steps, indent=1))
 
     async def _require(self, fact_method: str) -> None:
         if not fact_method or fact_method == self.stage.spec.access_method:
             return
-        there = ["heap"]
+        available = ["heap"]
         if self.has_access_methods:
             rows = await self.stage.primary.query(read("access_methods.sql"), database=self.database)
-            there = [row["name"] for row in rows]
-        if fact_method not in there:
+            available = [row["name"] for row in rows]
+        if fact_method not in available:
             since = "" if self.has_access_methods else " Others exist since version 12."
             raise VerifyError(
                 f"PostgreSQL {self.stage.spec.installation.name} has no table access method {fact_method!r} for the "
                 "fact table.",
                 where="fact_access_method",
-                why=f"It has {', '.join(there)}.{since}",
+                why=f"It has {', '.join(available)}.{since}",
                 todo="Install it on that server, or change fact_access_method.",
             )
 

@@ -1,8 +1,8 @@
-"""What the server and psql told one client besides its rows → workers of each statement, complaints. Pure.
+"""Messages of the server and psql to one client → workers of each statement, complaints. Pure.
 
-With client_min_messages = debug5, which the first versions set (see `told`), the server tells of the beginning and end
-of every transaction. A statement of ours is one transaction of its session; each parallel worker that took part ends
-one of its own, in the state PARALLEL_INPROGRESS (access/transam/xact.c, ShowTransactionState: 10 to 18)."""
+With client_min_messages = debug5, which the first versions set (see `message_counts`), the server sends the start and
+end of every transaction. A statement of ours is one transaction of its session; each parallel worker that took part
+ends one of its own, in the state PARALLEL_INPROGRESS (access/transam/xact.c, ShowTransactionState: 10 to 18)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ _OF_A_WORKER = "\nCONTEXT:  parallel worker"
 
 @dataclass(frozen=True)
 class Messages:
-    """workers: for each statement, how many parallel workers ran it. complaint: warnings, errors, psql's own words."""
+    """The messages of one client.
+
+    workers: for each statement, how many parallel workers ran it.
+    complaint: warnings, errors and psql's messages.
+    """
 
     workers: tuple[int, ...]
     complaint: str
 
 
 def read_messages(stderr: str) -> Messages:
-    """psql's standard error output, of statements from a file."""
+    """Read psql's standard error of a script."""
     workers: list[int] = []
     complaints = []
     for message in _messages(stderr):

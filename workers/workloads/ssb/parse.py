@@ -13,10 +13,10 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Gap, Measurement, Part
 
+from .message_counts import workers_by_messages
 from .messages import Messages, read_messages
 from .plans import Plans, jit, plan_documents, read_plans
 from .sequence import sequence
-from .told import told_workers
 from .transcript import Execution, Transcript, read_transcript
 from .workers import Workers, workers_of
 
@@ -29,25 +29,27 @@ class _Client:
 
 
 def parse(reading: Reading) -> Part:
-    """Everything below workload/. A query that failed, a client that broke off, answers that differ: the executions
-    that came to their end are kept and shown, and `failure` says which query it was; nothing is summed up. Raises
-    ParseError for damaged files."""
+    """Read all files below workload/.
+
+    Where a query failed, a client broke off or answers differ, `failure` names the query; complete executions are
+    kept, and there are no totals. Raises ParseError for damaged files.
+    """
     clients = {number: _client(reading, number) for number in range(1, int(reading.parameters["clients"]) + 1)}
     executions = [execution for client in clients.values() for execution in client.transcript.executions]
-    differing = _differing(executions)
-    failure = _broken(reading, clients) or "; ".join(differing.values())
+    differences = _differences(executions)
+    failure = _failure(reading, clients) or "; ".join(differences.values())
     if not failure:
         _require_all(reading, clients)
     plans = read_plans(reading)
     workers = _workers(reading, plans, clients)
     return Part(
         measurements=(
-            *_queries([execution for execution in executions if execution.query not in differing]),
+            *_queries([execution for execution in executions if execution.query not in differences]),
             *(() if failure else (*_totals(executions, reading), *workers.measurements)),
             *jit(plans),
             *_load(reading),
         ),
-        documents=(*plan_documents(plans), _every(executions, workers), *workers.documents),
+        documents=(*plan_documents(plans), _executions_document(executions, workers), *workers.documents),
         gaps=(Gap("ssb", "primary", workers.unknown),) if workers.unknown else (),
         failure=failure,
     )
@@ -62,54 +64,60 @@ def _client(reading: Reading, number: int) -> _Client:
     )
 
 
-def _broken(reading: Reading, clients: Mapping[int, _Client]) -> str:
-    """Why the run broke off, with the query and the server's words; '' when it came to its end."""
+def _failure(reading: Reading, clients: Mapping[int, _Client]) -> str:
+    """Return why the run broke off, with the query and the server's message; '' where it completed."""
     if reading.files.get("timed_out", "").strip():
         return "The queries were still running at the deadline and were ended."
-    named = reading.files.get("clients/failed", "").strip()
-    failed = [int(named)] if named.isdigit() else [n for n, client in clients.items() if client.exit_status != "0"]
+    failed_client = reading.files.get("clients/failed", "").strip()
+    failed = (
+        [int(failed_client)]
+        if failed_client.isdigit()
+        else [n for n, client in clients.items() if client.exit_status != "0"]
+    )
     if not failed and reading.files.get("exit", "").strip() == "0":
         return ""
     client = clients.get(failed[0]) if failed else None
     if client is None:
-        return "The queries were broken off, and no client says why."
+        return "The queries were interrupted, and no client reports why."
     at = client.transcript.unfinished or f"client {failed[0]}, between two queries"
     ending = f"psql ended with exit status {client.exit_status}" if client.exit_status else "psql was killed"
     return f"{at}: {client.messages.complaint or ending}"
 
 
-def _differing(executions: Sequence[Execution]) -> dict[str, str]:
-    """Query → how its answers differ, for the queries that were not answered alike by all. Rows that ORDER BY leaves
-    equal may come in any order."""
+def _differences(executions: Sequence[Execution]) -> dict[str, str]:
+    """Return query → how its answers differ, for queries with different answers. Rows that ORDER BY leaves equal may
+    come in any order."""
     first: dict[str, Execution] = {}
-    differing: dict[str, str] = {}
+    differences: dict[str, str] = {}
     for execution in executions:
         reference = first.setdefault(execution.query, execution)
-        if sorted(execution.answer) != sorted(reference.answer) and execution.query not in differing:
+        if sorted(execution.answer) != sorted(reference.answer) and execution.query not in differences:
             rows = f"{len(reference.answer)} and {len(execution.answer)} rows"
-            differing[execution.query] = (
+            differences[execution.query] = (
                 f"{execution.query} was answered differently: {reference.name}, and {execution.name} ({rows})"
             )
-    return differing
+    return differences
 
 
 def _require_all(reading: Reading, clients: Mapping[int, _Client]) -> None:
     for number, client in clients.items():
-        ran = [(execution.number, execution.query) for execution in client.transcript.executions]
-        if ran != sequence(reading.parameters, number, int(reading.parameters["passes"])):
-            raise ParseError(f"client {number} did not run its queries", file=f"clients/{number}.stdout", text=str(ran))
+        executed = [(execution.number, execution.query) for execution in client.transcript.executions]
+        if executed != sequence(reading.parameters, number, int(reading.parameters["passes"])):
+            raise ParseError(
+                f"client {number} did not run its queries", file=f"clients/{number}.stdout", text=str(executed)
+            )
 
 
 def _queries(executions: Sequence[Execution]) -> Iterator[Measurement]:
     by_query: dict[str, list[Execution]] = defaultdict(list)
     for execution in executions:
         by_query[execution.query].append(execution)
-    for query, passes in sorted(by_query.items()):
-        seconds = [execution.seconds for execution in passes]
+    for query, runs in sorted(by_query.items()):
+        seconds = [execution.seconds for execution in runs]
         yield Measurement("ssb.query.seconds", median(seconds), label=query)
         yield Measurement("ssb.query.seconds.min", min(seconds), label=query)
         yield Measurement("ssb.query.seconds.max", max(seconds), label=query)
-        yield Measurement("ssb.query.rows", len(passes[0].answer), label=query)
+        yield Measurement("ssb.query.rows", len(runs[0].answer), label=query)
 
 
 def _totals(executions: Sequence[Execution], reading: Reading) -> Iterator[Measurement]:
@@ -130,13 +138,15 @@ def _totals(executions: Sequence[Execution], reading: Reading) -> Iterator[Measu
 
 def _workers(reading: Reading, plans: Plans, clients: Mapping[int, _Client]) -> Workers:
     if plans.counted or any(client.messages.workers for client in clients.values()):
-        return told_workers(plans, [(one.transcript.executions, one.messages.workers) for one in clients.values()])
+        return workers_by_messages(
+            plans, [(client.transcript.executions, client.messages.workers) for client in clients.values()]
+        )
     if not reading.parameters["count_workers"]:
         return Workers()
     return workers_of(reading, plans, [e for client in clients.values() for e in client.transcript.executions])
 
 
-def _every(executions: Sequence[Execution], workers: Workers) -> Document:
+def _executions_document(executions: Sequence[Execution], workers: Workers) -> Document:
     """Each execution as one object."""
     rows = []
     for execution in executions:

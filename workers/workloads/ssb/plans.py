@@ -21,21 +21,24 @@ _JIT_STEPS = ("Generation", "Inlining", "Optimization", "Emission")
 
 @dataclass(frozen=True)
 class Plans:
-    """content: query → EXPLAIN's answer. counted: the workers of each EXPLAIN as the server told its client, in the
-    same order; empty where it was not asked to (see `told`)."""
+    """The plans of the queries.
+
+    content: query → EXPLAIN's answer.
+    counted: workers of each EXPLAIN by the server's messages, in the same order; mostly empty (see `message_counts`).
+    """
 
     content: dict[str, Any]
     counted: tuple[int, ...]
 
 
 def read_plans(reading: Reading) -> Plans:
-    """Empty where nothing was explained. Raises ParseError."""
+    """Read the plans; none where nothing was explained. Raises ParseError."""
     content = dict(explained(reading, f"{_FOLDER}.stdout", 1))
     return Plans(content, read_messages(reading.files.get(f"{_FOLDER}.stderr", "")).workers)
 
 
 def explained(reading: Reading, file: str, client: int) -> Iterator[tuple[str, Any]]:
-    """(query, EXPLAIN's answer) of each execution of one client. Raises ParseError."""
+    """Yield (query, EXPLAIN's answer) of each execution of one client. Raises ParseError."""
     for execution in read_transcript(reading.files.get(file, ""), client, file).executions:
         text = "\n".join(execution.answer)
         try:
@@ -45,12 +48,12 @@ def explained(reading: Reading, file: str, client: int) -> Iterator[tuple[str, A
 
 
 def jit(plans: Plans) -> Iterator[Measurement]:
-    """What compiling cost, over all queries. Nothing where nothing was explained; 0 where nothing was compiled."""
+    """Yield the cost of JIT over all queries: nothing without EXPLAIN, 0 where nothing was compiled."""
     if not plans.content:
         return
-    read = [query_plans.read_plan(content) for content in plans.content.values()]
-    steps = {step: sum(plan.jit.get(step, 0.0) for plan in read) / 1000 for step in _JIT_STEPS}
-    yield Measurement("ssb.jit.functions", sum(plan.jit_functions for plan in read))
+    plans_read = [query_plans.read_plan(content) for content in plans.content.values()]
+    steps = {step: sum(plan.jit.get(step, 0.0) for plan in plans_read) / 1000 for step in _JIT_STEPS}
+    yield Measurement("ssb.jit.functions", sum(plan.jit_functions for plan in plans_read))
     yield Measurement("ssb.jit.seconds", sum(steps.values()))
     for step, seconds in steps.items():
         yield Measurement("ssb.jit.seconds", seconds, label=step.lower())

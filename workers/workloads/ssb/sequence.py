@@ -26,30 +26,32 @@ ALL = "all"
 IN_ORDER, SHUFFLED = "in order", "shuffled"
 
 
-def chosen(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
+def selected_queries(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
     """The queries of one pass, each once, as the parameter `queries` lists them."""
     words = str(parameters["queries"])
     return QUERIES if words == ALL else tuple(dict.fromkeys(word.strip() for word in words.split(",")))
 
 
 def sequence(parameters: Mapping[str, Scalar], client: int, passes: int) -> list[tuple[int, str]]:
-    """(pass, query) in the order in which this client runs them; both counted from 1. Shuffled: another order for each
-    client and pass, the same for the same `order_seed`."""
-    queries = chosen(parameters)
-    ordered = []
+    """Return (pass, query) in the order in which this client runs them, both from 1.
+
+    Shuffled orders differ by client and pass, and are the same for the same `order_seed`.
+    """
+    queries = selected_queries(parameters)
+    executions = []
     for number in range(1, passes + 1):
         order = list(queries)
         if parameters["order"] == SHUFFLED:
             random.Random(f"{parameters['order_seed']}/{client}/{number}").shuffle(order)
-        ordered += [(number, query) for query in order]
-    return ordered
+        executions += [(number, query) for query in order]
+    return executions
 
 
 def counts_workers(parameters: Mapping[str, Scalar]) -> bool:
-    """Without the plans there is nothing to hold the counts against."""
+    """Tell whether workers are counted: only with plans to check the counts against."""
     return bool(parameters["count_workers"] and parameters["explain"])
 
 
 def counted_apart(parameters: Mapping[str, Scalar]) -> bool:
-    """Whether workers are counted in a pass of all clients: one client alone gets them as its plans say."""
+    """Tell whether a pass of all clients counts the workers: a single client gets those of its plans."""
     return counts_workers(parameters) and int(parameters["clients"]) > 1

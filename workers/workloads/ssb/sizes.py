@@ -29,7 +29,7 @@ class Sizes:
 
 
 def sizes(scale_factor: float) -> Sizes:
-    """scale_factor > 0."""
+    """Return the number of rows at a scale factor above 0."""
     if scale_factor >= 1:
         parts = 200_000 * math.floor(1 + math.log2(scale_factor))
     else:

@@ -9,7 +9,7 @@ from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
 from results.domain.measurement.metrics import Better, Metric
 
-from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED, chosen
+from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED, selected_queries
 from .sizes import sizes
 
 GENERATOR = "1"  # raised with every change of the rows: kept data of another version is not taken for these
@@ -257,7 +257,7 @@ def until_done(parameters: Mapping[str, Scalar], duration_s: float) -> float | N
 
 def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
     """Queries of a pass, each at half a minute for each 1 of the scale factor, all clients one after the other."""
-    clients, queries = int(parameters["clients"]), len(chosen(parameters))
+    clients, queries = int(parameters["clients"]), len(selected_queries(parameters))
     pass_s = _SLOW_QUERY_S * max(1.0, float(parameters["scale_factor"])) * queries * clients
     explained = int(bool(parameters["explain"]))
     return Longest(

@@ -41,20 +41,20 @@ class Transcript:
 def read_transcript(text: str, client: int, file: str) -> Transcript:
     """Raises ParseError for a line that belongs nowhere."""
     executions: list[Execution] = []
-    begun: tuple[int, str] | None = None
+    current: tuple[int, str] | None = None
     answer: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         if match := _BEGINS.match(line):
-            begun, answer = (int(match[1]), match[2]), []
-        elif begun is None:
+            current, answer = (int(match[1]), match[2]), []
+        elif current is None:
             raise ParseError("not a line of any query", file=file, line=number, text=line)
         elif line == _DONE:
             time = _TIME.match(answer.pop() if answer else "")
             if time is None:
-                raise ParseError(f"{begun[1]} ended without its time", file=file, line=number, text=line)
-            executions.append(Execution(client, *begun, float(time[1]) / 1000, tuple(answer)))
-            begun = None
+                raise ParseError(f"{current[1]} ended without its time", file=file, line=number, text=line)
+            executions.append(Execution(client, *current, float(time[1]) / 1000, tuple(answer)))
+            current = None
         else:
             answer.append(line)
-    unfinished = f"{begun[1]} (client {client}, pass {begun[0]})" if begun else ""
+    unfinished = f"{current[1]} (client {client}, pass {current[0]})" if current else ""
     return Transcript(tuple(executions), unfinished)

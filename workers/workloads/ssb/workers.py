@@ -33,7 +33,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class Workers:
-    """launched: timed execution (its name and query) → workers, where each one's are known (see `told`).
+    """launched: timed execution (its name and query) → workers, where each one's are known (see `message_counts`).
     unknown: why those of the timed executions are not known, where they should be."""
 
     measurements: tuple[Measurement, ...] = ()
@@ -45,9 +45,9 @@ class Workers:
 def workers_of(reading: Reading, plans: Plans, executions: Sequence[Execution]) -> Workers:
     """executions: the timed ones. Raises ParseError."""
     if not plans.content:
-        return Workers(unknown=UNKNOWN + "nothing was explained, against which they could be checked.")
+        return Workers(unknown=UNKNOWN + "no query was explained to check them against.")
     explained_pass = _explained_pass(reading, plans)
-    planned = {one.query: one.planned for one in explained_pass}
+    planned = {execution.query: execution.planned for execution in explained_pass}
     if not planned.keys() >= {execution.query for execution in executions}:
         return Workers(unknown=UNKNOWN + "not every query was explained.")
     expected = Counter[str]()
@@ -57,7 +57,7 @@ def workers_of(reading: Reading, plans: Plans, executions: Sequence[Execution]) 
     measurements = [
         *by_query("ssb.workers.planned", expected),
         *([] if launched is None else [Measurement("ssb.workers.launched", launched)]),
-        *_of_pass(explained_pass),
+        *_pass_measurements(explained_pass),
     ]
     rows = [
         {"client": e.client, "query": e.query, "planned": e.planned, "launched": e.launched} for e in explained_pass
@@ -76,7 +76,7 @@ def _explained_pass(reading: Reading, plans: Plans) -> list[Explained]:
     return executions
 
 
-def _of_pass(executions: Sequence[Explained]) -> Iterator[Measurement]:
+def _pass_measurements(executions: Sequence[Explained]) -> Iterator[Measurement]:
     planned, launched = Counter[str](), Counter[str]()
     for execution in executions:
         planned[execution.query] += execution.planned
@@ -93,23 +93,23 @@ def _launched(reading: Reading, expected: int) -> tuple[int | None, str]:
     if _COUNTERS not in reading.files:
         return None, ""
     try:
-        counted = json.loads(reading.files[_COUNTERS])
-        before, after = counted["before"], counted["after"]
+        counters = json.loads(reading.files[_COUNTERS])
+        before, after = counters["before"], counters["after"]
         planned, launched = (int(after[key]) - int(before[key]) for key in ("planned", "launched"))
-        same = before["since"] == after["since"]
+        same_statistics = before["since"] == after["since"]
     except (ValueError, KeyError, TypeError) as error:
         raise ParseError(f"not the counters of workers: {error!r}", file=_COUNTERS) from None
-    if not same or min(planned, launched) < 0:
+    if not same_statistics or min(planned, launched) < 0:
         return None, "its statistics were reset in the measured window."
     if planned != expected:
         return None, (
             f"the database counted {planned} workers that were to be launched, and EXPLAIN planned {expected} for the "
-            "timed executions: plans have changed since, or something else was at work."
+            "timed executions: plans have changed since, or another session ran parallel queries."
         )
     return launched, ""
 
 
 def by_query(metric: str, counts: Counter[str]) -> list[Measurement]:
-    """Of all queries together, and of each."""
+    """Return a measurement of all queries together, and one of each."""
     labelled = [Measurement(metric, count, label=query) for query, count in sorted(counts.items())]
     return [Measurement(metric, sum(counts.values())), *labelled]

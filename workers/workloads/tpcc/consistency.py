@@ -1,4 +1,4 @@
-"""What the queries of the consistency conditions print → conditions that hold or not. Pure."""
+"""The output of the consistency queries → conditions that hold or not. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Condition:
 
 
 def read_conditions(text: str, file: str) -> tuple[Condition, ...]:
-    """One line of JSON for each condition. Raises ParseError when one is missing or damaged."""
+    """Read one line of JSON for each condition. Raises ParseError where one is missing or damaged."""
     conditions: list[Condition] = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -51,18 +51,18 @@ def read_conditions(text: str, file: str) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def _condition(values: dict[str, Any]) -> Condition:
+def _condition(row: dict[str, Any]) -> Condition:
     return Condition(
-        int(values["condition"]),
-        int(values["compared"]),
-        int(values["violated"]),
-        tuple(_difference(row) for row in values["first"]),
+        int(row["condition"]),
+        int(row["compared"]),
+        int(row["violated"]),
+        tuple(_difference(row) for row in row["first"]),
     )
 
 
 def _difference(row: dict[str, Any]) -> str:
-    where = f"warehouse {row['warehouse']}"
+    place = f"warehouse {row['warehouse']}"
     if row["district"] is not None:
-        where += f", district {row['district']}"
-    one, other = row["one"] or "missing", row["other"] or "missing"
-    return f"{where}: {row['one_name']} is {one}, {row['other_name']} is {other}"
+        place += f", district {row['district']}"
+    left, right = row["one"] or "missing", row["other"] or "missing"
+    return f"{place}: {row['one_name']} is {left}, {row['other_name']} is {right}"

@@ -25,8 +25,8 @@ from .versions import check_version
 _HERE = Path(__file__).parent
 _ISOLATION, _VERIFY, _COUNTS = ((_HERE / f"{name}.sql").read_text() for name in ("isolation", "verify", "counts"))
 _SCRIPTS = [ScriptFile(name, (_HERE / "scripts" / f"{name}.sql").read_text(), weight) for name, weight in MIX.items()]
-_TOLD = (_HERE / "conditions" / "told.sql").read_text()
-CONDITIONS_SQL = "\n".join((_HERE / "conditions" / f"{number}.sql").read_text() + _TOLD for number in CONDITIONS)
+_ANSWER = (_HERE / "conditions" / "answer.sql").read_text()
+CONDITIONS_SQL = "\n".join((_HERE / "conditions" / f"{number}.sql").read_text() + _ANSWER for number in CONDITIONS)
 _NAMES = 1000
 _FOREIGN_KEYS = 10
 _PRIMARY_KEYS = 8
@@ -59,9 +59,9 @@ class Tpcc:
             database=stage.database,
             variables={"warehouses": str(parameters["warehouses"])},
         )
-        for name, wanted in _expected(parameters).items():
+        for name, expected in _expected(parameters).items():
             actual = rows[0][name]
-            stage.recorder.check(Check(f"tpcc.{name}", "primary", str(wanted), str(actual), actual == wanted))
+            stage.recorder.check(Check(f"tpcc.{name}", "primary", str(expected), str(actual), actual == expected))
 
     async def measure(self, stage: Stage) -> None:
         """The run, between two counts of what the data says was done. Raises CommandError when the first fails."""
@@ -130,8 +130,8 @@ async def _conditions(stage: Stage, when: str) -> Finished:
     """Asks in a detached job: with many warehouses it takes its time."""
     directory = f"{stage.job_dir(stage.client)}/conditions-{when}"
     await stage.client.put(f"{directory}/conditions.sql", CONDITIONS_SQL)
-    words = stage.primary.psql(stage.database)[1:]
-    argv = [f"{stage.client_bin}/psql", *words, "-f", f"{directory}/conditions.sql"]
+    options = stage.primary.psql(stage.database)[1:]
+    argv = [f"{stage.client_bin}/psql", *options, "-f", f"{directory}/conditions.sql"]
     env = stage.primary.environment()
     return await (await Job.start(stage.client, directory, argv, deadline_s=stage.left_s, env=env)).finished()
 

@@ -70,11 +70,11 @@ def environment(
 
 def phases(text: str) -> list[dict[str, Any]]:
     """Lines 'NAME SECONDS [ROWS]' of load.sh → a mapping each. Raises ParseError."""
-    ordered: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     for number, line in enumerate(text.splitlines(), 1):
         name, *values = line.split()
         if len(values) not in (1, 2):
             raise ParseError("not a phase of loading", file="load", line=number, text=line)
         phase: dict[str, Any] = {"phase": name, "seconds": float(values[0])}
-        ordered.append(phase | ({"rows": int(values[1])} if len(values) == 2 else {}))
-    return ordered
+        result.append(phase | ({"rows": int(values[1])} if len(values) == 2 else {}))
+    return result

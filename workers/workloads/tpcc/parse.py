@@ -21,25 +21,25 @@ def parse(reading: Reading) -> Part:
     """What pgbench, the counts and the conditions say. A run that broke off, data that are not consistent, or counts
     that do not agree make a failure, and no figure that rests on them. Raises ParseError for damaged files."""
     part = run_part(reading, list(MIX))
-    part = replace(part, measurements=(*part.measurements, *_loading(reading)), gaps=tuple(_untold(part)))
+    part = replace(part, measurements=(*part.measurements, *_loading(reading)), gaps=tuple(_missing_failures(part)))
     if part.failure:
         return part
     for file in ("uncounted", "unchecked"):
-        if stderr := reading.files.get(file, "").strip():
-            return replace(part, failure=f"What was done could not be checked after the run: {stderr}")
+        if reason := reading.files.get(file, "").strip():
+            return replace(part, failure=f"The results could not be checked after the run: {reason}")
     done = _done(reading)
-    broken = _broken(reading) or _disagreement(part.measurements, done)
-    if broken:
-        return replace(part, failure=broken)
+    failure = _violated(reading) or _disagreement(part.measurements, done)
+    if failure:
+        return replace(part, failure=failure)
     return replace(part, measurements=(*part.measurements, *_rates(part.measurements, done)))
 
 
-def _untold(part: Part) -> Iterator[Gap]:
+def _missing_failures(part: Part) -> Iterator[Gap]:
     if not part.failure and not any(m.metric == "failed" for m in part.measurements):
-        yield Gap("tpcc", "client", "Failures and retries by type are told by pgbench 15 and later only.")
+        yield Gap("tpcc", "client", "Only pgbench 15 and later reports failures and retries by type.")
 
 
-def _broken(reading: Reading) -> str:
+def _violated(reading: Reading) -> str:
     conditions = read_conditions(reading.files.get("conditions", ""), "conditions")
     return " ".join(str(condition) for condition in conditions if not condition.holds)
 
@@ -55,7 +55,7 @@ def _done(reading: Reading) -> dict[str, int]:
 
 
 def _disagreement(measurements: Iterable[Measurement], done: Mapping[str, int]) -> str:
-    """Where pgbench and the data tell of different numbers of New-Orders. pgbench counts a mixture's scripts without a
+    """Describe how pgbench and the data differ in New-Orders. pgbench counts a mixture's scripts without a
     lock between its threads: it may lose as many as their sum lacks of the total, which is exact, and no more."""
     counted = {m.label: round(m.value) for m in measurements if m.metric == "transactions"}
     lost = counted[""] - sum(counted.get(name, 0) for name in MIX)
@@ -64,7 +64,7 @@ def _disagreement(measurements: Iterable[Measurement], done: Mapping[str, int]) 
         return ""
     return (
         f"pgbench finished {counted.get('new-order', 0)} New-Orders, but {done['orders']} are in the data and "
-        f"{done['rolled_back']} were rolled back: something else was at work in the database."
+        f"{done['rolled_back']} were rolled back: another session wrote to the database."
     )
 
 

@@ -1,7 +1,7 @@
-"""How many parallel workers each timed execution got, as the server told its client. Pure.
+"""The parallel workers of each timed execution, counted in the server's messages to its client. Pure.
 
-Trials of the first versions set client_min_messages = debug5 for that, which can stop all I/O of PostgreSQL 18. None
-does any more; the bundles that they left are read as ever."""
+Teiten's first versions set client_min_messages = debug5 for this, which can stop all I/O of PostgreSQL 18. No trial
+does any more; their bundles are still read."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from .transcript import Execution
 from .workers import UNKNOWN, Workers, by_query
 
 
-def told_workers(plans: Plans, clients: Sequence[tuple[Sequence[Execution], Sequence[int]]]) -> Workers:
-    """clients: each one's executions, and the workers of each of its statements as the server told them. A count that
-    EXPLAIN does not bear out is not believed: another server may tell its transactions otherwise."""
+def workers_by_messages(plans: Plans, clients: Sequence[tuple[Sequence[Execution], Sequence[int]]]) -> Workers:
+    """Count the workers of each execution; unknown where EXPLAIN contradicts the count: servers' messages may differ.
+
+    clients: each one's executions, and the workers of each of its statements by the server's messages.
+    """
     expected = {query: query_plans.workers(content) for query, content in plans.content.items()}
-    if reason := _disbelief(expected, plans.counted, clients):
+    if reason := _why_not_trusted(expected, plans.counted, clients):
         return Workers(unknown=UNKNOWN + reason)
     pairs = [pair for executions, counts in clients for pair in zip(executions, counts, strict=False)]
     planned: Counter[str] = Counter()
@@ -38,19 +40,19 @@ def told_workers(plans: Plans, clients: Sequence[tuple[Sequence[Execution], Sequ
     return Workers(tuple(measurements), launched=by_execution)
 
 
-def _disbelief(
+def _why_not_trusted(
     expected: Mapping[str, tuple[int, int]],
     counted: Sequence[int],
     clients: Sequence[tuple[Sequence[Execution], Sequence[int]]],
 ) -> str:
     if not expected:
-        return "nothing was explained, against which they could be checked."
+        return "no query was explained to check them against."
     launched = [launched for _, launched in expected.values()]
     if list(counted) != launched:
-        return f"EXPLAIN launched {launched}, the server told of {list(counted)}."
+        return f"EXPLAIN launched {launched}, the server reported {list(counted)}."
     if any(planned for planned, _ in expected.values()) and not any(launched):
-        return "EXPLAIN got none, so that what the server tells of them could not be checked."
+        return "EXPLAIN got none, so the server's messages could not be checked."
     for executions, counts in clients:
         if len(counts) not in (len(executions), len(executions) + 1):  # the last one may have broken off
-            return f"the server told a client of {len(counts)} statements, and it ran {len(executions)}."
+            return f"the server reported {len(counts)} statements to a client that ran {len(executions)}."
     return ""
