@@ -18,6 +18,7 @@ from typing import Any
 
 import tomli_w
 
+from results.domain import toml_text
 from results.domain.errors import DefinitionError, Problem
 
 CPUS, DATA, WAL, TABLESPACE = "cpus", "data", "wal", "tablespace"
@@ -295,7 +296,7 @@ def _listed(names: Iterable[str]) -> str:
 def read(text: str) -> tuple[HostFactor, ...]:
     """TOML, a table for each factor → the factors. Raises DefinitionError with every problem found."""
     try:
-        mapping = tomllib.loads(text)
+        mapping = toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DefinitionError([Problem("toml", f"This is not TOML: {error}.", "Mend that line.")]) from error
     found: list[HostFactor] = []

@@ -19,6 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from results.domain import toml_text
 from results.domain.errors import PlanError, Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
@@ -156,7 +157,7 @@ def read_all(folder: Path, kinds: Kinds) -> Shelf:
     broken: list[Broken] = []
     for path in sorted(folder.glob("*.toml")):
         try:
-            mapping = tomllib.loads(path.read_text(encoding="utf-8"))
+            mapping = toml_text.loads(path.read_text(encoding="utf-8"))
             if TABLE in mapping:
                 plans.append(from_toml(path.stem, mapping, kinds))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
