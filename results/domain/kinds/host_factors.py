@@ -141,8 +141,8 @@ def _wrong_cpus(level: str) -> Iterator[str]:
         return
     words = level.split()
     for word in words:
-        found = _OF_ROLE.fullmatch(word)
-        if found is None or not _LIST.fullmatch(found[2]) or not _ascending(found[2]):
+        match = _OF_ROLE.fullmatch(word)
+        if match is None or not _LIST.fullmatch(match[2]) or not _ascending(match[2]):
             yield f"{word!r} is not a role and its list of processors, as 'primary=0-3,8'."
     if len(cpus_by_role(level)) < len(words):
         yield f"{level!r} names a role twice."
@@ -155,7 +155,7 @@ def _ascending(text: str) -> bool:
 
 def cpus_by_role(level: str) -> dict[str, str]:
     """'client=0 standby=1-3' → role or node → its list; {} for a level that is that of all servers."""
-    return {found[1]: found[2] for word in level.split() if (found := _OF_ROLE.fullmatch(word))}
+    return {match[1]: match[2] for word in level.split() if (match := _OF_ROLE.fullmatch(word))}
 
 
 def cpus_of(level: str, node: str) -> str:
@@ -166,17 +166,17 @@ def cpus_of(level: str, node: str) -> str:
 
 def cpu_count(text: str) -> int | None:
     """'2 cpus' → 2; None for a list."""
-    found = _COUNT.fullmatch(text)
-    return int(found[1]) if found else None
+    match = _COUNT.fullmatch(text)
+    return int(match[1]) if match else None
 
 
 def cpu_set(text: str) -> frozenset[int]:
     """'0-2,8' → {0, 1, 2, 8}."""
-    found: set[int] = set()
+    processors: set[int] = set()
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+        processors.update(range(int(first), int(last or first) + 1))
+    return frozenset(processors)
 
 
 def roles_of(
@@ -239,23 +239,23 @@ def problems(
 
 
 def mid_run_problems(
-    asked: MidRun, host: Mapping[str, str], agents: Mapping[str, str], known: Mapping[str, KnownHost]
+    change: MidRun, host: Mapping[str, str], agents: Mapping[str, str], known: Mapping[str, KnownHost]
 ) -> Iterator[Problem]:
     """Why this cannot be set in mid-run on these agents (role → agent). host: what the plan sets for the whole
     trial."""
-    where, agent = f"topology.{asked.parameter}", agents[asked.node]
-    factor = known.get(agent, KnownHost()).factors.get(asked.factor)
-    if factor is None or factor.level(asked.level) is None:
-        what = f"Agent {agent} has no host factor {asked.factor!r} with a level {asked.level!r}."
+    where, agent = f"topology.{change.parameter}", agents[change.node]
+    factor = known.get(agent, KnownHost()).factors.get(change.factor)
+    if factor is None or factor.level(change.level) is None:
+        what = f"Agent {agent} has no host factor {change.factor!r} with a level {change.level!r}."
         todo = "An operator defines it on the agent's page, with the commands that set it and revert it."
         yield Problem(where, what, todo)
-    if asked.factor in host:
-        what = f"The plan sets host.{asked.factor} for the whole trial, and here it is set in mid-run."
-        yield Problem(f"host.{asked.factor}", what, "Leave it out of the table [host] and of the factors.")
-    beside = [role for role in agents if role != asked.node and agents[role] == agent]
+    if change.factor in host:
+        what = f"The plan sets host.{change.factor} for the whole trial, and here it is set in mid-run."
+        yield Problem(f"host.{change.factor}", what, "Leave it out of the table [host] and of the factors.")
+    beside = [role for role in agents if role != change.node and agents[role] == agent]
     if beside:
-        what = f"Agent {agent} plays the {asked.node}, which is set apart in mid-run, and {', '.join(beside)} as well."
-        yield Problem(where, what, f"Let nothing else play where the {asked.node} does.")
+        what = f"Agent {agent} plays the {change.node}, which is set apart in mid-run, and {', '.join(beside)} as well."
+        yield Problem(where, what, f"Let nothing else play where the {change.node} does.")
 
 
 def _cpu_problems(
@@ -267,8 +267,8 @@ def _cpu_problems(
         if role not in set_for:
             what = f"It names processors for {role!r}, a role that this topology does not have."
             yield Problem(where, what, f"The roles here are {', '.join(agents)}.")
-    asked = dict.fromkeys((agents[node], cpus_of(level, node) or level) for node in nodes)
-    for agent, text in asked:
+    requested = dict.fromkeys((agents[node], cpus_of(level, node) or level) for node in nodes)
+    for agent, text in requested:
         cores, count = known.get(agent, KnownHost()).cores, cpu_count(text) or len(cpu_set(text))
         if cores and count > cores:
             yield Problem(where, f"Agent {agent} has {cores} processors, not {count}.", "Ask for fewer.")
@@ -299,18 +299,18 @@ def read(text: str) -> tuple[HostFactor, ...]:
         mapping = toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DefinitionError([Problem("toml", f"This is not TOML: {error}.", "Mend that line.")]) from error
-    found: list[HostFactor] = []
+    factors: list[HostFactor] = []
     wrong: list[Problem] = (
         [] if mapping else [Problem("toml", "It defines no host factor.", "Write [name] above each.")]
     )
     for name, definition in mapping.items():
         try:
-            found.append(factor_of(name, definition))
+            factors.append(factor_of(name, definition))
         except DefinitionError as error:
             wrong += [Problem(f"{name}.{one.field}".strip("."), one.what, one.todo) for one in error.problems]
     if wrong:
         raise DefinitionError(wrong)
-    return tuple(found)
+    return tuple(factors)
 
 
 def to_toml(factors: Iterable[HostFactor]) -> str:
@@ -343,12 +343,12 @@ class _Reader:
         if not isinstance(levels, Mapping) or not levels:
             self.problem("levels", "A host factor needs levels.", "Write [name.levels.LABEL] above each.")
             levels = {}
-        own = self.command("revert", fields, needed=False)
+        revert = self.command("revert", fields, needed=False)
         return HostFactor(
             name=name,
             show=self.command("show", fields),
-            revert=own,
-            levels=tuple(self.level(label, level, revertible=bool(own)) for label, level in levels.items()),
+            revert=revert,
+            levels=tuple(self.level(label, level, revertible=bool(revert)) for label, level in levels.items()),
             help=self.text("help", fields),
             roles=self.roles(fields),
             needs_stopped_servers=self.flag("needs_stopped_servers", fields),

@@ -41,7 +41,7 @@ class SettingType:
 
 def read(lines: Iterable[str]) -> dict[str, SettingType]:
     """Lines of a build → its settings by name in lower case, as which PostgreSQL takes them. Raises ParseError."""
-    found = {}
+    settings = {}
     for number, line in enumerate(lines, 1):
         try:
             name, kind, unit, context, least, most, values = line.split("|")
@@ -49,8 +49,8 @@ def read(lines: Iterable[str]) -> dict[str, SettingType]:
         except ValueError as error:
             raise ParseError("This is no line of pg_settings.", file="settings", line=number, text=line) from error
         texts = tuple(values.split(",")) if values else ()
-        found[name.lower()] = SettingType(name, kind, unit, context, *limits, texts)
-    return found
+        settings[name.lower()] = SettingType(name, kind, unit, context, *limits, texts)
+    return settings
 
 
 def nearest(name: str, known: Mapping[str, SettingType]) -> str:
@@ -117,12 +117,12 @@ def _units_beside(unit: str) -> tuple[str, ...]:
     return _MEMORY if base[2] in _MEMORY else _TIME
 
 
-def _converted(amount: float, given: str, unit: str) -> float:
+def _converted(amount: float, amount_unit: str, unit: str) -> float:
     """(1, 'MB', '8kB') → 128; an amount without a unit is one of the setting's own."""
     base = _UNIT.fullmatch(unit)
-    if not given or base is None:
+    if not amount_unit or base is None:
         return amount
-    return amount * (to_base(1, given)[0] / (float(base[1] or 1) * to_base(1, base[2])[0]))
+    return amount * (to_base(1, amount_unit)[0] / (float(base[1] or 1) * to_base(1, base[2])[0]))
 
 
 def _beyond_limits(setting: SettingType, amount: float, typed: str) -> str:

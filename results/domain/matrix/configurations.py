@@ -37,7 +37,7 @@ class Slot:
 def expand(plan: Plan) -> tuple[Configuration, ...]:
     """Every combination of the factors' levels that is not excluded, in the factors' own order."""
     base = plan.base_values()
-    found: list[Configuration] = []
+    configurations: list[Configuration] = []
     for combination in itertools.product(*(factor.levels for factor in plan.factors)):
         levels = {f.name: level.label for f, level in zip(plan.factors, combination, strict=True)}
         if any(all(levels.get(k) == v for k, v in excluded.items()) for excluded in plan.exclude):
@@ -45,8 +45,8 @@ def expand(plan: Plan) -> tuple[Configuration, ...]:
         values = dict(base)
         for level in combination:
             values.update(level.values)
-        found.append(Configuration(levels, values))
-    return tuple(found)
+        configurations.append(Configuration(levels, values))
+    return tuple(configurations)
 
 
 def runs_commands(plan: Plan, kinds: Kinds) -> bool:
@@ -68,5 +68,5 @@ def order(configurations: int, blocks: Sequence[int], seed: int, first_position:
         indices = list(range(configurations))
         random.Random(f"{seed}/{block}").shuffle(indices)
         start = first_position + len(slots)
-        slots.extend(Slot(start + place, block, index) for place, index in enumerate(indices))
+        slots.extend(Slot(start + offset, block, index) for offset, index in enumerate(indices))
     return tuple(slots)

@@ -64,11 +64,11 @@ class Look:
     @property
     def lines(self) -> tuple[str, ...]:
         """What there is to say of each server."""
-        found = []
+        lines = []
         for node in self.nodes:
-            found += [f"{node.node}: {node.trouble}"] if node.trouble else []
-            found += [f"{node.node}: {sessions}" for sessions in node.sessions]
-        return tuple(found)
+            lines += [f"{node.node}: {node.trouble}"] if node.trouble else []
+            lines += [f"{node.node}: {sessions}" for sessions in node.sessions]
+        return tuple(lines)
 
     def __str__(self) -> str:
         return " ".join((self.headline, *(f"{line}." for line in self.lines)))

@@ -44,14 +44,14 @@ def parameters_at_odds(plan: Plan, workload: WorkloadSpec) -> list[Problem]:
     names = {parameter.name for parameter in workload.parameters}
     owner = {target: factor.name for factor in plan.factors for target in factor.targets}
     touching = [factor.levels for factor in plan.factors if names & factor.targets]
-    found: dict[tuple[str, str], Problem] = {}
+    problems: dict[tuple[str, str], Problem] = {}
     for levels in itertools.islice(itertools.product(*touching), _MOST_COMBINATIONS):
         varied = _values_of(levels, names)
         for problem in workload.problems(workload.complete({**plan.parameters, **varied})):
             field = problem.field
             where = f"factors.{owner[field]}" if field in owner else f"parameters.{field}"
-            found[where, problem.what] = Problem(where, problem.what, problem.todo)
-    return list(found.values())
+            problems[where, problem.what] = Problem(where, problem.what, problem.todo)
+    return list(problems.values())
 
 
 def _values_of(levels: Iterable[Level], names: Collection[str]) -> dict[str, Scalar]:

@@ -32,7 +32,7 @@ def read_factors(fields: Fields, workload: WorkloadSpec) -> tuple[Factor, ...]:
 def read_excluded(fields: Fields, factors: Sequence[Factor]) -> tuple[Mapping[str, str], ...]:
     """Combinations of levels that are not run: factor → level label."""
     labels = {factor.name: {level.label for level in factor.levels} for factor in factors}
-    found: list[Mapping[str, str]] = []
+    combinations: list[Mapping[str, str]] = []
     for index, entry in enumerate(fields.list_at("exclude")):
         where = f"exclude[{index}]"
         if not isinstance(entry, Mapping) or not entry:
@@ -45,8 +45,8 @@ def read_excluded(fields: Fields, factors: Sequence[Factor]) -> tuple[Mapping[st
             elif label not in labels[factor]:
                 known = ", ".join(sorted(labels[factor]))
                 fields.problem(where, f"Factor {factor!r} has no level {label!r}.", f"It has {known}.")
-        found.append(excluded)
-    return tuple(found)
+        combinations.append(excluded)
+    return tuple(combinations)
 
 
 def _each_target_once(fields: Fields, factors: Sequence[Factor]) -> None:

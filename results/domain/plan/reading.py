@@ -94,15 +94,15 @@ class _PlanReader(Fields):
 
     def agents(self) -> dict[str, str]:
         roles = {"client"}.union(*(topology.role_names for topology in self.kinds.topologies.values()))
-        found: dict[str, str] = {}
+        agents: dict[str, str] = {}
         for role, agent in self.mapping_at("agents").items():
             before = len(self.problems)
             self.agent(role, agent, roles)
             if len(self.problems) == before:
-                found[role] = agent
-        if not found and not any(problem.field.split(".")[0] == "agents" for problem in self.problems):
+                agents[role] = agent
+        if not agents and not any(problem.field.split(".")[0] == "agents" for problem in self.problems):
             self.problem("agents", "No agent is named.", 'Write [agents] with primary = "…", and client = "…".')
-        return found
+        return agents
 
     def agent(self, role: str, agent: object, roles: set[str]) -> None:
         where, known = f"agents.{role}", sorted(roles)
@@ -118,23 +118,23 @@ class _PlanReader(Fields):
     def table(self, name: str, spec: WorkloadSpec | TopologySpec | None) -> dict[str, Scalar]:
         """The parameters that a kind declares, as far as the plan gives them."""
         known = {parameter.name: parameter for parameter in spec.parameters} if spec is not None else {}
-        found: dict[str, Scalar] = {}
+        values: dict[str, Scalar] = {}
         for key, value in self.mapping_at(name).items():
             if key not in known:
                 self.problem(f"{name}.{key}", f"There is no parameter {key!r}.", f"There are {', '.join(known)}.")
             else:
-                found[key] = self.checked(f"{name}.{key}", known[key], value)
-        return found
+                values[key] = self.checked(f"{name}.{key}", known[key], value)
+        return values
 
     def settings(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        settings: dict[str, str] = {}
         for name, value in self.mapping_at("settings").items():
             if isinstance(value, Mapping):  # TOML reads `a.b = 1` as a table
                 for part, inner in value.items():
-                    found[f"{name}.{part}"] = self.setting(f"settings.{name}.{part}", f"{name}.{part}", inner)
+                    settings[f"{name}.{part}"] = self.setting(f"settings.{name}.{part}", f"{name}.{part}", inner)
             else:
-                found[name] = self.setting(f"settings.{name}", name, value)
-        return found
+                settings[name] = self.setting(f"settings.{name}", name, value)
+        return settings
 
     def host(self) -> dict[str, str]:
         return {name: self.host_level(f"host.{name}", name, level) for name, level in self.mapping_at("host").items()}

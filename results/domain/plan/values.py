@@ -123,11 +123,11 @@ def to_toml(plan: Plan) -> str:
 
 def targets(workload: WorkloadSpec, topologies: Iterable[TopologySpec]) -> dict[str, Parameter]:
     """Every target with a declared parameter: what a factor may vary besides `setting.<name>`."""
-    found = {parameter.name: parameter for parameter in CONDITIONS}
-    found |= {parameter.name: parameter for parameter in workload.parameters}
+    parameters = {parameter.name: parameter for parameter in CONDITIONS}
+    parameters |= {parameter.name: parameter for parameter in workload.parameters}
     for topology in topologies:
-        found |= {f"topology.{parameter.name}": parameter for parameter in topology.parameters}
-    return found
+        parameters |= {f"topology.{parameter.name}": parameter for parameter in topology.parameters}
+    return parameters
 
 
 def setting_text(value: object) -> str:
