@@ -86,24 +86,24 @@ def judge_environments(
     if not all(recorded):
         return EnvironmentDifference(unknown, 0, recorded)
     left, right = ([environment for environment in side if environment] for side in (left, right))
-    difference = _Judge(left, right, frozenset(intended), {} if known is None else known, equal).verdict()
-    return replace(difference, judgements=(*unknown, *difference.judgements)) if unknown else difference
+    compared = _Judge(left, right, frozenset(intended), {} if known is None else known, equal).verdict()
+    return replace(compared, judgements=(*unknown, *compared.judgements)) if unknown else compared
 
 
 def merged(differences: Sequence[EnvironmentDifference]) -> EnvironmentDifference:
     """Several pairs of one comparison as one: of each key all values, and the judgement that matters most."""
     if len(differences) == 1:
         return differences[0]
-    judgements: dict[tuple[str, str, str], KeyJudgement] = {}
+    worst: dict[tuple[str, str, str], KeyJudgement] = {}
     for difference in differences:
         for one in difference.judgements:
-            place = (one.node, one.kind, one.key)
-            other = judgements.get(place, one)
+            position = (one.node, one.kind, one.key)
+            other = worst.get(position, one)
             worse = min(one, other, key=lambda judgement: _ORDER[judgement.cause])
             left, right = _distinct((*other.left, *one.left)), _distinct((*other.right, *one.right))
-            judgements[place] = replace(worse, left=tuple(left), right=tuple(right))
+            worst[position] = replace(worse, left=tuple(left), right=tuple(right))
     return EnvironmentDifference(
-        tuple(sorted(judgements.values(), key=_rank)),
+        tuple(sorted(worst.values(), key=_rank)),
         min((difference.same for difference in differences), default=0),
         (all(d.recorded[0] for d in differences), all(d.recorded[1] for d in differences)),
     )
@@ -152,8 +152,8 @@ class _Judge:
         for environment in (*self.sides[0], *self.sides[1]):
             places.update(environment)
         for place in sorted(places):
-            judged_keys, equal = self.once(place)
-            judgements += judged_keys
+            of_layer, equal = self.once(place)
+            judgements += of_layer
             same += equal
         judgements.sort(key=_rank)
         return EnvironmentDifference(tuple(judgements), same)
@@ -225,11 +225,11 @@ def _layers_of(place: Place, sides: Sequence[Sequence[Environment]]) -> list[lis
     """The different layers of each side; of settings with the defaults below them where those are known everywhere."""
     defaults = (place[0], LayerKind.DEFAULTS)
     with_defaults = place[1] == LayerKind.SETTINGS and all(defaults in one for side in sides for one in side)
-    layers_of_nodes: list[list[_Layer]] = []
+    by_side: list[list[_Layer]] = []
     for side in sides:
         layers = [_Layer({**one[defaults], **one[place]} if with_defaults else one[place], one[place]) for one in side]
-        layers_of_nodes.append(_distinct(layers))
-    return layers_of_nodes
+        by_side.append(_distinct(layers))
+    return by_side
 
 
 def _roles(side: Iterable[Environment]) -> set[str]:

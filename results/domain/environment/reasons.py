@@ -178,12 +178,12 @@ def _by_table(one: Difference) -> Reason | None:
 
 def _for_debugging(builds: Iterable[Collection[str]]) -> set[str]:
     """Options among those of these builds that make a server for debugging."""
-    options: set[str] = set()
+    debugging: set[str] = set()
     for build in builds:
-        options |= {word for word in CHECKED_BUILD if any(word in option for option in build)}
-    return options
+        debugging |= {word for word in CHECKED_BUILD if any(word in option for option in build)}
+    return debugging
 
 
 def _near(values: Sequence[Any]) -> bool:
-    sizes = [value for value in values if isinstance(value, int | float)]
-    return len(sizes) == len(values) and max(sizes) - min(sizes) <= _MEMORY_TOLERANCE * max(sizes)
+    amounts = [value for value in values if isinstance(value, int | float)]
+    return len(amounts) == len(values) and max(amounts) - min(amounts) <= _MEMORY_TOLERANCE * max(amounts)

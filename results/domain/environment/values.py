@@ -44,5 +44,5 @@ def _text(value: str) -> Hashable:
 
 def options(value: Any) -> frozenset[str]:
     """Options of `configure` without those that only say where things are put."""
-    items = value if isinstance(value, list | tuple) else ()
-    return frozenset(str(option) for option in items if not _PLACE.fullmatch(str(option)))
+    listed = value if isinstance(value, list | tuple) else ()
+    return frozenset(str(option) for option in listed if not _PLACE.fullmatch(str(option)))

@@ -18,6 +18,7 @@ from typing import Any
 
 import tomli_w
 
+from results.domain import toml_text
 from results.domain.errors import DefinitionError, Problem
 
 CPUS, DATA, WAL, TABLESPACE = "cpus", "data", "wal", "tablespace"
@@ -171,11 +172,11 @@ def cpu_count(text: str) -> int | None:
 
 def cpu_set(text: str) -> frozenset[int]:
     """'0-2,8' → {0, 1, 2, 8}."""
-    cpus: set[int] = set()
+    processors: set[int] = set()
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
-        cpus.update(range(int(first), int(last or first) + 1))
-    return frozenset(cpus)
+        processors.update(range(int(first), int(last or first) + 1))
+    return frozenset(processors)
 
 
 def roles_of(
@@ -238,23 +239,23 @@ def problems(
 
 
 def mid_run_problems(
-    asked: MidRun, host: Mapping[str, str], agents: Mapping[str, str], known: Mapping[str, KnownHost]
+    change: MidRun, host: Mapping[str, str], agents: Mapping[str, str], known: Mapping[str, KnownHost]
 ) -> Iterator[Problem]:
     """Why this cannot be set in mid-run on these agents (role → agent). host: what the plan sets for the whole
     trial."""
-    where, agent = f"topology.{asked.parameter}", agents[asked.node]
-    factor = known.get(agent, KnownHost()).factors.get(asked.factor)
-    if factor is None or factor.level(asked.level) is None:
-        what = f"Agent {agent} has no host factor {asked.factor!r} with a level {asked.level!r}."
+    where, agent = f"topology.{change.parameter}", agents[change.node]
+    factor = known.get(agent, KnownHost()).factors.get(change.factor)
+    if factor is None or factor.level(change.level) is None:
+        what = f"Agent {agent} has no host factor {change.factor!r} with a level {change.level!r}."
         todo = "An operator defines it on the agent's page, with the commands that set it and revert it."
         yield Problem(where, what, todo)
-    if asked.factor in host:
-        what = f"The plan sets host.{asked.factor} for the whole trial, and here it is set in mid-run."
-        yield Problem(f"host.{asked.factor}", what, "Leave it out of the table [host] and of the factors.")
-    beside = [role for role in agents if role != asked.node and agents[role] == agent]
+    if change.factor in host:
+        what = f"The plan sets host.{change.factor} for the whole trial, and here it is set in mid-run."
+        yield Problem(f"host.{change.factor}", what, "Leave it out of the table [host] and of the factors.")
+    beside = [role for role in agents if role != change.node and agents[role] == agent]
     if beside:
-        what = f"Agent {agent} plays the {asked.node}, which is set apart in mid-run, and {', '.join(beside)} as well."
-        yield Problem(where, what, f"Let nothing else play where the {asked.node} does.")
+        what = f"Agent {agent} plays the {change.node}, which is set apart in mid-run, and {', '.join(beside)} as well."
+        yield Problem(where, what, f"Let nothing else play where the {change.node} does.")
 
 
 def _cpu_problems(
@@ -266,8 +267,8 @@ def _cpu_problems(
         if role not in set_for:
             what = f"It names processors for {role!r}, a role that this topology does not have."
             yield Problem(where, what, f"The roles here are {', '.join(agents)}.")
-    requests = dict.fromkeys((agents[node], cpus_of(level, node) or level) for node in nodes)
-    for agent, text in requests:
+    requested = dict.fromkeys((agents[node], cpus_of(level, node) or level) for node in nodes)
+    for agent, text in requested:
         cores, count = known.get(agent, KnownHost()).cores, cpu_count(text) or len(cpu_set(text))
         if cores and count > cores:
             yield Problem(where, f"Agent {agent} has {cores} processors, not {count}.", "Ask for fewer.")
@@ -295,7 +296,7 @@ def _listed(names: Iterable[str]) -> str:
 def read(text: str) -> tuple[HostFactor, ...]:
     """TOML, a table for each factor → the factors. Raises DefinitionError with every problem found."""
     try:
-        mapping = tomllib.loads(text)
+        mapping = toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DefinitionError([Problem("toml", f"This is not TOML: {error}.", "Mend that line.")]) from error
     factors: list[HostFactor] = []
@@ -342,12 +343,12 @@ class _Reader:
         if not isinstance(levels, Mapping) or not levels:
             self.problem("levels", "A host factor needs levels.", "Write [name.levels.LABEL] above each.")
             levels = {}
-        own = self.command("revert", fields, needed=False)
+        revert = self.command("revert", fields, needed=False)
         return HostFactor(
             name=name,
             show=self.command("show", fields),
-            revert=own,
-            levels=tuple(self.level(label, level, revertible=bool(own)) for label, level in levels.items()),
+            revert=revert,
+            levels=tuple(self.level(label, level, revertible=bool(revert)) for label, level in levels.items()),
             help=self.text("help", fields),
             roles=self.roles(fields),
             needs_stopped_servers=self.flag("needs_stopped_servers", fields),

@@ -93,11 +93,11 @@ class Parameter:
 
 
 def _finite_number(value: object, *, whole: bool) -> float:
-    wanted = "a whole number" if whole else "a number"
+    expected = "a whole number" if whole else "a number"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{value!r} is not {wanted}")
+        raise ValueError(f"{value!r} is not {expected}")
     if isinstance(value, int) and value.bit_length() > _LONGEST_BITS:
         raise ValueError(f"a number of more than {_LONGEST_BITS} bits is too large")
     if not math.isfinite(value) or (whole and value % 1):
-        raise ValueError(f"{value!r} is not {wanted}")
+        raise ValueError(f"{value!r} is not {expected}")
     return value

@@ -117,12 +117,12 @@ def _units_beside(unit: str) -> tuple[str, ...]:
     return _MEMORY if base[2] in _MEMORY else _TIME
 
 
-def _converted(amount: float, given: str, unit: str) -> float:
+def _converted(amount: float, amount_unit: str, unit: str) -> float:
     """(1, 'MB', '8kB') → 128; an amount without a unit is one of the setting's own."""
     base = _UNIT.fullmatch(unit)
-    if not given or base is None:
+    if not amount_unit or base is None:
         return amount
-    return amount * (to_base(1, given)[0] / (float(base[1] or 1) * to_base(1, base[2])[0]))
+    return amount * (to_base(1, amount_unit)[0] / (float(base[1] or 1) * to_base(1, base[2])[0]))
 
 
 def _beyond_limits(setting: SettingType, amount: float, typed: str) -> str:

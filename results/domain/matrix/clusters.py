@@ -131,10 +131,10 @@ class Placement:
 
 def placement(spec: TrialSpec, agent: str, known: Mapping[str, KnownHost]) -> Placement:
     """Of the servers of a trial on an agent. known: agent → what it allows."""
-    host, own = spec.host, known.get(agent, KnownHost())
+    host, host_limits = spec.host, known.get(agent, KnownHost())
     names = [name for name in host if agent in _agents_of(name, spec, known)]
-    folders = {name: own.places.get(host[name], "") for name in names if name in PLACED}
-    apart = [name for name in names if name in own.factors and own.factors[name].keeps_data_apart]
+    folders = {name: host_limits.places.get(host[name], "") for name in names if name in PLACED}
+    apart = [name for name in names if name in host_limits.factors and host_limits.factors[name].keeps_data_apart]
     return Placement(folders, tuple(f"{name}={host[name]}" for name in sorted(apart)))
 
 
@@ -144,10 +144,10 @@ def folder_names(spec: TrialSpec, agent: str, kinds: Kinds, known: Mapping[str, 
     nodes = [node for node in spec.servers if spec.agents[node] == agent and node not in spec.outside]
     if topology is None or not nodes:
         return frozenset()
-    place = placement(spec, agent, known)
-    told_apart = variant(place.folders, place.apart)
+    storage = placement(spec, agent, known)
+    variant_name = variant(storage.folders, storage.apart)
     names = {node: topology.cluster_name(spec.topology_parameters, node) for node in nodes}
-    return frozenset(folder_name(spec.installation_of(n), name, spec.initdb, told_apart) for n, name in names.items())
+    return frozenset(folder_name(spec.installation_of(n), name, spec.initdb, variant_name) for n, name in names.items())
 
 
 def _agents_of(name: str, spec: TrialSpec, known: Mapping[str, KnownHost]) -> set[str]:

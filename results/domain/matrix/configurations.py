@@ -68,5 +68,5 @@ def order(configurations: int, blocks: Sequence[int], seed: int, first_position:
         indices = list(range(configurations))
         random.Random(f"{seed}/{block}").shuffle(indices)
         start = first_position + len(slots)
-        slots.extend(Slot(start + place, block, index) for place, index in enumerate(indices))
+        slots.extend(Slot(start + offset, block, index) for offset, index in enumerate(indices))
     return tuple(slots)

@@ -65,17 +65,19 @@ def needs(
 def _data(spec: TrialSpec, size: int, kinds: Kinds, known: Mapping[str, KnownHost]) -> Iterator[_Piece]:
     workload, topology = kinds.workloads[spec.workload], kinds.topologies[spec.topology]
     keys = workload.data_key(spec.parameters) | topology.data_key(spec.topology_parameters)
-    place = spec.host.get(TABLESPACE) or spec.host.get(DATA, "")
-    for node, own in _shares(spec, size, kinds):
+    storage = spec.host.get(TABLESPACE) or spec.host.get(DATA, "")
+    for node, size_bytes in _shares(spec, size, kinds):
         of = (DATA, *_cluster(spec, node, known), spec.access_method, *sorted(keys.items()))
-        yield _Piece((spec.agents[node], place), of, own)
+        yield _Piece((spec.agents[node], storage), of, size_bytes)
 
 
 def _wal(spec: TrialSpec, size: int, kinds: Kinds, known: Mapping[str, KnownHost]) -> Iterator[_Piece]:
-    place = spec.host.get(WAL) or spec.host.get(DATA, "")
-    for node, own in _shares(spec, size, kinds):
+    storage = spec.host.get(WAL) or spec.host.get(DATA, "")
+    for node, size_bytes in _shares(spec, size, kinds):
         of = (WAL, *_cluster(spec, node, known))
-        yield _Piece((spec.agents[node], place), of, min(own, _max_wal_bytes(spec.settings.get("max_wal_size", ""))))
+        yield _Piece(
+            (spec.agents[node], storage), of, min(size_bytes, _max_wal_bytes(spec.settings.get("max_wal_size", "")))
+        )
 
 
 def _shares(spec: TrialSpec, size: int, kinds: Kinds) -> Iterator[tuple[str, int]]:

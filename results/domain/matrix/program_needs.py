@@ -72,12 +72,12 @@ def _needs(
     spec: TrialSpec, programs: Mapping[str, tuple[Program, ...]], nodes: Sequence[str], user: str
 ) -> Iterator[ProgramNeed]:
     """nodes: those that the kind works on, for `EVERY_ROLE`. Machines that are no agents are nobody's to look at."""
-    for role, wanted in programs.items():
+    for role, needed in programs.items():
         playing = nodes if role == EVERY_ROLE else [node for node in spec.agents if role_of(node) == role]
         for node in playing:
             if node in spec.outside:
                 continue
-            for program in wanted:
+            for program in needed:
                 folder = spec.client_bin_of(node) if program.with_postgresql else ""
                 yield ProgramNeed(role_of(node), spec.agents[node], program, user, folder)
 

@@ -20,12 +20,12 @@ def threads_for(rule: str, clients: int) -> int:
     return max(1, clients // int(rule.partition("/")[2] or 1))
 
 
-def find_installation(wanted: str, installed: Sequence[InstallationRef]) -> InstallationRef | None:
-    """By exact name, else the newest whose version begins with `wanted` ('16' → 16.9, not 160)."""
-    exact = [candidate for candidate in installed if candidate.name == wanted]
+def find_installation(name: str, installed: Sequence[InstallationRef]) -> InstallationRef | None:
+    """By exact name, else the newest whose version begins with `name` ('16' → 16.9, not 160)."""
+    exact = [candidate for candidate in installed if candidate.name == name]
     if exact:
         return exact[0]
-    fitting = [c for c in installed if re.match(re.escape(wanted) + r"(?![0-9])", c.version)]
+    fitting = [c for c in installed if re.match(re.escape(name) + r"(?![0-9])", c.version)]
     return max(fitting, key=lambda candidate: candidate.version_num, default=None)
 
 
@@ -140,23 +140,23 @@ class _Resolver:
         return agents
 
     def installation(self, agent: str) -> InstallationRef:
-        wanted = str(self.values["installation"])
-        installation = find_installation(wanted, self.installed[agent])
-        if installation is None:
+        name = str(self.values["installation"])
+        match = find_installation(name, self.installed[agent])
+        if match is None:
             known = ", ".join(i.name for i in self.installed[agent])
-            what = f"Agent {agent} has no PostgreSQL {wanted!r}."
+            what = f"Agent {agent} has no PostgreSQL {name!r}."
             todo = f"It has: {known}. If it was installed there since, contact the agent again."
             if not known:
                 what = f"No PostgreSQL of agent {agent} is known."
                 todo = "They are looked for at each contact: see the agent's page."
             raise PlanError([Problem("installation", what, todo)])
-        return installation
+        return match
 
     def installations(
         self, nodes: Sequence[str], agents: Mapping[str, str], first: InstallationRef
     ) -> dict[str, InstallationRef]:
         """The same version on the other agents, where it lies elsewhere."""
-        installations: dict[str, InstallationRef] = {}
+        elsewhere: dict[str, InstallationRef] = {}
         for node in nodes:
             if agents[node] == agents[nodes[0]]:
                 continue
@@ -172,18 +172,18 @@ class _Resolver:
                     ]
                 )
             if same != first:
-                installations[node] = same
-        return installations
+                elsewhere[node] = same
+        return elsewhere
 
     def client_bins(
         self, agents: Mapping[str, str], poolers: Collection[str], first: str, installation: InstallationRef
     ) -> dict[str, str]:
         """Of clients and poolers on other agents than the first client's."""
-        bins: dict[str, str] = {}
+        folders: dict[str, str] = {}
         for role in agents:
             if (is_client(role) or role in poolers) and agents[role] != agents["client"]:
-                bins[role] = self.client_bin(role, agents, first, installation)
-        return bins
+                folders[role] = self.client_bin(role, agents, first, installation)
+        return folders
 
     def client_bin(self, client: str, agents: Mapping[str, str], first: str, installation: InstallationRef) -> str:
         if agents[client] == first:

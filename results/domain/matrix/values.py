@@ -119,8 +119,8 @@ class TrialSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Without what only topologies of several servers have. order: of the agents' roles, which jsonb loses."""
-        content = {k: v for k, v in asdict(self).items() if (v or k not in _OF_SEVERAL) and _USUAL.get(k) != v}
-        return content | ({"order": list(self.agents)} if len(self.agents) > 2 else {})
+        fields = {k: v for k, v in asdict(self).items() if (v or k not in _OF_SEVERAL) and _USUAL.get(k) != v}
+        return fields | ({"order": list(self.agents)} if len(self.agents) > 2 else {})
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> TrialSpec:

@@ -50,10 +50,10 @@ class Change:
 
 def merged(several: Iterable[Stacks]) -> dict[str, int]:
     """All samples together: what was sampled more weighs more."""
-    counts: Counter[str] = Counter()
+    samples: Counter[str] = Counter()
     for stacks in several:
-        counts.update(stacks)
-    return dict(counts)
+        samples.update(stacks)
+    return dict(samples)
 
 
 def frames(stack: str) -> list[str]:
@@ -63,14 +63,14 @@ def frames(stack: str) -> list[str]:
 
 def by_function(stacks: Stacks) -> dict[str, Samples]:
     """A function that calls itself counts once a sample."""
-    own: Counter[str] = Counter()
+    on_top: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for stack, count in stacks.items():
         functions = frames(stack)
-        own[functions[-1]] += count
+        on_top[functions[-1]] += count
         for function in set(functions):
             total[function] += count
-    return {function: Samples(own[function], count) for function, count in total.items()}
+    return {function: Samples(on_top[function], count) for function, count in total.items()}
 
 
 def unnamed_share(stacks: Stacks) -> float:
@@ -88,13 +88,13 @@ def changes(a: Stacks, b: Stacks) -> list[Change]:
     n_a, n_b = sum(a.values()), sum(b.values())
     in_a, in_b = by_function(a), by_function(b)
     none = Samples(0, 0)
-    stacks = []
+    changed = []
     for function in in_a.keys() | in_b.keys():
         one, other = in_a.get(function, none), in_b.get(function, none)
-        own = _difference(one.own, n_a, other.own, n_b)
-        total = _difference(one.total, n_a, other.total, n_b)
-        stacks.append(Change(function, *own, *total))
-    return sorted(stacks, key=lambda change: (-abs(change.own_points), -abs(change.total_points), change.function))
+        own_change = _difference(one.own, n_a, other.own, n_b)
+        total_change = _difference(one.total, n_a, other.total, n_b)
+        changed.append(Change(function, *own_change, *total_change))
+    return sorted(changed, key=lambda change: (-abs(change.own_points), -abs(change.total_points), change.function))
 
 
 def _difference(x_a: int, n_a: int, x_b: int, n_b: int) -> tuple[float, float, float, float]:

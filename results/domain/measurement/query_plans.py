@@ -258,11 +258,11 @@ def _below(lines: Sequence[PlanLine]) -> list[tuple[int, ...]]:
     """Of each line the places of its children."""
     children: list[list[int]] = [[] for _ in lines]
     path: list[int] = []
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         del path[line.depth :]
         if path:
-            children[path[-1]].append(place)
-        path.append(place)
+            children[path[-1]].append(index)
+        path.append(index)
     return [tuple(places) for places in children]
 
 

@@ -80,7 +80,7 @@ class Fields:
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     """TOML reads a bare `setting.work_mem = …` as nested tables; targets are dotted names."""
-    pairs: list[tuple[str, Any]] = []
+    targets: list[tuple[str, Any]] = []
     for key, value in values.items():
-        pairs += flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else [(f"{prefix}{key}", value)]
-    return pairs
+        targets += flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else [(f"{prefix}{key}", value)]
+    return targets

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from results.domain import toml_text
 from results.domain.errors import PlanError, Problem
 from results.domain.kinds.conditions import CONDITIONS, TEXTS
 from results.domain.kinds.parameters import Scalar
@@ -33,7 +34,7 @@ _KEYS = (*_FIELDS, *_TABLES, *_LISTS)
 def read(text: str, kinds: Kinds) -> Plan:
     """TOML → Plan. Raises PlanError with every problem found."""
     try:
-        mapping = tomllib.loads(text)
+        mapping = toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Mend that line.")]) from error
     return from_mapping(mapping, kinds)
@@ -150,6 +151,6 @@ class _PlanReader(Fields):
         known = self.kinds.collectors
         chosen = self.list_at(name, default)
         for collector in chosen:
-            if collector not in known:
+            if not isinstance(collector, str) or collector not in known:
                 self.problem(name, f"There is no collector {collector!r}.", f"There are {', '.join(sorted(known))}.")
         return tuple(str(collector) for collector in chosen)

@@ -19,6 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from results.domain import toml_text
 from results.domain.errors import PlanError, Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
@@ -156,7 +157,7 @@ def read_all(folder: Path, kinds: Kinds) -> Shelf:
     broken: list[Broken] = []
     for path in sorted(folder.glob("*.toml")):
         try:
-            mapping = tomllib.loads(path.read_text(encoding="utf-8"))
+            mapping = toml_text.loads(path.read_text(encoding="utf-8"))
             if TABLE in mapping:
                 plans.append(from_toml(path.stem, mapping, kinds))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -170,26 +171,26 @@ def read_all(folder: Path, kinds: Kinds) -> Shelf:
 def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
     """The ready plan that a TOML file's structure holds. Raises PlanError with every problem found, in the table
     [ready] and in the plan at both its sizes."""
-    own = {key: value for key, value in mapping.items() if key != TABLE}
+    plan = {key: value for key, value in mapping.items() if key != TABLE}
     table = mapping.get(TABLE)
     if not isinstance(table, Mapping):
         raise PlanError([Problem(TABLE, f"{table!r} is not a table.", f"Write it as [{TABLE}].")])
-    workload, topology = kinds.workloads.get(str(own.get("workload"))), kinds.topologies.get(_topology(own))
-    problems = [*_slug_problems(slug), *_key_problems(table), *_left_open(own, table), *_kind_problems(own, kinds)]
+    workload, topology = kinds.workloads.get(str(plan.get("workload"))), kinds.topologies.get(_topology(plan))
+    problems = [*_slug_problems(slug), *_key_problems(table), *_left_open(plan, table), *_kind_problems(plan, kinds)]
     size = None
     if workload is not None:
         size = next((parameter for parameter in workload.parameters if parameter.name == table.get("size")), None)
-        problems += _unknown_size(workload, table) if size is None else _size_problems(size, table, own)
+        problems += _unknown_size(workload, table) if size is None else _size_problems(size, table, plan)
     if problems or workload is None or topology is None or size is None:
         raise PlanError(problems)
-    recipe = Ready(
+    ready = Ready(
         slug=slug,
-        name=str(own.get("name", "")),
-        description=_prose(str(own.get("description", ""))),
+        name=str(plan.get("name", "")),
+        description=_prose(str(plan.get("description", ""))),
         workload=workload.name,
         minimum_version=workload.minimum_version,
         roles=tuple(dict.fromkeys([*topology.role_names, "client"])),
-        mapping=own,
+        mapping=plan,
         source=_prose(table["source"]).rstrip("."),
         did=_prose(table["did"]),
         found=_prose(table["found"]),
@@ -198,8 +199,8 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
         report=table["report"],
         compare=Compare(table["compare"]),
     )
-    _try(recipe, kinds)
-    return recipe
+    _try(ready, kinds)
+    return ready
 
 
 def example(ready: Ready, size: Scalar) -> dict[str, Any]:
@@ -238,8 +239,8 @@ def _paragraph(text: str) -> str:
     return "\n".join(re.sub(r"(?<=\S)\s+", " ", line) for line in lines)
 
 
-def _topology(own: Mapping[str, Any]) -> str:
-    return str(own.get("topology", "single"))
+def _topology(plan: Mapping[str, Any]) -> str:
+    return str(plan.get("topology", "single"))
 
 
 def _known(names: Mapping[str, Any]) -> str:
@@ -265,34 +266,34 @@ def _key_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("ready.compare", f"{table['compare']!r} is nothing to compare.", f"One of {', '.join(Compare)}.")
 
 
-def _left_open(own: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Problem]:
+def _left_open(plan: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Problem]:
     """What the one who runs it chooses stands in no ready plan."""
-    if not str(own.get("description", "")).strip():
+    if not str(plan.get("description", "")).strip():
         yield Problem("description", "It is empty.", "Say what the plan finds out.")
     open_targets = {"installation"} | ({"access_method"} if table.get("compare") == Compare.BUILDS else set())
-    for key in sorted({"agents", *open_targets} & set(own)):
+    for key in sorted({"agents", *open_targets} & set(plan)):
         yield Problem(key, "A ready plan leaves this to whoever runs it.", "Leave it out.")
-    for target in sorted((open_targets | {"build", str(table.get("size"))}) & _varied(own)):
+    for target in sorted((open_targets | {"build", str(table.get("size"))}) & _varied(plan)):
         yield Problem(f"factors.{target}", "A ready plan leaves this to whoever runs it.", "Leave it out.")
 
 
-def _kind_problems(own: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem]:
-    if str(own.get("workload")) not in kinds.workloads:
-        yield Problem("workload", f"There is no workload {own.get('workload')!r}.", _known(kinds.workloads))
-    if _topology(own) not in kinds.topologies:
-        yield Problem("topology", f"There is no topology {_topology(own)!r}.", _known(kinds.topologies))
+def _kind_problems(plan: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem]:
+    if str(plan.get("workload")) not in kinds.workloads:
+        yield Problem("workload", f"There is no workload {plan.get('workload')!r}.", _known(kinds.workloads))
+    if _topology(plan) not in kinds.topologies:
+        yield Problem("topology", f"There is no topology {_topology(plan)!r}.", _known(kinds.topologies))
 
 
-def _varied(own: Mapping[str, Any]) -> set[str]:
+def _varied(plan: Mapping[str, Any]) -> set[str]:
     """Names and targets of the factors, as far as they are well-formed."""
-    factors = own.get("factors")
-    names: set[str] = set()
+    factors = plan.get("factors")
+    varied: set[str] = set()
     for name, levels in factors.items() if isinstance(factors, Mapping) else ():
-        names.add(name)
+        varied.add(name)
         for level in levels if isinstance(levels, list) else ():
             if isinstance(level, Mapping) and isinstance(level.get("values"), Mapping):
-                names |= set(level["values"])
-    return names
+                varied |= set(level["values"])
+    return varied
 
 
 def _unknown_size(workload: WorkloadSpec, table: Mapping[str, Any]) -> Iterator[Problem]:
@@ -301,12 +302,12 @@ def _unknown_size(workload: WorkloadSpec, table: Mapping[str, Any]) -> Iterator[
         yield Problem("ready.size", f"The workload has no parameter {table['size']!r}.", f"It has {names}.")
 
 
-def _size_problems(size: Parameter, table: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[Problem]:
+def _size_problems(size: Parameter, table: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Problem]:
     if size.kind not in (Kind.INTEGER, Kind.NUMBER):
         yield Problem("ready.size", f"{size.name} is no number.", "Name a parameter that scales the experiment.")
         return
-    if not isinstance(own.get("parameters", {}), Mapping):
-        yield Problem("parameters", f"{own['parameters']!r} is not a table.", "Write it as [parameters].")
+    if not isinstance(plan.get("parameters", {}), Mapping):
+        yield Problem("parameters", f"{plan['parameters']!r} is not a table.", "Write it as [parameters].")
     ends = [table[key] for key in ("laptop", "report") if key in table]
     for key in ("laptop", "report"):
         try:
