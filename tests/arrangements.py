@@ -20,7 +20,9 @@ STANDBYS = {"standbys": 2, "synchronous": "remote_apply"}
 def arranged_run(
     topology: str = "streaming", *, agents: Mapping[str, str] | None = None, synchronous: bool = True, **changes: Any
 ) -> models.Run:
-    """A finished run of one configuration of these servers. agents: as of a plan; those that are missing are made.
+    """A finished run of one configuration of these servers.
+
+    agents: as of a plan; those that are missing are made.
     changes: of the plan."""
     agents = agents or {"primary": "db1", "standby": "db2"}
     for name in dict.fromkeys(["db1", *agents.values()]):

@@ -22,9 +22,11 @@ Use = tuple[str, Layer]
 def layers(
     major: int = 16, *, facts: Mapping[str, str] | None = None, rows: Mapping[str, str] | None = None, **changes: Any
 ) -> list[Use]:
-    """The layers of a trial on one machine. facts: texts to replace in what the machine said. rows: settings as a plan
-    sets them, in the server's own units. changes: `build`, `client`, `data`, `topology`: keys that are otherwise;
-    `initdb`."""
+    """The layers of a trial on one machine.
+
+    facts: texts to replace in what the machine said.
+    rows: settings as a plan sets them, in the server's own units.
+    changes: `build`, `client`, `data`, `topology`: keys that are otherwise; `initdb`."""
     text = FACTS
     for old, new in (facts or {}).items():
         assert old in text
@@ -75,7 +77,9 @@ def ran_in(attempt: models.Attempt, uses: Sequence[Use]) -> None:
 
 
 def run_in_versions(run: models.Run, **by_major: Sequence[Use]) -> None:
-    """Every finished trial of the run in the layers of its version; by_major: others for 'v16' or 'v18'."""
+    """Every finished trial of the run in the layers of its version;
+
+    by_major: others for 'v16' or 'v18'."""
     for trial in done(run):
         major = trial.configuration.dimensions["major"]
         assert trial.attempt is not None

@@ -237,8 +237,10 @@ def begin(trial: models.Trial, phase: str = "prepare", expected_s: float | None 
 def finish(
     trial: models.Trial, tps: float | None = None, *, bundles: Path | None = None, **changes: Any
 ) -> models.Attempt:
-    """The trial done, its numbers stored. bundles: also write the archive of raw files below this folder. changes: of
-    what `parsed` says."""
+    """The trial done, its numbers stored.
+
+    bundles: also write the archive of raw files below this folder.
+    changes: of what `parsed` says."""
     return _end(trial, usual_tps(trial) if tps is None else tps, None, bundles, changes)
 
 
@@ -350,8 +352,9 @@ def tokens(user: User, scopes: Sequence[str] = ("read", "run", "admin")) -> dict
 def capability_run(
     outcomes: Mapping[str, str], *, access_method: str = "heap", installation: str = "16", **words: str
 ) -> models.Trial:
-    """A finished trial of the capability checks with these answers: capability → outcome. words: message, compared,
-    and statement and sqlstate, which answers of older trials do not have."""
+    """A finished trial of the capability checks with these answers: capability → outcome.
+
+    words: message, compared, and statement and sqlstate, which answers of older trials do not have."""
     if not models.Agent.objects.filter(name="db1").exists():
         agent()
     models.Installation.objects.update(access_methods=["heap", "zheap"])

@@ -30,7 +30,10 @@ _SETTINGS = {"listen_addresses": ports.HOST, "unix_socket_directories": "", "fsy
 
 @dataclass
 class Warehouse:
-    """One PostgreSQL server. programs: its bin directory; owner: the account that it runs as."""
+    """One PostgreSQL server.
+
+    programs: its bin directory.
+    owner: the account that it runs as."""
 
     programs: Path
     data: Path

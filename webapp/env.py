@@ -104,7 +104,11 @@ def _alive(pid: int, started: int) -> bool:
 
 @dataclass(frozen=True)
 class _UrlSetting:
-    """A setting that is a URL. name: the variable. subject: what it is the URL of. form: what it looks like."""
+    """A setting that is a URL.
+
+    name: the variable.
+    subject: what it is the URL of.
+    form: what it looks like."""
 
     name: str
     subject: str
@@ -131,7 +135,11 @@ def _split(url: str, setting: _UrlSetting) -> tuple[SplitResult, int | None]:
 
 @dataclass(frozen=True)
 class Mail:
-    """The mail server. host: '' for none. starttls: TLS after the greeting; tls: from the start."""
+    """The mail server.
+
+    host: '' for none.
+    starttls: TLS after the greeting.
+    tls: from the start."""
 
     host: str
     port: int

@@ -256,7 +256,7 @@ async def _describe(attempt: _Attempt) -> None:
 
 
 def _provided_files(spec: TrialSpec) -> dict[str, str]:
-    digests = registry.kinds().workloads[spec.workload].brought(spec.parameters)
+    digests = registry.kinds().workloads[spec.workload].provided(spec.parameters)
     return {f"{name} SHA-256": digest for name, digest in digests.items()}
 
 

@@ -12,9 +12,11 @@ from typing import Any
 class TeitenError(Exception):
     """Something a user can act on.
 
-    what: the fact, one sentence.  where: field, phase, agent or file.  why: the cause as far as known
-    (often the tool's own words).  todo: the next step.  retryable: whether the same attempt may succeed later.
-    """
+    what: the fact, one sentence.
+    where: field, phase, agent or file.
+    why: the cause as far as known (often the tool's own words).
+    todo: the next step.
+    retryable: whether the same attempt may succeed later."""
 
     kind = "error"
     retryable = False
@@ -83,7 +85,10 @@ class AgentError(TeitenError):
 
 
 class UnreachableError(AgentError):
-    """Found out before anything ran: no connection to an agent. agent: its name. cause: why, unchanged."""
+    """Found out before anything ran: no connection to an agent.
+
+    agent: its name.
+    cause: why, unchanged."""
 
     kind = "unreachable"
 

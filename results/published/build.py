@@ -19,7 +19,7 @@ from results.published.description import (
     Quotient,
     TrialColumns,
 )
-from results.published.tables import Answer, Derived, Figure, PublishedTrial, Remark, Report, Row, Table
+from results.published.tables import Answer, Derived, Figure, PublishedRow, PublishedTrial, Remark, Report, Table
 
 _UNITS = (
     {"us": 1, "ms": 1000, "s": 1_000_000},
@@ -28,7 +28,7 @@ _UNITS = (
 _STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "median": median}
 
 
-def build(slug: str, report: Report, description: Description, rows: Sequence[Row]) -> Table:
+def build(slug: str, report: Report, description: Description, rows: Sequence[PublishedRow]) -> Table:
     """Raises ParseError for a cell that is not what the description says."""
     return Table(
         slug=slug,
@@ -44,23 +44,23 @@ def build(slug: str, report: Report, description: Description, rows: Sequence[Ro
     )
 
 
-def _trials(description: Description, rows: Sequence[Row]) -> Iterator[PublishedTrial]:
+def _trials(description: Description, rows: Sequence[PublishedRow]) -> Iterator[PublishedTrial]:
     for group in _groups(rows, description.group_by):
         for columns in description.trials:
             yield _trial(columns, group, description.capabilities)
 
 
-def _groups(rows: Sequence[Row], columns: Sequence[str] | None) -> list[list[Row]]:
+def _groups(rows: Sequence[PublishedRow], columns: Sequence[str] | None) -> list[list[PublishedRow]]:
     """Rows that agree in these columns, in the order of the file."""
     if columns is None:
         return [[row] for row in rows]
-    groups: dict[tuple[str, ...], list[Row]] = {}
+    groups: dict[tuple[str, ...], list[PublishedRow]] = {}
     for row in rows:
         groups.setdefault(tuple(row[column] for column in columns), []).append(row)
     return list(groups.values())
 
 
-def _trial(columns: TrialColumns, rows: Sequence[Row], capabilities: Sequence[Capability]) -> PublishedTrial:
+def _trial(columns: TrialColumns, rows: Sequence[PublishedRow], capabilities: Sequence[Capability]) -> PublishedTrial:
     return PublishedTrial(
         levels=_dimensions(columns.levels, rows[0]),
         figures=tuple(_figures(columns.figures, rows)),
@@ -69,11 +69,11 @@ def _trial(columns: TrialColumns, rows: Sequence[Row], capabilities: Sequence[Ca
     )
 
 
-def _dimensions(sources: Mapping[str, Scalar | Cell], row: Row) -> dict[str, Scalar]:
+def _dimensions(sources: Mapping[str, Scalar | Cell], row: PublishedRow) -> dict[str, Scalar]:
     return {name: _read(source, row) if isinstance(source, Cell) else source for name, source in sources.items()}
 
 
-def _read(cell: Cell, row: Row) -> Scalar:
+def _read(cell: Cell, row: PublishedRow) -> Scalar:
     text = row[cell.column]
     if cell.values and text not in cell.values:
         raise row.error(f"Column {cell.column} is none of {', '.join(cell.values)}.", text)
@@ -82,7 +82,7 @@ def _read(cell: Cell, row: Row) -> Scalar:
     return row.integer(cell.column) if cell.type == "integer" else text
 
 
-def _figures(columns: Sequence[FigureColumn], rows: Sequence[Row]) -> Iterator[Figure]:
+def _figures(columns: Sequence[FigureColumn], rows: Sequence[PublishedRow]) -> Iterator[Figure]:
     for row in rows:
         for column in columns:
             wanted = all(row[name] == text for name, text in column.where.items())
@@ -90,7 +90,7 @@ def _figures(columns: Sequence[FigureColumn], rows: Sequence[Row]) -> Iterator[F
                 yield _figure(column, row)
 
 
-def _figure(column: FigureColumn, row: Row) -> Figure:
+def _figure(column: FigureColumn, row: PublishedRow) -> Figure:
     value = row.number(column.column)
     if column.unit:
         factor = _factor(column, row)
@@ -98,14 +98,16 @@ def _figure(column: FigureColumn, row: Row) -> Figure:
     return Figure(column.metric, value, row.line, column.column, column.node, _words(column.label, row.cells, row))
 
 
-def _factor(column: FigureColumn, row: Row) -> Fraction:
+def _factor(column: FigureColumn, row: PublishedRow) -> Fraction:
     for sizes in _UNITS:
         if column.unit in sizes and column.base_unit in sizes:
             return Fraction(sizes[column.unit], sizes[column.base_unit])
     raise row.error(f"Column {column.column} is in {column.unit}, which is not a multiple of {column.base_unit!r}.")
 
 
-def _answers(columns: AnswerColumn, capabilities: Sequence[Capability], rows: Sequence[Row]) -> Iterator[Answer]:
+def _answers(
+    columns: AnswerColumn, capabilities: Sequence[Capability], rows: Sequence[PublishedRow]
+) -> Iterator[Answer]:
     by_name = {next(iter(row.cells.values())): row for row in rows}
     for capability in capabilities:
         row = by_name.get(capability.row)
@@ -124,7 +126,7 @@ def _answers(columns: AnswerColumn, capabilities: Sequence[Capability], rows: Se
         )
 
 
-def _derived(description: Description, rows: Sequence[Row]) -> Iterator[Derived]:
+def _derived(description: Description, rows: Sequence[PublishedRow]) -> Iterator[Derived]:
     for row in rows:
         for quotient in description.quotients:
             yield _quotient(quotient, row)
@@ -134,7 +136,7 @@ def _derived(description: Description, rows: Sequence[Row]) -> Iterator[Derived]
         yield from _averages(average, rows)
 
 
-def _quotient(quotient: Quotient, row: Row) -> Derived:
+def _quotient(quotient: Quotient, row: PublishedRow) -> Derived:
     values = [row.number(column) for column in quotient.numerator if row[column]]
     divisor = row.number(quotient.denominator) if quotient.denominator else 1.0
     if not values or not divisor:
@@ -145,20 +147,20 @@ def _quotient(quotient: Quotient, row: Row) -> Derived:
     return Derived(row.line, quotient.column, words, row[quotient.column], sum(values) / divisor, slack)
 
 
-def _change(change: Change, rows: Sequence[Row]) -> Derived:
+def _change(change: Change, rows: Sequence[PublishedRow]) -> Derived:
     row, base = _only_row(rows, change.of), _only_row(rows, change.against)
     percent = 100 * (row.number(change.column) / base.number(change.column) - 1)
     return Derived(row.line, change.column, change.words, change.printed, percent)
 
 
-def _only_row(rows: Sequence[Row], texts: Mapping[str, str]) -> Row:
+def _only_row(rows: Sequence[PublishedRow], texts: Mapping[str, str]) -> PublishedRow:
     matching = _rows_with(rows, texts)
     if len(matching) != 1:
         raise ParseError(f"{len(matching)} rows have {_listed(texts)}, not one.", file=rows[0].file)
     return matching[0]
 
 
-def _averages(average: Average, rows: Sequence[Row]) -> Iterator[Derived]:
+def _averages(average: Average, rows: Sequence[PublishedRow]) -> Iterator[Derived]:
     for text, figures in average.printed.items():
         for then_text, printed in figures.items():
             texts = {average.by: text, average.then_by: then_text}
@@ -169,14 +171,14 @@ def _averages(average: Average, rows: Sequence[Row]) -> Iterator[Derived]:
             yield Derived(0, average.column, _words(average.words, texts, matching[0]), printed, recomputed)
 
 
-def _words(template: str, named: Mapping[str, object], row: Row) -> str:
+def _words(template: str, named: Mapping[str, object], row: PublishedRow) -> str:
     try:
         return template.format_map(named)
     except (KeyError, ValueError) as error:
         raise row.error(f"The words {template!r} cannot be filled in: {error}.") from None
 
 
-def _rows_with(rows: Sequence[Row], texts: Mapping[str, str]) -> list[Row]:
+def _rows_with(rows: Sequence[PublishedRow], texts: Mapping[str, str]) -> list[PublishedRow]:
     return [row for row in rows if all(row[column] == text for column, text in texts.items())]
 
 

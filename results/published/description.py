@@ -69,7 +69,9 @@ class AnswerColumn:
 
 @dataclass(frozen=True)
 class TrialColumns:
-    """What a row, or a group of rows, says of one trial. levels, more: as of `PublishedTrial`."""
+    """What a row, or a group of rows, says of one trial.
+
+    levels, more: as of `PublishedTrial`."""
 
     levels: Mapping[str, Scalar | Cell] = field(default_factory=dict)
     more: Mapping[str, Scalar | Cell] = field(default_factory=dict)
@@ -79,7 +81,10 @@ class TrialColumns:
 
 @dataclass(frozen=True)
 class Capability:
-    """row: what the first column calls it. name, title, group: as of `Answer`."""
+    """One capability that a report states.
+
+    row: what the first column calls it.
+    name, title, group: as of `Answer`."""
 
     name: str
     title: str
@@ -195,7 +200,9 @@ def read_reports(file: str, text: str) -> tuple[ReportTables, ...]:
 
 
 def read_description(file: str, text: str, columns: frozenset[str]) -> Description:
-    """The description in the file; columns: what the table has. Raises ParseError."""
+    """The description in the file; Raises ParseError.
+
+    columns: what the table has."""
     data = _loads(file, text)
     description = _structured(Description, file, text, data)
     for path, column in _columns_named(data):

@@ -20,7 +20,9 @@ from results.runs import audit
 
 @dataclass(frozen=True)
 class Loaded:
-    """What was done with one table. done: loaded, replaced or unchanged."""
+    """What was done with one table.
+
+    done: loaded, replaced or unchanged."""
 
     slug: str
     place: str
@@ -31,8 +33,10 @@ class Loaded:
 
 @transaction.atomic
 def load(tables: Sequence[Table], metrics: Iterable[Metric], actor: str) -> list[Loaded]:
-    """Each table as a publication with one run. What is there already in the same form stays as it is; another form
-    of it is replaced. metrics: all that are known by name. Raises TeitenError for a figure of an unknown metric."""
+    """Each table as a publication with one run. What is there already in the same form stays as it is; another form of
+    it is replaced. Raises TeitenError for a figure of an unknown metric.
+
+    metrics: all that are known by name."""
     known = {metric.name: metric for metric in (*METRICS, *metrics)}
     stored = dict(models.Publication.objects.values_list("slug", "fingerprint"))
     loaded = []

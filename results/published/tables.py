@@ -26,7 +26,9 @@ METRICS = (
 
 @dataclass(frozen=True)
 class Report:
-    """licence: as its authors state it."""
+    """A published report.
+
+    licence: as its authors state it."""
 
     title: str
     publisher: str
@@ -35,7 +37,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedRow:
     """One row of a CSV file.
 
     file: its name.
@@ -65,13 +67,18 @@ class Row:
             raise self.error(f"Column {column} is not a whole number.", self.cells[column]) from None
 
     def error(self, what: str, text: str = "") -> ParseError:
-        """An error about this row; text: the part of it that is wrong."""
+        """An error about this row;
+
+        text: the part of it that is wrong."""
         return ParseError(what, file=self.file, line=self.line, text=text)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One published number. value: in the metric's base unit. line, column: where it stands in the file."""
+    """One published number.
+
+    value: in the metric's base unit.
+    line, column: where it stands in the file."""
 
     metric: str
     value: float
@@ -97,7 +104,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class PublishedTrial:
-    """Figures of one configuration. levels: what tells it apart within the table. more: dimensions that follow."""
+    """Figures of one configuration.
+
+    levels: what tells it apart within the table.
+    more: dimensions that follow."""
 
     levels: Mapping[str, Scalar]
     figures: tuple[Figure, ...] = ()
@@ -107,8 +117,11 @@ class PublishedTrial:
 
 @dataclass(frozen=True)
 class Derived:
-    """A figure that the report computed from others. published: as printed. slack: what rounding of the figures that it
-    rests on may change. line: 0 where it stands in the report's text."""
+    """A figure that the report computed from others.
+
+    published: as printed.
+    slack: what rounding of the figures that it rests on may change.
+    line: 0 where it stands in the report's text."""
 
     line: int
     column: str
@@ -130,7 +143,9 @@ class Derived:
 
 @dataclass(frozen=True)
 class Remark:
-    """Where the report is in doubt. lines: the rows of the file that it is about; none for the whole table."""
+    """Where the report is in doubt.
+
+    lines: the rows of the file that it is about; none for the whole table."""
 
     text: str
     lines: tuple[int, ...] = ()
@@ -138,7 +153,10 @@ class Remark:
 
 @dataclass(frozen=True)
 class Table:
-    """dimensions: the same for all trials. notes: remarks written by hand; `remarks` has also what does not agree."""
+    """A table of a report.
+
+    dimensions: the same for all trials.
+    notes: remarks written by hand; `remarks` has also what does not agree."""
 
     slug: str
     report: Report
@@ -182,12 +200,12 @@ def content(file: str) -> bytes:
     return (FOLDER / file).read_bytes()
 
 
-def rows(slug: str) -> tuple[Row, ...]:
+def rows(slug: str) -> tuple[PublishedRow, ...]:
     """The rows of the table's file, without its heading. Raises ParseError."""
     return read_rows(f"{slug}.csv", content(f"{slug}.csv"))
 
 
-def read_rows(file: str, data: bytes) -> tuple[Row, ...]:
+def read_rows(file: str, data: bytes) -> tuple[PublishedRow, ...]:
     """The rows of a CSV file, without its heading. Raises ParseError for a row with too few or too many cells."""
     try:
         reader = csv.reader(io.StringIO(data.decode()), strict=True)
@@ -199,8 +217,8 @@ def read_rows(file: str, data: bytes) -> tuple[Row, ...]:
         raise ParseError(f"The file is not CSV: {error}.", file=file, line=reader.line_num) from None
 
 
-def _row(file: str, line: int, heading: Sequence[str], cells: Sequence[str]) -> Row:
+def _row(file: str, line: int, heading: Sequence[str], cells: Sequence[str]) -> PublishedRow:
     if len(cells) != len(heading):
         what = f"The row has {len(cells)} cells, the heading {len(heading)}."
         raise ParseError(what, file=file, line=line, text=",".join(cells))
-    return Row(file, line, dict(zip(heading, cells, strict=True)))
+    return PublishedRow(file, line, dict(zip(heading, cells, strict=True)))

@@ -33,7 +33,9 @@ def free_port() -> int:
 
 @dataclass
 class Demo:
-    """One state folder's demo. output: file with the terminal output of all its starts."""
+    """One state folder's demo.
+
+    output: file with the terminal output of all its starts."""
 
     bootstrap: Bootstrap
     plan: Path

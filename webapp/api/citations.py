@@ -53,9 +53,11 @@ class TurnedSerializer(ValueSerializer):
 
 class StandingSerializer(ValueSerializer):
     """What the warehouse would say otherwise today. `gone`: cited trials that are deleted, or of which a cited value
-    does not count any more; `changed`: values that were read again as others; `added`: trials that the same question
-    finds besides, or of which it finds another value; `cells`: cited ones (panel, x, series) that are not there;
-    `rule`: today's; `why`: where the question cannot be asked any more."""
+    does not count any more;
+
+    `changed`: values that were read again as others; `added`: trials that the same question finds besides, or of which
+        it finds another value; `cells`: cited ones (panel, x, series) that are not there; `rule`: today's; `why`:
+        where the question cannot be asked any more."""
 
     value = Standing
     changed = RereadSerializer(many=True, read_only=True)

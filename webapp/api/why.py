@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from results import models
 from results.domain.errors import TeitenError
-from results.domain.statistics.movement import Movement
+from results.domain.statistics.metric_changes import MetricChange
 from results.domain.statistics.verdict import Verdict
 from results.queries.comparison.cells import Key, Point
 from results.queries.comparison.compare import compare
@@ -75,7 +75,7 @@ class MovementSerializer(ValueSerializer):
     - `said`: its name in the page's sentence
     """
 
-    value = Movement
+    value = MetricChange
     state = serializers.CharField(read_only=True)
     ratio = FiniteFloatField(read_only=True, allow_null=True)
     base_median = FiniteFloatField(read_only=True)

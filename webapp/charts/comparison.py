@@ -10,7 +10,7 @@ from typing import Any
 from results.domain.measurement.metrics import Better
 from results.queries.comparison.compare import Comparison, Point
 from results.queries.shared.ordering import all_numbers
-from webapp.charts.medians import Line, Replicate, Spot, medians_figure
+from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.style import Figure
 from webapp.urlstate import View
 
@@ -77,8 +77,8 @@ def _lines(comparison: Comparison, panel: str, view: str) -> list[Line]:
     for number, (series, points) in enumerate(points_of.items()):
         divisors = _divisors(comparison, points, view)
         divisible = [point for point in points if divisors.get(point.x)]
-        spots = tuple(_spot(point, index_of[point.x], comparison, view, divisors[point.x]) for point in divisible)
-        lines.append(Line(series, number, spots, banded=not comparison.mixed and view != RATIO))
+        markers = tuple(_marker(point, index_of[point.x], comparison, view, divisors[point.x]) for point in divisible)
+        lines.append(Line(series, number, markers, banded=not comparison.mixed and view != RATIO))
     if view == SPEEDUP:
         lines.append(_ideal(comparison))
     return lines
@@ -87,8 +87,8 @@ def _lines(comparison: Comparison, panel: str, view: str) -> list[Line]:
 def _ideal(comparison: Comparison) -> Line:
     """Return the speed-up that is as large as what x is of."""
     first = float(comparison.xs[0])
-    spots = tuple(Spot(index, float(x) / first, ()) for index, x in enumerate(comparison.xs))
-    return Line("ideal", len(comparison.series), spots, bare=True)
+    markers = tuple(Marker(index, float(x) / first, ()) for index, x in enumerate(comparison.xs))
+    return Line("ideal", len(comparison.series), markers, bare=True)
 
 
 def _divisors(comparison: Comparison, points: Sequence[Point], view: str) -> Mapping[str, float]:
@@ -111,7 +111,7 @@ def _bases(comparison: Comparison, points: Sequence[Point]) -> dict[str, float]:
     return bases
 
 
-def _spot(point: Point, x: int, comparison: Comparison, view: str, divisor: float) -> Spot:
+def _marker(point: Point, x: int, comparison: Comparison, view: str, divisor: float) -> Marker:
     turned = view == SPEEDUP and Better(comparison.metric.better) is Better.LOWER
 
     def shown(value: float) -> float:
@@ -122,8 +122,8 @@ def _spot(point: Point, x: int, comparison: Comparison, view: str, divisor: floa
     )
     verdict = point.verdict if view == RATIO and _has_interval(point) else None
     if verdict is None or verdict.ratio is None:
-        return Spot(x, shown(point.value), replicates)
-    return Spot(x, verdict.ratio, replicates, verdict.low, verdict.high)
+        return Marker(x, shown(point.value), replicates)
+    return Marker(x, verdict.ratio, replicates, verdict.low, verdict.high)
 
 
 def _has_interval(point: Point) -> bool:
@@ -138,9 +138,9 @@ def _middle(point: Point) -> float:
 def _reach(lines: Sequence[Line], comparison: Comparison) -> tuple[float, float]:
     """Return the smallest and the largest value; of an interval that is much wider, as of three replicates that
     disagree, only so much that the values can still be read."""
-    spots = [spot for line in lines for spot in line.spots]
-    values = [replicate.value for spot in spots for replicate in spot.replicates]
-    ends = [end for spot in spots for end in (spot.low, spot.high) if end is not None]
+    markers = [marker for line in lines for marker in line.markers]
+    values = [replicate.value for marker in markers for replicate in marker.replicates]
+    ends = [end for marker in markers for end in (marker.low, marker.high) if end is not None]
     if not ends or min(values) <= 0:
         return min([*values, *ends], default=0.0), max([*values, *ends], default=1.0)
     margin = math.log1p(comparison.metric.minimum_effect)

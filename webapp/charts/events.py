@@ -17,7 +17,10 @@ _TITLE_PX, _LANE_PX = 18, 15  # marks stand above the title of the first row, ea
 
 @dataclass(frozen=True)
 class _Look:
-    """colour: place in the palette. dash: Plotly's name of the line's style."""
+    """How marks of one kind are drawn.
+
+    colour: place in the palette.
+    dash: Plotly's name of the line's style."""
 
     colour: int
     glyph: str
@@ -40,7 +43,9 @@ _OTHER = _Look(0, "●", "dot")
 
 @dataclass(frozen=True)
 class Mark:
-    """An event on the time axis. until_s: its end, None for a moment or where the end is not known."""
+    """An event on the time axis.
+
+    until_s: its end, None for a moment or where the end is not known."""
 
     at_s: float
     until_s: float | None
@@ -50,8 +55,10 @@ class Mark:
 
 
 def marks(events: Sequence[Mapping[str, Any]]) -> list[Mark]:
-    """events: {at_s, kind, node, text}, in any order. A text that says `starting` and the next one of the same kind
-    and node that says `complete` are one span; a text with `elapsed: … s` ends a span of that length."""
+    """Return the marks of the events. A text that says `starting` and the next one of the same kind and node that says
+    `complete` are one span; a text with `elapsed: … s` ends a span of that length.
+
+    events: {at_s, kind, node, text}, in any order."""
     placed: list[Mark] = []
     open_at: dict[tuple[str, str], int] = {}
     for event in sorted(events, key=lambda one: float(one["at_s"])):

@@ -42,7 +42,10 @@ _LOOKED_AT = 16
 
 @dataclass
 class Box:
-    """One function below its callers. count: samples in it and below; own: in itself."""
+    """One function below its callers.
+
+    count: samples in it and below.
+    own: in itself."""
 
     name: str
     count: int = 0

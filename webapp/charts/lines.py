@@ -25,7 +25,9 @@ def thin(times: Sequence[float], values: Sequence[float], most: int = MOST_POINT
 
 
 def line(series: Series, paint: str, unit: str, divisor: float = 1.0) -> dict[str, Any]:
-    """One series as a line. divisor: from its base unit to the unit shown."""
+    """One series as a line.
+
+    divisor: from its base unit to the unit shown."""
     times, values = thin(series.times(), series.values)
     return {
         "type": "scatter",

@@ -26,7 +26,7 @@ class Replicate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Spot:
+class Marker:
     """One configuration (or cell) on the figure.
 
     x: index into the x levels.
@@ -50,7 +50,7 @@ class Line:
 
     name: str
     index: int
-    spots: tuple[Spot, ...]
+    markers: tuple[Marker, ...]
     banded: bool = True
     bare: bool = False
 
@@ -83,8 +83,8 @@ def medians_figure(
     data: list[dict[str, Any]] = []
     for number, line in enumerate(lines):
         shift = 0.0 if positions or len(xs) > LINES_FROM else _dodge(number, len(lines))
-        spots_at = [at[spot.x] + shift for spot in line.spots]
-        data += _traces(line, spots_at, divisor, shown, bool(positions), trial_url)
+        markers_at = [at[marker.x] + shift for marker in line.markers]
+        data += _traces(line, markers_at, divisor, shown, bool(positions), trial_url)
     label = f"{y_title} ({shown})" if shown and shown != y_title else y_title
     meta = {"at": at, "link": link}
     vertical = _y_axis(label, divisor, axes, y_axis or {})
@@ -95,8 +95,8 @@ def medians_figure(
 
 
 def _largest(lines: Sequence[Line]) -> float:
-    spots = [spot for line in lines for spot in line.spots]
-    return max((replicate.value for spot in spots for replicate in spot.replicates), default=1.0)
+    markers = [marker for line in lines for marker in line.markers]
+    return max((replicate.value for marker in markers for replicate in marker.replicates), default=1.0)
 
 
 def _y_axis(label: str, divisor: float, axes: str, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _traces(
         "name": name,
         "mode": "markers" if not joined else "lines+markers" if len(at) <= LINES_FROM else "lines",
         "x": list(at),
-        "y": numbers([spot.median / divisor for spot in line.spots]),
+        "y": numbers([marker.median / divisor for marker in line.markers]),
         "line": {"color": colour(line.index), "width": 2},
         "marker": {
             "symbol": "line-ew-open",
@@ -167,14 +167,14 @@ def _traces(
     if line.bare:
         return [medians | {"mode": "lines", "line": {"color": "var(--faint)", "width": 1.5, "dash": "dash"}}]
     medians["meta"] = {"series": line.index}
-    if any(spot.low is not None for spot in line.spots):
+    if any(marker.low is not None for marker in line.markers):
         medians["error_y"] = _intervals(line, divisor)
     return [*_band(line, at, divisor, joined), medians, *_replicates(line, at, divisor, shown, trial_url)]
 
 
 def _intervals(line: Line, divisor: float) -> dict[str, Any]:
-    above = [0.0 if s.high is None else (s.high - s.median) / divisor for s in line.spots]
-    below = [0.0 if s.low is None else (s.median - s.low) / divisor for s in line.spots]
+    above = [0.0 if s.high is None else (s.high - s.median) / divisor for s in line.markers]
+    below = [0.0 if s.low is None else (s.median - s.low) / divisor for s in line.markers]
     return {
         "type": "data",
         "symmetric": False,
@@ -190,17 +190,17 @@ def _replicates(
     line: Line, at: Sequence[float], divisor: float, shown: str, trial_url: Callable[[int], str | int]
 ) -> list[dict[str, Any]]:
     """Return a trace of those that look alike, and one of the outliers, where there are any."""
-    placed = [(x, replicate) for x, spot in zip(at, line.spots, strict=True) for replicate in spot.replicates]
+    placed = [(x, replicate) for x, marker in zip(at, line.markers, strict=True) for replicate in marker.replicates]
     usual = [(x, replicate) for x, replicate in placed if not replicate.outlier]
     outliers = [(x, replicate) for x, replicate in placed if replicate.outlier]
     symbol, size = mark(line.index), 8 if len(placed) < SMALL_FROM else 5
-    traces = [_markers(line, usual, symbol, size, divisor, shown, trial_url)]
+    traces = [_replicate_trace(line, usual, symbol, size, divisor, shown, trial_url)]
     if outliers:
-        traces.append(_markers(line, outliers, f"{symbol}-open-dot", 13, divisor, shown, trial_url))
+        traces.append(_replicate_trace(line, outliers, f"{symbol}-open-dot", 13, divisor, shown, trial_url))
     return traces
 
 
-def _markers(
+def _replicate_trace(
     line: Line,
     placed: Sequence[tuple[float, Replicate]],
     symbol: str,
@@ -228,10 +228,10 @@ def _markers(
 
 
 def _band(line: Line, at: Sequence[float], divisor: float, joined: bool) -> list[dict[str, Any]]:
-    if not joined or not line.banded or not any(len(spot.replicates) > 1 for spot in line.spots):
+    if not joined or not line.banded or not any(len(marker.replicates) > 1 for marker in line.markers):
         return []
-    low = [min((r.value for r in s.replicates), default=s.median) / divisor for s in line.spots]
-    high = [max((r.value for r in s.replicates), default=s.median) / divisor for s in line.spots]
+    low = [min((r.value for r in s.replicates), default=s.median) / divisor for s in line.markers]
+    high = [max((r.value for r in s.replicates), default=s.median) / divisor for s in line.markers]
     return [
         {
             "type": "scatter",

@@ -23,7 +23,9 @@ _GROUP_LETTERS = 20  # in a line of the name of a group of bars
 
 @dataclass(frozen=True)
 class Dot:
-    """A ratio of one series. url: where it leads."""
+    """A ratio of one series.
+
+    url: where it leads."""
 
     series: int
     ratio: float
@@ -56,7 +58,9 @@ def ratios_figure(rows: Sequence[tuple[str, Sequence[Dot]]], names: Sequence[str
 
 
 def _ratios_trace(series: int, name: str, dots: Sequence[tuple[int, Dot]]) -> dict[str, Any]:
-    """dots: with the index of their row."""
+    """Return the trace of the ratios of one version.
+
+    dots: with the index of their row."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -75,7 +79,9 @@ def _wrapped(name: str, letters: int) -> str:
 
 
 def versions_figure(versions: Versions, urls: Sequence[Sequence[str]]) -> Figure:
-    """urls: of each row's cells."""
+    """Return the figure of all workloads over the versions.
+
+    urls: of each row's cells."""
     rows = []
     for row, addresses in zip(versions.rows, urls, strict=True):
         dots: list[Dot] = []
@@ -89,7 +95,9 @@ def versions_figure(versions: Versions, urls: Sequence[Sequence[str]]) -> Figure
 
 
 def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:
-    """Totals over nodes, a line a kind, with the ideal from its first node. urls: trial → its address."""
+    """Totals over nodes, a line a kind, with the ideal from its first node.
+
+    urls: trial → its address."""
     divisor, unit = scale_for(max((line.total for line in table.lines), default=1.0), table.metric.unit)
     data: list[dict[str, Any]] = []
     for index, kind in enumerate(dict.fromkeys(line.kind for line in table.lines)):
@@ -106,7 +114,11 @@ def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:
 def _totals_trace(
     kind: str, index: int, lines: Sequence[TopologyLine], unit: str, divisor: float, urls: Mapping[int, str]
 ) -> dict[str, Any]:
-    """index: of the kind, by which it has its colour. unit: of the totals; divisor: to the unit shown."""
+    """Return the trace of the means over all workloads.
+
+    index: of the kind, by which it has its colour.
+    unit: of the totals.
+    divisor: to the unit shown."""
     texts = []
     for line in lines:
         texts.append(f"{escape(kind)}, {line.nodes} nodes<br><b>{format_quantity(line.total, unit)}</b>")
@@ -138,7 +150,9 @@ def _ideal_trace(index: int, nodes: int, of_one: float, divisor: float) -> dict[
 
 
 def values_figure(table: AccessMethodTable, columns: Sequence[tuple[str, str]], urls: Mapping[int, str]) -> Figure:
-    """Bars: a group a line of the table, a bar a column. columns: of all tables of the page, a colour each."""
+    """Bars: a group a line of the table, a bar a column.
+
+    columns: of all tables of the page, a colour each."""
     cells = [cell for _, row in table.lines for cell in row if cell is not None]
     divisor, unit = scale_for(max((cell.value for cell in cells), default=1.0), table.metric.unit)
     groups = list(range(len(table.lines)))
@@ -160,7 +174,10 @@ def _bars_trace(
     divisor: float,
     urls: Mapping[int, str],
 ) -> dict[str, Any]:
-    """column: (access method, build). cells: of each group, None where it was not measured."""
+    """Return the bars of one series.
+
+    column: (access method, build).
+    cells: of each group, None where it was not measured."""
     method, build = column
     heights: list[float | None] = []
     texts: list[str] = []

@@ -13,7 +13,7 @@ from typing import Any
 from results.domain.plan import label_of
 from results.queries.runs.runs import ConfigurationRow, RunDetail
 from results.queries.shared.ordering import DEFAULT, all_numbers
-from webapp.charts.medians import Line, Replicate, Spot, medians_figure
+from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.style import Figure
 from webapp.templatetags.teiten import configuration
 
@@ -24,7 +24,9 @@ COMPARED = ("installation", "access_method", "topology")
 
 @dataclass(frozen=True)
 class Panel:
-    """filters: dimension → the one value that all of the panel's configurations have."""
+    """One figure of a run's page.
+
+    filters: dimension → the one value that all of the panel's configurations have."""
 
     title: str
     figure: Figure
@@ -33,7 +35,11 @@ class Panel:
 
 @dataclass(frozen=True)
 class Panels:
-    """panels: at most MOST_PANELS. left_out: how many combinations are not drawn. series: names in colour order."""
+    """The figures of a run's page.
+
+    panels: at most MOST_PANELS.
+    left_out: how many combinations are not drawn.
+    series: names in colour order."""
 
     panels: tuple[Panel, ...]
     left_out: int
@@ -57,8 +63,11 @@ def run_panels(detail: RunDetail, trial_url: Callable[[int], str]) -> Panels:
 
 @dataclass(frozen=True)
 class _Axes:
-    """Which factor is which. x, series: '' where there is none. xs, names: their levels. rest: what tells panels
-    apart."""
+    """Which factor is which.
+
+    x, series: '' where there is none.
+    xs, names: their levels.
+    rest: what tells panels apart."""
 
     x: str
     xs: Sequence[str]
@@ -106,7 +115,7 @@ def _figure(
     lines = []
     for index, name in enumerate(axes.names):
         of_line = [row for row in rows if row.levels.get(axes.series, "") == name]
-        lines.append(Line(name, index, _spots(of_line, axes)))
+        lines.append(Line(name, index, _markers(of_line, axes)))
     return medians_figure(
         axes.xs,
         lines,
@@ -118,13 +127,13 @@ def _figure(
     )
 
 
-def _spots(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[Spot, ...]:
+def _markers(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[Marker, ...]:
     index_of = {level: index for index, level in enumerate(axes.xs)}
-    spots: list[Spot] = []
+    markers: list[Marker] = []
     for row in rows:
         if row.median is not None:
-            spots.append(Spot(index_of.get(row.levels.get(axes.x, ""), 0), row.median, _replicates(row)))
-    return tuple(spots)
+            markers.append(Marker(index_of.get(row.levels.get(axes.x, ""), 0), row.median, _replicates(row)))
+    return tuple(markers)
 
 
 def _replicates(row: ConfigurationRow) -> tuple[Replicate, ...]:

@@ -15,13 +15,15 @@ from webapp.charts import events as happened
 from webapp.charts.tracks import CPU, DISK, HEIGHT, NAMES, WIDTH, Axis, Mark, Tick, Track, tracks
 from webapp.charts.wires import LOAD, Edge, Wire, gutter_width, lanes, loads, streams, wires
 
-__all__ = ["HEIGHT", "NAMES", "WIDTH", "Drawing", "Row", "draw"]
+__all__ = ["HEIGHT", "NAMES", "WIDTH", "Drawing", "NodeRow", "draw"]
 
 
 @dataclass(frozen=True)
-class Row:
-    """One node. program: with its version, '' for a client. machine: the row with this machine's CPU and disk, where
-    not this."""
+class NodeRow:
+    """One node.
+
+    program: with its version, '' for a client.
+    machine: the row with this machine's CPU and disk, where not this."""
 
     name: str
     program: str
@@ -34,11 +36,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Drawing:
-    """gutter: its width in px. ticks: of the time axis below all tracks, empty without tracks. marks: the trial's
-    events. looks: of the wires there are. scale: what a full height means for lag, '' without lag. end_x:
-    where the load ended, None where the axis ends there."""
+    """A topology as boxes and lines.
 
-    rows: tuple[Row, ...]
+    gutter: its width in px.
+    ticks: of the time axis below all tracks, empty without tracks.
+    marks: the trial's events.
+    looks: of the wires there are.
+    scale: what a full height means for lag, '' without lag.
+    end_x: where the load ended, None where the axis ends there."""
+
+    rows: tuple[NodeRow, ...]
     gutter: int
     ticks: tuple[Tick, ...]
     marks: tuple[Mark, ...]
@@ -60,9 +67,14 @@ def draw(
     duration_s: float | None,
     roles: Sequence[Role] = (),
 ) -> Drawing | None:
-    """spec: a `TrialSpec` as JSON. checks: {name, node, actual, passed}; events: {at_s, kind, node, text}. series: any;
-    those of NAMES are drawn. duration_s: length of the measured window. roles: of the topology, as far as this Teiten
-    knows it. None where the trial names no agents."""
+    """Return the drawing of a topology. None where the trial names no agents.
+
+    spec: a `TrialSpec` as JSON.
+    checks: {name, node, actual, passed}.
+    events: {at_s, kind, node, text}.
+    series: any; those of NAMES are drawn.
+    duration_s: length of the measured window.
+    roles: of the topology, as far as this Teiten knows it."""
     agents: Mapping[str, str] = spec.get("agents") or {}
     if not agents:
         return None
@@ -73,7 +85,7 @@ def draw(
     machines = _Machines.of(agents, names, series)
     axis = Axis.over(series, duration_s)
     rows = tuple(
-        Row(
+        NodeRow(
             name=name,
             program=_program(spec, name, roles),
             agent=agents[name],

@@ -20,12 +20,13 @@ _MOST_TICKS = 6
 
 @dataclass(frozen=True)
 class Track:
-    """A quantity over the window: line and area as SVG paths in WIDTH × HEIGHT. said: mean and maximum over the
-    window, in words."""
+    """A quantity over the window: line and area as SVG paths in WIDTH × HEIGHT.
+
+    summary: mean and maximum over the window, in words."""
 
     kind: str
     title: str
-    said: str
+    summary: str
     line: str
     area: str
 
@@ -39,7 +40,10 @@ class Tick:
 
 @dataclass(frozen=True)
 class Mark:
-    """An event in all tracks. width: of a span, 0 for a moment. colour: place in the palette."""
+    """An event in all tracks.
+
+    width: of a span, 0 for a moment.
+    colour: place in the palette."""
 
     x: float
     width: float
@@ -48,8 +52,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Axis:
-    """Seconds → a track's units. window_s: length of the measured window. most_lag: bytes at full height, of all
-    nodes."""
+    """Seconds → a track's units.
+
+    window_s: length of the measured window.
+    most_lag: bytes at full height, of all nodes."""
 
     window_s: float
     end_s: float
@@ -95,7 +101,9 @@ def _last_s(series: Sequence[Series]) -> float:
 
 
 def tracks(node: str, machine: str, series: Sequence[Series], axis: Axis) -> Iterator[Track]:
-    """machine: the node under which its machine's numbers are filed; '' where another row shows them."""
+    """Return the tracks of every node.
+
+    machine: the node under which its machine's numbers are filed; '' where another row shows them."""
     for one in _of(series, CPU, machine):
         if not one.label:
             yield _track("cpu", "CPU busy", one.times(), one.values, "%", 100.0, axis)
@@ -142,10 +150,10 @@ def _mean_and_maximum(points: Sequence[tuple[float, float]], window_s: float, un
     known = [value for at_s, value in points if value == value and at_s < window_s]
     if not known:
         return "not known"
-    return f"mean {_said(sum(known) / len(known), unit)}, at most {_said(max(known), unit)}"
+    return f"mean {_rounded(sum(known) / len(known), unit)}, at most {_rounded(max(known), unit)}"
 
 
-def _said(value: float, unit: str) -> str:
+def _rounded(value: float, unit: str) -> str:
     return f"{value:.0f} %" if unit == "%" else format_quantity(value, unit)
 
 

@@ -26,7 +26,9 @@ ROW, GAP, BOTTOM, TOP = 150, 44, 44, 26
 
 
 class _Panel(NamedTuple):
-    """One row of the figure. y_axis: what its axis has beside the usual."""
+    """One row of the figure.
+
+    y_axis: what its axis has beside the usual."""
 
     title: str
     traces: list[dict[str, Any]]
@@ -40,8 +42,11 @@ def timeline(
     duration_s: float | None,
     nodes: Mapping[str, str] | None = None,
 ) -> Figure | None:
-    """series: any; those of NAMES without a label are drawn, and all waits. events: {at_s, kind, node, text}.
-    nodes: role → agent. None when there is nothing to draw."""
+    """Return the figure of a trial over time. None when there is nothing to draw.
+
+    series: any; those of NAMES without a label are drawn, and all waits.
+    events: {at_s, kind, node, text}.
+    nodes: role → agent."""
     plain = [one for one in series if not one.label]
     panels = [*_rate_panel(plain), *_latency_panel(plain, latencies)]
     for node in sorted({one.node for one in series if one.name.startswith(("cpu.", waits.NAME))}):

@@ -25,7 +25,10 @@ _SHADES = (85, 55, 30)  # percent; static/css/figures.css has the same for the k
 
 @dataclass(frozen=True)
 class Paint:
-    """colour: number of the palette's colour; shade: 0 is the deepest."""
+    """How one wait event is drawn.
+
+    colour: number of the palette's colour.
+    shade: 0 is the deepest."""
 
     colour: int
     shade: int

@@ -13,7 +13,7 @@ from typing import Any
 
 from results.domain.measurement.histogram import Histogram, bucket_bounds_us, bucket_of
 from results.domain.measurement.series import Series
-from results.domain.statistics.movement import WAITS, Movement
+from results.domain.statistics.metric_changes import WAITS, MetricChange
 from results.domain.units import format_quantity, scale_for
 from results.queries.why.why import MEAN, RATE, Side
 from webapp.charts.style import Figure, axis, colour, escape, glyph, layout, mark, numbers
@@ -30,7 +30,9 @@ _OTHER_PAINT = Paint(0, 1)
 
 @dataclass(frozen=True)
 class Look:
-    """How a configuration is called and coloured in every figure. index: of its colour and mark."""
+    """How a configuration is called and coloured in every figure.
+
+    index: of its colour and mark."""
 
     name: str
     index: int
@@ -330,7 +332,7 @@ def _share_trace(row: str, share: Share, y: float) -> dict[str, Any]:
     }
 
 
-def costs(changes: Sequence[Movement], looks: Sequence[Look], trial_url: Callable[[int], str]) -> Figure | None:
+def costs(changes: Sequence[MetricChange], looks: Sequence[Look], trial_url: Callable[[int], str]) -> Figure | None:
     """A row a quantity: the median of each configuration as a bar, every replicate as a dot that leads to its trial."""
     if not changes:
         return None
@@ -365,7 +367,7 @@ def costs(changes: Sequence[Movement], looks: Sequence[Look], trial_url: Callabl
 
 
 def _cost(
-    change: Movement, looks: Sequence[Look], divisor: float, trial_url: Callable[[int], str]
+    change: MetricChange, looks: Sequence[Look], divisor: float, trial_url: Callable[[int], str]
 ) -> list[dict[str, Any]]:
     traces: list[dict[str, Any]] = []
     for place, (look, values) in enumerate(zip(looks, (change.base, change.other), strict=True)):

@@ -25,8 +25,10 @@ _WAITED_FOR = ("sync", "quorum", "potential")
 
 @dataclass(frozen=True)
 class Edge:
-    """Something that flows. look: load, queries, async, sync, control, or broken. text: of the arrow, for the row that
-    it leads to."""
+    """Something that flows.
+
+    look: load, queries, async, sync, control, or broken.
+    text: of the arrow, for the row that it leads to."""
 
     source: str
     target: str
@@ -36,7 +38,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Wire:
-    """A piece of a wire within a row: from (x1, y1) to (x2, y2). tip: the points of its arrow, '' without one."""
+    """A piece of a wire within a row: from (x1, y1) to (x2, y2).
+
+    tip: the points of its arrow, '' without one."""
 
     look: str
     x1: float
@@ -48,7 +52,10 @@ class Wire:
 
 @dataclass(frozen=True)
 class Lane:
-    """The place of a source's wire. number: from the left, 0 first. first, last: the rows between which it runs."""
+    """The place of a source's wire.
+
+    number: from the left, 0 first.
+    first, last: the rows between which it runs."""
 
     number: int
     first: int
@@ -73,8 +80,9 @@ def _load_text(load: Load, count: int) -> str:
 
 
 def streams(checks: Sequence[Mapping[str, Any]], names: Container[str], services: Container[str]) -> Iterator[Edge]:
-    """What each node has from another, as checks of the trial say. services: nodes that are neither servers nor
-    poolers."""
+    """What each node has from another, as checks of the trial say.
+
+    services: nodes that are neither servers nor poolers."""
     states = {str(check["node"]): str(check["actual"]) for check in checks if check["name"] == _SYNC_STATE}
     for check in checks:
         node, match = str(check["node"]), _FROM.fullmatch(str(check["name"]))

@@ -18,7 +18,9 @@ _LEVEL = ("label", "apply", "check", "expected", "revert")
 
 @dataclass(frozen=True)
 class LevelRow:
-    """One level as typed. problem: what is wrong with it."""
+    """One level as typed.
+
+    problem: what is wrong with it."""
 
     label: str = ""
     apply: str = ""
@@ -30,7 +32,10 @@ class LevelRow:
 
 @dataclass(frozen=True)
 class HostForm:
-    """What the page shows. roles: with blanks between. problems: field → what is wrong with it."""
+    """What the page shows.
+
+    roles: with blanks between.
+    problems: field → what is wrong with it."""
 
     name: str = ""
     help: str = ""
@@ -58,7 +63,9 @@ def described(factor: HostFactor) -> HostForm:
 
 
 def factor_posted(posted: QueryDict, name: str = "") -> HostFactor:
-    """What was posted → the factor. name: of the one that is changed, '' for a new one. Raises DefinitionError."""
+    """What was posted → the factor. Raises DefinitionError.
+
+    name: of the one that is changed, '' for a new one."""
     rows = [row for row in _posted_levels(posted) if any(vars(row).values())]
     problems = list(_same_labels(rows))
     mapping: dict[str, Any] = {

@@ -43,8 +43,14 @@ class Posted(Protocol):
 
 @dataclass(frozen=True)
 class Input:
-    """name: dotted. control: text, number, select, textarea. choices: (value, text). list: id of a datalist.
-    refreshes: other inputs hang on its value. upload: its text can be read from files."""
+    """One field of the plan form.
+
+    name: dotted.
+    control: text, number, select, textarea.
+    choices: (value, text).
+    list: id of a datalist.
+    refreshes: other inputs hang on its value.
+    upload: its text can be read from files."""
 
     name: str
     label: str
@@ -71,7 +77,7 @@ class Collector:
 
 
 @dataclass(frozen=True)
-class Row:
+class FactorRow:
     name: str
     value: str
 
@@ -83,10 +89,10 @@ class PlanForm:
     agents: tuple[Input, ...]
     parameters: tuple[Input, ...]
     topology_parameters: tuple[Input, ...]
-    settings: tuple[Row, ...]
-    host: tuple[Row, ...]
+    settings: tuple[FactorRow, ...]
+    host: tuple[FactorRow, ...]
     host_names: tuple[tuple[str, str], ...]
-    factors: tuple[Row, ...]
+    factors: tuple[FactorRow, ...]
     exclude: str
     initdb: str
     collectors: tuple[Collector, ...]
@@ -107,9 +113,11 @@ def describe(
     posted: Posted | None = None,
     host: Mapping[str, str] | None = None,
 ) -> PlanForm:
-    """A plan's mapping, right or wrong → what the form shows. agents, installations: names to choose from. posted: what
-    the mapping was made of: shown as typed where the mapping does not hold it all. host: host factors that the agents
-    have → what they are."""
+    """A plan's mapping, right or wrong → what the form shows.
+
+    agents, installations: names to choose from.
+    posted: what the mapping was made of: shown as typed where the mapping does not hold it all.
+    host: host factors that the agents have → what they are."""
     typed_rows = _mapped_rows(mapping) if posted is None else _posted_rows(posted)
     workload, topology = _kinds(mapping, kinds)
     about = _about(workload, _table(mapping, "parameters"))
@@ -175,7 +183,9 @@ def _general_inputs(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Input, ..
 
 @dataclass(frozen=True)
 class _About:
-    """What the form says of the workload. until_done: with these values it is measured until its work is done.
+    """What the form says of the workload.
+
+    until_done: with these values it is measured until its work is done.
     timed_part: the part of it that lasts as long as the plan says, '' where none does."""
 
     name: str = ""
@@ -345,7 +355,9 @@ def _varied(mapping: Mapping[str, Any]) -> set[str]:
 
 
 def _input(parameter: Parameter, name: str, value: Any, *, optional: bool = False) -> Input:
-    """optional: the default can be chosen by its value too, and is then written into the plan."""
+    """Return the field of one parameter.
+
+    optional: the default can be chosen by its value too, and is then written into the plan."""
     default = text_of(parameter.default)
     control = _CONTROLS.get(parameter.kind, "text")
     text = "" if value is None else text_of(value)
@@ -367,7 +379,9 @@ def _input(parameter: Parameter, name: str, value: Any, *, optional: bool = Fals
 
 
 def _choices(parameter: Parameter, default: str, *, with_default: bool) -> tuple[tuple[str, str], ...]:
-    """(value, text), the default first, under no value. with_default: under its own value as well."""
+    """(value, text), the default first, under no value.
+
+    with_default: under its own value as well."""
     choices = tuple((choice, choice) for choice in parameter.choices)
     if parameter.kind is Kind.BOOLEAN:
         choices = (("true", "yes"), ("false", "no"))
@@ -396,7 +410,9 @@ def _chooser(parameter: Parameter, value: Any, kinds: Mapping[str, Any]) -> Inpu
 
 
 def agent_inputs(values: Mapping[str, Any], roles: Sequence[str], known: Sequence[str]) -> Iterable[Input]:
-    """A chooser for each role, the server that takes the load first. known: names of agents."""
+    """A chooser for each role, the server that takes the load first.
+
+    known: names of agents."""
     for role in dict.fromkeys([*roles, *values]):
         value = text_of(values.get(role, ""))
         names = [*known, *([value] if value and value not in known else [])]
@@ -444,8 +460,11 @@ def _targets(workload: WorkloadSpec | None, kinds: Kinds, host: Mapping[str, str
     return (*choices, *((f"host.{name}", text) for name, text in host.items()))
 
 
-def _rows(values: Sequence[tuple[str, str]]) -> tuple[Row, ...]:
-    return (*(Row(name, value) for name, value in values), *[Row("", "")] * (SPARE_ROWS if not values else 1))
+def _rows(values: Sequence[tuple[str, str]]) -> tuple[FactorRow, ...]:
+    return (
+        *(FactorRow(name, value) for name, value in values),
+        *[FactorRow("", "")] * (SPARE_ROWS if not values else 1),
+    )
 
 
 def _table(mapping: Mapping[str, Any], name: str) -> Mapping[str, Any]:

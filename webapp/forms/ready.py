@@ -21,7 +21,7 @@ from workers.registry import kinds
 HEAP = "heap"
 
 
-class Asked(Protocol):
+class RecipeOptions(Protocol):
     """What a QueryDict offers."""
 
     def get(self, name: str, /) -> Any: ...
@@ -38,7 +38,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """What the page shows. field: what the options are called when they are sent; agent: the one they are of."""
+    """What the page shows.
+
+    field: what the options are called when they are sent.
+    agent: the one they are of."""
 
     size: str
     agents: tuple[Input, ...]
@@ -71,14 +74,14 @@ def found(slug: str) -> Ready:
     return ready
 
 
-def plan_of(ready: Ready, asked: Asked, name: str = "") -> dict[str, Any]:
+def plan_of(ready: Ready, options: RecipeOptions, name: str = "") -> dict[str, Any]:
     """The address's choice → the plan's mapping. Raises PlanError by field."""
-    size = str(asked.get("size") or "").strip()
+    size = str(options.get("size") or "").strip()
     return ready.plan(
         size=typed(ready.size, size) if size else None,
-        agents={role: agent for role in ready.roles if (agent := asked.get(f"agents.{role}"))},
-        installations=asked.getlist("installations"),
-        builds=[build_of(text) for text in asked.getlist("builds")],
+        agents={role: agent for role in ready.roles if (agent := options.get(f"agents.{role}"))},
+        installations=options.getlist("installations"),
+        builds=[build_of(text) for text in options.getlist("builds")],
         name=name,
     )
 
@@ -89,17 +92,19 @@ def build_of(text: str) -> Build:
     return Build(installation, access_method) if installation else Build(access_method, HEAP)
 
 
-def describe(ready: Ready, asked: Asked, agents: Sequence[AgentRow], *, sent: bool = False) -> Choice:
+def describe(ready: Ready, options: RecipeOptions, agents: Sequence[AgentRow], *, sent: bool = False) -> Choice:
     """What to choose from, as asked so far: without an agent the first that is ready, without PostgreSQL all that are
-    sensible. sent: the choice was made, and what is not in it was not chosen."""
+    sensible.
+
+    sent: the choice was made, and what is not in it was not chosen."""
     main = ready.roles[0]
-    values = {role: str(asked.get(f"agents.{role}") or "") for role in ready.roles}
+    values = {role: str(options.get(f"agents.{role}") or "") for role in ready.roles}
     values[main] = values[main] or _first_usable(agents)
     agent = _named(values[main], agents)
     field = _field(ready)
-    chosen = set(asked.getlist(field)) if sent or field in asked else set(sensible(ready, agent))
+    chosen = set(options.getlist(field)) if sent or field in options else set(sensible(ready, agent))
     return Choice(
-        size=str(asked.get("size") or "") or text_of(ready.laptop),
+        size=str(options.get("size") or "") or text_of(ready.laptop),
         agents=tuple(agent_inputs(values, ready.roles, [agent.name for agent in agents])),
         agent=values[main],
         field=field,

@@ -33,7 +33,9 @@ def index(request: HttpRequest) -> HttpResponse:
 def _section(
     number: int, table: AccessMethodTable, columns: Sequence[Column], colours: Mapping[Column, object]
 ) -> dict[str, Any]:
-    """columns: of all tables, each with a colour."""
+    """Return one section of the page.
+
+    columns: of all tables, each with a colour."""
     cells = [cell for _, row in table.lines for cell in row if cell is not None]
     urls = {trial_id: trial_url(trial_id) for cell in cells for trial_id in cell.trial_ids}
     builds = dict.fromkeys(build for _, build in table.columns)

@@ -51,10 +51,10 @@ def _run_ids(fields: QueryDict) -> list[int]:
     texts = [text for text in fields.getlist("run") if text]
     if not texts:
         raise TeitenError("No run is named.", where="run", todo="Choose the runs that are to have more replicates.")
-    numbers = [number(text) for text in texts]
-    if None in numbers:
-        raise NotFound(f"There is no run {texts[numbers.index(None)]}.")
-    return sorted({run_id for run_id in numbers if run_id is not None})
+    ids = [number(text) for text in texts]
+    if None in ids:
+        raise NotFound(f"There is no run {texts[ids.index(None)]}.")
+    return sorted({run_id for run_id in ids if run_id is not None})
 
 
 def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:

@@ -41,8 +41,11 @@ TITLES = {
 
 @dataclass(frozen=True)
 class DiffQuery:
-    """What the address of the page asks for. left, right: 'trial:12', 'run:3', 'agent:db1'; '' is not chosen yet. show:
-    'all' lists equal keys too. search: part of a key or of a value."""
+    """What the address of the page asks for.
+
+    left, right: 'trial:12', 'run:3', 'agent:db1'; '' is not chosen yet.
+    show: 'all' lists equal keys too.
+    search: part of a key or of a value."""
 
     left: str
     right: str
@@ -122,7 +125,9 @@ def _counts(compared: Compared) -> dict[Cause, int]:
 
 @dataclass(frozen=True)
 class DiffRow:
-    """One key of both sides. node: '' where the layer has one role only."""
+    """One key of both sides.
+
+    node: '' where the layer has one role only."""
 
     key: str
     node: str
@@ -134,7 +139,9 @@ class DiffRow:
 
 
 class LayerGroup(NamedTuple):
-    """The rows of one layer. equal: how many of its keys are the same on both sides."""
+    """The rows of one layer.
+
+    equal: how many of its keys are the same on both sides."""
 
     title: str
     rows: list[DiffRow]

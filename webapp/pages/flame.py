@@ -119,7 +119,9 @@ def _comparison(comparison: Comparison, by_total: bool) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two that are compared. address: of its flame chart."""
+    """One of the two that are compared.
+
+    address: of its flame chart."""
 
     name: str
     profile: Profile

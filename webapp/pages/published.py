@@ -21,7 +21,9 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Cell:
-    """trial_id: the trial that has this number; 0 where it is none's. published: differs from what is recomputed."""
+    """One cell of a published table.
+
+    trial_id: the trial that has this number; 0 where it is none's. published: differs from what is recomputed."""
 
     text: str
     trial_id: int

@@ -22,7 +22,10 @@ class Head:
 
 @dataclass(frozen=True)
 class GridCell:
-    """text: the number, or the state in short. share: how much of the trial is over, in percent; None = unknown."""
+    """One trial in the matrix.
+
+    text: the number, or the state in short.
+    share: how much of the trial is over, in percent; None = unknown."""
 
     trial_id: int
     block: int
@@ -43,8 +46,12 @@ class GridRow:
 
 
 @dataclass(frozen=True)
-class Grid:
-    """factors: those that have more than one level; constant: 'factor level' of the others. unit: of the numbers."""
+class RunMatrix:
+    """A run's matrix as rows of a table.
+
+    factors: those that have more than one level.
+    constant: 'factor level' of the others.
+    unit: of the numbers."""
 
     factors: tuple[str, ...]
     constant: tuple[str, ...]
@@ -53,11 +60,11 @@ class Grid:
     unit: str
 
 
-def grid(detail: RunDetail) -> Grid:
+def run_matrix(detail: RunDetail) -> RunMatrix:
     varied = [str(factor["name"]) for factor in detail.factors if len(factor["levels"]) > 1]
     divisor, unit = _scale(detail)
     headings = _headings([[row.levels.get(name, "") for name in varied] for row in detail.configurations])
-    return Grid(
+    return RunMatrix(
         factors=tuple(name.removeprefix("setting.") for name in varied) or ("configuration",),
         constant=_constants(detail),
         blocks=tuple(sorted({cell.block for row in detail.configurations for cell in row.cells})),
@@ -84,7 +91,10 @@ def _scale(detail: RunDetail) -> tuple[float, str]:
 
 
 def _row(configuration: ConfigurationRow, heads: tuple[Head, ...], factors: int, unit: str, divisor: float) -> GridRow:
-    """factors: how many are varied. unit: the metric's own."""
+    """Return the row of one configuration.
+
+    factors: how many are varied.
+    unit: the metric's own."""
     return GridRow(
         heads=heads,
         opens_group=factors > 1 and len(heads) == factors,
@@ -102,7 +112,9 @@ def _spread(configuration: ConfigurationRow) -> str:
 
 
 def _headings(levels: Sequence[Sequence[str]]) -> list[tuple[Head, ...]]:
-    """For each row the headings that begin there. levels: of each row, those of the factors that are varied."""
+    """For each row the headings that begin there.
+
+    levels: of each row, those of the factors that are varied."""
     if levels and not levels[0]:
         return [(Head("the only one", 1),) for _ in levels]
     headings = []

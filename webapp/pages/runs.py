@@ -24,7 +24,7 @@ from webapp.charts.run import run_panels
 from webapp.charts.style import key
 from webapp.links import trial_url
 from webapp.pages.common import number, toml_file
-from webapp.pages.run_matrix import grid
+from webapp.pages.run_matrix import run_matrix
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration, duration, seconds_between
 from workers.registry import kinds
@@ -68,7 +68,7 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "heading": _heading(detail),
         "ended": run.state in ENDED_RUNS,
         "left_out": prod(len(factor["levels"]) for factor in detail.factors) - run.configurations,
-        "grid": grid(detail),
+        "matrix": run_matrix(detail),
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
         "key": key(panels.series),

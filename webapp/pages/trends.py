@@ -98,8 +98,9 @@ def may_remove(request: HttpRequest, author_id: int | None) -> bool:
 
 @dataclass(frozen=True)
 class ShiftRow:
-    """A change as the page tells it. runs: of the two points. environment: what changed around, between the same
-    levels."""
+    """A change as the page tells it. runs: of the two points.
+
+    environment: what changed around, between the same levels."""
 
     shift: Shift
     last: TrendPoint
@@ -114,7 +115,9 @@ class ShiftRow:
 
 @dataclass(frozen=True)
 class LevelRow:
-    """One level of x as a row of the table. cells: a point a line, None where the line has none."""
+    """One level of x as a row of the table.
+
+    cells: a point a line, None where the line has none."""
 
     level: str
     run_id: int | None
@@ -181,7 +184,9 @@ def sentence(trend: Trend, line: TrendLine) -> tuple[str, str, Kind | None]:
 
 
 def shift_rows(trend: Trend, rows_of: Mapping[int, Sequence[ConfigurationRow]]) -> list[ShiftRow]:
-    """Newest first. rows_of: run → its configurations."""
+    """Newest first.
+
+    rows_of: run → its configurations."""
     around = {(name, one.left, one.right): one for one in trend.environments for name in one.lines}
     rows = []
     for line in trend.lines:
@@ -237,7 +242,9 @@ def level_rows(trend: Trend, unit: tuple[float, str]) -> list[LevelRow]:
 
 
 def _level_row(level: str, points: Sequence[TrendPoint | None], trend: Trend, unit: tuple[float, str]) -> LevelRow:
-    """points: one a line."""
+    """Return the row of one level.
+
+    points: one a line."""
     there = [point for point in points if point is not None]
     versions = dict.fromkeys(version for point in there for version in point.versions)
     return LevelRow(

@@ -81,7 +81,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Group:
-    """nodes: the columns, where the same number is there of several nodes; else empty."""
+    """Measurements under one heading.
+
+    nodes: the columns, where the same number is there of several nodes; else empty."""
 
     title: str
     nodes: tuple[str, ...]
@@ -101,7 +103,9 @@ class Fact:
 
 @dataclass(frozen=True)
 class Table:
-    """Metrics that have the same labels (queries, scripts, tables of the database). lines: label → a cell a column.
+    """Metrics that have the same labels (queries, scripts, tables of the database).
+
+    lines: label → a cell a column.
     again: another node's table of the same title stands above it."""
 
     title: str
@@ -113,9 +117,13 @@ class Table:
 
 @dataclass(frozen=True)
 class ByLoad:
-    """What each of several loads reached. noun: what tells them apart. lines: name → a cell a column. beside: those
-    that only read beside the workload and are in no total. totals: of all that run the workload. means: totals / the
-    number of these, where such a mean says something."""
+    """What each of several loads reached.
+
+    noun: what tells them apart.
+    lines: name → a cell a column.
+    beside: those that only read beside the workload and are in no total.
+    totals: of all that run the workload.
+    means: totals / the number of these, where such a mean says something."""
 
     noun: str
     columns: tuple[MeasurementRow, ...]
@@ -133,8 +141,9 @@ class ByLoad:
 def by_load(
     rows: Sequence[MeasurementRow], loads: Sequence[Mapping[str, Any]]
 ) -> tuple[ByLoad | None, list[MeasurementRow]]:
-    """(what each load reached, all rows that are not in it). loads: of the trial's spec, with `name` and `workload`;
-    None with fewer than two."""
+    """(what each load reached, all rows that are not in it).
+
+    loads: of the trial's spec, with `name` and `workload`; None with fewer than two."""
     names = {str(load["name"]) for load in loads}
     cells: dict[tuple[str, str], MeasurementRow] = {}
     totals: dict[str, MeasurementRow] = {}
@@ -155,7 +164,10 @@ def _loads_table(
     totals: Mapping[str, MeasurementRow],
     loads: Sequence[Mapping[str, Any]],
 ) -> ByLoad:
-    """cells: by metric and load. totals: by metric."""
+    """Return the table of several loads.
+
+    cells: by metric and load.
+    totals: by metric."""
     columns: dict[str, MeasurementRow] = {}
     for (metric, _), row in cells.items():
         columns.setdefault(metric, row)

@@ -142,7 +142,9 @@ def _content(layers: tuple[LayerRow, ...], kind: LayerKind) -> list[tuple[str, M
 
 @dataclass(frozen=True)
 class Phase:
-    """x, width: place in the bar, in thousandths."""
+    """One phase of an attempt.
+
+    x, width: place in the bar, in thousandths."""
 
     name: str
     seconds: float

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.domain.statistics.movement import Value, sentence
+from results.domain.statistics.metric_changes import Value, sentence
 from results.queries.comparison.baselines import CELL
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.comparison.more_replicates import own_level
@@ -81,12 +81,16 @@ def _kept(selection: Selection) -> list[tuple[str, str]]:
 
 
 def _joined(query: str, cell: Mapping[str, str]) -> str:
-    """cell: the fields that name it, as of `webapp.why.state.PLACE`."""
+    """Return the query with the cell appended.
+
+    cell: the fields that name it, as of `webapp.why.state.PLACE`."""
     return "&".join(part for part in (query, urlencode(cell)) if part)
 
 
 def _context(comparison: Comparison, point: Point | None, query: str) -> dict[str, Any]:
-    """query: the comparison's."""
+    """Return what the page shows.
+
+    query: the comparison's."""
     context: dict[str, Any] = {"comparison": comparison, "chosen": comparison.selection, "point": point}
     context["explorer"] = f"{reverse('comparison')}?{query}"
     if point is None:

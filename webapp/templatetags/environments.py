@@ -94,7 +94,10 @@ def _size(size_bytes: int, other_values: Sequence[Any]) -> str:
 
 @dataclass(frozen=True)
 class Head:
-    """The line above a comparison. told: what a reader must see, and of which series. more: what is left out there."""
+    """The line above a comparison.
+
+    told: what a reader must see, and of which series.
+    more: what is left out there."""
 
     intended: tuple[tuple[str, str, tuple[str, ...]], ...]
     same: int

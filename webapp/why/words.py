@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from results.domain.measurement.query_plans import PLANNED
-from results.domain.statistics.movement import WAITS, Movement, Sentence, State, Value
+from results.domain.statistics.metric_changes import WAITS, MetricChange, Sentence, State, Value
 from results.domain.units import format_quantity
 from results.queries.comparison.compare import Comparison, Point
 from results.queries.why.why import Gap, PlanPair, Side, Why
@@ -27,8 +27,10 @@ COSTS = ("wal", "blocks.hit", "blocks.read", "blocks.written", "disk.read", "dis
 
 @dataclass(frozen=True)
 class Headline:
-    """The comparison's own metric. cells: ratio of the cells' values, as in the comparison. ratio, low, high: the
-    verdict's, of the geometric means."""
+    """The comparison's own metric.
+
+    cells: ratio of the cells' values, as in the comparison.
+    ratio, low, high: the verdict's, of the geometric means."""
 
     base: str
     other: str
@@ -73,7 +75,7 @@ def clauses(sentence: Sentence) -> list[Clause]:
     """Those that something is true of. Of what cannot be told apart from chance the change is given with its reach."""
     filled = []
     for state, begins in _BEGINS.items():
-        changes: Sequence[Movement] = getattr(sentence, state)
+        changes: Sequence[MetricChange] = getattr(sentence, state)
         if changes:
             named = tuple((_text(change), _anchor(change)) for change in changes[:MOST_NAMED])
             filled.append(Clause(begins, named, more=len(changes[MOST_NAMED:])))
@@ -82,7 +84,7 @@ def clauses(sentence: Sentence) -> list[Clause]:
     return filled
 
 
-def _text(change: Movement) -> str:
+def _text(change: MetricChange) -> str:
     """The name of what was measured, and how it changed: 'WAL +7.9 %'."""
     if change.state in (State.NONE, State.SAME):
         return change.said
@@ -104,7 +106,7 @@ def percent_change(ratio: float) -> str:
     return f"×{ratio:,.2f}" if ratio >= 2 else f"{100 * (ratio - 1):+.1f} %".replace("-", "−")
 
 
-def _anchor(change: Movement) -> str:
+def _anchor(change: MetricChange) -> str:
     """The id of its row in the table; '' where it has none."""
     if change.state is State.NONE:
         return ""
@@ -114,10 +116,12 @@ def _anchor(change: Movement) -> str:
 
 @dataclass(frozen=True)
 class MetricChangeRow:
-    """A line of a table. dots: for both configurations, (position between the smallest and the largest in percent,
-    trial) of every replicate."""
+    """A line of a table.
 
-    movement: Movement
+    dots: for both configurations, (position between the smallest and the largest in percent, trial) of every
+        replicate."""
+
+    change: MetricChange
     anchor: str
     base: str
     other: str
@@ -125,16 +129,16 @@ class MetricChangeRow:
     dots: tuple[tuple[tuple[float, int], ...], ...]
 
 
-def rows(changes: Sequence[Movement]) -> list[MetricChangeRow]:
+def rows(changes: Sequence[MetricChange]) -> list[MetricChangeRow]:
     """All but what is 0 in every trial of both."""
     return [_row(change) for change in changes if change.state is not State.NONE]
 
 
-def _row(change: Movement) -> MetricChangeRow:
+def _row(change: MetricChange) -> MetricChangeRow:
     values = [replicate.value for replicate in (*change.base, *change.other)]
     low, high = min(values), max(values)
     return MetricChangeRow(
-        movement=change,
+        change=change,
         anchor=_anchor(change),
         base=format_quantity(change.base_median, change.unit),
         other=format_quantity(change.other_median, change.unit),
@@ -163,7 +167,7 @@ class Part:
     missing: tuple[str, ...]
 
 
-def parts(looks: Sequence[Look], changes: Sequence[Movement]) -> dict[str, Part]:
+def parts(looks: Sequence[Look], changes: Sequence[MetricChange]) -> dict[str, Part]:
     """The figures by name."""
     costs = [change for change in changes if change.name in COSTS and change.state is not State.NONE]
     has_busy, has_waits, has_wal = _has("cpu.busy"), _has(WAITS), _has("wal.bytes")
@@ -250,7 +254,10 @@ def _gap(gap: Gap) -> str:
 
 @dataclass(frozen=True)
 class Plan:
-    """A query's plans. marks: lines that differ in what the planner chose. open: shown without a click."""
+    """A query's plans.
+
+    marks: lines that differ in what the planner chose.
+    open: shown without a click."""
 
     of: PlanPair
     marks: int
@@ -258,8 +265,10 @@ class Plan:
 
 
 def plans(pairs: Sequence[PlanPair], query: str = "") -> list[Plan]:
-    """query: the one that the cells are of, whose plans come first and are open; without it the first that differ
-    are open."""
+    """Return the query plans of both cells, pair by pair.
+
+    query: the one that the cells are of, whose plans come first and are open; without it the first that differ are
+        open."""
     has_query = any(pair.label == query for pair in pairs)
     shown: list[Plan] = []
     opened = 0

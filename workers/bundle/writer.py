@@ -21,7 +21,9 @@ _UNFINISHED = "unfinished"
 
 @dataclass(frozen=True)
 class Archived:
-    """A finished bundle. path: relative to the bundle folder."""
+    """A finished bundle.
+
+    path: relative to the bundle folder."""
 
     path: str
     sha256: str

@@ -26,7 +26,9 @@ exit "$status"
 
 @dataclass(frozen=True)
 class Event:
-    """Implements `workers.interfaces.HostEvent`. trial: '<run>/<trial>'."""
+    """Implements `workers.interfaces.HostEvent`.
+
+    trial: '<run>/<trial>'."""
 
     remote: Remote
     factor: HostFactor

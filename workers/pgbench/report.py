@@ -68,7 +68,9 @@ class StatementLine:
 
 @dataclass
 class Section:
-    """The whole report, or its section about one script. values: (metric, label) → value in base units."""
+    """The whole report, or its section about one script.
+
+    values: (metric, label) → value in base units."""
 
     values: dict[tuple[str, str], float] = field(default_factory=dict)
     statements: list[StatementLine] = field(default_factory=list)
@@ -76,7 +78,9 @@ class Section:
 
 @dataclass
 class Report:
-    """A report. scripts: a section for each script of a mixture, in pgbench's order; empty for a single script."""
+    """A report.
+
+    scripts: a section for each script of a mixture, in pgbench's order; empty for a single script."""
 
     total: Section = field(default_factory=Section)
     scripts: list[Section] = field(default_factory=list)

@@ -45,7 +45,9 @@ class ScriptFile:
 
 @dataclass(frozen=True)
 class ClientVersion:
-    """The version of pgbench on the first client's agent. number: 160014."""
+    """The version of pgbench on the first client's agent.
+
+    number: 160014."""
 
     number: int
 
@@ -78,7 +80,9 @@ async def _version_of(stage: Stage, client: str) -> int:
 
 
 def _require_one_major(stage: Stage, versions: Mapping[str, int]) -> None:
-    """Raise VerifyError where the clients' major versions differ. versions: client → number, the first client first."""
+    """Raise VerifyError where the clients' major versions differ.
+
+    versions: client → number, the first client first."""
     other = next((client for client in versions if major(versions[client]) != major(versions["client"])), None)
     if other is not None:
         listing = ", ".join(f"{version_name(n)} on agent {stage.spec.agents[client]}" for client, n in versions.items())

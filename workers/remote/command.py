@@ -19,7 +19,9 @@ def quote(argv: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """A finished command. exit_status: None where a signal ended it or its end was not seen."""
+    """A finished command.
+
+    exit_status: None where a signal ended it or its end was not seen."""
 
     command: str
     exit_status: int | None

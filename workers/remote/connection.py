@@ -137,7 +137,9 @@ class Remote:
         return await self.run("sh", "-s", "--", *args, stdin=script, env=env, check=check, timeout_s=timeout_s)
 
     async def put(self, path: str, content: bytes | str, mode: int = 0o644, *, secret: bool = False) -> None:
-        """Write a file atomically, and the directories above it. secret: keep its content out of the log."""
+        """Write a file atomically, and the directories above it.
+
+        secret: keep its content out of the log."""
         data = content.encode() if isinstance(content, str) else content
         argv = ("sh", "-c", _PUT, "sh", path, posixpath.dirname(path), f"{mode:o}")
         await self._checked(argv, data, secret=secret)

@@ -44,8 +44,11 @@ PROMOTE_AFTER_S = Parameter(
 
 @dataclass(frozen=True)
 class FailoverOptions:
-    """kind: stop, kill, hang, cut. at_s: seconds since the start of the measured window. promote_after_s: from then; 0
-    where a pooler decides."""
+    """How the primary is lost, and what takes its place.
+
+    kind: stop, kill, hang, cut.
+    at_s: seconds since the start of the measured window.
+    promote_after_s: from then; 0 where a pooler decides."""
 
     kind: str
     at_s: float

@@ -19,8 +19,11 @@ _BUILD = ("primary", LayerKind.BUILD)
 
 @dataclass(frozen=True)
 class KeyJudgement:
-    """One key that is not simply equal. left, right: its values, more than one where a side's trials differ among
-    themselves; None for one that lacks it. warn: a reader must see it. dimension: what it follows from, if intended."""
+    """One key that is not simply equal.
+
+    left, right: its values, more than one where a side's trials differ among themselves; None for one that lacks it.
+    warn: a reader must see it.
+    dimension: what it follows from, if intended."""
 
     node: str
     kind: str
@@ -44,8 +47,12 @@ class KeyJudgement:
 
 @dataclass(frozen=True)
 class EnvironmentDifference:
-    """judgements: of every key that is not simply equal, those that matter first; equal ones too where they were asked
-    for. same: how many keys are equal. recorded: of the left and of the right side something is known."""
+    """How what two sides ran in differs.
+
+    judgements: of every key that is not simply equal, those that matter first; equal ones too where they were asked
+        for.
+    same: how many keys are equal.
+    recorded: of the left and of the right side something is known."""
 
     judgements: tuple[KeyJudgement, ...]
     same: int
@@ -78,9 +85,11 @@ def judge_environments(
     *,
     equal: bool = False,
 ) -> EnvironmentDifference:
-    """All environments of one side against all of the other. intended: dimensions that are meant to differ
-    ('version', 'setting.work_mem', 'agent.primary'). known: one dictionary for many calls over the same layer objects,
-    so that two layers are compared once. equal: judgements of equal keys as well."""
+    """All environments of one side against all of the other.
+
+    intended: dimensions that are meant to differ ('version', 'setting.work_mem', 'agent.primary').
+    known: one dictionary for many calls over the same layer objects, so that two layers are compared once.
+    equal: judgements of equal keys as well."""
     recorded = (any(left), any(right))
     unknown = tuple(_nothing_known(left, right))
     if not all(recorded):
@@ -214,8 +223,10 @@ class _Judge:
 
 @dataclass(frozen=True)
 class _Layer:
-    """values: as they are in force: settings over the defaults, where those are recorded everywhere. chosen: keys that
-    are not defaults of the build."""
+    """One layer of a side, flattened.
+
+    values: as they are in force: settings over the defaults, where those are recorded everywhere.
+    chosen: keys that are not defaults of the build."""
 
     values: Mapping[str, Any]
     chosen: Mapping[str, Any]

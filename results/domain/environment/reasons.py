@@ -49,8 +49,10 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """A key that is not simply equal. left, right: as of `KeyJudgement`. chosen: not on both sides a default of the
-    build."""
+    """A key that is not simply equal.
+
+    left, right: as of `KeyJudgement`.
+    chosen: not on both sides a default of the build."""
 
     node: str
     kind: str
@@ -67,7 +69,9 @@ class Difference:
 
 
 class Reasoning:
-    """What is known of two sides as a whole, and the rules that need it. intended: dimensions that are meant to differ.
+    """What is known of two sides as a whole, and the rules that need it.
+
+    intended: dimensions that are meant to differ.
     versions, initdb: of each side's servers."""
 
     def __init__(
@@ -76,7 +80,9 @@ class Reasoning:
         self.intended, self.versions, self.initdb = intended, versions, initdb
 
     def missing(self, node: str, kind: str, *, role_everywhere: bool, on_both_sides: bool) -> Reason:
-        """Of a layer that not all trials have. role_everywhere: its role is there in some trial of both sides."""
+        """Of a layer that not all trials have.
+
+        role_everywhere: its role is there in some trial of both sides."""
         made_by = follows_from(node, LayerKind.TOPOLOGY, "name", self.intended)
         if made_by and not role_everywhere:
             return Reason(Cause.INTENDED, "The topology has this role.", False, made_by)

@@ -31,7 +31,10 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """keys: patterns of dotted keys in layers of that kind. node: only of that role; '' for any."""
+    """What a difference of some keys means.
+
+    keys: patterns of dotted keys in layers of that kind.
+    node: only of that role; '' for any."""
 
     kind: str
     keys: tuple[str, ...]
@@ -149,7 +152,9 @@ def rule_of(node: str, kind: str, key: str) -> Rule | None:
 
 def rule_of_absent(kind: str, values: Collection[Any]) -> Rule | None:
     """The rule for a program that some trials' agents do not have, or that nobody looked for then: a contact looks for
-    what kinds name, and a new kind may name more. values: those of one key."""
+    what kinds name, and a new kind may name more.
+
+    values: those of one key."""
     programs = [value for value in values if value is not None]
     if kind == LayerKind.TOOL and len(programs) < len(values) and all(str(one).startswith("/") for one in programs):
         return _ABSENT

@@ -43,7 +43,10 @@ _LEVEL_KEYS = ("apply", "check", "expected", "revert")
 
 @dataclass(frozen=True)
 class HostLevel:
-    """apply, check, revert: shell text. expected: what check must print; '' = that it ends with status 0 is enough.
+    """One level of a host factor.
+
+    apply, check, revert: shell text.
+    expected: what check must print; '' = that it ends with status 0 is enough.
     revert: '' = the factor's own."""
 
     label: str
@@ -59,9 +62,12 @@ class HostLevel:
 
 @dataclass(frozen=True)
 class HostFactor:
-    """What an operator allowed on one agent. show: prints the value as found; revert: gets that value as "$1".
+    """What an operator allowed on one agent.
 
-    roles: of the machines on which it is set, () = every server's. needs_stopped_servers: before it is changed.
+    show: prints the value as found.
+    revert: gets that value as "$1".
+    roles: of the machines on which it is set, () = every server's.
+    needs_stopped_servers: before it is changed.
     keeps_data_apart: what lies on disk hangs on the level, so that each level has clusters of its own."""
 
     name: str
@@ -85,7 +91,10 @@ class HostFactor:
 
 @dataclass(frozen=True)
 class KnownHost:
-    """What an agent allows. places: name → folder. cores: processors that its account may use, None = not known."""
+    """What an agent allows.
+
+    places: name → folder.
+    cores: processors that its account may use, None = not known."""
 
     factors: Mapping[str, HostFactor] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
@@ -94,8 +103,12 @@ class KnownHost:
 
 @dataclass(frozen=True)
 class Change:
-    """What was changed on an agent and is not back yet: all that it takes to revert it, whoever does. own: the value
-    as found. trial: '<run>/<trial>'. since_s: epoch seconds of the worker. error: why it could not be reverted."""
+    """What was changed on an agent and is not back yet: all that it takes to revert it, whoever does.
+
+    own: the value as found.
+    trial: '<run>/<trial>'.
+    since_s: epoch seconds of the worker.
+    error: why it could not be reverted."""
 
     factor: str
     level: str
@@ -113,8 +126,10 @@ class Change:
 
 @dataclass(frozen=True)
 class MidRun:
-    """What a topology sets while it is measured: a level of a host factor, on the machine of one of its nodes, which no
-    other node may share. parameter: of the topology, by which it is asked for."""
+    """What a topology sets while it is measured: a level of a host factor, on the machine of one of its nodes, which
+    no other node may share.
+
+    parameter: of the topology, by which it is asked for."""
 
     node: str
     factor: str
@@ -189,8 +204,10 @@ def roles_of(
     outside: Collection[str] = (),
 ) -> tuple[str, ...]:
     """The roles of a trial on whose machines the factor is set: those that the level or the agents' definitions name,
-    else those of every server of Teiten's. agents: role → agent. poolers, outside: nodes that are no such servers; no
-    processors can be chosen for what is outside."""
+    else those of every server of Teiten's.
+
+    agents: role → agent.
+    poolers, outside: nodes that are no such servers; no processors can be chosen for what is outside."""
     if name == CPUS and cpus_by_role(level):
         return tuple(node for node in agents if cpus_of(level, node) and node not in outside)
     if defined := _defined_roles(name, set(agents.values()), known):
@@ -221,8 +238,9 @@ def problems(
     poolers: Collection[str] = (),
     outside: Collection[str] = (),
 ) -> Iterator[Problem]:
-    """Why a trial with these host factors (name → level) cannot run on these agents (role → agent). poolers, outside:
-    as of `roles_of`."""
+    """Why a trial with these host factors (name → level) cannot run on these agents (role → agent).
+
+    poolers, outside: as of `roles_of`."""
     for name, label in host.items():
         roles = roles_of(name, label, agents, known, poolers=poolers, outside=outside)
         if name == TABLESPACE and len(roles) > 1:
@@ -241,8 +259,9 @@ def problems(
 def mid_run_problems(
     change: MidRun, host: Mapping[str, str], agents: Mapping[str, str], known: Mapping[str, KnownHost]
 ) -> Iterator[Problem]:
-    """Why this cannot be set in mid-run on these agents (role → agent). host: what the plan sets for the whole
-    trial."""
+    """Why this cannot be set in mid-run on these agents (role → agent).
+
+    host: what the plan sets for the whole trial."""
     where, agent = f"topology.{change.parameter}", agents[change.node]
     factor = known.get(agent, KnownHost()).factors.get(change.factor)
     if factor is None or factor.level(change.level) is None:

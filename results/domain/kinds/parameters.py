@@ -26,8 +26,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """name: as in the TOML. loads: part of what decides the loaded data (two trials that differ only in parameters
-    that do not load may share data). pattern: a regular expression the whole text must match."""
+    """One parameter of a kind.
+
+    name: as in the TOML.
+    loads: part of what decides the loaded data (two trials that differ only in parameters that do not load may share
+        data).
+    pattern: a regular expression the whole text must match."""
 
     name: str
     kind: Kind

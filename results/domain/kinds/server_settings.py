@@ -27,8 +27,12 @@ _NEAR = 0.8  # of difflib's ratio
 
 @dataclass(frozen=True)
 class SettingType:
-    """One setting of a build. kind: bool, integer, real, string or enum. unit: what a plain number counts ('8kB',
-    'ms'), '' without one. least, most: None without a limit. values: of an enum, those that the build shows."""
+    """One setting of a build.
+
+    kind: bool, integer, real, string or enum.
+    unit: what a plain number counts ('8kB', 'ms'), '' without one.
+    least, most: None without a limit.
+    values: of an enum, those that the build shows."""
 
     name: str
     kind: str

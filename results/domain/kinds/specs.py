@@ -34,14 +34,16 @@ def nothing_wrong(parameters: Mapping[str, Scalar]) -> Iterable[Problem]:
     return ()
 
 
-def nothing_brought(parameters: Mapping[str, Scalar]) -> Mapping[str, str]:
+def nothing_provided(parameters: Mapping[str, Scalar]) -> Mapping[str, str]:
     """The plan brings no program of its own."""
     return {}
 
 
 def timed_limit_s(seconds: float, patience: float = 1.0) -> float:
     """When a load that is to last so long has surely gone wrong: its last transactions are let finish, however long
-    they take. patience: the plan's."""
+    they take.
+
+    patience: the plan's."""
     return seconds + (seconds / 2 + RUN_GRACE_S) * patience
 
 
@@ -49,9 +51,10 @@ def timed_limit_s(seconds: float, patience: float = 1.0) -> float:
 class Longest:
     """After how many seconds what a workload does in a phase has surely gone wrong: many times what it ever took.
 
-    load_s: None = by the size of the data. warm_s: what it warms up or makes ready besides the plan's `warmup_s`.
-    measure_s: of work that lasts until it is done; of other work `timed_limit_s` of its length counts. stated: it is
-    the plan's own word, which no estimate changes."""
+    load_s: None = by the size of the data.
+    warm_s: what it warms up or makes ready besides the plan's `warmup_s`.
+    measure_s: of work that lasts until it is done; of other work `timed_limit_s` of its length counts.
+    stated: it is the plan's own word, which no estimate changes."""
 
     load_s: float | None = None
     warm_s: float = 0.0
@@ -79,18 +82,22 @@ class WorkloadSpec:
     """What a workload declares.
 
     disk_bytes: parameters → estimated size of the loaded data; None where nobody can know before.
-    headline: the metric that pages show first; headline_of: the same where it hangs on the parameters.
+    headline: the metric that pages show first.
+    headline_of: the same where it hangs on the parameters.
     measured_s: (parameters, the plan's duration_s) → expected length of the measured window; None = until the work is
-    done. timed_part: the boolean parameter with which, of work that is measured until it is done, one part runs for
-    the plan's duration_s. longest: (complete parameters, the plan's duration_s) → when its part of a phase has gone
-    wrong. stored_by: parameters → table → access method, for tables whose access method they decide and not the plan.
+        done.
+    timed_part: the boolean parameter with which, of work that is measured until it is done, one part runs for the
+        plan's duration_s.
+    longest: (complete parameters, the plan's duration_s) → when its part of a phase has gone wrong.
+    stored_by: parameters → table → access method, for tables whose access method they decide and not the plan.
     problems: complete parameters → what is wrong with them together; a problem's field is a parameter's name.
-    brought: what the parameters bring that is run, by name → its hash, for the trial's tool layer.
+    provided: what the parameters provide that is run, by name → its hash, for the trial's tool layer.
     several: complete parameters → whether several clients may drive it together, or one each of several servers.
     commands: parameter → values with which a shell command of the plan's own runs on the client's agent: such a plan
-    needs a higher right. survives: whether its clients go on, against whichever server takes writes, after one is lost
-    in mid-run; then they reach it through a pooler as well. programs: role → what its agents must have besides a
-    server of PostgreSQL and psql (`kinds.programs.EVERY_ROLE`)."""
+        needs a higher right.
+    tolerates_failover: whether its clients go on, against whichever server takes writes, after one is lost in mid-run;
+        then they reach it through a pooler as well.
+    programs: role → what its agents must have besides a server of PostgreSQL and psql (`kinds.programs.EVERY_ROLE`)."""
 
     name: str
     title: str
@@ -106,10 +113,10 @@ class WorkloadSpec:
     stored_by: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = as_the_plan_says
     headline_of: Callable[[Mapping[str, Scalar]], str] | None = None
     problems: Callable[[Mapping[str, Scalar]], Iterable[Problem]] = nothing_wrong
-    brought: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = nothing_brought
+    provided: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = nothing_provided
     several: Callable[[Mapping[str, Scalar]], bool] = never
     commands: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
-    survives: bool = False
+    tolerates_failover: bool = False
     programs: Mapping[str, tuple[Program, ...]] = field(default_factory=dict)
 
     def complete(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
@@ -132,8 +139,9 @@ class WorkloadSpec:
 @dataclass(frozen=True)
 class Target:
     """A server that takes load of its own. workload False: beside the workload it is read by pgbench's select-only
-    script, whose numbers stay the node's own and are in no total. name: of one of several sets of clients at the same
-    server, each as large as the plan says."""
+    script, whose numbers stay the node's own and are in no total.
+
+    name: of one of several sets of clients at the same server, each as large as the plan says."""
 
     node: str
     workload: bool = True
@@ -248,7 +256,9 @@ class TopologySpec:
     clusters: Callable[[Mapping[str, Scalar], str], str] | None = None
 
     def complete(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-        """Every parameter, those that are not given at their defaults. parameters: may hold others as well."""
+        """Every parameter, those that are not given at their defaults.
+
+        parameters: may hold others as well."""
         return {p.name: parameters.get(p.name, p.default) for p in self.parameters}
 
     def nodes_of(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
@@ -291,8 +301,10 @@ def role_of(node: str) -> str:
 
 @dataclass(frozen=True)
 class CollectorSpec:
-    """on: which nodes it watches: `agents` (each machine once), `servers` (each PostgreSQL), or one role (`client`,
-    `primary`) where there is one.
+    """What a collector declares.
+
+    on: which nodes it watches: `agents` (each machine once), `servers` (each PostgreSQL), or one role (`client`,
+        `primary`) where there is one.
     programs: as of `WorkloadSpec`; only a trial that requires the collector cannot do without."""
 
     name: str
@@ -305,9 +317,12 @@ class CollectorSpec:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a kind's `parse(reading) -> Part` gets. files: its own files, path below its own folder → text.
-    window: start and end of the measured window, epoch seconds on the worker's clock;
-    clock_offset_s: the node's clock minus the worker's. parameters: the workload's, complete."""
+    """What a kind's `parse(reading) -> Part` gets.
+
+    files: its own files, path below its own folder → text.
+    window: start and end of the measured window, epoch seconds on the worker's clock.
+    clock_offset_s: the node's clock minus the worker's.
+    parameters: the workload's, complete."""
 
     node: str
     files: Mapping[str, str]

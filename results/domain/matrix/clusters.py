@@ -32,9 +32,14 @@ class ClusterState(StrEnum):
 
 @dataclass(frozen=True)
 class FoundCluster:
-    """One cluster as it lies on an agent. directory: its real path; parts: WAL and tablespaces of it that lie in other
-    places. size_bytes: on disk, with its parts. idle_s: since it was last used, by the agent's clock. running: a
-    process works in it. bin_dir: of the PostgreSQL that last ran it, '' where that is not known."""
+    """One cluster as it lies on an agent.
+
+    directory: its real path.
+    parts: WAL and tablespaces of it that lie in other places.
+    size_bytes: on disk, with its parts.
+    idle_s: since it was last used, by the agent's clock.
+    running: a process works in it.
+    bin_dir: of the PostgreSQL that last ran it, '' where that is not known."""
 
     directory: str
     state: ClusterState
@@ -55,8 +60,10 @@ class Use:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A cluster before it is decided whether it stays. gone_since: when its installation was last on the agent, where
-    it is there no more. needed_by: trials that could use it."""
+    """A cluster before it is decided whether it stays.
+
+    gone_since: when its installation was last on the agent, where it is there no more.
+    needed_by: trials that could use it."""
 
     directory: str
     state: ClusterState
@@ -73,7 +80,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Limits:
-    """Of an agent. keep_days: since a cluster's last use; budget_bytes: of all together. None: no limit."""
+    """Of an agent.
+
+    keep_days: since a cluster's last use.
+    budget_bytes: of all together. None: no limit."""
 
     keep_days: int | None
     budget_bytes: int | None
@@ -81,8 +91,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Fate:
-    """What becomes of a cluster, and why. kept: it may not be removed, by hand neither. due_at: when it is removed,
-    None for never as things are."""
+    """What becomes of a cluster, and why.
+
+    kept: it may not be removed, by hand neither.
+    due_at: when it is removed, None for never as things are."""
 
     kept: bool
     due_at: datetime | None
@@ -108,7 +120,9 @@ def initdb_options(installation: InstallationRef, initdb: Sequence[str]) -> tupl
 
 
 def folder_name(installation: InstallationRef, cluster: str, initdb: Sequence[str], variant: Sequence[str]) -> str:
-    """What the folder of a cluster is called. cluster: tells apart several clusters of one installation."""
+    """What the folder of a cluster is called.
+
+    cluster: tells apart several clusters of one installation."""
     label = re.sub(r"[^A-Za-z0-9.+-]", "_", f"{installation.name}-{cluster}" if cluster else installation.name)
     options = initdb_options(installation, initdb)
     return f"{label}-{digest(installation.bin_dir, cluster, *options, *variant, length=8)}"
@@ -121,16 +135,20 @@ def is_folder_name(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Placement:
-    """What a trial's host factors decide of the clusters on one agent. folders: data, wal, tablespace → folder of the
-    storage place that is named, '' where the agent has none of that name. apart: levels of factors that shape what lies
-    on disk."""
+    """What a trial's host factors decide of the clusters on one agent.
+
+    folders: data, wal, tablespace → folder of the storage place that is named, '' where the agent has none of that
+        name.
+    apart: levels of factors that shape what lies on disk."""
 
     folders: Mapping[str, str]
     apart: tuple[str, ...]
 
 
 def placement(spec: TrialSpec, agent: str, known: Mapping[str, KnownHost]) -> Placement:
-    """Of the servers of a trial on an agent. known: agent → what it allows."""
+    """Of the servers of a trial on an agent.
+
+    known: agent → what it allows."""
     host, host_limits = spec.host, known.get(agent, KnownHost())
     names = [name for name in host if agent in _agents_of(name, spec, known)]
     folders = {name: host_limits.places.get(host[name], "") for name in names if name in PLACED}

@@ -13,8 +13,10 @@ from results.domain.plan import Kinds, Plan
 
 @dataclass(frozen=True)
 class Configuration:
-    """One level of each factor. levels: factor → level label. values: target → value, the plan's fixed values
-    overlaid by the levels' (targets as in `results.domain.plan`)."""
+    """One level of each factor.
+
+    levels: factor → level label.
+    values: target → value, the plan's fixed values overlaid by the levels' (targets as in `results.domain.plan`)."""
 
     levels: Mapping[str, str]
     values: Mapping[str, Scalar]

@@ -13,10 +13,12 @@ _UNKNOWN_BYTES = 10e9
 
 
 def deadlines(spec: TrialSpec, kinds: Kinds, past_s: float | None = None) -> dict[str, float]:
-    """Phase → seconds until its deadline. past_s: how long the measured window was in trials that did this very work:
-    where nobody knows it before, what takes twenty times as long hangs, but never within an hour.
+    """Phase → seconds until its deadline.
 
-    The plan's `patience` multiplies all but the times that the plan itself states."""
+    The plan's `patience` multiplies all but the times that the plan itself states.
+
+    past_s: how long the measured window was in trials that did this very work: where nobody knows it before, what
+        takes twenty times as long hangs, but never within an hour."""
     workload, patience = kinds.workloads[spec.workload], spec.patience
     size = workload.disk_bytes(spec.parameters)
     data_s = (_UNKNOWN_BYTES if size is None else size) / SLOW_BYTES_A_SECOND

@@ -19,7 +19,9 @@ Sized = tuple[TrialSpec, int]
 
 @dataclass(frozen=True)
 class Need:
-    """place: the name of a storage place of the agent, '' = its data directory."""
+    """Disk space that a plan needs in one place of an agent.
+
+    place: the name of a storage place of the agent, '' = its data directory."""
 
     agent: str
     place: str
@@ -38,12 +40,14 @@ class _Piece:
 def needs(
     specs: Sequence[TrialSpec], sizes: Sequence[int], kinds: Kinds, known: Mapping[str, KnownHost]
 ) -> tuple[Need, ...]:
-    """What trials of these specs take at most at one time, the largest first. sizes: of each spec's data. known: agent
-    → what it allows, of the agents on which host factors are set.
+    """What trials of these specs take at most at one time, the largest first.
 
     Each server has a copy; those among which data are shared out have their part (`TopologySpec.shares`). Reused and
     template data stay, one copy for each cluster and data. A copy or a load needs one more. WAL takes as much as the
-    data, up to max_wal_size. Servers outside take nothing of an agent's."""
+    data, up to max_wal_size. Servers outside take nothing of an agent's.
+
+    sizes: of each spec's data.
+    known: agent → what it allows, of the agents on which host factors are set."""
     kept: dict[tuple[Where, tuple[object, ...]], int] = {}
     more: Counter[Where] = Counter()
     for spec, size in zip(specs, sizes, strict=True):

@@ -38,8 +38,10 @@ class ProgramNeed:
 
 
 class MissingProgramsError(PlanError):
-    """Agents lack programs that trials cannot do without. needs: as last found; looks: agent → why it could not be
-    looked at again, '' where it was."""
+    """Agents lack programs that trials cannot do without.
+
+    needs: as last found.
+    looks: agent → why it could not be looked at again, '' where it was."""
 
     def __init__(self, needs: Sequence[ProgramNeed], looks: Mapping[str, str] | None = None) -> None:
         self.needs = tuple(needs)
@@ -71,7 +73,9 @@ def needed_by(spec: TrialSpec, kinds: Kinds) -> Iterator[ProgramNeed]:
 def _needs(
     spec: TrialSpec, programs: Mapping[str, tuple[Program, ...]], nodes: Sequence[str], user: str
 ) -> Iterator[ProgramNeed]:
-    """nodes: those that the kind works on, for `EVERY_ROLE`. Machines that are no agents are nobody's to look at."""
+    """Return the programs that one kind needs on each role. Machines that are no agents are nobody's to look at.
+
+    nodes: those that the kind works on, for `EVERY_ROLE`."""
     for role, needed in programs.items():
         playing = nodes if role == EVERY_ROLE else [node for node in spec.agents if role_of(node) == role]
         for node in playing:

@@ -35,8 +35,9 @@ def resolve(
     installed: Mapping[str, Sequence[InstallationRef]],
     kinds: Kinds,
 ) -> tuple[TrialSpec, ...]:
-    """Configurations → what is needed to run each, in the same order. installed: agent name → its installations.
-    Raises PlanError with every problem found."""
+    """Configurations → what is needed to run each, in the same order. Raises PlanError with every problem found.
+
+    installed: agent name → its installations."""
     problems: dict[tuple[str, str], Problem] = {}
     specs: list[TrialSpec] = []
     for configuration in configurations:
@@ -115,8 +116,8 @@ class _Resolver:
         """Whether the workload can go on when a server is lost in mid-run, and has the time to."""
         if until_s is None:
             return
-        if not workload.survives:
-            able = ", ".join(sorted(name for name, spec in self.kinds.workloads.items() if spec.survives))
+        if not workload.tolerates_failover:
+            able = ", ".join(sorted(name for name, spec in self.kinds.workloads.items() if spec.tolerates_failover))
             what = f"The clients of {workload.title} end with their server: it cannot be measured over a failover."
             raise PlanError([Problem("workload", what, f"Choose a workload that goes on: {able}.")])
         length_s = workload.measured_s(parameters, float(self.values["duration_s"]))
@@ -204,7 +205,7 @@ class _Resolver:
         sources = [role for role in agents if is_client(role)]
         if len(sources) == 1 and tuple(targets) == (Target("primary"),):
             return ()
-        elsewhere = workload.survives and len(sources) == len(targets) == 1
+        elsewhere = workload.tolerates_failover and len(sources) == len(targets) == 1
         if not elsewhere and not workload.several(workload.complete(self.values)):
             what = f"{workload.title} runs from one client at one server."
             raise PlanError([Problem("workload", what, "Name one client, and let the load go to the primary alone.")])
@@ -263,8 +264,9 @@ def _share(clients: int, drivers: Sequence[str], driver: str) -> int:
 
 
 def check_readers(transactions: int, loads: Sequence[Load]) -> None:
-    """Who reads beside the workload must know when to stop. Raises PlanError. transactions: of each client, 0 = by
-    duration."""
+    """Who reads beside the workload must know when to stop. Raises PlanError.
+
+    transactions: of each client, 0 = by duration."""
     readers = [load.name for load in loads if not load.workload]
     if readers and transactions:
         what = (

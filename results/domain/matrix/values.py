@@ -12,7 +12,10 @@ from results.domain.kinds.specs import role_of
 
 @dataclass(frozen=True)
 class InstallationRef:
-    """One PostgreSQL build on an agent. name: as shown and as in plans; client_bin: where psql and pgbench are."""
+    """One PostgreSQL build on an agent.
+
+    name: as shown and as in plans.
+    client_bin: where psql and pgbench are."""
 
     name: str
     bin_dir: str
@@ -23,8 +26,11 @@ class InstallationRef:
 
 @dataclass(frozen=True)
 class Load:
-    """One set of clients: on the agent of the role client, at the server of a node. name: the node that its numbers are
-    filed under. clients, threads: its own, 0 = as the parameters say. workload: as of `Target`."""
+    """One set of clients: on the agent of the role client, at the server of a node.
+
+    name: the node that its numbers are filed under.
+    clients, threads: its own, 0 = as the parameters say.
+    workload: as of `Target`."""
 
     name: str
     client: str

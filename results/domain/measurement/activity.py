@@ -13,8 +13,12 @@ from results.domain.dataclass_json import from_json
 
 @dataclass(frozen=True)
 class Sessions:
-    """Sessions that are alike. state: as in pg_stat_activity. wait: 'Lock: relation', '' = for nothing: they are at
-    work. since_s: when the first of them came into this state, epoch. query: of that one, its beginning."""
+    """Sessions that are alike.
+
+    state: as in pg_stat_activity.
+    wait: 'Lock: relation', '' = for nothing: they are at work.
+    since_s: when the first of them came into this state, epoch.
+    query: of that one, its beginning."""
 
     count: int
     state: str
@@ -31,8 +35,10 @@ class Sessions:
 
 @dataclass(frozen=True)
 class NodeLook:
-    """trouble: why the server could not be asked. still_since_s: since when nothing moves, epoch; None: something does,
-    or nobody knows yet."""
+    """What one server's sessions did at a moment.
+
+    trouble: why the server could not be asked.
+    still_since_s: since when nothing moves, epoch; None: something does, or nobody knows yet."""
 
     node: str
     sessions: tuple[Sessions, ...] = ()
@@ -42,7 +48,9 @@ class NodeLook:
 
 @dataclass(frozen=True)
 class Look:
-    """at_s: when it was taken, epoch seconds of the worker."""
+    """What the sessions of all servers did at a moment.
+
+    at_s: when it was taken, epoch seconds of the worker."""
 
     phase: str
     at_s: float

@@ -17,7 +17,10 @@ _Z_95 = 1.959964
 
 @dataclass(frozen=True)
 class Samples:
-    """Of one function. own: taken in it; total: taken in it or in what it calls."""
+    """Of one function.
+
+    own: taken in it.
+    total: taken in it or in what it calls."""
 
     own: int
     total: int

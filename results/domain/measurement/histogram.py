@@ -15,7 +15,10 @@ BUCKETS_PER_OCTAVE = 4
 
 @dataclass(frozen=True)
 class Histogram:
-    """latencies_us: distinct latencies, ascending, in whole µs; counts: how often each was seen. Same length."""
+    """Exact counts of values.
+
+    latencies_us: distinct latencies, ascending, in whole µs.
+    counts: how often each was seen. Same length."""
 
     latencies_us: tuple[int, ...]
     counts: tuple[int, ...]

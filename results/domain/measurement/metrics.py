@@ -16,8 +16,12 @@ class Better(StrEnum):
 
 @dataclass(frozen=True)
 class Metric:
-    """name: dotted, stable, as in the API (`latency.p99`). unit: a base unit of `results.domain.units`.
-    label: for headings. help: one sentence with the source of the number.
+    """A named quantity.
+
+    name: dotted, stable, as in the API (`latency.p99`).
+    unit: a base unit of `results.domain.units`.
+    label: for headings.
+    help: one sentence with the source of the number.
     minimum_effect: the smallest relative change worth a verdict (0.02 = 2 %)."""
 
     name: str

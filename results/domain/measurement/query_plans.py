@@ -40,9 +40,15 @@ _TIME_DIFFERS, _BLOCKS_DIFFER, _ROWS_DIFFER = 0.25, 0.1, 0.01  # of the greater;
 
 @dataclass(frozen=True)
 class PlanLine:
-    """One node. depth: from 0. kind: PostgreSQL's node type; relation: '' without one. conditions: (what, text).
-    time_ms, rows: means over its loops; None where the plan was not timed, or not run. hit, read: blocks of the node
-    with all below it. planned, launched: parallel workers."""
+    """One node.
+
+    depth: from 0.
+    kind: PostgreSQL's node type.
+    relation: '' without one.
+    conditions: (what, text).
+    time_ms, rows: means over its loops; None where the plan was not timed, or not run.
+    hit, read: blocks of the node with all below it.
+    planned, launched: parallel workers."""
 
     depth: int
     kind: str
@@ -67,7 +73,10 @@ class PlanLine:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """planning_ms, execution_ms: None where the query was not run. jit: timings in ms by step, empty without JIT;
+    """One query's plan as EXPLAIN gave it.
+
+    planning_ms, execution_ms: None where the query was not run.
+    jit: timings in ms by step, empty without JIT.
     jit_functions: how many were compiled."""
 
     lines: tuple[PlanLine, ...]
@@ -151,8 +160,10 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Pair:
-    """One line of two plans side by side; None where a plan has no such node. differs: what is not the same: `node`
-    (type, join, strategy, index, relation), `conditions`, `workers`, `rows`, `time`, `blocks`."""
+    """One line of two plans side by side; None where a plan has no such node.
+
+    differs: what is not the same: `node` (type, join, strategy, index, relation), `conditions`, `workers`, `rows`,
+        `time`, `blocks`."""
 
     left: PlanLine | None
     right: PlanLine | None

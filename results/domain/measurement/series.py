@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Series:
-    """name: what (`cpu.user`). node: which role and number (`primary`, `client`), '' for the whole trial.
-    label: which of several (a CPU, a disk, a script), '' for one. unit: base unit.
+    """Values of one quantity over time.
+
+    name: what (`cpu.user`).
+    node: which role and number (`primary`, `client`), '' for the whole trial.
+    label: which of several (a CPU, a disk, a script), '' for one.
+    unit: base unit.
     start_s: time of the first value relative to the start of the measured window (may be negative).
     step_s: seconds between values, 0 where `times_s` gives each value's own time.
     values: NaN marks a gap."""

@@ -53,8 +53,13 @@ class Build(NamedTuple):
 
 @dataclass(frozen=True)
 class Ready:
-    """slug: the file's name without .toml. mapping: the plan's own keys. roles: whom an agent can play, the server that
-    takes the load first. minimum_version: of PostgreSQL, as its server_version_num. size: the parameter that scales it;
+    """A ready plan.
+
+    slug: the file's name without .toml.
+    mapping: the plan's own keys.
+    roles: whom an agent can play, the server that takes the load first.
+    minimum_version: of PostgreSQL, as its server_version_num.
+    size: the parameter that scales it.
     laptop, report: its two ends."""
 
     slug: str
@@ -81,9 +86,10 @@ class Ready:
         builds: Sequence[Build] = (),
         name: str = "",
     ) -> dict[str, Any]:
-        """The plan in the structure of its TOML, for `plan.from_mapping`. size: None for a laptop's.
-        installations or builds: what is compared. Raises PlanError with all that is wrong with the choice, by the
-        fields `size`, `agents.<role>`, `installations`, `builds`."""
+        """The plan in the structure of its TOML, for `plan.from_mapping`. Raises PlanError with all that is wrong with
+        the choice, by the fields `size`, `agents.<role>`, `installations`, `builds`.
+
+        size: None for a laptop's. installations or builds: what is compared."""
         problems: list[Problem] = []
         chosen = self._checked_size(self.laptop if size is None else size, problems)
         problems += self._agent_problems(agents)

@@ -47,8 +47,13 @@ class Factor:
 
 @dataclass(frozen=True)
 class Plan:
-    """agents: role → agent name. initdb: extra initdb options. exclude: combinations (factor → level label) left out.
-    conditions: the targets of `CONDITIONS`, complete. patience: factor of every deadline; it changes no number."""
+    """A benchmark plan.
+
+    agents: role → agent name.
+    initdb: extra initdb options.
+    exclude: combinations (factor → level label) left out.
+    conditions: the targets of `CONDITIONS`, complete.
+    patience: factor of every deadline; it changes no number."""
 
     name: str
     description: str

@@ -28,7 +28,9 @@ class Busy:
 
 @dataclass(frozen=True)
 class InstallationRow:
-    """One PostgreSQL build; the fields of `results.models.Installation`. present: still there."""
+    """One PostgreSQL build; the fields of `results.models.Installation`.
+
+    present: still there."""
 
     id: int
     agent: str
@@ -47,8 +49,11 @@ class InstallationRow:
 
 @dataclass(frozen=True)
 class NotBack:
-    """Something on the agent that a trial set and that is not at its own value yet. own: the value as found. running:
-    the trial still runs, and will revert it. tried_at, error: the last time that reverting it failed."""
+    """Something on the agent that a trial set and that is not at its own value yet.
+
+    own: the value as found.
+    running: the trial still runs, and will revert it.
+    tried_at, error: the last time that reverting it failed."""
 
     factor: str
     level: str
@@ -62,10 +67,12 @@ class NotBack:
 
 @dataclass(frozen=True)
 class AgentRow:
-    """One agent; the fields of `results.models.Agent`, `jump` being the other agent's name. Never a key. places:
-    storage places, name → folder. host_factors: what its operator lets plans change there besides. keep_days,
-    disk_budget_gb: how long unused clusters stay, and how much all may take; clusters_at: when that was last looked at,
-    clusters_error: why it could not be since."""
+    """One agent; the fields of `results.models.Agent`, `jump` being the other agent's name. Never a key.
+
+    places: storage places, name → folder.
+    host_factors: what its operator lets plans change there besides.
+    keep_days, disk_budget_gb: how long unused clusters stay, and how much all may take.
+    clusters_at: when that was last looked at, clusters_error: why it could not be since."""
 
     id: int
     name: str
@@ -140,7 +147,10 @@ class RecentTrial:
 
 @dataclass(frozen=True)
 class AgentDetail:
-    """layers: the latest facts. history: when the facts differed from those before, latest first."""
+    """One agent with its facts.
+
+    layers: the latest facts.
+    history: when the facts differed from those before, latest first."""
 
     row: AgentRow
     layers: tuple[FactLayer, ...]
@@ -150,7 +160,9 @@ class AgentDetail:
 
 
 def list_agents(ids: Sequence[int] | None = None) -> list[AgentRow]:
-    """By name; ids: only these. Four queries."""
+    """By name; Four queries.
+
+    ids: only these."""
     agents = _agents() if ids is None else _agents().filter(pk__in=ids)
     return [_agent(agent) for agent in agents]
 
@@ -177,7 +189,9 @@ def agent_detail(name: str) -> AgentDetail:
 
 
 def list_installations(agent: str = "", ids: Sequence[int] | None = None) -> list[InstallationRow]:
-    """Of one agent or of all, by agent, newest version first; ids: only these. One query."""
+    """Of one agent or of all, by agent, newest version first; One query.
+
+    ids: only these."""
     installations = models.Installation.objects.select_related("agent")
     rows = installations.filter(agent__name=agent) if agent else installations
     rows = rows if ids is None else rows.filter(pk__in=ids)

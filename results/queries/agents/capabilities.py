@@ -17,10 +17,14 @@ FILTERS = ("installation", "access_method", "agent", "capability")
 
 @dataclass(frozen=True)
 class CapabilityRow:
-    """One answer. outcome: one of OUTCOMES; unknown where it could not be tried. message: the server's words, or what
-    was found. compared: what was held against what. statement, sqlstate: the SQL (or the command) that decided, and the
-    server's code, '' where there is none. order: place among the checks of its trial. published: said in a report, not
-    tried; measured_at is None then."""
+    """One answer.
+
+    outcome: one of OUTCOMES; unknown where it could not be tried.
+    message: the server's words, or what was found.
+    compared: what was held against what.
+    statement, sqlstate: the SQL (or the command) that decided, and the server's code, '' where there is none.
+    order: place among the checks of its trial.
+    published: said in a report, not tried; measured_at is None then."""
 
     id: int
     capability: str
@@ -60,7 +64,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Build:
-    """A column: one access method in one installation on one agent. counts: outcome → how many, of the rows chosen."""
+    """A column: one access method in one installation on one agent.
+
+    counts: outcome → how many, of the rows chosen."""
 
     installation: str
     access_method: str
@@ -70,7 +76,10 @@ class Build:
 
 @dataclass(frozen=True)
 class Line:
-    """A row: one capability. cells: one a build, None where it was never checked. alike: yes everywhere."""
+    """A row: one capability.
+
+    cells: one a build, None where it was never checked.
+    alike: yes everywhere."""
 
     capability: str
     title: str
@@ -83,7 +92,10 @@ class Line:
 
 @dataclass(frozen=True)
 class CapabilityMatrix:
-    """groups: (name, lines) in the order of the checks. choices: filter → every value that there is."""
+    """Which access method of which build can do what.
+
+    groups: (name, lines) in the order of the checks.
+    choices: filter → every value that there is."""
 
     builds: tuple[Build, ...]
     groups: tuple[tuple[str, tuple[Line, ...]], ...]
@@ -95,8 +107,9 @@ class CapabilityMatrix:
 
 
 def newest_answers(chosen: Mapping[str, Sequence[str]] | None = None) -> list[CapabilityRow]:
-    """The newest counted answer of each (installation, access method, agent, capability). chosen: filter → the values
-    let through, none for all. One query."""
+    """The newest counted answer of each (installation, access method, agent, capability). One query.
+
+    chosen: filter → the values let through, none for all."""
     return _chosen(sql.rows(CapabilityRow, sql.load(__file__)), chosen)
 
 

@@ -26,10 +26,14 @@ _LATEST = 10
 
 @dataclass(frozen=True)
 class ClusterRow:
-    """One cluster; the fields of `matrix.clusters.FoundCluster`. installation: its name, '' where the agent has none
-    there. needed_by: of each configuration that could use it, the first trial that waits or runs. kept: it may not be
-    removed, by hand neither; due_at: when it is removed, None for never as things are; why: of both. error: why its
-    removal failed at tried_at."""
+    """One cluster; the fields of `matrix.clusters.FoundCluster`.
+
+    installation: its name, '' where the agent has none there.
+    needed_by: of each configuration that could use it, the first trial that waits or runs.
+    kept: it may not be removed, by hand neither.
+    due_at: when it is removed, None for never as things are.
+    why: of both.
+    error: why its removal failed at tried_at."""
 
     id: int
     directory: str
@@ -50,8 +54,10 @@ class ClusterRow:
 
 @dataclass(frozen=True)
 class Removal:
-    """A cluster that was removed. step: removed; begun, where it took so long that the rest was left for the next
-    time; rest. size_bytes: what it took before that."""
+    """A cluster that was removed.
+
+    step: removed; begun, where it took so long that the rest was left for the next time; rest.
+    size_bytes: what it took before that."""
 
     at: datetime
     actor: str
@@ -63,8 +69,13 @@ class Removal:
 
 @dataclass(frozen=True)
 class AgentClusters:
-    """looked_at: when the agent was last asked; error: why that failed since. size_bytes: of all that Teiten made.
-    clusters: the one that was used longest ago first. removals: the latest, latest first."""
+    """The clusters on one agent, and what becomes of them.
+
+    looked_at: when the agent was last asked.
+    error: why that failed since.
+    size_bytes: of all that Teiten made.
+    clusters: the one that was used longest ago first.
+    removals: the latest, latest first."""
 
     agent: str
     looked_at: datetime | None
@@ -87,8 +98,11 @@ class AgentClusters:
 
 @dataclass
 class Pruned:
-    """What became of clusters that were to be removed. begun: it took so long that the rest goes next time. left: not
-    even begun. failed: why is stored with each."""
+    """What became of clusters that were to be removed.
+
+    begun: it took so long that the rest goes next time.
+    left: not even begun.
+    failed: why is stored with each."""
 
     removed: list[ClusterRow] = field(default_factory=list)
     begun: list[ClusterRow] = field(default_factory=list)
@@ -119,8 +133,9 @@ def agent_clusters(agent: AgentRow, kinds: Kinds, now: datetime) -> AgentCluster
 
 def machine(agent_id: int, *, perhaps: bool = False) -> list[tuple[int, str]]:
     """(id, name) of the agents that are the same machine, itself among them: those with its host key or its address,
-    as a key may have changed and not been accepted everywhere. perhaps: with those of whose machine nothing is known
-    (yet, or since their address was changed). One query."""
+    as a key may have changed and not been accepted everywhere. One query.
+
+    perhaps: with those of whose machine nothing is known (yet, or since their address was changed)."""
     own = models.Agent.objects.filter(pk=agent_id)
     same_key = Q(host_key__in=own.exclude(host_key="").values("host_key"))
     same_address = Q(host__in=own.values("host"))

@@ -14,8 +14,11 @@ USUAL_REPLICATES = 5
 
 @dataclass(frozen=True)
 class NoiseRow:
-    """One metric of two configurations of a run that are the same. spread: standard deviation of single values, as a
-    share (0.02 = 2 %), of `replicates` pairs. trial_ids: all trials it was computed from. agents: role → name."""
+    """One metric of two configurations of a run that are the same.
+
+    spread: standard deviation of single values, as a share (0.02 = 2 %), of `replicates` pairs.
+    trial_ids: all trials it was computed from.
+    agents: role → name."""
 
     id: int
     run_id: int
@@ -39,8 +42,12 @@ class NoiseRow:
 
 @dataclass(frozen=True)
 class AgentNoise:
-    """One metric over the configurations of an agent's latest A/A run of a workload. spread: their median; largest:
-    the widest. title: the metric's label. directed: whether more or less of it is better."""
+    """One metric over the configurations of an agent's latest A/A run of a workload.
+
+    spread: their median.
+    largest: the widest.
+    title: the metric's label.
+    directed: whether more or less of it is better."""
 
     run_id: int
     workload: str
@@ -63,8 +70,10 @@ class AgentNoise:
 
 @dataclass(frozen=True)
 class Expected:
-    """What the noise of an A/A run lets a plan show. spread: the median of its configurations. node, label: of a metric
-    that has several, and no total, the ones that spread most, of so many `kinds`."""
+    """What the noise of an A/A run lets a plan show.
+
+    spread: the median of its configurations.
+    node, label: of a metric that has several, and no total, the ones that spread most, of so many `kinds`."""
 
     run_id: int
     metric: str

@@ -25,8 +25,12 @@ _MOST_OFFERED = 30
 
 @dataclass(frozen=True)
 class Subject:
-    """reference: 'trial:12', 'run:3' or 'agent:db1'. levels: of a trial's configuration. published: whose figures these
-    are, where they were not measured here. trials: how many it rests on; of an agent none."""
+    """One side: a trial, a run or an agent.
+
+    reference: 'trial:12', 'run:3' or 'agent:db1'.
+    levels: of a trial's configuration.
+    published: whose figures these are, where they were not measured here.
+    trials: how many it rests on; of an agent none."""
 
     reference: str
     kind: str
@@ -41,7 +45,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class Compared:
-    """difference: with a judgement for every key, equal ones too. planned: dimensions that the plans have otherwise."""
+    """Two sides and how they differ.
+
+    difference: with a judgement for every key, equal ones too.
+    planned: dimensions that the plans have otherwise."""
 
     left: Subject
     right: Subject

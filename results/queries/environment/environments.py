@@ -36,7 +36,7 @@ def environments_of(attempts: Sequence[int]) -> dict[int, TrialEnvironment]:
     without layers is empty. One query, none without attempts."""
     if not attempts:
         return {}
-    rows = sql.rows(_Row, sql.load(__file__), {"attempts": sql.array(attempts)})
+    rows = sql.rows(_LayerRow, sql.load(__file__), {"attempts": sql.array(attempts)})
     layers = {row.hash: row for row in rows if row.hash is not None}
     contents: dict[tuple[str, ...], Mapping[str, Any]] = {}
     environments: dict[int, TrialEnvironment] = {}
@@ -144,14 +144,18 @@ class SeriesEnvironment:
 
 
 def _notable(judgements: Sequence[KeyJudgement]) -> NotableDifference:
-    """judgements: of roles that have the same difference."""
+    """Return one difference for all roles that have it.
+
+    judgements: of roles that have the same difference."""
     first = judgements[0]
     nodes = tuple(one.node for one in judgements)
     return NotableDifference(first.kind, first.key, nodes, first.left, first.right, first.why, first.matters)
 
 
 def series_environments(pairs: Iterable[Pair], sides: Mapping[Key, Side]) -> tuple[SeriesEnvironment, ...]:
-    """Return one for each series and base, over all their cells. sides: of each cell of the pairs."""
+    """Return one for each series and base, over all their cells.
+
+    sides: of each cell of the pairs."""
     groups: dict[tuple[str, str], list[Pair]] = {}
     for pair in pairs:
         groups.setdefault((pair.key[2], pair.base[2]), []).append(pair)
@@ -197,9 +201,11 @@ def planned(left: Sequence[TrialEnvironment], right: Sequence[TrialEnvironment])
 
 
 def _environment(
-    row: _Row, layers: Mapping[str, _Row], contents: dict[tuple[str, ...], Mapping[str, Any]]
+    row: _LayerRow, layers: Mapping[str, _LayerRow], contents: dict[tuple[str, ...], Mapping[str, Any]]
 ) -> Environment:
-    """Return what one row ran in. contents: made before; equal layers are the same object in all environments."""
+    """Return what one row ran in.
+
+    contents: made before; equal layers are the same object in all environments."""
     hashes_of: dict[tuple[str, str], list[str]] = {}
     for node, digest in row.uses or ():
         hashes_of.setdefault((node, layers[digest].kind or ""), []).append(digest)
@@ -213,7 +219,7 @@ def _environment(
 
 
 @dataclass(frozen=True)
-class _Row:
+class _LayerRow:
     attempts: tuple[int, ...] | None
     dimensions: Mapping[str, Any] | None
     factors: tuple[str, ...] | None

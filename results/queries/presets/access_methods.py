@@ -30,7 +30,9 @@ GROUPS = (
 
 @dataclass(frozen=True)
 class AccessMethodCell:
-    """ratio, kind: against the heap of the same build; None and '' where that has no such cell."""
+    """One metric of one access method.
+
+    ratio, kind: against the heap of the same build; None and '' where that has no such cell."""
 
     value: float
     ratio: float | None
@@ -41,7 +43,10 @@ class AccessMethodCell:
 
 @dataclass(frozen=True)
 class AccessMethodTable:
-    """One metric. columns: (access method, installation). lines: what was measured → a cell a column."""
+    """One metric.
+
+    columns: (access method, installation).
+    lines: what was measured → a cell a column."""
 
     group: str
     metric: MetricRow
@@ -53,7 +58,9 @@ class AccessMethodTable:
 
 @dataclass(frozen=True)
 class AccessMethods:
-    """run_ids: the newest measured runs, and the published ones."""
+    """The access methods side by side.
+
+    run_ids: the newest measured runs, and the published ones."""
 
     run_ids: tuple[int, ...]
     tables: tuple[AccessMethodTable, ...]

@@ -12,7 +12,9 @@ from results.queries.shared.ids import NotFound
 
 @dataclass(frozen=True)
 class PublicationRow:
-    """One table of a report; fields as of `results.models.Publication`. run_id: the run that holds its figures."""
+    """One table of a report; fields as of `results.models.Publication`.
+
+    run_id: the run that holds its figures."""
 
     slug: str
     title: str

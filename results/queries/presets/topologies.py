@@ -23,10 +23,15 @@ LAG_BYTES, LAG, CATCH_UP = "replication.lag_bytes", "replication.lag", "replicat
 
 @dataclass(frozen=True)
 class TopologyLine:
-    """One kind with so many nodes. total: of all nodes. per_node: total / nodes. against_one: total to that of one node
-    of the kind, or of a single server where the kind has none. efficiency: against_one / nodes. nodes: None where it is
-    not known. lag_bytes, lag_s, catch_up_s: how far standbys were behind in the mean and how long they took to catch up
-    after the load: of each trial the standby that was worst, of the trials the median; None where none was measured."""
+    """One kind with so many nodes.
+
+    total: of all nodes.
+    per_node: total / nodes.
+    against_one: total to that of one node of the kind, or of a single server where the kind has none.
+    efficiency: against_one / nodes.
+    nodes: None where it is not known.
+    lag_bytes, lag_s, catch_up_s: how far standbys were behind in the mean and how long they took to catch up after the
+        load: of each trial the standby that was worst, of the trials the median; None where none was measured."""
 
     kind: str
     nodes: int | None
@@ -43,7 +48,10 @@ class TopologyLine:
 
 @dataclass(frozen=True)
 class TopologyTable:
-    """One run. one: what against_one refers to, in words. mixed: dimensions that vary within a line."""
+    """One run.
+
+    one: what against_one refers to, in words.
+    mixed: dimensions that vary within a line."""
 
     run_id: int
     workload: str
@@ -62,7 +70,10 @@ class TopologyTable:
 
 @dataclass(frozen=True)
 class Topologies:
-    """left_out: older runs than those shown. without: runs of several servers that lack the metric."""
+    """The topologies side by side.
+
+    left_out: older runs than those shown.
+    without: runs of several servers that lack the metric."""
 
     tables: tuple[TopologyTable, ...]
     left_out: int

@@ -24,9 +24,13 @@ _CONFIGURATIONS_SHOWN = 200
 
 @dataclass(frozen=True)
 class VersionCell:
-    """One version in one row. speed: to the row's base, geometric mean over the `cells` that both have and that are
-    comparable; above 1 is better, None where there are none. kinds: class of verdict → cells. missing: configurations
-    of the row that one of the two lacks. value: where the row is one configuration."""
+    """One version in one row.
+
+    speed: to the row's base, geometric mean over the `cells` that both have and that are comparable; above 1 is
+        better, None where there are none.
+    kinds: class of verdict → cells.
+    missing: configurations of the row that one of the two lacks.
+    value: where the row is one configuration."""
 
     version: str
     speed: float | None
@@ -41,8 +45,11 @@ class VersionCell:
 
 @dataclass(frozen=True)
 class VersionRow:
-    """name: of a workload or of a configuration. base: the version that ratios refer to, '' where there is none to
-    compare with. cells: one a version shown, None where there is nothing."""
+    """One workload over the versions.
+
+    name: of a workload or of a configuration.
+    base: the version that ratios refer to, '' where there is none to compare with.
+    cells: one a version shown, None where there is nothing."""
 
     name: str
     workload: str
@@ -55,10 +62,14 @@ class VersionRow:
 
 @dataclass(frozen=True)
 class Versions:
-    """versions: those with a ratio, in order; known: all that there are; beside: of these the ones that runs of the
-    shown workloads measured with another one. means: geometric mean of a version's rows, where they share one base.
-    alone: workloads of which no two versions have a configuration in common. hidden:
-    configurations beyond those shown."""
+    """The versions side by side.
+
+    versions: those with a ratio, in order.
+    known: all that there are.
+    beside: of these the ones that runs of the shown workloads measured with another one.
+    means: geometric mean of a version's rows, where they share one base.
+    alone: workloads of which no two versions have a configuration in common.
+    hidden: configurations beyond those shown."""
 
     workload: str
     baseline: str

@@ -11,8 +11,11 @@ from results import sql
 
 @dataclass(frozen=True)
 class PastTimings:
-    """trials: how many the numbers rest on, the latest 500 at most. seconds: median that an attempt took beyond
-    warm-up and duration; phases: the same of each phase."""
+    """How long past trials of a workload took.
+
+    trials: how many the numbers rest on, the latest 500 at most.
+    seconds: median that an attempt took beyond warm-up and duration.
+    phases: the same of each phase."""
 
     trials: int
     seconds: float
@@ -26,8 +29,10 @@ def past_seconds(workload: str) -> PastTimings:
 
 @dataclass(frozen=True)
 class PastWindow:
-    """seconds: median length of the measured window of the latest trials that had these parameters. part_s: how long
-    the part of their work ran that runs for the plan's duration; None without such a part."""
+    """How long the measured windows of past trials of the same work were.
+
+    seconds: median length of the measured window of the latest trials that had these parameters.
+    part_s: how long the part of their work ran that runs for the plan's duration; None without such a part."""
 
     parameters: Mapping[str, Any]
     part_s: float | None
@@ -36,8 +41,9 @@ class PastWindow:
 
 
 def past_windows(workload: str, timed_part: str = "") -> list[PastWindow]:
-    """How long the work took in the workload's latest 500 trials that count, by what the work was. timed_part: of the
-    workload's spec. One query."""
+    """How long the work took in the workload's latest 500 trials that count, by what the work was. One query.
+
+    timed_part: of the workload's spec."""
     names = {"workload": workload, "part": f"{timed_part}.duration_s"}
     return sql.rows(PastWindow, sql.load(__file__, "windows"), names)
 

@@ -15,8 +15,12 @@ from results.queries.shared.ids import NotFound, known_id
 
 @dataclass(frozen=True)
 class Extension:
-    """More blocks of one run. blocks: that it has. trials: of one block. waiting: trials of the run that have not
-    ended. agents: seconds that one block keeps each busy (primary keys); None where nobody can know before.
+    """More blocks of one run.
+
+    blocks: that it has.
+    trials: of one block.
+    waiting: trials of the run that have not ended.
+    agents: seconds that one block keeps each busy (primary keys); None where nobody can know before.
     rests_on: what they are known from, or why they are not."""
 
     run_id: int
@@ -51,7 +55,7 @@ def extensions(run_ids: Sequence[int]) -> list[Extension]:
     runs = models.Run.objects.in_bulk(wanted)
     if missing := [run_id for run_id in wanted if run_id not in runs]:
         raise NotFound(f"There is no run {', '.join(map(str, missing))}.")
-    rows = sql.rows(_Row, sql.load(__file__), {"runs": wanted})
+    rows = sql.rows(_TimingRow, sql.load(__file__), {"runs": wanted})
     past = _Past()
     extended = []
     for run_id, several in groupby(rows, lambda row: row.run_id):
@@ -72,8 +76,10 @@ def extensions(run_ids: Sequence[int]) -> list[Extension]:
 
 
 @dataclass(frozen=True)
-class _Row:
-    """A configuration. seconds: median of its trials that are done."""
+class _TimingRow:
+    """A configuration.
+
+    seconds: median of its trials that are done."""
 
     run_id: int
     dimensions: Mapping[str, Any]
@@ -111,7 +117,7 @@ class _Past:
         return self._known[workload]
 
 
-def _busy(rows: Sequence[_Row], workload: str, past: _Past) -> tuple[dict[int, float] | None, str]:
+def _busy(rows: Sequence[_TimingRow], workload: str, past: _Past) -> tuple[dict[int, float] | None, str]:
     """A trial is taken to last what its configuration's trials lasted, else what is planned and the overhead of the
     run's own trials, else of the workload's."""
     overhead, rests_on = _overhead(rows, workload, past)
@@ -125,7 +131,7 @@ def _busy(rows: Sequence[_Row], workload: str, past: _Past) -> tuple[dict[int, f
     return busy, rests_on
 
 
-def _overhead(rows: Sequence[_Row], workload: str, past: _Past) -> tuple[float, str]:
+def _overhead(rows: Sequence[_TimingRow], workload: str, past: _Past) -> tuple[float, str]:
     """(seconds that a trial takes beside what is planned, what that rests on)."""
     if any(row.seconds is not None for row in rows):
         overheads = [row.overhead_s for row in rows if row.overhead_s is not None]

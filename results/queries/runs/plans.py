@@ -20,8 +20,10 @@ COULD_NOT_RUN = "could not run plan"  # the verb of `workers.tasks.start_plan`
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One plan. schedule: 'minute hour day month weekday' (UTC), '' when it is not scheduled. failure: the error that
-    kept its schedule from running it at failed_at, where no run has been made of it since."""
+    """One plan.
+
+    schedule: 'minute hour day month weekday' (UTC), '' when it is not scheduled.
+    failure: the error that kept its schedule from running it at failed_at, where no run has been made of it since."""
 
     id: int
     name: str
@@ -50,7 +52,10 @@ class PlanDetail:
 
 
 def list_plans(*, archived: bool = False, workload: str = "", ids: Sequence[int] | None = None) -> list[PlanRow]:
-    """By name. archived: those as well; ids: only these. Two queries."""
+    """By name. Two queries.
+
+    archived: those as well.
+    ids: only these."""
     plans = _plans() if archived else _plans().filter(archived=False)
     plans = plans.filter(workload=workload) if workload else plans
     return _rows(plans if ids is None else plans.filter(pk__in=ids))

@@ -18,9 +18,13 @@ from results.queries.shared.metrics import MetricRow, unknown
 
 @dataclass(frozen=True)
 class RunRow:
-    """One run in a list. agents: names. configurations: how many. headline: name of its first metric. publication:
-    slug, title, publisher, year, place and caption of the table its figures were published in; None where they were
-    measured."""
+    """One run in a list.
+
+    agents: names.
+    configurations: how many.
+    headline: name of its first metric.
+    publication: slug, title, publisher, year, place and caption of the table its figures were published in; None where
+        they were measured."""
 
     id: int
     name: str
@@ -52,9 +56,14 @@ class RunRow:
 
 @dataclass(frozen=True)
 class Cell:
-    """One trial's place in the matrix. configuration: index. value: headline metric, only of a done trial.
-    attempts: how many were made. error: what went wrong. started_at, ended_at: of the latest attempt. look: at what
-    sessions wait for, where the trial runs and its phase takes longer than it should."""
+    """One trial's place in the matrix.
+
+    configuration: index.
+    value: headline metric, only of a done trial.
+    attempts: how many were made.
+    error: what went wrong.
+    started_at, ended_at: of the latest attempt.
+    look: at what sessions wait for, where the trial runs and its phase takes longer than it should."""
 
     trial_id: int
     configuration: int
@@ -75,7 +84,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class ConfigurationRow:
-    """One row of the matrix. Summary of the headline metric; spread: (maximum - minimum) / median."""
+    """One row of the matrix. Summary of the headline metric;
+
+    spread: (maximum - minimum) / median."""
 
     id: int
     index: int
@@ -92,8 +103,10 @@ class ConfigurationRow:
 
 @dataclass(frozen=True)
 class RunDetail:
-    """factors: [{name, levels: [label]}] in the plan's order. left_s: estimated rest; None when nothing is left or
-    nobody can know.
+    """One run with its matrix.
+
+    factors: [{name, levels: [label]}] in the plan's order.
+    left_s: estimated rest; None when nothing is left or nobody can know.
     waits: why waiting trials do not go on, of a run that is running."""
 
     run: RunRow
@@ -134,8 +147,11 @@ def list_runs(
     published: bool | None = None,
     limit: int | None = 50,
 ) -> list[RunRow]:
-    """Newest first; before_id: the last id of the page before; ids: only these; published: only published figures, or
-    only measured ones; limit None: all. One query."""
+    """Newest first; One query.
+
+    before_id: the last id of the page before.
+    ids: only these.
+    published: only published figures, or only measured ones; limit None: all."""
     chosen = None if ids is None else list(ids)
     return _run_rows(
         state=state,

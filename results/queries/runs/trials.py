@@ -42,7 +42,10 @@ class AttemptRow:
 
 @dataclass(frozen=True)
 class MeasurementRow:
-    """One value in the metric's unit. label_of_metric: for headings; label: which of several, '' for one."""
+    """One value in the metric's unit.
+
+    label_of_metric: for headings.
+    label: which of several, '' for one."""
 
     metric: str
     unit: str
@@ -77,7 +80,9 @@ class LayerRow:
 
 @dataclass(frozen=True)
 class Sibling:
-    """Another replicate of the same configuration. value: headline metric, only of a done trial."""
+    """Another replicate of the same configuration.
+
+    value: headline metric, only of a done trial."""
 
     trial_id: int
     block: int
@@ -87,9 +92,13 @@ class Sibling:
 
 @dataclass(frozen=True)
 class TrialDetail:
-    """attempt: the one shown: the chosen one, else the counted one, else the latest. counted: its numbers count.
-    measurements, series, layers are that attempt's. previous, next: trials of the run by position. headline_unit: '' as
-    long as no trial has measured that metric. publication: as of `results.queries.runs.runs.RunRow`."""
+    """One trial with everything that one of its attempts holds.
+
+    attempt: the one shown: the chosen one, else the counted one, else the latest.
+    counted: its numbers count. measurements, series, layers are that attempt's.
+    previous, next: trials of the run by position.
+    headline_unit: '' as long as no trial has measured that metric.
+    publication: as of `results.queries.runs.runs.RunRow`."""
 
     id: int
     run_id: int
@@ -122,7 +131,10 @@ class TrialDetail:
 
 @dataclass(frozen=True)
 class TrialRow:
-    """One trial in a list. attempt_id: the attempt whose numbers count. bundle: of the latest attempt is stored.
+    """One trial in a list.
+
+    attempt_id: the attempt whose numbers count.
+    bundle: of the latest attempt is stored.
     publication: as of `results.queries.runs.runs.RunRow`."""
 
     id: int
@@ -167,7 +179,9 @@ class Measured:
 
 
 def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
-    """attempt: the number of the one to show. Raises NotFound. Six queries."""
+    """Return one trial with everything that an attempt holds. Raises NotFound. Six queries.
+
+    attempt: the number of the one to show."""
     heads = sql.rows(_Head, sql.load(__file__, "trial_head"), {"trial_id": known_id(trial_id, "trial")})
     if not heads:
         raise NotFound(f"There is no trial {trial_id}.")
@@ -214,7 +228,10 @@ def list_trials(
     ids: Sequence[int] | None = None,
     limit: int = 100,
 ) -> list[TrialRow]:
-    """Newest first; before_id: the last id of the page before; ids: only these. One query."""
+    """Newest first; One query.
+
+    before_id: the last id of the page before.
+    ids: only these."""
     parameters = {"run_id": run_id, "state": state, "before_id": before_id, "ids": _array(ids), "limit": limit}
     return sql.rows(TrialRow, sql.load(__file__), parameters)
 
@@ -229,8 +246,10 @@ def list_measurements(
     ids: Sequence[int] | None = None,
     limit: int = 1000,
 ) -> list[Measured]:
-    """Values of counted attempts, oldest first; after_id: the last id of the page before; ids: only these.
-    One query."""
+    """Values of counted attempts, oldest first; One query.
+
+    after_id: the last id of the page before.
+    ids: only these."""
     which = {"run_id": run_id, "trial_id": trial_id, "metric": metric, "node": node}
     place = {"after_id": after_id, "ids": _array(ids), "limit": limit}
     return sql.rows(Measured, sql.load(__file__, "measurements"), which | place)

@@ -11,8 +11,10 @@ from results.models.agents import AgentState
 
 @dataclass(frozen=True)
 class Wait:
-    """An agent for which trials of the run wait. why: in words. stuck: a person must do something about it; else a
-    trial uses the agent: busy_trial_id of busy_run_id."""
+    """An agent for which trials of the run wait.
+
+    why: in words.
+    stuck: a person must do something about it; else a trial uses the agent: busy_trial_id of busy_run_id."""
 
     run_id: int
     agent: str
@@ -26,11 +28,11 @@ def waits(run_ids: Sequence[int]) -> list[Wait]:
     """By run and agent; nothing of agents that are free and ready. One query, none without runs."""
     if not run_ids:
         return []
-    return [row.wait() for row in sql.rows(_Row, sql.load(__file__), {"runs": list(run_ids)})]
+    return [row.wait() for row in sql.rows(_WaitRow, sql.load(__file__), {"runs": list(run_ids)})]
 
 
 @dataclass(frozen=True)
-class _Row:
+class _WaitRow:
     run_id: int
     agent: str
     enabled: bool

@@ -24,9 +24,11 @@ class Selection:
     """What to compare.
 
     filters: dimension → the values let through, as text.
-    x, series, panel: a dimension, or several with commas between them, whose levels are then read together; `label` and
-        `node` are the measurement's own. x: '' for the default choice; series: None for the default choice, '' for a
-        single line; panel: '' for one figure.
+    x, series, panel: a dimension, or several with commas between them, whose levels are then read together; `label`
+        and `node` are the measurement's own.
+    x: '' for the default choice.
+    series: None for the default choice, '' for a single line.
+    panel: '' for one figure.
     metric, statistic: '' for the default choice.
     node, label: which of the metric's, '' for its first; they say nothing where x, series or panel is that dimension.
     per: divide by the number of clients, cores or transactions of each trial; '' for the value as it is.

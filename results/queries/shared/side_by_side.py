@@ -27,7 +27,8 @@ def side_by_side(
     configurations.
 
     rows: configurations of the runs.
-    by: the dimension that is compared, first in the series; base: its level that is the baseline.
+    by: the dimension that is compared, first in the series.
+    base: its level that is the baseline.
     own: of label and node those that tell values apart.
     texts: metric, node, label."""
     filters = filters or {}

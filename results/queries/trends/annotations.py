@@ -13,7 +13,11 @@ from results import models
 
 @dataclass(frozen=True)
 class AnnotationRow:
-    """plan: its name, '' for all trends. created_by: '' where that account is gone. author_id: of that account."""
+    """A remark on a moment.
+
+    plan: its name, '' for all trends.
+    created_by: '' where that account is gone.
+    author_id: of that account."""
 
     id: int
     at: datetime
@@ -25,8 +29,10 @@ class AnnotationRow:
 
 
 def list_annotations(*, plan: str | None = None, ids: Sequence[int] | None = None) -> list[AnnotationRow]:
-    """In the order of the moments that they speak of. plan: those of this plan and those of all; ids: only these. One
-    query."""
+    """In the order of the moments that they speak of. One query.
+
+    plan: those of this plan and those of all.
+    ids: only these."""
     annotations = models.Annotation.objects.select_related("plan", "created_by").order_by("at", "id")
     annotations = annotations if plan is None else annotations.filter(Q(plan=None) | Q(plan__name=plan))
     annotations = annotations if ids is None else annotations.filter(pk__in=ids)

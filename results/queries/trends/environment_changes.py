@@ -64,7 +64,9 @@ class EnvironmentChange:
 
 def environment_changes(steps: Sequence[Step], *, builds: bool) -> list[EnvironmentChange]:
     """Return what changed, in the order of time; lines with the same change between the same levels are told together.
-    builds: tell other builds as well. One query, none where nothing differs."""
+    One query, none where nothing differs.
+
+    builds: tell other builds as well."""
     newest = sorted(steps, key=lambda step: step.at)[-MOST_STEPS:]
     attempts = sorted({attempt for step in newest for attempt in step.attempts})
     layers = _layers(attempts) if attempts else {}
@@ -137,7 +139,9 @@ def _in_force(use: _Use, left: _Contents, right: _Contents) -> Iterator[KeyDiffe
 
 
 class _Settings:
-    """The settings of one server. defaults: whether to read its defaults as well."""
+    """The settings of one server.
+
+    defaults: whether to read its defaults as well."""
 
     def __init__(self, node: str, contents: _Contents, defaults: bool) -> None:
         self.chosen = flatten(contents.get((node, LayerKind.SETTINGS), {}))

@@ -40,7 +40,9 @@ class TrendSelection:
 
 @dataclass(frozen=True)
 class Family:
-    """Configurations, of any number of runs, that are equal in everything but the server's version. trials: done."""
+    """Configurations, of any number of runs, that are equal in everything but the server's version.
+
+    trials: done."""
 
     dimensions: Mapping[str, str]
     configurations: tuple[int, ...]
@@ -57,8 +59,11 @@ class Family:
 
 @dataclass(frozen=True)
 class FamilyFacet:
-    """A dimension that families differ in. values: (text, done trials of families that fit all other choices), in
-    reading order. chosen: those shown. several: more than one can be chosen."""
+    """A dimension that families differ in.
+
+    values: (text, done trials of families that fit all other choices), in reading order.
+    chosen: those shown.
+    several: more than one can be chosen."""
 
     name: str
     values: tuple[tuple[str, int], ...]
@@ -134,8 +139,9 @@ def _first_series(varying: Sequence[str], x: str) -> str:
 
 
 def _complete(selection: TrendSelection, first: str, known: Sequence[Family]) -> TrendSelection:
-    """Fill in the default axes. first: the default series. Raises TeitenError for an axis or dimension that there is
-    not."""
+    """Fill in the default axes. Raises TeitenError for an axis or dimension that there is not.
+
+    first: the default series."""
     x = selection.x or DATE
     if x not in AXES:
         raise _unknown("x", "axis", x, AXES)
@@ -199,8 +205,10 @@ def _newest_run(shown: Sequence[Family]) -> int | None:
 def _held(
     fitting: Sequence[Family], apart: Sequence[str], names: Sequence[str], free: Collection[str]
 ) -> dict[str, str]:
-    """Return the value that each of these dimensions is held at, where lines would mix several. apart: the dimensions
-    that tell lines apart. free: those that are not held."""
+    """Return the value that each of these dimensions is held at, where lines would mix several.
+
+    apart: the dimensions that tell lines apart.
+    free: those that are not held."""
     held: dict[str, str] = {}
     rest = list(fitting)
     for name in names:
@@ -226,7 +234,9 @@ def _most_measured(name: str, families: Sequence[Family]) -> str:
 
 
 def _lines(shown: Sequence[Family], apart: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return name of a line → its families' configurations. apart: the dimensions that tell lines apart."""
+    """Return name of a line → its families' configurations.
+
+    apart: the dimensions that tell lines apart."""
     lines: dict[tuple[str, ...], tuple[int, ...]] = {}
     for family in shown:
         levels = tuple(map(family.level, apart))
@@ -239,7 +249,9 @@ def _lines(shown: Sequence[Family], apart: Sequence[str]) -> dict[str, tuple[int
 def _facet(
     name: str, chosen: TrendSelection, held: Mapping[str, str], several: Collection[str], known: Sequence[Family]
 ) -> FamilyFacet:
-    """several: dimensions of which several values can be chosen."""
+    """Return one dimension of the families.
+
+    several: dimensions of which several values can be chosen."""
     filters = {**chosen.filters, **{other: (value,) for other, value in held.items()}}
     now = filters.pop(name, ())
     trials: dict[str, int] = {family.level(name): 0 for family in known}

@@ -30,11 +30,18 @@ NEAR = 2  # points within which a change found again is the same change
 
 @dataclass(frozen=True)
 class CellProgress:
-    """One configuration of the run and of the one before. name: by what tells it apart; with label and node where the
-    metric's values have them, for each of which there is a cell. before, after: medians. kind:
-    of the verdict, too-few without replicates to judge. ratio: after to before, of the geometric means; low, high: its
-    95 % interval. environment: what differs and withholds the verdict, in words. since: the run that the present level
-    began with, where that level was just recognised and is worse than the one before it; level_ratio: of the two."""
+    """One configuration of the run and of the one before.
+
+    name: by what tells it apart; with label and node where the metric's values have them, for each of which there is a
+        cell.
+    before, after: medians.
+    kind: of the verdict, too-few without replicates to judge.
+    ratio: after to before, of the geometric means.
+    low, high: its 95 % interval.
+    environment: what differs and withholds the verdict, in words.
+    since: the run that the present level began with, where that level was just recognised and is worse than the one
+        before it.
+    level_ratio: of the two."""
 
     name: str
     kind: Kind
@@ -55,8 +62,10 @@ class CellProgress:
 
 
 @dataclass(frozen=True)
-class Lost:
-    """What the run before measured and the run should have, but did not. failed: its trials that did."""
+class LostTrials:
+    """What the run before measured and the run should have, but did not.
+
+    failed: its trials that did."""
 
     name: str
     failed: int
@@ -64,16 +73,20 @@ class Lost:
 
 @dataclass(frozen=True)
 class Progress:
-    """run, before: ids; before is None for a plan's first run. lost: see there. unmatched: configurations of the run
-    that the one before did not measure. failed: trials of the run that did, of `trials`. comparison: query string of
-    the page that sets the two runs side by side, '' without a run before."""
+    """A run of a plan against the one before it.
+
+    run, before: ids; before is None for a plan's first run.
+    lost: see there.
+    unmatched: configurations of the run that the one before did not measure.
+    failed: trials of the run that did, of `trials`.
+    comparison: query string of the page that sets the two runs side by side, '' without a run before."""
 
     run: int
     before: int | None
     plan: str
     metric: MetricRow | None
     cells: tuple[CellProgress, ...]
-    lost: tuple[Lost, ...]
+    lost: tuple[LostTrials, ...]
     unmatched: tuple[str, ...]
     failed: int
     trials: int
@@ -124,17 +137,20 @@ def progress(run_id: int) -> Progress:
 def _compared(
     unmeasured: Progress, lines: Sequence[tuple[TrendLine, Family]], metric: MetricRow, own: Sequence[ConfigurationRow]
 ) -> Progress:
-    """unmeasured: of the run, without what it measured. own: its configurations."""
+    """Return the progress with every configuration judged.
+
+    unmeasured: of the run, without what it measured.
+    own: its configurations."""
     failed = {row.id: row.failed for row in own}
     pairs: dict[str, tuple[TrendPoint, TrendPoint]] = {}
-    lost: list[Lost] = []
+    lost: list[LostTrials] = []
     unmatched: list[str] = []
     for line, family in lines:
         before, after = _at(line, unmeasured.before), _at(line, unmeasured.run)
         if before and after:
             pairs[line.name] = (before, after)
         elif before and (missing := failed.keys() & set(family.configurations)):
-            lost.append(Lost(line.name, sum(failed[configuration] for configuration in missing)))
+            lost.append(LostTrials(line.name, sum(failed[configuration] for configuration in missing)))
         elif after:
             unmatched.append(line.name)
     by_name = {line.name: line for line, _ in lines}
@@ -175,8 +191,9 @@ class _Value:
 
 
 def _lines(known: Sequence[Family], metric: MetricChoice, runs: Sequence[int]) -> list[tuple[TrendLine, Family]]:
-    """Of each family a line for each node and label of the metric, or for its total where it has one. runs: in order of
-    time, as the points are."""
+    """Of each family a line for each node and label of the metric, or for its total where it has one.
+
+    runs: in order of time, as the points are."""
     lines = []
     for (index, label, node), by_run in sorted(_values(known, metric).items()):
         family = known[index]

@@ -36,7 +36,9 @@ _COMMIT = re.compile(r"(?:[-_.+~]g?)([0-9a-f]{7,40})$")
 
 @dataclass(frozen=True)
 class TrendValue:
-    """One replicate. at: when its attempt began."""
+    """One replicate.
+
+    at: when its attempt began."""
 
     trial_id: int
     attempt_id: int
@@ -48,8 +50,11 @@ class TrendValue:
 
 @dataclass(frozen=True)
 class TrendPoint:
-    """One level of x on one line. level: the run's number, the version or the commit. at: when the first of its
-    attempts began. versions: of the server, in order."""
+    """One level of x on one line.
+
+    level: the run's number, the version or the commit.
+    at: when the first of its attempts began.
+    versions: of the server, in order."""
 
     level: str
     at: datetime
@@ -65,9 +70,11 @@ class TrendPoint:
 
 @dataclass(frozen=True)
 class Shift:
-    """A change of a line's level. last, first: the points between which it lies, by their place on the line. before,
-    after: medians of the levels, over `points_before` and `points_after` points. kind: better or worse, higher or lower
-    where neither direction is an improvement."""
+    """A change of a line's level.
+
+    last, first: the points between which it lies, by their place on the line.
+    before, after: medians of the levels, over `points_before` and `points_after` points.
+    kind: better or worse, higher or lower where neither direction is an improvement."""
 
     line: str
     last: int
@@ -90,10 +97,16 @@ class TrendLine:
 
 @dataclass(frozen=True)
 class Trend:
-    """selection: complete. held: what is held at one value by default. levels: of x, in order. without_commit: trials
-    whose build does not name its commit, where x is commit. method: version of the search for changes; level: its
-    chance of a false alarm a line; minimum_segment: the fewest points that make a level; fewest: points of a line in
-    which any change can be found."""
+    """One metric over dates, versions or commits.
+
+    selection: complete.
+    held: what is held at one value by default.
+    levels: of x, in order.
+    without_commit: trials whose build does not name its commit, where x is commit.
+    method: version of the search for changes.
+    level: its chance of a false alarm a line.
+    minimum_segment: the fewest points that make a level.
+    fewest: points of a line in which any change can be found."""
 
     selection: TrendSelection
     held: Mapping[str, str]

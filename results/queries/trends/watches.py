@@ -14,8 +14,12 @@ from results.models.comparisons import AlertState
 
 @dataclass(frozen=True)
 class WatchRow:
-    """state: of its newest alert, '' before the first. run_id, decided_at: the run that it was of, and when that was
-    judged. next_at: when it is sent, or tried again. error: why the last try failed."""
+    """One watch of a plan.
+
+    state: of its newest alert, '' before the first.
+    run_id, decided_at: the run that it was of, and when that was judged.
+    next_at: when it is sent, or tried again.
+    error: why the last try failed."""
 
     id: int
     channel: str
@@ -34,8 +38,10 @@ class WatchRow:
 @dataclass(frozen=True)
 class Newest:
     """The newest run that was judged for the plan's watches: counts of its configurations by kind of verdict, those
-    that are worse by name, what withheld verdicts, and the rest as in `progress.Progress`; lost: (name, failed
-    trials). judged: False where an error kept it from being so."""
+    that are worse by name, what withheld verdicts, and the rest as in `progress.Progress`;
+
+    lost: (name, failed trials).
+    judged: False where an error kept it from being so."""
 
     run_id: int
     before_id: int | None

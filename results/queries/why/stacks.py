@@ -18,8 +18,10 @@ _KEY = re.compile(r"(c?)([1-9][0-9]{0,18})", re.ASCII)
 
 @dataclass(frozen=True)
 class Profile:
-    """Stacks of one trial (key '57') or of all counted trials of one configuration together (key 'c12'). trials: their
-    ids. how: event and callers, more than one where they were not sampled alike."""
+    """Stacks of one trial (key '57') or of all counted trials of one configuration together (key 'c12').
+
+    trials: their ids.
+    how: event and callers, more than one where they were not sampled alike."""
 
     key: str
     run_id: int
@@ -38,7 +40,9 @@ class Profile:
 
 @dataclass(frozen=True)
 class Choice:
-    """A configuration that has stacks. own: it is the one of the trial that was asked for."""
+    """A configuration that has stacks.
+
+    own: it is the one of the trial that was asked for."""
 
     id: int
     run_id: int
@@ -54,8 +58,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Comparison:
-    """differs: dimensions that are not the same. alike: both were sampled in one and the same way; else shares of
-    functions are not comparable."""
+    """The call stacks of two trials, side by side.
+
+    differs: dimensions that are not the same.
+    alike: both were sampled in one and the same way; else shares of functions are not comparable."""
 
     a: Profile
     b: Profile
@@ -75,7 +81,7 @@ def profile(key: str) -> Profile:
     what = "configuration" if match[1] else "trial"
     number = known_id(int(match[2]), what)
     where = {"trial_id": None, "configuration_id": None, f"{what}_id": number}
-    rows = sql.rows(_Row, sql.load(__file__), where)
+    rows = sql.rows(_StackRow, sql.load(__file__), where)
     if not rows:
         raise NotFound(f"There is no {what} {number}, or no call stacks of it that count.")
     first = rows[0]
@@ -107,7 +113,7 @@ def choices(runs: Sequence[int] = (), *, trial_id: int | None = None, limit: int
 
 
 @dataclass(frozen=True)
-class _Row:
+class _StackRow:
     trial_id: int
     run_id: int
     run_name: str

@@ -13,7 +13,7 @@ from results.domain.measurement.histogram import Histogram, merge
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.query_plans import Pair, QueryPlan, read_plan, side_by_side
 from results.domain.measurement.series import Series
-from results.domain.statistics.movement import Movement, Replicate, movements, rest
+from results.domain.statistics.metric_changes import MetricChange, Replicate, metric_changes, rest
 from results.domain.statistics.verdict import Kind
 from results.queries.comparison.compare import Comparison, Point
 
@@ -22,7 +22,9 @@ RATE, MEAN = "tps", "latency.mean"
 
 @dataclass(frozen=True)
 class Gap:
-    """What trials could not gather; see `measurement.parsed_trial.Gap`. trials: of which it is said."""
+    """What trials could not gather; see `measurement.parsed_trial.Gap`.
+
+    trials: of which it is said."""
 
     source: str
     node: str
@@ -32,8 +34,12 @@ class Gap:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One replicate's attempt that counts. number: within its trial. seconds: of the measured window. processors:
-    online, by node. published: its figures come from a report; there are no files behind them."""
+    """One replicate's attempt that counts.
+
+    number: within its trial.
+    seconds: of the measured window.
+    processors: online, by node.
+    published: its figures come from a report; there are no files behind them."""
 
     attempt_id: int
     number: int
@@ -59,8 +65,12 @@ class PlanOf:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two cells. series: (attempt, its series of RATE and MEAN). latencies: of all its trials together;
-    None where none has them; with_latencies: trials that have. settings: node → content, of its first attempt."""
+    """One of the two cells.
+
+    series: (attempt, its series of RATE and MEAN).
+    latencies: of all its trials together; None where none has them.
+    with_latencies: trials that have.
+    settings: node → content, of its first attempt."""
 
     point: Point
     attempts: tuple[Attempt, ...]
@@ -115,13 +125,16 @@ class PlanPair:
 
 @dataclass(frozen=True)
 class Why:
-    """movements: costs of a piece of work, latencies, waits; rest: every other number. Each judged together. settings:
-    (node, what differs) of the first trial of either."""
+    """Everything that was measured of two cells.
+
+    movements: costs of a piece of work, latencies, waits.
+    rest: every other number. Each judged together.
+    settings: (node, what differs) of the first trial of either."""
 
     base: Side
     other: Side
-    movements: tuple[Movement, ...]
-    rest: tuple[Movement, ...]
+    movements: tuple[MetricChange, ...]
+    rest: tuple[MetricChange, ...]
 
     @cached_property
     def settings(self) -> tuple[tuple[str, tuple[KeyDifference, ...]], ...]:
@@ -141,7 +154,7 @@ class Why:
         )
 
 
-def why(found: Comparison, base: Point, other: Point) -> Why:
+def why(comparison: Comparison, base: Point, other: Point) -> Why:
     """Two cells of a comparison. Six queries, whatever the number of trials."""
     ids = [replicate.attempt_id for point in (base, other) for replicate in point.values]
     of = {"attempts": ids, "left": len(base.values), "names": [RATE, MEAN]}
@@ -161,7 +174,9 @@ def why(found: Comparison, base: Point, other: Point) -> Why:
     return Why(
         base=a,
         other=b,
-        movements=movements(a.replicates, b.replicates, metrics, apart=found.metric.name, comparable=comparable),
+        movements=metric_changes(
+            a.replicates, b.replicates, metrics, apart=comparison.metric.name, comparable=comparable
+        ),
         rest=rest(a.replicates, b.replicates, metrics, comparable=comparable),
     )
 
@@ -171,11 +186,11 @@ class _OfAttempt(Protocol):
     def attempt_id(self) -> int: ...
 
 
-Row = TypeVar("Row", bound=_OfAttempt)
+RowT = TypeVar("RowT", bound=_OfAttempt)
 
 
-def _by_attempt(rows: Iterable[Row]) -> dict[int, list[Row]]:
-    by_attempt: dict[int, list[Row]] = {}
+def _by_attempt(rows: Iterable[RowT]) -> dict[int, list[RowT]]:
+    by_attempt: dict[int, list[RowT]] = {}
     for row in rows:
         by_attempt.setdefault(row.attempt_id, []).append(row)
     return by_attempt

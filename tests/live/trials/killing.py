@@ -83,8 +83,10 @@ done
 
 
 def query_left(address: Address, installation: InstallationRef, name: str, database: str) -> None:
-    """Leaves a query at work on a server that runs, as a trial does that is cancelled in mid-query. name: the
-    cluster's, '' of a single server. The client is ended as a job of a dead attempt; the server notices nothing."""
+    """Leaves a query at work on a server that runs, as a trial does that is cancelled in mid-query. The client is
+    ended as a job of a dead attempt; the server notices nothing.
+
+    name: the cluster's, '' of a single server."""
 
     async def leave() -> None:
         async with connected(address) as remote:

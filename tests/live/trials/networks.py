@@ -26,9 +26,12 @@ WAY = "peers"  # the link of `old` that is cut
 
 @dataclass(frozen=True)
 class Network:
-    """agents: old, new, load: as the worker reaches them. folder: holds `asked`, a pipe that takes `down` and `up` for
-    the way that is cut, and `state`, which says what was done last: what sudo is on an agent of a real site. `alive`
-    is there when the cut was lifted while a server of PostgreSQL was behind it."""
+    """A network between namespaces, for tests.
+
+    agents: old, new, load: as the worker reaches them.
+    folder: holds `asked`, a pipe that takes `down` and `up` for the way that is cut, and `state`, which says what was
+        done last: what sudo is on an agent of a real site. `alive` is there when the cut was lifted while a server of
+        PostgreSQL was behind it."""
 
     agents: dict[str, Address]
     folder: Path

@@ -43,7 +43,9 @@ def ready(agent: models.Agent) -> Callable[..., Attempts]:
 
 
 def start(slug: str, installation: str, size: float, factors: dict[str, list[Any]], **changes: Any) -> models.Run:
-    """factors: the labels or values that are left of each. parameters, settings: merged with the plan's."""
+    """Start a ready plan.
+
+    factors: the labels or values that are left of each. parameters, settings: merged with the plan's."""
     kinds = registry.kinds()
     ready = read_all(Path(django_settings.BASE_DIR) / "plans", kinds).find(slug)
     assert ready is not None

@@ -14,7 +14,7 @@ from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
 from webapp.charts.lines import MOST_POINTS, thin
-from webapp.charts.medians import Line, Replicate, Spot, medians_figure
+from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.run import x_factor
 from webapp.charts.style import key
 from webapp.charts.trial import timeline
@@ -27,10 +27,11 @@ def validated(figure: dict[str, Any]) -> graph_objects.Figure:
 
 
 def lines() -> list[Line]:
-    spots = tuple(
-        Spot(i, 100.0 * (i + 1), (Replicate(90.0 * (i + 1), 7, 1), Replicate(110.0 * (i + 1), 8, 2))) for i in range(3)
+    markers = tuple(
+        Marker(i, 100.0 * (i + 1), (Replicate(90.0 * (i + 1), 7, 1), Replicate(110.0 * (i + 1), 8, 2)))
+        for i in range(3)
     )
-    return [Line("16 <b>", 0, spots), Line("18", 1, spots)]
+    return [Line("16 <b>", 0, markers), Line("18", 1, markers)]
 
 
 def medians(xs: list[str]) -> dict[str, Any]:
@@ -49,9 +50,9 @@ def test_every_replicate_is_drawn_and_leads_to_its_trial() -> None:
 
 def test_an_outlier_is_marked_and_the_others_look_as_they_do_without_one() -> None:
     def dots(last: Replicate) -> list[dict[str, Any]]:
-        spots = (Spot(0, 100.0, (Replicate(99.0, 7, 1), Replicate(100.0, 8, 2), last)),)
+        markers = (Marker(0, 100.0, (Replicate(99.0, 7, 1), Replicate(100.0, 8, 2), last)),)
         figure = medians_figure(
-            ["1"], [Line("16", 0, spots)], x_title="clients", unit="tps", y_title="tps", trial_url=lambda pk: pk
+            ["1"], [Line("16", 0, markers)], x_title="clients", unit="tps", y_title="tps", trial_url=lambda pk: pk
         )
         validated(figure)
         return [trace for trace in figure["data"] if "customdata" in trace]

@@ -169,7 +169,7 @@ def test_processors_and_disks_are_shown_once_for_a_machine() -> None:
         ("standby1", "primary"),
         ("standby2", ""),
     ]
-    assert [(track.title, track.said) for track in figure.rows[1].tracks] == [
+    assert [(track.title, track.summary) for track in figure.rows[1].tracks] == [
         ("CPU busy", "mean 20 %, at most 30 %"),
         ("busiest of 2 disks", "mean 50 %, at most 80 %"),
     ]
@@ -195,7 +195,7 @@ def test_lag_has_one_scale_and_goes_on_after_the_load() -> None:
     one, two = (row.tracks[0] for row in figure.rows[2:])
     assert figure.scale == "8.789 kB"
     assert figure.end_x == WIDTH * 4 / 5
-    assert one.said == "mean 75 B, at most 100 B", "of the window alone"
+    assert one.summary == "mean 75 B, at most 100 B", "of the window alone"
     assert two.line.count("M") == 2, "a gap is no line"
     assert f"L{WIDTH} {HEIGHT}" in one.line
     assert [tick.text for tick in figure.ticks] == ["0 s", "1 s", "2 s", "3 s", "4 s", "5 s"]

@@ -10,7 +10,7 @@ import pytest
 from results.domain.measurement.histogram import Histogram
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.series import Series
-from results.domain.statistics.movement import Replicate, movements
+from results.domain.statistics.metric_changes import Replicate, metric_changes
 from results.queries.comparison.compare import Point
 from results.queries.why.why import Attempt, Side
 from tests.webapp.charts.test_figures import validated
@@ -21,7 +21,9 @@ METRICS = {name: Metric(name, "B", Better.LOWER, name) for name in ("wal.bytes",
 
 
 def a_look(name: str, index: int, trials: int = 3, **values: float) -> Look:
-    """Trial t of `trials` has 100 + t tps in each of three seconds; values: label of a wait or 'cpu.user' → value."""
+    """Trial t of `trials` has 100 + t tps in each of three seconds;
+
+    values: label of a wait or 'cpu.user' → value."""
     numbers = {("waits", "primary", label): value for label, value in values.items() if not label.startswith("cpu")}
     numbers |= {(label, "primary", ""): value for label, value in values.items() if label.startswith("cpu")}
     attempts = tuple(Attempt(t, 1, t, 1, t, 1, 3.0, {}, (), (), False, False) for t in range(trials))
@@ -116,7 +118,7 @@ def test_processors_and_waits_are_bars_beside_each_other() -> None:
 
 def test_costs_are_bars_with_a_dot_for_every_trial_that_leads_there() -> None:
     looks = two()
-    changes = movements(looks[0].side.replicates, looks[1].side.replicates, METRICS)
+    changes = metric_changes(looks[0].side.replicates, looks[1].side.replicates, METRICS)
     figure = charts.costs([one for one in changes if one.name == "wal"], looks, lambda trial: f"/trials/{trial}/")
     assert figure is not None
     validated(figure)

@@ -15,7 +15,7 @@ from results.queries.runs.runs import run_detail
 from results.runs import close_finished
 from tests import factories
 from tests.page_text import page_text
-from webapp.pages.run_matrix import grid
+from webapp.pages.run_matrix import run_matrix
 
 
 def text_of(client: Client, path: str) -> str:
@@ -83,7 +83,7 @@ def test_a_large_run_takes_as_few_queries(db: None, stranger: Client, django_ass
 
 
 def test_headings_span_the_rows_that_share_a_level(done: models.Run) -> None:
-    found = grid(run_detail(done.pk, timezone.now()))
+    found = run_matrix(run_detail(done.pk, timezone.now()))
     assert found.factors == ("installation", "clients")
     assert [[(head.text, head.span) for head in row.heads] for row in found.rows] == [
         [("16", 2), ("1", 1)],

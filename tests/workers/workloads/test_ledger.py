@@ -19,7 +19,9 @@ RECORDED = Path(__file__).parents[2] / "data" / "ledger" / "16"
 
 
 def recorded(without: tuple[str, ...] = (), **changed: Any) -> Part:
-    """changed: a file's name without its ending → other content."""
+    """Return a recorded reading.
+
+    changed: a file's name without its ending → other content."""
     files = {path.name: path.read_text() for path in RECORDED.iterdir() if path.name not in without}
     start_s, end_s = json.loads(files.pop("window.json"))
     for name, content in changed.items():

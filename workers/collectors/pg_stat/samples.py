@@ -58,7 +58,9 @@ def sample_series(samples: Sequence[Mapping[str, Any]], node: str, start_s: floa
 
 
 def means(series: Iterable[Series], length_s: float) -> Iterator[Measurement]:
-    """Compute the mean of each wait over the samples inside the window. length_s: of the window."""
+    """Compute the mean of each wait over the samples inside the window.
+
+    length_s: of the window."""
     for wait_series in series:
         if wait_series.name == WAITS and (inside := wait_series.within(0, length_s)):
             yield Measurement(WAITS, sum(inside) / len(inside), wait_series.node, wait_series.label)

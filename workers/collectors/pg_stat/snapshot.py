@@ -13,7 +13,7 @@ from typing import Any
 from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Measurement
 
-_Row = Mapping[str, Any]
+_ViewRow = Mapping[str, Any]
 _OWN_STATEMENT = re.compile(r"/\* teiten \*/|^SET (teiten\.|application_name = 'teiten)")
 LISTED_STATEMENTS = 500  # how many snapshot.sql asks for
 _TOP_STATEMENTS = 20
@@ -45,9 +45,9 @@ class Snapshot:
     block_size: int
     postmaster_started: float
     wal_bytes: float
-    views: Mapping[str, list[_Row]]
+    views: Mapping[str, list[_ViewRow]]
 
-    def row(self, view: str) -> _Row:
+    def row(self, view: str) -> _ViewRow:
         """The view's only row; {} where this version has no such view."""
         rows = self.views.get(view) or [{}]
         return rows[0]
@@ -115,7 +115,7 @@ def _written(snapshot: Snapshot) -> float:
     return sum(_written_bytes(row) for row in rows) / snapshot.block_size
 
 
-def _written_bytes(row: _Row) -> float:
+def _written_bytes(row: _ViewRow) -> float:
     # up to 17 operations are counted, of op_bytes each; from 18 one may be of many blocks, and bytes are counted
     if "write_bytes" in row:
         return float(row["write_bytes"] or 0) + float(row["extend_bytes"] or 0)
@@ -167,10 +167,10 @@ def _label(query: str) -> str:
     return query[: _LONGEST_LABEL - len(end)] + end
 
 
-def _statement_key(row: _Row) -> tuple[Any, ...]:
+def _statement_key(row: _ViewRow) -> tuple[Any, ...]:
     return row.get("userid"), row.get("queryid"), row.get("toplevel")
 
 
-def _total_ms(row: _Row) -> float:
+def _total_ms(row: _ViewRow) -> float:
     # total_time up to 12, total_exec_time from 13
     return float(row.get("total_exec_time", row.get("total_time", 0)))

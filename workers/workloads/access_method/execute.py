@@ -32,7 +32,9 @@ _POLICIES = {
 
 @dataclass(frozen=True)
 class Caches:
-    """How steps that depend on caches will find them. state: cold, restarted, as-found."""
+    """How steps that depend on caches will find them.
+
+    state: cold, restarted, as-found."""
 
     state: str
 

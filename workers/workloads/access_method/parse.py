@@ -255,7 +255,9 @@ def _add_sizes(results: _Results) -> None:
 
 
 def _add_growth(results: _Results, table: str, before: Mapping[str, float], after: Mapping[str, float]) -> None:
-    """Add a table's growth. before, after: part → bytes; empty where the sizes were not taken."""
+    """Add a table's growth.
+
+    before, after: part → bytes; empty where the sizes were not taken."""
     if not after:
         return
     for part, size in before.items():

@@ -13,7 +13,10 @@ from results.domain.errors import ParseError
 
 @dataclass(frozen=True)
 class Scan:
-    """One execution. blocks: found in shared buffers or read into them; read: of these, read."""
+    """One execution.
+
+    blocks: found in shared buffers or read into them.
+    read: of these, read."""
 
     column: str
     seconds: float

@@ -32,8 +32,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Value:
-    """What a step tells: a metric (or the beginning of several metrics' names) and its label. statement: the first word
-    of the statement that is meant, where pgbench times several."""
+    """What a step tells: a metric (or the beginning of several metrics' names) and its label.
+
+    statement: the first word of the statement that is meant, where pgbench times several."""
 
     metric: str
     label: str = ""
@@ -42,9 +43,14 @@ class Value:
 
 @dataclass(frozen=True)
 class Step:
-    """file: in sql/. values: what is read of it; of a TIMED step, one for each timed statement. needs: steps without
-    which it is left out. must: a refusal of it is a failure of the trial. cold: caches are emptied before it, where the
-    plan wants that. times: transactions of a LATENCY step."""
+    """One step of the profile.
+
+    file: in sql/.
+    values: what is read of it; of a TIMED step, one for each timed statement.
+    needs: steps without which it is left out.
+    must: a refusal of it is a failure of the trial.
+    cold: caches are emptied before it, where the plan wants that.
+    times: transactions of a LATENCY step."""
 
     name: str
     kind: Kind
@@ -87,7 +93,9 @@ class Sizes:
 
 
 def steps(parameters: Mapping[str, Scalar], *, heap_baseline: bool) -> list[Step]:
-    """Return every step in order. heap_baseline: whether there is a second wide table, stored as heap."""
+    """Return every step in order.
+
+    heap_baseline: whether there is a second wide table, stored as heap."""
     tables = ("wide", "wide_heap") if heap_baseline else ("wide",)
     result = [*_loading(tables), *_scanning(tables, int(parameters["scan_repetitions"])), *_by_index(parameters)]
     result += [*_maintaining(), *_growing(parameters)]

@@ -26,14 +26,18 @@ _SESSION_FILES = ("mark", "timed", "copy", "primary_keys", "foreign_keys", "vacu
 
 @dataclass(frozen=True)
 class Files:
-    """The files to load. of_table: table → `rows` and `bytes`."""
+    """The files to load.
+
+    of_table: table → `rows` and `bytes`."""
 
     of_table: Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """The result of the load. wholly: whether nothing broke off."""
+    """The result of the load.
+
+    wholly: whether nothing broke off."""
 
     wholly: bool
 

@@ -72,14 +72,18 @@ class CheckContext:
         return rows
 
     def expect_rows(self, what: str, expected: Iterable[object], found: Iterable[str], *, statement: str) -> None:
-        """Compare two sets of rows, whatever their order. statement: that returned `found`. Raises Differs."""
+        """Compare two sets of rows, whatever their order. Raises Differs.
+
+        statement: that returned `found`."""
         expected_rows = [str(row) for row in expected]
         if differences := difference(expected_rows, found):
             raise Differs(f"{_capital(what)}: {differences}.", statement=statement)
         self.compared.append(f"{what}: {len(expected_rows)} rows")
 
     def expect_value(self, what: str, expected: object, found: object, *, statement: str) -> None:
-        """Compare two single values. statement: that returned `found`. Raises Differs."""
+        """Compare two single values. Raises Differs.
+
+        statement: that returned `found`."""
         if str(expected) != str(found):
             raise Differs(f"{_capital(what)}: expected {expected}, found {found}.", statement=statement)
         self.compared.append(f"{what}: {expected}")
@@ -90,7 +94,7 @@ class CheckContext:
         others = other_sqlstates(expected, found)
         if not others:
             return self.expect_value(what, " ".join(expected), " ".join(found), statement=statement)
-        words = ", ".join(f"SQLSTATE {told} where {due} is due" for due, told in others)
+        words = ", ".join(f"SQLSTATE {actual} where {due} is due" for due, actual in others)
         self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, f"{_capital(what)}: {words}.", statement, others[0][1]))
 
     async def expect_table(
@@ -179,7 +183,9 @@ class CheckContext:
     def _fail_undue(
         self, results: Mapping[str, str | BaseException], expected_refusals: Mapping[str, str], last: Mapping[str, str]
     ) -> None:
-        """Raise the error of a session that should have succeeded. last: session → its last statement."""
+        """Raise the error of a session that should have succeeded.
+
+        last: session → its last statement."""
         failures: list[BaseException] = []
         for session, result in results.items():
             if isinstance(result, BaseException) and not self._was_due(

@@ -51,12 +51,16 @@ class Database:
         return query_plan.nodes("".join(lines[:end])), lines[end + 1 :]
 
     async def plan(self, query: str, *, before: str = "", analyze: bool = False) -> list[query_plan.Node]:
-        """Return every node of a query's plan, from the top. before: SET statements. Raises CommandError."""
+        """Return every node of a query's plan, from the top. Raises CommandError.
+
+        before: SET statements."""
         explain = f"EXPLAIN (FORMAT JSON{', ANALYZE' if analyze else ''}) "
         return query_plan.nodes(await self.run(before + explain + query))
 
     async def until(self, condition: str, what: str, **variables: object) -> None:
-        """Wait until a SELECT returns t. what: for the message, 'the standby had not caught up'. Raises Late."""
+        """Wait until a SELECT returns t. Raises Late.
+
+        what: for the message, 'the standby had not caught up'."""
         deadline = time.monotonic() + PATIENCE_S
         while (await self.run(condition, **variables)).strip() != "t":
             if time.monotonic() > deadline:

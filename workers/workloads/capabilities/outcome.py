@@ -76,7 +76,9 @@ def weigh(findings: Sequence[Finding], notes: Sequence[str] = (), compared: Sequ
 
 
 class Differs(TeitenError):
-    """The server's answer is wrong: other contents, no refusal. statement: the SQL that was answered."""
+    """The server's answer is wrong: other contents, no refusal.
+
+    statement: the SQL that was answered."""
 
     kind = "differs"
 
@@ -86,7 +88,9 @@ class Differs(TeitenError):
 
 
 class Late(TeitenError):
-    """A condition was not met in time: unknown, unless a server's log says why. statement: the SQL polled."""
+    """A condition was not met in time: unknown, unless a server's log says why.
+
+    statement: the SQL polled."""
 
     kind = "late"
 

@@ -117,9 +117,9 @@ def _present(reading: Reading) -> _Ranges | None:
     if text is None:
         return None
     try:
-        found: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+        present: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         for row in json.loads(text)["ranges"]:
-            found[int(row["start"]), int(row["client"])].append((int(row["first"]), int(row["last"])))
-        return found
+            present[int(row["start"]), int(row["client"])].append((int(row["first"]), int(row["last"])))
+        return present
     except (ValueError, KeyError, TypeError) as error:
         raise ParseError("not the rows of a ledger", file=_PRESENT, text=f"{error!r} in {text[:150]}") from None

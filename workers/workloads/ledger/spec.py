@@ -79,6 +79,6 @@ SPEC = WorkloadSpec(
     metrics=METRICS,
     disk_bytes=disk_bytes,
     headline="ledger.tps",
-    survives=True,
+    tolerates_failover=True,
     programs={"client": (PGBENCH, AWK)},
 )

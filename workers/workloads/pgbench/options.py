@@ -18,7 +18,9 @@ _OLD_BUILTINS = {"tpcb-like": (), "simple-update": ("-N",), "select-only": ("-S"
 
 @dataclass(frozen=True)
 class WeightedScript:
-    """One script of the mixture. name: a built-in's name or 'custom'."""
+    """One script of the mixture.
+
+    name: a built-in's name or 'custom'."""
 
     name: str
     weight: int = 1
@@ -89,8 +91,10 @@ def load_arguments(parameters: Mapping[str, Scalar]) -> list[str]:
 def run_arguments(
     parameters: Mapping[str, Scalar], *, threads: int, client: int, custom_path: str, duration_s: float
 ) -> list[str]:
-    """Arguments that decide the load, scripts included. client: pgbench's version number; custom_path: where the custom
-    script lies."""
+    """Arguments that decide the load, scripts included.
+
+    client: pgbench's version number.
+    custom_path: where the custom script lies."""
     arguments = shared.run_arguments(parameters, threads=threads, duration_s=duration_s, client=client)
     return arguments + _script_arguments(parameters, client, custom_path)
 

@@ -51,7 +51,9 @@ def explain_script(variant: str, protocol: str) -> str:
 
 
 def check_plan(content: object) -> Check:
-    """Whether nothing but the index (aid, abalance) is read. content: the answer of EXPLAIN (FORMAT JSON)."""
+    """Whether nothing but the index (aid, abalance) is read.
+
+    content: the answer of EXPLAIN (FORMAT JSON)."""
     expected = f"Index Only Scan using {INDEX} on pgbench_accounts"
     scans = [line.title for line in read_plan(content).lines if line.title.endswith(" on pgbench_accounts")]
     passed = bool(scans) and all(scan.removeprefix("Parallel ") == expected for scan in scans)

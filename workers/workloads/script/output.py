@@ -38,7 +38,9 @@ _KEYS = {"metric", "label", "value", "unit", "better"}
 
 @dataclass(frozen=True)
 class Printed:
-    """One value in the base unit of its metric. better: '' where the output does not say."""
+    """One value in the base unit of its metric.
+
+    better: '' where the output does not say."""
 
     metric: str
     label: str

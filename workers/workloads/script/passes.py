@@ -16,7 +16,10 @@ _CONTINUED = re.compile(r"\s+\S|LINE \d|(?:psql:[^:]*:\d+: )?(?:DETAIL|HINT|CONT
 
 @dataclass(frozen=True)
 class Execution:
-    """One query once, by one client. number: its place in the text, from 1. rows: of its last statement."""
+    """One query once, by one client.
+
+    number: its place in the text, from 1.
+    rows: of its last statement."""
 
     client: int
     turn: int
@@ -27,7 +30,9 @@ class Execution:
 
 @dataclass(frozen=True)
 class Client:
-    """What one client did. begun: (pass, number) of the query that it did not end; None when it ended all it began."""
+    """What one client did.
+
+    begun: (pass, number) of the query that it did not end; None when it ended all it began."""
 
     executions: tuple[Execution, ...]
     begun: tuple[int, int] | None

@@ -74,7 +74,7 @@ def _section(name: str, lines: list[str], first: int, weight: int | None) -> Sec
     return Section(name, "\n".join(lines) + "\n", first, weight)
 
 
-def _each_once(found: list[Section]) -> None:
-    names = [section.name for section in found]
+def _each_once(named_sections: list[Section]) -> None:
+    names = [section.name for section in named_sections]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ValueError(f"there are two called {twice!r}")

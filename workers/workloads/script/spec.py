@@ -178,7 +178,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def brought(parameters: Mapping[str, Scalar]) -> dict[str, str]:
+def provided(parameters: Mapping[str, Scalar]) -> dict[str, str]:
     """The script's hash, and the setup's where there is one."""
     texts = {"script": str(parameters["text"]), "setup": str(parameters["setup"])}
     return {name: digest(text) for name, text in texts.items() if text or name == "script"}
@@ -232,7 +232,7 @@ SPEC = WorkloadSpec(
     longest=longest,
     headline_of=headline_of,
     problems=problems,
-    brought=brought,
+    provided=provided,
     commands={"form": (COMMAND,)},
     programs={"client": (program.PGBENCH,)},
 )

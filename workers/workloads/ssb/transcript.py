@@ -17,7 +17,10 @@ _TIME = re.compile(r"Time: (\d+\.\d+) ms(?: \(.*\))?$")
 
 @dataclass(frozen=True)
 class Execution:
-    """One query run to its end. number: the pass, from 1. answer: its rows as psql printed them."""
+    """One query run to its end.
+
+    number: the pass, from 1.
+    answer: its rows as psql printed them."""
 
     client: int
     number: int
@@ -32,7 +35,9 @@ class Execution:
 
 @dataclass(frozen=True)
 class Transcript:
-    """unfinished: what the client was at when it broke off, as 'q2.1 (client 1, pass 2)'; '' when at nothing."""
+    """What a pass of the queries printed.
+
+    unfinished: what the client was at when it broke off, as 'q2.1 (client 1, pass 2)'; '' when at nothing."""
 
     executions: tuple[Execution, ...]
     unfinished: str = ""

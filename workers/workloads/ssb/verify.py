@@ -24,7 +24,9 @@ def load_comment(parameters: Mapping[str, Scalar], rows: int) -> str:
 
 
 def checks(parameters: Mapping[str, Scalar], catalogue: Sequence[Mapping[str, Any]]) -> Iterator[Check]:
-    """Yield a Check of each table's rows and one of its indexes. catalogue: the rows of verify.sql."""
+    """Yield a Check of each table's rows and one of its indexes.
+
+    catalogue: the rows of verify.sql."""
     tables = {str(row["name"]): row for row in catalogue}
     size = sizes(float(parameters["scale_factor"]))
     keys = 0 if parameters["indexes"] == NO_INDEXES else 1

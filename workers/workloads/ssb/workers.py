@@ -33,7 +33,9 @@ class Explained:
 
 @dataclass(frozen=True)
 class Workers:
-    """launched: timed execution (its name and query) → workers, where each one's are known (see `message_counts`).
+    """Parallel workers of one query.
+
+    launched: timed execution (its name and query) → workers, where each one's are known (see `message_counts`).
     unknown: why those of the timed executions are not known, where they should be."""
 
     measurements: tuple[Measurement, ...] = ()
@@ -43,7 +45,9 @@ class Workers:
 
 
 def workers_of(reading: Reading, plans: Plans, executions: Sequence[Execution]) -> Workers:
-    """executions: the timed ones. Raises ParseError."""
+    """Return the workers of each query. Raises ParseError.
+
+    executions: the timed ones."""
     if not plans.content:
         return Workers(unknown=UNKNOWN + "no query was explained to check them against.")
     explained_pass = _explained_pass(reading, plans)

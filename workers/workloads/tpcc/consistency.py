@@ -14,8 +14,11 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Condition:
-    """One of the specification's consistency conditions (clause 3.3.2). compared: pairs of figures; violated: how many
-    of them differ; first: some of those, in words."""
+    """One of the specification's consistency conditions (clause 3.3.2).
+
+    compared: pairs of figures.
+    violated: how many of them differ.
+    first: some of those, in words."""
 
     number: int
     compared: int

@@ -50,7 +50,9 @@ async def put_files(remote: Remote, directory: str) -> None:
 def environment(
     parameters: Mapping[str, Scalar], *, psql: str, database: str, access_method: str = ""
 ) -> dict[str, str]:
-    """The variables of load.sh. access_method: '' = the server's default."""
+    """The variables of load.sh.
+
+    access_method: '' = the server's default."""
     seed = int(parameters["data_seed"])
     return {
         "PSQL": psql,

@@ -11,13 +11,17 @@ def sample(values, run=1):
 
 
 def question(base, other, *, run=1, better=Better.HIGHER, minimum_effect=0.02, **rest):
-    """run: of the other side; 1, as the base's, makes pairs."""
+    """Return a question of two samples.
+
+    run: of the other side; 1, as the base's, makes pairs."""
     return Question(sample(base), sample(other, run), better, minimum_effect, **rest)
 
 
 def simulated(count, n, *, cv, effect=0.0, run=1, seed=1, block=0.0, noise=None, minimum_effect=0.02):
-    """count questions with n values a side. block: standard deviation of what the values of a block share. noise:
-    (random, shape) → noise of unit variance; normal without it."""
+    """count questions with n values a side.
+
+    block: standard deviation of what the values of a block share.
+    noise: (random, shape) → noise of unit variance; normal without it."""
     random = np.random.default_rng([seed, n, round(1e4 * cv), round(1e4 * effect), run])
     drawn = noise or (lambda random, shape: random.normal(0, 1, shape))
     base, other = (cv * drawn(random, (count, n)) for _ in range(2))

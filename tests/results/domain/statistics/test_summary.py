@@ -15,7 +15,9 @@ def sample(values, run=1):
 
 
 def cells(seed, *, blocks=5, shared=0.0, noise=0.02, base_run=1):
-    """Four cells of known ratios; shared: noise of a block that all cells have alike on the other side."""
+    """Four cells of known ratios;
+
+    shared: noise of a block that all cells have alike on the other side."""
     random = np.random.default_rng(seed)
     common = random.normal(0, shared, blocks) if shared else np.zeros(blocks)
     return [

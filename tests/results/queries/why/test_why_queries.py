@@ -9,7 +9,7 @@ import pytest
 
 from results import models
 from results.domain.measurement.histogram import Histogram
-from results.domain.statistics.movement import State
+from results.domain.statistics.metric_changes import State
 from results.queries.comparison.compare import Comparison, compare
 from results.queries.shared.selection import Selection
 from results.queries.why.why import Why, why

@@ -16,7 +16,10 @@ _UNIQUE_VIOLATION = "23505"
 
 @dataclass(frozen=True)
 class Thing:
-    """A row of the table things. spot: x, y. span: first, and one after the last."""
+    """A row of the table things.
+
+    spot: x, y.
+    span: first, and one after the last."""
 
     id: int
     n: int

@@ -51,12 +51,12 @@ async def analyze(context: CheckContext) -> None:
     rows, db = await context.fill(), context.database
     await db.run(SQL["analyze"])
     lines = await db.lines(SQL["analyze: columns"], rows=context.row_count)
-    found = {name: (float(nulls), float(distinct)) for name, nulls, distinct in map(str.split, lines)}
-    if not found:
+    statistics = {name: (float(nulls), float(distinct)) for name, nulls, distinct in map(str.split, lines)}
+    if not statistics:
         raise Differs("ANALYZE left no statistics in pg_stats.", statement=SQL["analyze: columns"])
     for column, distinct in {"id": context.row_count, "part": 10, "word": context.row_count}.items():
-        if column not in found or found[column][0] or not _near(found[column][1], distinct):
-            words = f"Of {column}, with {distinct} different values and no null, pg_stats says {found.get(column)}."
+        if column not in statistics or statistics[column][0] or not _near(statistics[column][1], distinct):
+            words = f"Of {column}, with {distinct} distinct values and no null, pg_stats says {statistics.get(column)}."
             context.report_missing(words, statement=SQL["analyze: columns"])
     counted = await db.number(SQL["analyze: rows"])
     if not _near(counted, context.row_count):

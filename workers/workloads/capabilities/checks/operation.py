@@ -148,10 +148,10 @@ async def _backup(context: CheckContext, name: str) -> str:
     try:
         await context.scratch.remote.script(_BACKUP, *words, env=server.environment(local=True), timeout_s=600)
     except CommandError as error:
-        said = f"{program} failed: {error.stderr.strip()}"
+        message = f"{program} failed: {error.stderr.strip()}"
         if is_out_of_resource(error.stderr) or posixpath.dirname(program) != own:
-            raise NotTried(said) from error
-        raise Differs(said, statement=f"{program} -X stream -c fast --no-sync") from error
+            raise NotTried(message) from error
+        raise Differs(message, statement=f"{program} -X stream -c fast --no-sync") from error
     return role
 
 

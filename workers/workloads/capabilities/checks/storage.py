@@ -59,9 +59,9 @@ async def toast(context: CheckContext) -> None:
     rows = [_changed(row) for row in rows if row.id % 5]
     context.expect_rows("after UPDATE, DELETE and VACUUM", rows, await db.lines_by_scan(query), statement=query)
     whole = next(row.body for row in rows if row.id == 106)
-    found = "the same" if await db.lines(SQL["toast: whole"]) == [whole] else "another"
+    outcome = "the same" if await db.lines(SQL["toast: whole"]) == [whole] else "another"
     what = f"one value of {len(whole)} characters, one by one"
-    context.expect_value(what, "the same", found, statement=SQL["toast: whole"])
+    context.expect_value(what, "the same", outcome, statement=SQL["toast: whole"])
     context.remark(f"Stored {(await db.run(SQL['toast: where'])).strip()}.")
     await context.expect_access_method()
 
@@ -73,13 +73,13 @@ async def fillfactor(context: CheckContext) -> None:
     await context.expect_table(rows, table="full_pages")
     await context.expect_table(rows, table="half_pages")
     full, half = map(int, (await db.run(SQL["fillfactor: sizes"])).split())
-    said = f"{full} bytes at fillfactor 100, {half} at 50."
+    message = f"{full} bytes at fillfactor 100, {half} at 50."
     if half < full * _LEAVES_NONE:
-        context.report_missing(f"Accepted and ignored: {said}", statement=SQL["fillfactor: sizes"])
+        context.report_missing(f"Accepted and ignored: {message}", statement=SQL["fillfactor: sizes"])
     elif half < full * _LEAVES_SPACE:
-        context.report_missing(f"Leaves less space than asked for: {said}", statement=SQL["fillfactor: sizes"])
+        context.report_missing(f"Leaves less space than asked for: {message}", statement=SQL["fillfactor: sizes"])
     else:
-        context.remark(said)
+        context.remark(message)
 
 
 async def pgstattuple(context: CheckContext) -> None:

@@ -29,14 +29,14 @@ async def savepoints(context: CheckContext) -> None:
 
 async def snapshots(context: CheckContext) -> None:
     rows = await context.fill()
-    said = await context.run_interleaved(
+    answers = await context.run_interleaved(
         [
             Step("a", SQL["snapshots: begin"]),
             Step("b", SQL["snapshots: change"]),
             Step("a", SQL["snapshots: again"]),
         ]
     )
-    seen, query = said["a"].splitlines(), SQL["snapshots: again"]
+    seen, query = answers["a"].splitlines(), SQL["snapshots: again"]
     context.expect_rows("as the older transaction sees it", [context.row_count, *rows.values()], seen, statement=query)
     rows = {i: _changed(row) for i, row in rows.items() if i % 5} | {-1: Item(-1, 1, "new")}
     await context.expect_table(rows.values(), "as a new transaction sees it")
@@ -75,7 +75,7 @@ async def serializable(context: CheckContext) -> None:
 async def row_locks(context: CheckContext) -> None:
     """a locks row 1 against all, b shares row 2, c tries what is left; then a locks row 4 but for its key."""
     rows = await context.fill()
-    said = await context.run_interleaved(
+    answers = await context.run_interleaved(
         [
             Step("a", SQL["locks: update"]),
             Step("b", SQL["locks: share"]),
@@ -86,9 +86,9 @@ async def row_locks(context: CheckContext) -> None:
             Step("b", SQL["commit"]),
         ]
     )
-    told = ["3", "2", _LOCK_NOT_AVAILABLE, _LOCK_NOT_AVAILABLE, "4", _LOCK_NOT_AVAILABLE]
+    expected = ["3", "2", _LOCK_NOT_AVAILABLE, _LOCK_NOT_AVAILABLE, "4", _LOCK_NOT_AVAILABLE]
     nowait = SQL["locks: nowait"] + SQL["locks: nowait key"]
-    context.expect_answers("beside other sessions' locks", told, said["c"].split(), statement=nowait)
+    context.expect_answers("beside other sessions' locks", expected, answers["c"].split(), statement=nowait)
     for late in ("locks: wait and add", "locks: wait and find none"):
         steps = [Step("a", SQL["locks: add"]), Step("b", SQL[late], waits=True), Step("a", SQL["commit"])]
         await context.run_interleaved(steps)

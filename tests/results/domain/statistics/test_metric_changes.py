@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from results.domain.measurement.metrics import Better, Metric
-from results.domain.statistics.movement import (
-    Movement,
+from results.domain.statistics.metric_changes import (
+    MetricChange,
     Replicate,
     State,
     main_node,
-    movements,
+    metric_changes,
     rest,
     sentence,
     wait_share,
@@ -50,7 +50,7 @@ def side(first_trial: int = 1, seconds: float | None = 10.0, **values: float) ->
     return found
 
 
-def of(movements: tuple[Movement, ...], name: str) -> Movement:
+def of(movements: tuple[MetricChange, ...], name: str) -> MetricChange:
     (one,) = [change for change in movements if change.name == name]
     return one
 
@@ -58,7 +58,7 @@ def of(movements: tuple[Movement, ...], name: str) -> Movement:
 def test_cpu_per_transaction_is_the_busy_processors_time_by_the_transactions() -> None:
     base = side(cpu__busy=50.0, transactions=10_000.0)
     other = side(9, cpu__busy=54.0, transactions=10_000.0)
-    cpu = of(movements(base, other, METRICS), "cpu")
+    cpu = of(metric_changes(base, other, METRICS), "cpu")
     assert cpu.base_median == pytest.approx(0.5 * 4 * 10 * 1e6 / 10_000)
     assert cpu.ratio == pytest.approx(1.08)
     assert (cpu.state, cpu.formula) == (State.MOVED, "cpu.busy / 100 × processors × seconds / transactions")
@@ -67,7 +67,7 @@ def test_cpu_per_transaction_is_the_busy_processors_time_by_the_transactions() -
 
 def test_a_rate_becomes_the_whole_windows_and_a_total_is_divided_as_it_is() -> None:
     values = {"transactions": 1000.0, "disk__write__at__primary__vda": 5e5, "wal__bytes": 3e6}
-    changes = movements(side(**values), side(9, **values), METRICS)
+    changes = metric_changes(side(**values), side(9, **values), METRICS)
     assert of(changes, "disk.write").base_median == pytest.approx(5e5 * 10 / 1000)
     assert of(changes, "wal").base_median == pytest.approx(3000)
 
@@ -76,7 +76,7 @@ def test_without_a_count_of_transactions_the_work_is_a_query_or_the_trial() -> N
     assert work_of(side(transactions=5.0)).noun == "transaction"
     assert work_of(side(ssb__executions=13.0)).noun == "query"
     assert work_of(side(wal__bytes=13.0)).noun == "trial"
-    (row,) = movements(side(wal__bytes=100.0), side(wal__bytes=100.0), METRICS)
+    (row,) = metric_changes(side(wal__bytes=100.0), side(wal__bytes=100.0), METRICS)
     assert (row.label, row.formula, row.base_median) == ("WAL per trial", "wal.bytes", pytest.approx(100))
 
 
@@ -88,7 +88,7 @@ def test_the_sentence_tells_what_moved_from_what_did_not_and_what_is_open() -> N
         replace(one, values={**one.values, ("latency.p99", "client", ""): value})
         for one, value in zip(other, noisy, strict=True)
     ]
-    text = sentence(movements(base, other, METRICS))
+    text = sentence(metric_changes(base, other, METRICS))
     assert [one.said for one in text.moved] == ["WAL"]
     assert [one.said for one in text.same] == ["CPU per transaction"]
     assert [one.said for one in text.open] == ["99th percentile of latency"]
@@ -100,15 +100,15 @@ def test_the_sentence_tells_what_moved_from_what_did_not_and_what_is_open() -> N
 
 def test_what_is_not_comparable_is_shown_and_not_judged() -> None:
     base, other = side(transactions=1000.0, wal__bytes=3e6), side(9, transactions=1000.0, wal__bytes=6e6)
-    text = sentence(movements(base, other, METRICS, comparable=False))
+    text = sentence(metric_changes(base, other, METRICS, comparable=False))
     assert [one.said for one in text.withheld] == ["WAL"]
     assert not text.moved
 
 
 def test_the_metric_of_the_comparison_is_not_judged_a_second_time() -> None:
     values = {"transactions": 1000.0, "tps__at__client": 100.0}
-    assert "tps" in [one.name for one in movements(side(**values), side(**values), METRICS)]
-    assert "tps" not in [one.name for one in movements(side(**values), side(**values), METRICS, apart="tps")]
+    assert "tps" in [one.name for one in metric_changes(side(**values), side(**values), METRICS)]
+    assert "tps" not in [one.name for one in metric_changes(side(**values), side(**values), METRICS, apart="tps")]
 
 
 def test_waits_are_shares_of_all_that_was_sampled_and_rare_kinds_are_left_out() -> None:
@@ -117,17 +117,17 @@ def test_waits_are_shares_of_all_that_was_sampled_and_rare_kinds_are_left_out() 
     replicates = side(**values)
     assert wait_share(replicates[0], "primary", "Lock") == pytest.approx(100 / 4.01)
     assert wait_share(side(transactions=1.0)[0], "primary", "Lock") is None
-    labels = [one.label for one in movements(replicates, replicates, METRICS)]
+    labels = [one.label for one in metric_changes(replicates, replicates, METRICS)]
     assert labels == ["Sessions' time: running", "Sessions' time: waiting for locks"]
 
 
 def test_the_sentence_is_of_the_primary_and_of_one_disk_only() -> None:
     values = {"transactions": 1000.0, "wal__bytes": 3e6, "wal__bytes__at__standby": 3e6}
     one_disk = {"disk__write__at__primary__vda": 5e5}
-    changes = movements(side(**values, **one_disk), side(**values, **one_disk), METRICS)
+    changes = metric_changes(side(**values, **one_disk), side(**values, **one_disk), METRICS)
     assert [(one.said, one.node) for one in sentence(changes).same] == [("WAL", "primary"), ("disk writes", "primary")]
     two = one_disk | {"disk__write__at__primary__vdb": 1e5}
-    changes = movements(side(**values, **two), side(**values, **two), METRICS)
+    changes = metric_changes(side(**values, **two), side(**values, **two), METRICS)
     assert [one.said for one in sentence(changes).same] == ["WAL"]
     assert [one.part for one in changes if one.name == "disk.write"] == ["vda", "vdb"]
 
@@ -146,9 +146,10 @@ def test_the_rest_is_every_number_of_both_that_is_not_zero_the_resolved_first() 
 
 
 def test_nothing_in_common_is_nothing_to_judge() -> None:
-    assert movements(side(wal__bytes=1.0), side(cpu__busy=1.0), METRICS) == ()
+    assert metric_changes(side(wal__bytes=1.0), side(cpu__busy=1.0), METRICS) == ()
     assert (
-        movements(side(seconds=None, cpu__busy=1.0), side(seconds=None, cpu__busy=1.0), METRICS)[0].name == "cpu.busy"
+        metric_changes(side(seconds=None, cpu__busy=1.0), side(seconds=None, cpu__busy=1.0), METRICS)[0].name
+        == "cpu.busy"
     )
 
 
@@ -159,7 +160,7 @@ def test_transactions_that_are_counted_by_client_as_well_count_once() -> None:
         "transactions__at__client2": 4_000.0,
     }
     base, other = (counted_at_all(side(first, cpu__busy=50.0, **counts)) for first in (1, 9))
-    cpu = of(movements(base, other, METRICS), "cpu")
+    cpu = of(metric_changes(base, other, METRICS), "cpu")
     assert cpu.base_median == pytest.approx(0.5 * 4 * 10 * 1e6 / 10_000, rel=0.01)
 
 
@@ -172,7 +173,7 @@ def test_where_several_servers_had_parts_a_nodes_costs_are_those_told_apart() ->
     }
     metrics = METRICS | {name: Metric(name, "1", Better.LOWER, name) for name in ("wal.per_transaction", "wal.records")}
     base, other = (counted_at_all(side(first, **values)) for first in (1, 9))
-    changes = movements(base, other, metrics)
+    changes = metric_changes(base, other, metrics)
     assert of(changes, "wal").base_median == pytest.approx(500, rel=0.01)
     assert not [change for change in changes if change.name == "wal.records"]
 
@@ -180,7 +181,7 @@ def test_where_several_servers_had_parts_a_nodes_costs_are_those_told_apart() ->
 def test_a_pooler_that_had_all_transactions_is_no_part_of_them() -> None:
     counts = {f"transactions__at__{at}": 1e4 for at in ("everywhere", "pooler")}
     base, other = (counted_at_all(side(first, **counts, **{"wal.bytes": 1e6})) for first in (1, 9))
-    assert of(movements(base, other, METRICS), "wal").base_median == pytest.approx(100, rel=0.01)
+    assert of(metric_changes(base, other, METRICS), "wal").base_median == pytest.approx(100, rel=0.01)
 
 
 def counted_at_all(replicates: list[Replicate]) -> list[Replicate]:

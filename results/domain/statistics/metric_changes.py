@@ -140,7 +140,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Movement:
+class MetricChange:
     """One quantity in both configurations.
 
     node, part: where and which of several, '' for the whole.
@@ -190,14 +190,14 @@ class Movement:
         return named.get(self.verdict.kind, State.MOVED)
 
 
-def movements(
+def metric_changes(
     base: Sequence[Replicate],
     other: Sequence[Replicate],
     metrics: Mapping[str, Metric],
     *,
     apart: str = "",
     comparable: bool = True,
-) -> tuple[Movement, ...]:
+) -> tuple[MetricChange, ...]:
     """What a piece of work costs and how long it takes, judged together: latencies, costs, kinds of waits.
 
     metrics: by name, of all that is measured.
@@ -209,7 +209,7 @@ def movements(
 
 def rest(
     base: Sequence[Replicate], other: Sequence[Replicate], metrics: Mapping[str, Metric], *, comparable: bool = True
-) -> tuple[Movement, ...]:
+) -> tuple[MetricChange, ...]:
     """Every measured number that both configurations have and that is not 0 throughout, judged together, the greatest
     resolved change first."""
     rows = []
@@ -228,14 +228,14 @@ def work_of(replicates: Sequence[Replicate]) -> Work:
 class Sentence:
     """What the sentence on top says, each in the order of the table."""
 
-    moved: tuple[Movement, ...]
-    same: tuple[Movement, ...]
-    open: tuple[Movement, ...]
-    none: tuple[Movement, ...]
-    withheld: tuple[Movement, ...]
+    moved: tuple[MetricChange, ...]
+    same: tuple[MetricChange, ...]
+    open: tuple[MetricChange, ...]
+    none: tuple[MetricChange, ...]
+    withheld: tuple[MetricChange, ...]
 
 
-def sentence(changes: Iterable[Movement]) -> Sentence:
+def sentence(changes: Iterable[MetricChange]) -> Sentence:
     """Only of the node where the work is done. Where there are several parts (disks) they are in the table only."""
     named = [one for one in changes if one.said]
     nodes = {name: main_node(one.node for one in named if one.name == name) for name in {one.name for one in named}}
@@ -250,7 +250,7 @@ def main_node(nodes: Iterable[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _QuantityRow:
-    """A quantity of both configurations that is not judged yet; fields as of `Movement`."""
+    """A quantity of both configurations that is not judged yet; fields as of `MetricChange`."""
 
     name: str
     label: str
@@ -377,12 +377,12 @@ def wait_share(one: Replicate, node: str, kind: str) -> float | None:
     return 100 * sum(v for label, v in mine.items() if kind_of_wait(label) == kind) / whole if whole else None
 
 
-def _judged(rows: Sequence[_QuantityRow], comparable: bool) -> tuple[Movement, ...]:
+def _judged(rows: Sequence[_QuantityRow], comparable: bool) -> tuple[MetricChange, ...]:
     measured = [row for row in rows if row.base and row.other]
     verdicts = judge([_question(row, comparable) for row in measured])
     parts = Counter((row.name, row.node) for row in measured if row.part)
     return tuple(
-        Movement(
+        MetricChange(
             name=row.name,
             label=row.label,
             node=row.node,
@@ -440,6 +440,6 @@ def _by_servers(one: Replicate, work: Work) -> bool:
     return "" in at and any(value != at[""] for value in parts)
 
 
-def _greatest_first(one: Movement) -> tuple[bool, float]:
+def _greatest_first(one: MetricChange) -> tuple[bool, float]:
     size = abs(np.log(one.ratio)) if one.ratio else 0.0
     return one.state is not State.MOVED, -float(size)
