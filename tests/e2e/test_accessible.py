@@ -38,11 +38,11 @@ def test_no_page_violates_a_rule_of_axe(watched: Watched, agent: models.Agent) -
     run = factories.finished_run()
     queries_of(run)
     watched.sign_in()
-    found = []
+    violations = []
     for path in [*pages_of(run), *more_pages(run)]:
         page = watched.open(path)
         settled(page)
         for rule in Axe().run(page).response["violations"]:
-            found += [(path, rule["id"], node["html"][:120]) for node in rule["nodes"]]
+            violations += [(path, rule["id"], node["html"][:120]) for node in rule["nodes"]]
     watched.troubles = [trouble for trouble in watched.troubles if "400" not in trouble]
-    assert found == []
+    assert violations == []

@@ -40,7 +40,7 @@ def runs_of() -> dict[str, models.Run]:
 def test_every_arrangement_fits_and_is_accessible(
     watched: Watched, agent: models.Agent, request: pytest.FixtureRequest
 ) -> None:
-    found = []
+    violations = []
     for name, run in runs_of().items():
         page = watched.open(f"/trials/{run.trials.get().pk}/")
         section = page.locator(".arrangement")
@@ -55,8 +55,8 @@ def test_every_arrangement_fits_and_is_accessible(
         )
         assert all(wires == row for wires, row in heights), f"{name}: the wires are not as high as their rows"
         for rule in Axe().run(page).response["violations"]:
-            found += [(name, rule["id"], node["html"][:120]) for node in rule["nodes"]]
-    assert found == []
+            violations += [(name, rule["id"], node["html"][:120]) for node in rule["nodes"]]
+    assert violations == []
 
 
 @pytest.mark.parametrize("watched", ["desktop", "phone"], indirect=True)

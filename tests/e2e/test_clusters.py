@@ -32,13 +32,13 @@ def test_clusters_are_accessible_and_fit(watched: Watched, agent: models.Agent) 
     record_removal(first, "7 days after its last use.", "ada", finished=True)
     error = {"what": "It could not be removed.", "why": "rm: cannot remove " + "x" * 200, "todo": "Look at the owner."}
     models.Cluster.objects.filter(directory__startswith=LONG).update(error=error, tried_at=timezone.now())
-    found = []
+    violations = []
     for path in ("/agents/db1/", "/agents/db1/clusters/"):
         page = watched.open(path)
         assert watched.overflow_px() == 0, path
         for rule in Axe().run(page).response["violations"]:
-            found += [(path, rule["id"], node["html"][:120]) for node in rule["nodes"]]
-    assert found == []
+            violations += [(path, rule["id"], node["html"][:120]) for node in rule["nodes"]]
+    assert violations == []
     assert page.locator("input[name=directory]:checked").count() == 1
     page.locator("label", has_text="16-2123abcd").click()
     assert page.locator("input[name=directory]:checked").count() == 2

@@ -89,8 +89,8 @@ def test_everything_works_by_the_keyboard(watched: Watched, run: models.Run) -> 
     page.keyboard.press("Space")
     expect(page.locator(ROWS)).to_have_count(1)
     assert page.evaluate("document.activeElement.value") == "4"
-    ring = "getComputedStyle(document.activeElement.closest('.chip')).outlineStyle"
-    assert page.evaluate(ring) == "solid"
+    outline = "getComputedStyle(document.activeElement.closest('.chip')).outlineStyle"
+    assert page.evaluate(outline) == "solid"
     page.keyboard.press("Space")
     expect(page.locator(ROWS)).to_have_count(3)
     page.locator("#metric").focus()
@@ -125,14 +125,14 @@ def test_two_dimensions_make_one_series_and_panels_small_figures(watched: Watche
     run = factories.finished_run(factors=factors, replicates=1)
     page = watched.open(f"/compare/?run={run.pk}")
     page.select_option("#panel", "script")
-    drawn = page.locator("[data-figure][data-drawn]")
-    expect(drawn).to_have_count(2)
+    figures = page.locator("[data-figure][data-drawn]")
+    expect(figures).to_have_count(2)
     chip(page, "script", "select-only")
-    expect(drawn).to_have_count(1)
+    expect(figures).to_have_count(1)
     chip(page, "script", "select-only")
-    expect(drawn).to_have_count(2)
+    expect(figures).to_have_count(2)
     page.select_option("#panel", "")
-    expect(drawn).to_have_count(1)
+    expect(figures).to_have_count(1)
     page.select_option("#series-2", "script")
     expect(page.locator("table.compare thead th")).to_have_count(5)
     page.select_option("#x", "installation")

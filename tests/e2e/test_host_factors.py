@@ -23,13 +23,13 @@ def test_pages_of_host_factors_are_accessible_and_fit(operator: Watched) -> None
     factories.define_host_factor()
     models.Agent.objects.update(places={"ssd": "/mnt/ssd/teiten"})
     factories.not_back("db1", error="It is 'performance' and was 'powersave'.")
-    found = []
+    violations = []
     for path in ("/agents/db1/", "/agents/", "/agents/db1/host/cpu_governor/edit/", "/agents/db1/host/add/"):
         page = operator.open(path)
         assert operator.overflow_px() == 0, path
         for rule in Axe().run(page).response["violations"]:
-            found += [(path, rule["id"], node["html"][:120]) for node in rule["nodes"]]
-    assert found == []
+            violations += [(path, rule["id"], node["html"][:120]) for node in rule["nodes"]]
+    assert violations == []
 
 
 def test_a_factor_with_three_levels_is_defined(operator: Watched) -> None:

@@ -41,9 +41,9 @@ async def look_at(server: Server, count: int) -> Activity:
     """A look once there are so many sessions at their statements."""
     async with asyncio.timeout(60):
         while True:
-            found = await activity.sample(server)
-            if sum(one.count for one in found.sessions if one.state == "active") == count:
-                return found
+            sample = await activity.sample(server)
+            if sum(one.count for one in sample.sessions if one.state == "active") == count:
+                return sample
 
 
 async def test_sessions_that_wait_are_told_from_those_that_work(server: Server, address: Address) -> None:
@@ -66,10 +66,10 @@ async def test_sessions_that_wait_are_told_from_those_that_work(server: Server, 
 
 async def test_a_server_that_cannot_be_asked_says_why(server: Server) -> None:
     await server.stop()
-    found = await activity.sample(server)
-    assert found.error.startswith("it does not answer: ")
-    assert found.is_stalled_since(found)
-    assert not found.is_stalled_since(Activity())
+    sample = await activity.sample(server)
+    assert sample.error.startswith("it does not answer: ")
+    assert sample.is_stalled_since(sample)
+    assert not sample.is_stalled_since(Activity())
 
 
 async def test_sessions_left_on_a_server_are_ended_and_the_server_stays(server: Server, address: Address) -> None:

@@ -70,8 +70,8 @@ async def in_every_database(scratch: Scratch, sql: str, role: str = "shared") ->
 async def left_behind(remote: Remote) -> str:
     """Scratch clusters, and processes that work in one."""
     script = "ls \"$1\" | grep -F +scratch+; find /proc -maxdepth 2 -name cwd -lname '*+scratch+*' 2>/dev/null"
-    found = await remote.script(script, f"{remote.address.data_dir}/clusters", check=False)
-    return found.stdout
+    listing = await remote.script(script, f"{remote.address.data_dir}/clusters", check=False)
+    return listing.stdout
 
 
 LOSES_A_ROW = """
@@ -128,7 +128,7 @@ STORES_ELSEWHERE = "ALTER ROLE teiten SET default_table_access_method = 'heap';"
 
 
 @pytest.mark.parametrize(
-    ("lie", "check", "outcome", "said"),
+    ("lie", "check", "outcome", "message"),
     [
         (
             LOSES_A_ROW,
@@ -143,26 +143,26 @@ STORES_ELSEWHERE = "ALTER ROLE teiten SET default_table_access_method = 'heap';"
     ids=["a row is lost", "fillfactor is ignored", "a statement is refused", "another access method"],
 )
 async def test_a_server_that_lies_is_found_out(
-    scratch: Scratch, lie: str, check: str, outcome: Outcome, said: str
+    scratch: Scratch, lie: str, check: str, outcome: Outcome, message: str
 ) -> None:
     await in_every_database(scratch, lie)
-    found = await verdict(scratch, check)
-    assert found.outcome == outcome, found
-    assert re.search(said, found.message), found.message
+    judged = await verdict(scratch, check)
+    assert judged.outcome == outcome, judged
+    assert re.search(message, judged.message), judged.message
 
 
 async def test_a_refusal_is_kept_with_its_statement_and_sqlstate(scratch: Scratch) -> None:
     await in_every_database(scratch, LETS_NOTHING_BE_CLUSTERED)
-    found = await verdict(scratch, "cluster")
-    assert (found.outcome, found.sqlstate) == (Outcome.CANNOT, "P0001")
-    assert found.statement == "CREATE INDEX items_id ON items (id);"
-    assert found.message.startswith("ERROR:  CLUSTER is not implemented\n")
+    judged = await verdict(scratch, "cluster")
+    assert (judged.outcome, judged.sqlstate) == (Outcome.CANNOT, "P0001")
+    assert judged.statement == "CREATE INDEX items_id ON items (id);"
+    assert judged.message.startswith("ERROR:  CLUSTER is not implemented\n")
 
 
 async def test_other_contents_are_kept_with_the_query_that_gave_them(scratch: Scratch) -> None:
     await in_every_database(scratch, LOSES_A_ROW)
-    found = await verdict(scratch, "vacuum")
-    assert (found.statement, found.sqlstate) == ("SELECT t::text FROM items AS t;", "")
+    judged = await verdict(scratch, "vacuum")
+    assert (judged.statement, judged.sqlstate) == ("SELECT t::text FROM items AS t;", "")
 
 
 @pytest.mark.parametrize(
@@ -176,62 +176,62 @@ async def test_another_sqlstate_than_is_due_fails_differently_and_the_check_goes
     scratch: Scratch, check: str, statement: str, due: str
 ) -> None:
     await in_every_database(scratch, FAILS_WITH_XX000)
-    found = await verdict(scratch, check)
-    assert (found.outcome, found.sqlstate) == (Outcome.FAILS_DIFFERENTLY, "XX000"), found
-    assert found.statement.startswith(statement)
-    assert f"with SQLSTATE XX000, where {due} is due: ERROR:  unexpected chunk number" in found.message
+    judged = await verdict(scratch, check)
+    assert (judged.outcome, judged.sqlstate) == (Outcome.FAILS_DIFFERENTLY, "XX000"), judged
+    assert judged.statement.startswith(statement)
+    assert f"with SQLSTATE XX000, where {due} is due: ERROR:  unexpected chunk number" in judged.message
     last = {"on_conflict": "after two sessions met at one key", "snapshots": "after the older transaction's update"}
-    assert last[check] in found.compared
+    assert last[check] in judged.compared
 
 
 async def test_a_planner_that_takes_no_parallel_plan_even_by_force_chose_not_to(scratch: Scratch) -> None:
     await in_every_database(scratch, HAS_NO_PARALLEL_PLAN)
-    found = await verdict(scratch, "parallel_query")
-    assert found.outcome == Outcome.CHOSE_NOT_TO, found
-    assert found.message.endswith("the table asks for them and they are forced: Seq Scan on items.")
-    assert found.statement.startswith("ALTER TABLE items SET (parallel_workers = 2);\nSET ")
-    assert found.statement.splitlines()[-1] == "EXPLAIN SELECT t::text FROM items AS t WHERE part = 3"
-    assert "a part of the rows: 500 rows; counts and sums: 10 rows" in found.compared
+    judged = await verdict(scratch, "parallel_query")
+    assert judged.outcome == Outcome.CHOSE_NOT_TO, judged
+    assert judged.message.endswith("the table asks for them and they are forced: Seq Scan on items.")
+    assert judged.statement.startswith("ALTER TABLE items SET (parallel_workers = 2);\nSET ")
+    assert judged.statement.splitlines()[-1] == "EXPLAIN SELECT t::text FROM items AS t WHERE part = 3"
+    assert "a part of the rows: 500 rows; counts and sums: 10 rows" in judged.compared
 
 
 async def test_workers_are_forced_before_the_planner_is_said_to_have_chosen(scratch: Scratch) -> None:
     await in_every_database(scratch, ASKS_FOR_NO_WORKERS)
-    found = await verdict(scratch, "parallel_query")
-    assert (found.outcome, found.statement) == (Outcome.YES, ""), found
-    assert found.message == "Only where the table itself asks for parallel_workers. 2 of 2 workers."
+    judged = await verdict(scratch, "parallel_query")
+    assert (judged.outcome, judged.statement) == (Outcome.YES, ""), judged
+    assert judged.message == "Only where the table itself asks for parallel_workers. 2 of 2 workers."
 
 
 async def test_an_index_that_the_planner_leaves_aside_is_no_refusal(scratch: Scratch) -> None:
     await in_every_database(scratch, HIDES_THE_INDEX)
-    found = await verdict(scratch, "index_hash")
-    assert found.outcome == Outcome.CHOSE_NOT_TO, found
+    judged = await verdict(scratch, "index_hash")
+    assert judged.outcome == Outcome.CHOSE_NOT_TO, judged
     words = "The planner does not use the index chosen, though all other plans are disabled: Seq Scan on things."
-    assert found.message.startswith(words)
-    assert found.statement == "EXPLAIN SELECT id || ' ' || word FROM things WHERE word = md5('77');"
-    assert "all rows" in found.compared
+    assert judged.message.startswith(words)
+    assert judged.statement == "EXPLAIN SELECT id || ' ' || word FROM things WHERE word = md5('77');"
+    assert "all rows" in judged.compared
 
 
 async def test_rows_that_a_crash_costs_are_missed(scratch: Scratch) -> None:
     await in_every_database(scratch, IS_UNLOGGED, "crash_recovery")
-    found = await verdict(scratch, "crash_recovery")
-    assert found.outcome == Outcome.CANNOT
-    assert found.message.startswith("After recovery: expected 550 rows, found 0; 550 missing, such as (")
+    judged = await verdict(scratch, "crash_recovery")
+    assert judged.outcome == Outcome.CANNOT
+    assert judged.message.startswith("After recovery: expected 550 rows, found 0; 550 missing, such as (")
 
 
 @pytest.mark.parametrize(
-    ("check", "settings", "said"),
+    ("check", "settings", "message"),
     [
         ("streaming", {"max_wal_senders": "0"}, "pg_basebackup failed: .*max_wal_senders"),
         ("logical", {"wal_level": "replica"}, "ERROR:  logical decoding requires"),
     ],
 )
 async def test_a_server_that_cannot_replicate_says_no(
-    scratch: Scratch, check: str, settings: dict[str, str], said: str
+    scratch: Scratch, check: str, settings: dict[str, str], message: str
 ) -> None:
     (capability,) = selected_checks(check)
-    found, log = await run_check(replace(capability, settings=settings), scratch, ROWS, 120)
-    assert found.outcome == Outcome.CANNOT
-    assert re.search(said, found.message, re.DOTALL), found.message
+    judged, log = await run_check(replace(capability, settings=settings), scratch, ROWS, 120)
+    assert judged.outcome == Outcome.CANNOT
+    assert re.search(message, judged.message, re.DOTALL), judged.message
     assert log
 
 
@@ -252,11 +252,11 @@ async def test_a_server_that_crashes_says_no_and_costs_no_other_check(scratch: S
         await context.scratch.remote.script(CRASH, context.database.server.data_dir, pid.strip())
         await backend
 
-    found = await verdict(scratch, crashes)
-    assert found.outcome == Outcome.CANNOT
-    assert "was terminated by signal 11: Segmentation fault" in found.message
-    assert "pg_sleep(600)" in found.message
-    assert found.statement == "SELECT pg_sleep(600)"
+    judged = await verdict(scratch, crashes)
+    assert judged.outcome == Outcome.CANNOT
+    assert "was terminated by signal 11: Segmentation fault" in judged.message
+    assert "pg_sleep(600)" in judged.message
+    assert judged.statement == "SELECT pg_sleep(600)"
     assert (await verdict(scratch, "savepoints")).outcome == Outcome.YES
 
 
@@ -270,9 +270,9 @@ async def test_a_server_that_something_else_kills_says_nothing_of_the_access_met
         await context.scratch.remote.run("kill", "-s", "KILL", pid.stdout.strip())
         await sleeping
 
-    found = await verdict(scratch, is_killed)
-    assert found.outcome == Outcome.UNKNOWN
-    assert "server closed the connection unexpectedly" in found.message
+    judged = await verdict(scratch, is_killed)
+    assert judged.outcome == Outcome.UNKNOWN
+    assert "server closed the connection unexpectedly" in judged.message
     assert (await verdict(scratch, "savepoints")).outcome == Outcome.YES
     await (await scratch.server("shared")).stop("immediate")
     assert (await verdict(scratch, "savepoints")).outcome == Outcome.YES
@@ -283,8 +283,8 @@ async def test_a_check_that_hangs_is_given_up_and_costs_no_other(scratch: Scratc
         await context.fill()
         await context.database.run("BEGIN; LOCK items; SELECT pg_sleep(600);")
 
-    found = await verdict(scratch, hangs, deadline_s=1.5)
-    assert (found.outcome, found.message) == (Outcome.UNKNOWN, "It did not end within 1.5 s.")
+    judged = await verdict(scratch, hangs, deadline_s=1.5)
+    assert (judged.outcome, judged.message) == (Outcome.UNKNOWN, "It did not end within 1.5 s.")
     assert (await verdict(scratch, "savepoints")).outcome == Outcome.YES
 
 
@@ -294,8 +294,8 @@ async def test_what_is_not_there_is_named_and_is_no_no(scratch: Scratch) -> None
             await context.program("pg_nothing")
         await context.extension("no_such_extension")
 
-    found = await verdict(scratch, needs)
-    assert found == Verdict(Outcome.UNKNOWN, "The installation has no extension no_such_extension.")
+    judged = await verdict(scratch, needs)
+    assert judged == Verdict(Outcome.UNKNOWN, "The installation has no extension no_such_extension.")
 
 
 async def test_nothing_is_left_behind_even_when_it_is_cancelled(stage: Stage, remote: Remote) -> None:

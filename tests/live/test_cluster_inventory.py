@@ -248,8 +248,8 @@ async def test_folders_that_teiten_did_not_make_are_left_alone(home: Remote) -> 
         await home.put(f"{path}/data/base/1", "somebody's")
     await home.put(f"{foreign[2]}/made", "")  # the marker, but no name that Teiten gives
     await home.put(f"{home.address.places[1]}/wal/postgresql-16-0123abcd-89abcdef/1", "somebody's")
-    found = {one.directory: one.state for one in await inventory(home)}
-    assert found == {foreign[0]: ClusterState.FOREIGN, foreign[2]: ClusterState.FOREIGN}
+    state_of = {one.directory: one.state for one in await inventory(home)}
+    assert state_of == {foreign[0]: ClusterState.FOREIGN, foreign[2]: ClusterState.FOREIGN}
     with pytest.raises(AgentError, match="not Teiten's to remove"):
         await remove(home, foreign[0], (), 60)
     assert await there(home, f"{foreign[0]}/data/base/1")

@@ -29,13 +29,13 @@ def found_of(run: models.Run) -> Comparison:
 
 
 def test_what_is_kept_reads_back_as_the_same_comparison(django_assert_num_queries: Any) -> None:
-    found = found_of(factories.finished_run())
-    snapshot = snapshots.cite(QUERY, found, user=None, actor="tests")
+    citation = found_of(factories.finished_run())
+    snapshot = snapshots.cite(QUERY, citation, user=None, actor="tests")
     with django_assert_num_queries(2):
         again = cited(snapshot.pk)
-    assert again.comparison == replace(found, first=found.selection, facets=(), metrics=(), references=())
-    assert again.comparison.points == found.points
-    assert (again.row.trials, again.row.rule, again.row.metric) == (8, found.rule, "Transactions per second")
+    assert again.comparison == replace(citation, first=citation.selection, facets=(), metrics=(), references=())
+    assert again.comparison.points == citation.points
+    assert (again.row.trials, again.row.rule, again.row.metric) == (8, citation.rule, "Transactions per second")
 
 
 def test_the_same_answer_to_the_same_question_is_one_citation() -> None:
@@ -82,20 +82,20 @@ def test_every_value_of_a_trial_is_watched_where_it_has_several() -> None:
     (change,) = standing(then, compare(selection)).changed
     assert (change.trial_id, change.x, change.cited, change.today) == (one.attempt.trial_id, "client", 20.0, 40.0)
     models.Measurement.objects.filter(metric="cpu.user", node="client").delete()
-    found = standing(then, compare(selection))
-    assert (found.cells, set(found.gone)) == (
+    standing_today = standing(then, compare(selection))
+    assert (standing_today.cells, set(standing_today.gone)) == (
         (("", "client", ""),),
         set(run.trials.values_list("pk", flat=True)),
     )
-    assert not found.unchanged
+    assert not standing_today.unchanged
 
 
 def test_a_cited_run_that_is_deleted_leaves_its_numbers() -> None:
     run = factories.finished_run()
-    found = found_of(run)
-    snapshot = snapshots.cite(QUERY, found, user=None, actor="tests")
+    citation = found_of(run)
+    snapshot = snapshots.cite(QUERY, citation, user=None, actor="tests")
     run.delete()
-    assert cited(snapshot.pk).comparison.points == found.points
+    assert cited(snapshot.pk).comparison.points == citation.points
 
 
 def test_nothing_is_not_cited() -> None:
@@ -104,11 +104,11 @@ def test_nothing_is_not_cited() -> None:
 
 
 def test_content_of_an_older_version_has_the_defaults_of_what_it_lacks() -> None:
-    found = found_of(factories.finished_run())
-    content = to_json(found)
+    citation = found_of(factories.finished_run())
+    content = to_json(citation)
     del content["warnings"], content["unmatched"]
     content["points"][0]["gone_since"] = 1
-    assert from_json(Comparison, content) == found
+    assert from_json(Comparison, content) == citation
 
 
 def test_a_line_becomes_a_baseline_of_later_runs(django_assert_num_queries: Any) -> None:

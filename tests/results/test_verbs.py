@@ -183,10 +183,10 @@ def test_runs_that_ended_before_get_their_state_from_the_migration() -> None:
     with connection.cursor() as cursor:
         for statement in import_module("results.migrations.0006_run_ends").ENDS:
             cursor.execute(statement)
-    found = [models.Run.objects.get(pk=run.pk) for run in (failed, cancelled, finished, one_by_one)]
-    assert [run.state for run in found] == ["failed", "cancelled", "finished", "cancelled"]
+    stored_runs = [models.Run.objects.get(pk=run.pk) for run in (failed, cancelled, finished, one_by_one)]
+    assert [run.state for run in stored_runs] == ["failed", "cancelled", "finished", "cancelled"]
     assert (states[0], states[2]) == ("failed", "finished")
-    assert [run.cancelled_at is None for run in found] == [True, False, True, False]
+    assert [run.cancelled_at is None for run in stored_runs] == [True, False, True, False]
 
 
 def test_a_run_that_never_started_starts_with_the_retry_of_a_trial() -> None:

@@ -29,12 +29,12 @@ def answers(attempt: models.Attempt) -> dict[str, dict[str, Any]]:
 def test_heap_can_do_everything_that_can_be_tried(measure: Measure, installation: str) -> None:
     attempt = measure(workload="capabilities", installation=installation, parameters={"rows": 500}, collectors=[])
     assert attempt.error is None, attempt.error
-    found = answers(attempt)
-    assert set(found) == {check.name for check in all_checks()}
-    others = {name: (one["outcome"], one["message"]) for name, one in found.items() if one["outcome"] != "yes"}
+    outcomes = answers(attempt)
+    assert set(outcomes) == {check.name for check in all_checks()}
+    others = {name: (one["outcome"], one["message"]) for name, one in outcomes.items() if one["outcome"] != "yes"}
     assert others in ({}, {"pgstattuple": ("unknown", ABSENT)})
-    assert all(one["compared"] for name, one in found.items() if name not in others)
-    assert value(attempt, "capabilities.yes") == len(found) - len(others)
+    assert all(one["compared"] for name, one in outcomes.items() if name not in others)
+    assert value(attempt, "capabilities.yes") == len(outcomes) - len(others)
     assert value(attempt, "capabilities.unknown") == len(others)
     assert value(attempt, "check.seconds", label="streaming") > 0
 

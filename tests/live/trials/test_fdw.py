@@ -17,13 +17,13 @@ from workers.remote.address import Address
 from workers.remote.connection import connected
 
 Measure = Callable[..., models.Attempt]
-Told = Callable[..., str]
+QueryRow = Callable[..., str]
 VERSION = "15"  # the one with contrib modules that an agent of the tests has
 PLAN: dict[str, Any] = {"installation": VERSION, "topology": "fdw"}
 
 
 @pytest.fixture
-def told(address: Address, installations: list[InstallationRef]) -> Told:
+def query_row(address: Address, installations: list[InstallationRef]) -> QueryRow:
     """Runs a psql script on a node of a trial that is over; what it printed."""
 
     async def tell(node: str, script: str, database: str) -> str:
@@ -42,7 +42,7 @@ def checks(attempt: models.Attempt, node: str = "primary") -> dict[str, str]:
 
 @pytest.mark.parametrize(("method", "at_once"), [("hash", True), ("range", False)])
 def test_the_accounts_lie_on_the_shards_and_are_changed_there(
-    measure: Measure, told: Told, method: str, at_once: bool
+    measure: Measure, query_row: QueryRow, method: str, at_once: bool
 ) -> None:
     attempt = measure(
         **PLAN,
@@ -51,22 +51,22 @@ def test_the_accounts_lie_on_the_shards_and_are_changed_there(
         data="template",
     )
     assert attempt.error is None, attempt.error
-    found = checks(attempt)
-    assert found["rows of pgbench_accounts on all shards"] == "100000"
+    all_checks = checks(attempt)
+    assert all_checks["rows of pgbench_accounts on all shards"] == "100000"
     assert checks(attempt, "shard2")["queries from primary"] == "1 foreign partition"
-    assert found["foreign scans of a range of pgbench_accounts"] == f"2, {2 if at_once else 0} of them at once"
+    assert all_checks["foreign scans of a range of pgbench_accounts"] == f"2, {2 if at_once else 0} of them at once"
     assert attempt.notes["shards"] == {"how": "moved", "rows": {"pgbench_accounts": 100000}}
     sums = "SELECT count(*), sum(abalance) FROM pgbench_accounts;"
-    parts = [[int(word) for word in told(node, sums).split("|")] for node in ("shard1", "shard2")]
+    parts = [[int(word) for word in query_row(node, sums).split("|")] for node in ("shard1", "shard2")]
     rows, balances = zip(*parts, strict=True)
     assert sum(rows) == 100000
     assert all(45000 < count < 55000 for count in rows)
-    changes, delta = told("primary", "SELECT count(*), sum(delta) FROM pgbench_history;").split("|")
+    changes, delta = query_row("primary", "SELECT count(*), sum(delta) FROM pgbench_history;").split("|")
     assert int(changes) == value(attempt, "transactions") > 0
     assert sum(balances) == int(delta)
 
 
-def test_shared_out_data_are_kept_until_a_part_is_lost(measure: Measure, told: Told) -> None:
+def test_shared_out_data_are_kept_until_a_part_is_lost(measure: Measure, query_row: QueryRow) -> None:
     def one(shards: int, **options: Any) -> models.Attempt:
         attempt = measure(
             **PLAN, workload="read_scaleup", topology_parameters={"shards": shards, "method": "range", **options}
@@ -79,7 +79,7 @@ def test_shared_out_data_are_kept_until_a_part_is_lost(measure: Measure, told: T
     assert again.notes["data"] == first.notes["data"] | {"how": "reused"}
     assert three.notes["data"]["database"] != first.notes["data"]["database"]
     assert one(2).notes["shards"]["how"] == "kept"
-    told("shard2", f"COMMENT ON DATABASE {first.notes['data']['database']} IS NULL;", "postgres")
+    query_row("shard2", f"COMMENT ON DATABASE {first.notes['data']['database']} IS NULL;", "postgres")
     mended = one(2)
     assert (mended.notes["shards"]["how"], mended.notes["data"]["how"]) == ("moved", "loaded")
 

@@ -319,9 +319,9 @@ def test_a_definition_that_is_gone_fails_the_trial_with_the_cause(
 def test_servers_run_on_the_processors_of_the_level(measure: Measure, level: str, wanted: str) -> None:
     attempt = measure(duration_s=1, host={"cpus": level})
     assert attempt.error is None, attempt.error
-    found = checks(attempt)["host.cpus"]
-    assert found == wanted.replace("-", ",")
-    assert layer(attempt) == {"cpus": {"list": found, "by": "taskset"}}
+    check = checks(attempt)["host.cpus"]
+    assert check == wanted.replace("-", ",")
+    assert layer(attempt) == {"cpus": {"list": check, "by": "taskset"}}
 
 
 def test_each_role_runs_on_its_own_processors(measure: Measure) -> None:
@@ -374,9 +374,9 @@ def test_processors_that_are_not_there_fail_the_trial_with_the_cause(measure: Me
 def places(agent: models.Agent, setting: Setting) -> Iterator[dict[str, str]]:
     """Two places on the agent, as two disks would be."""
     home = setting.asked('mkdir -p "${1%/*}/places/fast" "${1%/*}/places/slow" && cd "${1%/*}/places" && pwd -P')
-    found = {name: f"{home}/{name}" for name in ("fast", "slow")}
-    models.Agent.objects.filter(pk=agent.pk).update(places=found)
-    yield found
+    places = {name: f"{home}/{name}" for name in ("fast", "slow")}
+    models.Agent.objects.filter(pk=agent.pk).update(places=places)
+    yield places
     setting.asked(
         'for file in "${1%/*}"/places/*/clusters/*/data/postmaster.pid; do\n'
         '[ -f "$file" ] && read -r pid <"$file" && kill -s INT "$pid" || continue\n'
@@ -407,7 +407,7 @@ def test_two_clusters_of_one_name_share_no_wal_folder(
     address: Address, places: dict[str, str], postgres_16: InstallationRef
 ) -> None:
     async def made() -> list[str]:
-        found = []
+        violations = []
         layouts = [Layout(data=places[name], wal=places["slow"]) for name in ("fast", "slow")]
         servers = []
         for layout in layouts:
@@ -415,10 +415,10 @@ def test_two_clusters_of_one_name_share_no_wal_folder(
                 servers.append(await cluster.ensure(remote, postgres_16, name="twin"))
         async with connected(address) as remote:
             for server in servers:
-                found.append((await remote.run("readlink", "-f", f"{server.data_dir}/pg_wal")).stdout.strip())
+                violations.append((await remote.run("readlink", "-f", f"{server.data_dir}/pg_wal")).stdout.strip())
                 await replace(server, remote=remote).execute("CHECKPOINT;")
         assert len({posixpath.basename(posixpath.dirname(server.data_dir)) for server in servers}) == 1
-        return found
+        return violations
 
     one, other = asyncio.run(made())
     assert one != other

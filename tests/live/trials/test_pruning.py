@@ -86,15 +86,15 @@ def templates(address: Address, installations: list[InstallationRef]) -> Iterato
     aside = replace(address, data_dir=f"{address.data_dir}-template")
 
     async def make() -> dict[str, str]:
-        found = {}
+        templates_of = {}
         async with connected(aside) as remote:
             for version in ("16", "18"):
                 installation = find_installation(version, installations)
                 assert installation is not None
                 server = await cluster.ensure(remote, installation, initdb=SHORT["initdb"])
                 await server.stop()
-                found[version] = posixpath.dirname(server.data_dir)
-        return found
+                templates_of[version] = posixpath.dirname(server.data_dir)
+        return templates_of
 
     async def drop() -> None:
         async with connected(aside) as remote:
@@ -112,9 +112,9 @@ def left(own: Own, templates: dict[str, str]) -> Callable[..., list[str]]:
         clusters = f"{own.address.data_dir}/clusters"
         own.asked('to=$1; shift; mkdir -p "$to" && cp -a "$@" "$to"', clusters, *(templates[v] for v in versions))
         own.look()
-        found = [f"{clusters}/{posixpath.basename(templates[version])}" for version in versions]
-        assert own.directories == sorted(found)
-        return found
+        paths = [f"{clusters}/{posixpath.basename(templates[version])}" for version in versions]
+        assert own.directories == sorted(paths)
+        return paths
 
     return copied
 

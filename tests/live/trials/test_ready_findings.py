@@ -89,11 +89,11 @@ def test_append_adds_ten_rows_a_transaction(ready: Callable[..., Attempts]) -> N
 def test_a_background_checkpoint_is_seen_at_its_second_and_no_other(ready: Callable[..., Attempts]) -> None:
     small = {"parameters": TPCC | {"background_at_s": 2}, "duration_s": 5, "warmup_s": 0}
     kept = {"background": ["none", "checkpoint"], "setting.autovacuum": ["off"]}
-    found = ready("wg1-background-work", "16", 1, kept, **small)
-    assert [measured(found[name], "checkpoints")["requested"] for name in ("none, off", "checkpoint, off")] == [0, 1]
-    [began] = moments(found["checkpoint, off"], "checkpoint", "checkpoint starting")
+    run = ready("wg1-background-work", "16", 1, kept, **small)
+    assert [measured(run[name], "checkpoints")["requested"] for name in ("none, off", "checkpoint, off")] == [0, 1]
+    [began] = moments(run["checkpoint, off"], "checkpoint", "checkpoint starting")
     assert 1.9 < began < 4
-    assert moments(found["none, off"], "checkpoint", "checkpoint") == []
+    assert moments(run["none, off"], "checkpoint", "checkpoint") == []
 
 
 def test_updates_meet_neither_checkpoint_nor_autovacuum(ready: Callable[..., Attempts]) -> None:

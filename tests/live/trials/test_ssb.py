@@ -64,12 +64,12 @@ def trial(agent: models.Agent, parameters: dict[str, Any] | None = None, **chang
 def answers(attempt: models.Attempt, bundles: Path, client: int = 1) -> dict[str, list[str]]:
     """Query → the rows of its first execution, from the raw output."""
     text = reader.open_files(bundles / attempt.bundle)[f"workload/clients/{client}.stdout"].decode()
-    found: dict[str, list[str]] = {}
+    rows_of: dict[str, list[str]] = {}
     for block in text.split("== ")[1:]:
         head, *rows = block.splitlines()
         if head != "done":
-            found.setdefault(head.split()[1], rows[:-1])
-    return found
+            rows_of.setdefault(head.split()[1], rows[:-1])
+    return rows_of
 
 
 def measured(attempt: models.Attempt, metric: str) -> dict[str, float]:

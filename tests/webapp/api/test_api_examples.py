@@ -115,5 +115,5 @@ def number(value: int | str, base: int) -> int | str:
     """A trial's number, or an address with one, as in a fresh warehouse at the demo's port."""
     if isinstance(value, int):
         return value - base
-    moved = re.sub(r"(?<=trials/)\d+", lambda found: str(int(found[0]) - base), value)
+    moved = re.sub(r"(?<=trials/)\d+", lambda match: str(int(match[0]) - base), value)
     return moved.replace("testserver", OF_THE_WEB)

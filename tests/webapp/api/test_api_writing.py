@@ -107,11 +107,11 @@ def test_a_body_that_is_no_object_is_refused(runner: APIClient, body: Any) -> No
 
 def test_a_preview_stores_nothing(runner: APIClient) -> None:
     factories.agent()
-    found = post(runner, "plans/preview/", factories.mapping())
-    assert (found["trials"], len(found["configurations"])) == (8, 4)
-    assert found["configurations"][0]["levels"] == {"installation": "16", "clients": "1"}
-    assert found["seconds"] > 40
-    assert "replicates" in {warning["field"] for warning in found["warnings"]}
+    preview = post(runner, "plans/preview/", factories.mapping())
+    assert (preview["trials"], len(preview["configurations"])) == (8, 4)
+    assert preview["configurations"][0]["levels"] == {"installation": "16", "clients": "1"}
+    assert preview["seconds"] > 40
+    assert "replicates" in {warning["field"] for warning in preview["warnings"]}
     assert (models.Plan.objects.count(), models.Run.objects.count()) == (0, 0)
 
 

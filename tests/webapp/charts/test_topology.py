@@ -36,9 +36,9 @@ def drawn(
     duration_s: float | None = 4.0,
     roles: tuple[Role, ...] = (),
 ) -> Drawing:
-    found = draw(args[0], args[1] if len(args) > 1 else (), series, events, duration_s, roles)
-    assert found is not None
-    return found
+    drawing = draw(args[0], args[1] if len(args) > 1 else (), series, events, duration_s, roles)
+    assert drawing is not None
+    return drawing
 
 
 def series(name: str, node: str, *values: float, label: str = "") -> Series:

@@ -24,8 +24,8 @@ def a_look(name: str, index: int, trials: int = 3, **values: float) -> Look:
     """Trial t of `trials` has 100 + t tps in each of three seconds;
 
     values: label of a wait or 'cpu.user' → value."""
-    numbers = {("waits", "primary", label): value for label, value in values.items() if not label.startswith("cpu")}
-    numbers |= {(label, "primary", ""): value for label, value in values.items() if label.startswith("cpu")}
+    value_of = {("waits", "primary", label): value for label, value in values.items() if not label.startswith("cpu")}
+    value_of |= {(label, "primary", ""): value for label, value in values.items() if label.startswith("cpu")}
     attempts = tuple(Attempt(t, 1, t, 1, t, 1, 3.0, {}, (), (), False, False) for t in range(trials))
     side = Side(
         point=Point(
@@ -33,7 +33,7 @@ def a_look(name: str, index: int, trials: int = 3, **values: float) -> Look:
         ),
         attempts=attempts,
         replicates=tuple(
-            Replicate(t, (1, t), 3.0, {}, numbers | {("wal.bytes", "primary", ""): 5.0 + t}) for t in range(trials)
+            Replicate(t, (1, t), 3.0, {}, value_of | {("wal.bytes", "primary", ""): 5.0 + t}) for t in range(trials)
         ),
         series=tuple(
             (one, (Series("tps", "client", "tps", 1, 1, (100.0 + one.trial_id, math.nan, 100.0 + one.trial_id)),))

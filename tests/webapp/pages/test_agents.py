@@ -163,7 +163,7 @@ def test_a_yes_is_stored_and_audited(admin: Client, closed_port: int) -> None:
 
 def test_unchanged_facts_are_as_old_as_their_discovery(db: None, stranger: Client) -> None:
     factories.agent()
-    found = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
-    models.HostFacts.objects.update(at=found)
+    discovered_at = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    models.HostFacts.objects.update(at=discovered_at)
     assert "as they were first gathered at <time" in page_text(stranger.get("/agents/db1/"))
     assert "2026-01-02 03:04" in page_text(stranger.get("/agents/db1/")).split("first gathered")[1][:120]

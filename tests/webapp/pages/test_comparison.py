@@ -117,9 +117,9 @@ def test_speed_up_is_offered_over_clients_against_an_ideal_line(done: models.Run
 
 def test_the_ratios_view_draws_intervals_and_no_baseline(done: models.Run, stranger: Client) -> None:
     traces = figures_of(text_of(stranger, f"/compare/?run={done.pk}&view=ratio"))[0]["data"]
-    drawn = [trace for trace in traces if trace.get("error_y")]
-    assert [trace["name"] for trace in drawn] == ["postgresql-18.1"]
-    assert [round(y, 3) for y in drawn[0]["y"]] == [1.125, 1.125]
+    with_interval = [trace for trace in traces if trace.get("error_y")]
+    assert [trace["name"] for trace in with_interval] == ["postgresql-18.1"]
+    assert [round(y, 3) for y in with_interval[0]["y"]] == [1.125, 1.125]
 
 
 def test_a_change_of_one_axis_gives_its_dimension_to_the_other(done: models.Run, stranger: Client) -> None:

@@ -320,6 +320,6 @@ def test_options_of_initdb_are_read_as_a_shell_reads_them(member: Client) -> Non
     one = page_text(member.post("/plans/preview/", FORM | {"initdb": "'--icu-rules=a b'"}))
     assert ["'--icu-rules=a b' is not" in problem["what"] for problem in problems(one)] == [True]
     answer = member.post("/plans/add/", FORM | {"name": "another", "initdb": "--encoding='UTF8"})
-    found = [problem for problem in problems(page_text(answer)) if "quot" in problem["what"]]
-    assert [problem["field"] for problem in found] == ["initdb"]
+    quoting_problems = [problem for problem in problems(page_text(answer)) if "quot" in problem["what"]]
+    assert [problem["field"] for problem in quoting_problems] == ["initdb"]
     assert 'value="--encoding=&#x27;UTF8"' in page_text(answer)

@@ -111,9 +111,9 @@ def test_what_is_not_comparable_is_in_no_speed_and_said(stranger: Client) -> Non
 
 def test_a_version_only_in_rows_that_are_not_shown_says_nothing(stranger: Client) -> None:
     factories.finished_run(replicates=3)
-    found = versions()
-    assert sentence(found)
-    assert sentence(replace(found, rows=())) == ""
+    table = versions()
+    assert sentence(table)
+    assert sentence(replace(table, rows=())) == ""
 
 
 def test_a_cell_of_versions_leads_to_its_comparison(loaded: None, stranger: Client) -> None:

@@ -83,9 +83,9 @@ def test_a_large_run_takes_as_few_queries(db: None, stranger: Client, django_ass
 
 
 def test_headings_span_the_rows_that_share_a_level(done: models.Run) -> None:
-    found = run_matrix(run_detail(done.pk, timezone.now()))
-    assert found.factors == ("installation", "clients")
-    assert [[(head.text, head.span) for head in row.heads] for row in found.rows] == [
+    matrix = run_matrix(run_detail(done.pk, timezone.now()))
+    assert matrix.factors == ("installation", "clients")
+    assert [[(head.text, head.span) for head in row.heads] for row in matrix.rows] == [
         [("16", 2), ("1", 1)],
         [("4", 1)],
         [("18", 2), ("1", 1)],

@@ -68,8 +68,8 @@ def test_every_shown_number_is_that_of_its_trials(run: models.Run, stranger: Cli
         trials = run.trials.filter(configuration__dimensions__clients=4, configuration__dimensions__major=major)
         values = []
         for trial in trials.select_related("configuration"):
-            numbers = {metric: value for metric, _, label, value in measured(trial) if not label}
-            values.append(numbers["wal.bytes"] / numbers["transactions"])
+            value_of = {metric: value for metric, _, label, value in measured(trial) if not label}
+            values.append(value_of["wal.bytes"] / value_of["transactions"])
             assert f'href="/trials/{trial.pk}/"' in row
             assert f'<a href="/trials/{trial.pk}/">trial {trial.pk}</a>' in text
         assert re.findall(r"<td title=[^>]*>([^<]+)</td>", row)[place] == format_quantity(median(values), "B")
@@ -168,8 +168,8 @@ def test_what_was_not_gathered_is_said_in_words(run: models.Run, stranger: Clien
 def test_the_plan_of_the_query_that_is_looked_at_comes_first_and_is_open() -> None:
     nothing: Any = None
     pairs = [PlanPair(label, nothing, nothing, ()) for label in ("q1.1", "q2.1", "q3.1")]
-    found = plans(pairs, "q2.1")
-    assert [(plan.of.label, plan.open) for plan in found] == [("q2.1", True), ("q1.1", False), ("q3.1", False)]
+    shown_plans = plans(pairs, "q2.1")
+    assert [(plan.of.label, plan.open) for plan in shown_plans] == [("q2.1", True), ("q1.1", False), ("q3.1", False)]
     assert [plan.of.label for plan in plans(pairs, "q9")] == ["q1.1", "q2.1", "q3.1"]
 
 

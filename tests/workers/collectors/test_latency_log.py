@@ -43,11 +43,11 @@ def test_every_transaction_is_counted_exactly(awk: str) -> None:
     chance = random.Random(7)
     latencies = [int(chance.expovariate(1 / 800)) for _ in range(5000)] + [0, 1, 2, 3_000_000_000]
     log = "".join(row(latency, 100.25 + n / 2000) for n, latency in enumerate(latencies))
-    found = parsed("origin 100.25\n" + fold(log, awk, 100.25), 100.25).latencies
-    assert len(found) == 1
-    assert found[0].histogram == Histogram.from_counts(Counter(latencies))
+    counted = parsed("origin 100.25\n" + fold(log, awk, 100.25), 100.25).latencies
+    assert len(counted) == 1
+    assert counted[0].histogram == Histogram.from_counts(Counter(latencies))
     cells = Counter((n // 2000, bucket_of(latency)) for n, latency in enumerate(latencies))
-    heat = found[0].heat
+    heat = counted[0].heat
     assert dict(zip(zip(heat.seconds, heat.buckets, strict=True), heat.counts, strict=True)) == cells
 
 

@@ -29,29 +29,32 @@ def values(part: Part) -> dict[tuple[str, str, str], float]:
 
 @pytest.mark.parametrize("version", ["16", "18"])
 def test_a_standby_that_applies_a_second_late_is_a_second_behind(version: str) -> None:
-    found = values(recorded(f"late-{version}", "primary"))
-    assert 0.95 <= found["replication.lag.max", "standby1", ""] < 1.2
-    assert found["replication.lag.max", "standby1", "flushed"] < 0.1
-    assert found["replication.lag_bytes", "standby1", ""] > 100_000 > found["replication.lag_bytes", "standby1", "sent"]
-    assert 0.9 <= found["replication.catch_up", "standby1", ""] < 1.2
-    assert {node for _, node, _ in found} == {"standby1"}, "the sender itself is behind nobody"
+    shown = values(recorded(f"late-{version}", "primary"))
+    assert 0.95 <= shown["replication.lag.max", "standby1", ""] < 1.2
+    assert shown["replication.lag.max", "standby1", "flushed"] < 0.1
+    assert shown["replication.lag_bytes", "standby1", ""] > 100_000 > shown["replication.lag_bytes", "standby1", "sent"]
+    assert 0.9 <= shown["replication.catch_up", "standby1", ""] < 1.2
+    assert {node for _, node, _ in shown} == {"standby1"}, "the sender itself is behind nobody"
 
 
 @pytest.mark.parametrize("version", ["16", "18"])
 def test_what_it_replays_is_a_second_old_whatever_came_before_the_trial(version: str) -> None:
     """The first samples of the window tell the end of the trial before, a quarter of an hour ago."""
-    found = values(recorded(f"late-{version}", "standby1"))
-    assert 0.95 <= found["replication.replay_age.max", "standby1", ""] < 1.2
-    assert sorted({metric for metric, _, _ in found}) == ["replication.replay_age", "replication.replay_age.max"]
+    shown = values(recorded(f"late-{version}", "standby1"))
+    assert 0.95 <= shown["replication.replay_age.max", "standby1", ""] < 1.2
+    assert sorted({metric for metric, _, _ in shown}) == [
+        "replication.replay_age",
+        "replication.replay_age.max",
+    ]
 
 
 def test_below_a_cascading_standby_all_is_filed_under_those_below() -> None:
     part = recorded("cascade-16", "cascade")
-    found = values(part)
+    shown = values(part)
     for node in ("standby1", "standby2"):
-        assert found["replication.lag_bytes", node, ""] >= 0
-        assert found["replication.catch_up", node, ""] == 0, "it had when first asked"
-    assert ("replication.replay_age", "cascade", "") in found
+        assert shown["replication.lag_bytes", node, ""] >= 0
+        assert shown["replication.catch_up", node, ""] == 0, "it had when first asked"
+    assert ("replication.replay_age", "cascade", "") in shown
     assert not part.gaps
 
 
@@ -116,9 +119,9 @@ def test_ages_are_corrected_for_both_clocks() -> None:
 
 
 def test_who_had_caught_up_when_first_asked_took_no_time() -> None:
-    found = values(read(line(109.5, behind("a", 0, 0.1)), caught_up_json=caught_up(110.4, a=110.39, b=110.6)))
-    assert found["replication.catch_up", "a", ""] == 0
-    assert found["replication.catch_up", "b", ""] == pytest.approx(0.6)
+    shown = values(read(line(109.5, behind("a", 0, 0.1)), caught_up_json=caught_up(110.4, a=110.39, b=110.6)))
+    assert shown["replication.catch_up", "a", ""] == 0
+    assert shown["replication.catch_up", "b", ""] == pytest.approx(0.6)
 
 
 def test_who_did_not_catch_up_is_a_gap_and_no_number() -> None:

@@ -42,8 +42,8 @@ def resolved(
 def problem(**changes: Any) -> Problem:
     with pytest.raises(PlanError) as caught:
         resolved(**changes)
-    [found] = caught.value.problems
-    return found
+    [problems] = caught.value.problems
+    return problems
 
 
 def test_all_load_goes_to_the_pooler_which_is_no_server() -> None:
@@ -87,10 +87,10 @@ def test_the_poolers_agent_needs_no_server_of_the_version() -> None:
 
 
 def test_more_clients_than_pgpool_serves_are_refused() -> None:
-    found = problem(clients=10, servers=2, client_sets="per-server", num_init_children=19)
-    assert found.field == "topology.num_init_children"
-    assert found.what == "20 clients, but pgpool-II serves 19 at once."
-    assert found.todo == "Set it to 24 or more, or to 0."
+    problems = problem(clients=10, servers=2, client_sets="per-server", num_init_children=19)
+    assert problems.field == "topology.num_init_children"
+    assert problems.what == "20 clients, but pgpool-II serves 19 at once."
+    assert problems.todo == "Set it to 24 or more, or to 0."
     assert resolved(clients=10, servers=2, client_sets="per-server", num_init_children=20).loads
     assert resolved(clients=10, through="direct", num_init_children=5).loads == ()
 
@@ -117,12 +117,12 @@ def test_parameters_decide_the_switches_of_pgpool() -> None:
 
 
 def test_every_file_of_pgpool_is_in_its_own_directory_and_every_server_is_told() -> None:
-    told = conf()
+    reported = conf()
     own = ("pid_file_name", "logdir", "memqcache_oiddir", "pool_passwd", "socket_dir", "pcp_socket_dir")
-    assert all(told[name].startswith("'/srv/jobs/1/pgpool/") for name in own)
-    assert (told["backend_hostname0"], told["backend_port0"]) == ("'/it''s/sock'", "21001")
-    assert (told["backend_hostname1"], told["backend_application_name1"]) == ("'db2'", "'standby1'")
-    assert (told["num_init_children"], told["pcp_listen_addresses"]) == ("14", "''")
+    assert all(reported[name].startswith("'/srv/jobs/1/pgpool/") for name in own)
+    assert (reported["backend_hostname0"], reported["backend_port0"]) == ("'/it''s/sock'", "21001")
+    assert (reported["backend_hostname1"], reported["backend_application_name1"]) == ("'db2'", "'standby1'")
+    assert (reported["num_init_children"], reported["pcp_listen_addresses"]) == ("14", "''")
 
 
 def test_only_the_clients_addresses_are_let_in_and_by_password() -> None:

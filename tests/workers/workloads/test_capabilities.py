@@ -48,7 +48,7 @@ def test_rows_are_as_postgresql_writes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "told"),
+    ("expected", "actual", "message"),
     [
         (["a", "b", "b"], ["b", "a", "b"], ""),
         ([], [], ""),
@@ -62,9 +62,9 @@ def test_rows_are_as_postgresql_writes_them() -> None:
     ],
 )
 def test_contents_are_compared_row_for_row_whatever_their_order(
-    expected: list[str], found: list[str], told: str
+    expected: list[str], actual: list[str], message: str
 ) -> None:
-    assert difference(expected, found) == told
+    assert difference(expected, actual) == message
 
 
 def test_a_long_row_is_told_by_its_beginning() -> None:

@@ -82,7 +82,7 @@ def test_the_last_statement_of_a_script_is_the_one_that_has_to_fail() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "others"),
+    ("reported", "others"),
     [
         (["3", "55P03", "4"], []),
         (["3", "XX000", "4"], [("55P03", "XX000")]),
@@ -92,8 +92,8 @@ def test_the_last_statement_of_a_script_is_the_one_that_has_to_fail() -> None:
     ],
     ids=["as it should be", "another SQLSTATE", "let pass, with a row", "let pass", "another row too"],
 )
-def test_only_another_sqlstate_fails_differently(told: list[str], others: list[tuple[str, str]]) -> None:
-    assert other_sqlstates(["3", "55P03", "4"], told) == others
+def test_only_another_sqlstate_fails_differently(reported: list[str], others: list[tuple[str, str]]) -> None:
+    assert other_sqlstates(["3", "55P03", "4"], reported) == others
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ _DIED = 'LOG:  background worker "zheap undo" (PID 7) was terminated by signal 1
 
 
 @pytest.mark.parametrize(
-    ("found", "outcome", "statement"),
+    ("judged", "outcome", "statement"),
     [
         (Verdict(Outcome.YES), Outcome.PARTLY, ""),
         (Verdict(Outcome.CHOSE_NOT_TO, "another way", statement="EXPLAIN;"), Outcome.CHOSE_NOT_TO, "EXPLAIN;"),
@@ -167,8 +167,8 @@ _DIED = 'LOG:  background worker "zheap undo" (PID 7) was terminated by signal 1
         (Verdict(Outcome.UNKNOWN, "late", statement="SELECT;"), Outcome.CANNOT, "SELECT;"),
     ],
 )
-def test_a_crash_keeps_what_the_check_found_besides(found: Verdict, outcome: Outcome, statement: str) -> None:
-    verdict, clean = runner.judge(runner.CheckEnd(found), _DIED)
+def test_a_crash_keeps_what_the_check_found_besides(judged: Verdict, outcome: Outcome, statement: str) -> None:
+    verdict, clean = runner.judge(runner.CheckEnd(judged), _DIED)
     assert (verdict.outcome, verdict.statement, clean) == (outcome, statement, False)
     assert verdict.message.startswith(f"The server crashed: {_DIED}")
-    assert (outcome is Outcome.CANNOT) or found.message in verdict.message
+    assert (outcome is Outcome.CANNOT) or judged.message in verdict.message

@@ -63,7 +63,7 @@ def test_there_are_never_more_threads_than_clients() -> None:
 
 
 def test_every_option_has_its_parameter() -> None:
-    found = arguments(
+    options = arguments(
         script="custom@3, select-only@7",
         custom_script="SELECT 1;",
         define="a=1, b=two words",
@@ -75,7 +75,7 @@ def test_every_option_has_its_parameter() -> None:
         max_tries=10,
         per_statement=True,
     )
-    assert found == [
+    assert options == [
         *[
             "-n",
             "-c",

@@ -216,11 +216,11 @@ def test_values_out_of_bounds_are_refused(name: str, value: object) -> None:
 def test_what_the_versions_lack_is_named(
     parameters: dict[str, Scalar], access_method: str, client: int, server: int, where: str
 ) -> None:
-    asked = {p.name: p.default for p in SPEC.parameters} | parameters
+    all_parameters = {p.name: p.default for p in SPEC.parameters} | parameters
     with pytest.raises(VerifyError) as refused:
-        check_version(asked, access_method, client, server)
+        check_version(all_parameters, access_method, client, server)
     assert refused.value.where == where
-    check_version(asked, access_method, 150000, 120000)
+    check_version(all_parameters, access_method, 150000, 120000)
 
 
 def test_the_size_is_near_what_was_measured() -> None:

@@ -32,8 +32,8 @@ def against(left: Environment, right: Environment, intended: Collection[str] = (
 
 
 def of(difference: EnvironmentDifference, key: str) -> KeyJudgement:
-    (found,) = [judgement for judgement in difference.judgements if judgement.key == key]
-    return found
+    (only_judgement,) = [judgement for judgement in difference.judgements if judgement.key == key]
+    return only_judgement
 
 
 def keys(difference: EnvironmentDifference, cause: Cause) -> set[str]:

@@ -63,14 +63,14 @@ def test_levels_of_host_factors_are_fixed_and_varied_as_settings_are() -> None:
     read = plan('[host]\ncpus = "0-3,8"\nwal = "ssd"\n[factors]\n"host.zfs_recordsize" = ["8K", "128K"]\n')
     assert read.host == {"cpus": "0-3,8", "wal": "ssd"}
     assert plans.read(plans.to_toml(read), KINDS) == read
-    found = resolve(read, expand(read), {"db": [InstallationRef("16", "/pg", "/pg", "16.9", 160009)]}, KINDS)
-    assert [spec.host["zfs_recordsize"] for spec in found] == ["8K", "128K"]
-    assert {name: value for name, value in dimensions(found[0]).items() if name.startswith("host.")} == {
+    trials = resolve(read, expand(read), {"db": [InstallationRef("16", "/pg", "/pg", "16.9", 160009)]}, KINDS)
+    assert [spec.host["zfs_recordsize"] for spec in trials] == ["8K", "128K"]
+    assert {name: value for name, value in dimensions(trials[0]).items() if name.startswith("host.")} == {
         "host.cpus": "0-3,8",
         "host.wal": "ssd",
         "host.zfs_recordsize": "8K",
     }
-    assert TrialSpec.from_json(found[0].to_json()) == found[0]
+    assert TrialSpec.from_json(trials[0].to_json()) == trials[0]
 
 
 def test_a_trial_recorded_before_there_were_host_factors_is_read() -> None:
@@ -182,8 +182,8 @@ def test_every_agent_of_the_roles_must_know_factor_and_level(name: str, level: s
             cores=2,
         )
     }
-    found = {problem.what: problem.field for problem in problems({name: level}, AGENTS, known)}
-    assert found.get(message) == f"host.{name}"
+    field_of_problem = {problem.what: problem.field for problem in problems({name: level}, AGENTS, known)}
+    assert field_of_problem.get(message) == f"host.{name}"
 
 
 def test_what_a_plan_set_on_a_machine_is_no_confounder_where_it_is_compared() -> None:

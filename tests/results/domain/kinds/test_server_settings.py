@@ -94,9 +94,9 @@ def test_a_number_beyond_all_bounds_is_refused_like_any_that_is_too_large() -> N
 def test_whatever_a_server_has_by_default_can_be_set(major: str) -> None:
     known = settings(major)
     rows = json.loads((RECORDED / f"{major}.json").read_text())
-    found = {row["name"]: text for row in rows if (text := fault(known[row["name"].lower()], row["setting"] or ""))}
+    faults = {row["name"]: text for row in rows if (text := fault(known[row["name"].lower()], row["setting"] or ""))}
     fixed = {one.name for one in known.values() if one.context == "internal"}
-    assert found.keys() - fixed == {"transaction_deferrable", "transaction_isolation", "transaction_read_only"}
+    assert faults.keys() - fixed == {"transaction_deferrable", "transaction_isolation", "transaction_read_only"}
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def cluster(name: str, days: float, size_gb: float = 1, **rest: Any) -> Candidat
 
 def removed(clusters: list[Candidate], limits: Limits, now: datetime = NOW) -> list[str]:
     """Names of those that go now."""
-    found = zip(clusters, fates(clusters, limits, now), strict=True)
-    return [one.directory.rpartition("/")[2] for one, fate in found if fate.due_at is not None and fate.due_at <= now]
+    fated = zip(clusters, fates(clusters, limits, now), strict=True)
+    return [one.directory.rpartition("/")[2] for one, fate in fated if fate.due_at is not None and fate.due_at <= now]
 
 
 def the_fate(one: Candidate, limits: Limits = WEEK) -> Fate:
@@ -188,5 +188,5 @@ def test_names_are_as_they_ever_were() -> None:
     """Clusters that lie on agents keep theirs: another rule would leave them, and load all data again."""
     assert folder_name(REF, "", (), ()) == "postgresql-16.9-364d220f"
     apart = variant({"data": "/x", "wal": "/ssd", "tablespace": "/ts"}, ("zfs=8K",))
-    found = folder_name(REF, "streaming-standby1", ("--wal-segsize=64",), apart)
-    assert found == "postgresql-16.9-streaming-standby1-7618fd22"
+    name = folder_name(REF, "streaming-standby1", ("--wal-segsize=64",), apart)
+    assert name == "postgresql-16.9-streaming-standby1-7618fd22"

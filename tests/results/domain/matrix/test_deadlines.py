@@ -45,9 +45,9 @@ def limits(*args: Any, past_s: float | None = None, **more: Any) -> dict[str, fl
 
 @pytest.mark.parametrize("workload", registry.kinds().workloads)
 def test_every_phase_of_every_workload_has_a_deadline_of_its_own(workload: str) -> None:
-    found = limits(workload)
-    assert found.keys() == PHASES
-    assert all(60 < seconds < 2 * DAY_S for seconds in found.values())
+    limits_by_phase = limits(workload)
+    assert limits_by_phase.keys() == PHASES
+    assert all(60 < seconds < 2 * DAY_S for seconds in limits_by_phase.values())
 
 
 @pytest.mark.parametrize(("workload", "parameters"), UNTIL_DONE)
@@ -111,6 +111,6 @@ def test_every_check_has_its_time() -> None:
 @pytest.mark.parametrize(("duration_s", "transactions"), [(60, 0), (7 * DAY_S, 0), (60, 5)])
 def test_collectors_outlive_the_longest_run(tmp_path: Any, duration_s: float, transactions: int) -> None:
     trial = spec("pgbench", {"transactions": transactions}, duration_s=duration_s, warmup_s=DAY_S)
-    found = deadlines(trial, registry.kinds())
-    stage = replace(Stage(trial, {}, {}, BundleWriter(tmp_path, "1/1", 1), "1-1"), deadlines=found)
-    assert stage.lifetime_s > found["warm"] + found["measure"] + found["collect"]
+    limits = deadlines(trial, registry.kinds())
+    stage = replace(Stage(trial, {}, {}, BundleWriter(tmp_path, "1/1", 1), "1-1"), deadlines=limits)
+    assert stage.lifetime_s > limits["warm"] + limits["measure"] + limits["collect"]

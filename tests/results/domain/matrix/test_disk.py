@@ -21,9 +21,9 @@ PLAN: dict[str, Any] = {"name": "x", "installation": "16", "agents": {"primary":
 def taken(known: dict[str, KnownHost] | None = None, size: int = DATA, **changes: Any) -> dict[tuple[str, str], int]:
     plan = plans.from_mapping(PLAN | changes, KINDS)
     specs = resolve(plan, expand(plan), INSTALLED, KINDS)
-    found = needs(specs, [size] * len(specs), KINDS, known or {})
-    assert [need.size_bytes for need in found] == sorted((need.size_bytes for need in found), reverse=True)
-    return {(need.agent, need.place): need.size_bytes for need in found}
+    needed = needs(specs, [size] * len(specs), KINDS, known or {})
+    assert [need.size_bytes for need in needed] == sorted((need.size_bytes for need in needed), reverse=True)
+    return {(need.agent, need.place): need.size_bytes for need in needed}
 
 
 def test_data_stay_by_the_policy_and_a_copy_needs_one_more() -> None:

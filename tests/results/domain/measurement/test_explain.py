@@ -172,6 +172,6 @@ def test_only_the_condition_that_the_other_side_lacks_is_marked() -> None:
 @pytest.mark.parametrize("partitions", [40, 600])
 def test_wide_plans_are_matched_too(partitions: int) -> None:
     scans = [scan(f"part_{number}") for number in range(partitions)]
-    found = titles(tree("Append", *scans), tree("Append", *scans[5:]))
-    assert found[:2] == [("Append", "Append"), ("Seq Scan on part_0", "")]
-    assert len([one for one in found if one[0] == one[1]]) == partitions - 4
+    matched_titles = titles(tree("Append", *scans), tree("Append", *scans[5:]))
+    assert matched_titles[:2] == [("Append", "Append"), ("Seq Scan on part_0", "")]
+    assert len([one for one in matched_titles if one[0] == one[1]]) == partitions - 4

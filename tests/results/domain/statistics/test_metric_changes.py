@@ -39,19 +39,19 @@ SPREADS = (0.998, 1.0, 1.001, 0.999, 1.002)
 def side(first_trial: int = 1, seconds: float | None = 10.0, **values: float) -> list[Replicate]:
     """Five replicates, each value a little apart. Names with __ for dots; `metric__at__node__label` where it is not of
     the primary and of the whole."""
-    found = []
+    violations = []
     for block, spread in enumerate(SPREADS, 1):
-        numbers = {}
+        value_of = {}
         for name, value in values.items():
             metric, _, place = name.partition("__at__")
             node, _, label = place.partition("__")
-            numbers[metric.replace("__", "."), node or "primary", label.replace("_", ": ")] = value * spread
-        found.append(Replicate(first_trial + block, (1, block), seconds, {"primary": 4}, numbers))
-    return found
+            value_of[metric.replace("__", "."), node or "primary", label.replace("_", ": ")] = value * spread
+        violations.append(Replicate(first_trial + block, (1, block), seconds, {"primary": 4}, value_of))
+    return violations
 
 
-def of(movements: tuple[MetricChange, ...], name: str) -> MetricChange:
-    (one,) = [change for change in movements if change.name == name]
+def of(changes: tuple[MetricChange, ...], name: str) -> MetricChange:
+    (one,) = [change for change in changes if change.name == name]
     return one
 
 
@@ -141,8 +141,8 @@ def test_the_main_node_is_the_primary_else_the_whole_else_a_server() -> None:
 def test_the_rest_is_every_number_of_both_that_is_not_zero_the_resolved_first() -> None:
     base = side(transactions=1000.0, wal__bytes=3e6, blocks__read=0.0, cpu__busy=50.0)
     other = side(9, transactions=1000.0, wal__bytes=3.3e6, blocks__read=0.0, latency__p99=9.0)
-    found = rest(base, other, METRICS)
-    assert [(one.name, one.state) for one in found] == [("wal.bytes", State.MOVED), ("transactions", State.SAME)]
+    changes = rest(base, other, METRICS)
+    assert [(one.name, one.state) for one in changes] == [("wal.bytes", State.MOVED), ("transactions", State.SAME)]
 
 
 def test_nothing_in_common_is_nothing_to_judge() -> None:

@@ -157,13 +157,13 @@ def test_facets_count_trials_and_tell_what_varies(django_assert_num_queries: Any
     made = factories.finished_run(settings={"shared_buffers": "1GB"})
     plain = factories.finished_run(factors={}, installation="16", replicates=1)
     with django_assert_num_queries(1):
-        found = {facet.name: facet for facet in facets(configurations([made.pk, plain.pk]), {})}
-    assert found["clients"].values == (("1", 5), ("4", 4))
-    assert found["setting.shared_buffers"].values == (("default", 1), ("1GB", 8))
-    assert (found["clients"].varies, found["clients"].factor, found["clients"].numeric) == (True, True, True)
-    assert (found["scale"].varies, found["scale"].texts, found["scale"].factor) == (False, ("5",), False)
-    assert found["duration_s"].texts == ("5",)
-    assert found["run"].texts == (str(made.pk), str(plain.pk))
+        facet_of = {facet.name: facet for facet in facets(configurations([made.pk, plain.pk]), {})}
+    assert facet_of["clients"].values == (("1", 5), ("4", 4))
+    assert facet_of["setting.shared_buffers"].values == (("default", 1), ("1GB", 8))
+    assert (facet_of["clients"].varies, facet_of["clients"].factor, facet_of["clients"].numeric) == (True, True, True)
+    assert (facet_of["scale"].varies, facet_of["scale"].texts, facet_of["scale"].factor) == (False, ("5",), False)
+    assert facet_of["duration_s"].texts == ("5",)
+    assert facet_of["run"].texts == (str(made.pk), str(plain.pk))
 
 
 def test_facets_count_the_trials_that_would_remain() -> None:
@@ -187,9 +187,9 @@ def test_minor_versions_are_lines_in_their_order_and_never_the_axis() -> None:
 def test_metrics_begin_with_the_headline(django_assert_num_queries: Any) -> None:
     made = factories.finished_run()
     with django_assert_num_queries(1):
-        found = metrics_of([made.pk])
-    assert [metric.name for metric in found] == ["tps", "cpu.user", "latency.p99"]
-    assert found[1].nodes == ("client", "primary")
+        metrics = metrics_of([made.pk])
+    assert [metric.name for metric in metrics] == ["tps", "cpu.user", "latency.p99"]
+    assert metrics[1].nodes == ("client", "primary")
     models.Trial.objects.update(state="failed", attempt=None)
     assert metrics_of([made.pk]) == []
 

@@ -46,10 +46,10 @@ def keys(comparison: Comparison, cause: Cause = Cause.CONFOUNDER) -> list[set[st
 def test_every_environment_is_read_once_in_one_query(run: models.Run, django_assert_num_queries: Any) -> None:
     attempts = list(models.Attempt.objects.values_list("pk", flat=True))
     with django_assert_num_queries(1):
-        found = environments_of(attempts)
-    assert set(found) == set(attempts)
-    assert len({id(ran) for ran in found.values()}) == 2
-    one, other = {id(ran): ran for ran in found.values()}.values()
+        environments = environments_of(attempts)
+    assert set(environments) == set(attempts)
+    assert len({id(ran) for ran in environments.values()}) == 2
+    one, other = {id(ran): ran for ran in environments.values()}.values()
     assert one.environment["primary", "kernel"] is other.environment["primary", "kernel"]
     assert one.environment["client", "tool"] == {"teiten": "1.0.0"}
 

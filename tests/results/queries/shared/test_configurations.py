@@ -50,9 +50,9 @@ def test_states_of_trials_are_those_of_now() -> None:
 
 def test_several_runs_are_one_table() -> None:
     runs = [factories.finished_run(factors={"clients": of}, installation="16") for of in ([1, 2], [2, 8])]
-    found = configurations([run.pk for run in reversed(runs)])
-    assert [row.level("clients") for row in found] == ["1", "2", "2", "8"]
-    some = passing(found, {"clients": ("2",)})
+    rows = configurations([run.pk for run in reversed(runs)])
+    assert [row.level("clients") for row in rows] == ["1", "2", "2", "8"]
+    some = passing(rows, {"clients": ("2",)})
     assert [(row.run_id, row.level("clients"), row.done) for row in some] == [(run.pk, "2", 2) for run in runs]
 
 

@@ -77,10 +77,10 @@ def test_several_builds_of_one_major_version_are_told_apart_by_name() -> None:
 
 def test_versions_are_compared_whatever_the_run() -> None:
     rows = [*builds(41, "16.9", "18.1"), *builds(42, "16.9", "18.1")]
-    found = side_by_side(rows, "16.9", by=VERSION, filters={"clients": ("8",), "version": ("16.9", "18.1")})
-    assert read(found).series == "version"
-    assert (read(found).x, read(found).baseline) == ("workload", "16.9")
-    assert read(found).filters == {"clients": ("8",), "version": ("16.9", "18.1")}
+    address = side_by_side(rows, "16.9", by=VERSION, filters={"clients": ("8",), "version": ("16.9", "18.1")})
+    assert read(address).series == "version"
+    assert (read(address).x, read(address).baseline) == ("workload", "16.9")
+    assert read(address).filters == {"clients": ("8",), "version": ("16.9", "18.1")}
 
 
 def test_a_parameter_that_was_changed_between_the_runs_is_no_hidden_difference() -> None:

@@ -83,10 +83,10 @@ def test_choices_are_the_configurations_that_have_stacks(django_assert_num_queri
         attempt__trial=trial
     ).delete()
     with django_assert_num_queries(1):
-        found = choices([run.pk])
-    assert sorted(len(choice.trials) for choice in found) == [1, 2, 2, 2]
-    assert not any(choice.own for choice in found)
+        offered = choices([run.pk])
+    assert sorted(len(choice.trials) for choice in offered) == [1, 2, 2, 2]
+    assert not any(choice.own for choice in offered)
     assert {choice.run_id for choice in choices()} == {run.pk, other.pk}
     [own] = [choice for choice in choices(trial_id=trial.pk) if choice.own]
     assert (own.id, own.trials) == (trial.configuration_id, (trial.pk,))
-    assert choices([run.pk], limit=1) == found[:1]
+    assert choices([run.pk], limit=1) == offered[:1]
