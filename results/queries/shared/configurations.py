@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -39,6 +39,10 @@ class ConfigurationRow:
         """Dimension → text: those of its specification, the factors (a composite level has only its label) and the
         run. Empty values are 'default'; numbers are as short as they can be."""
         return _texts(self.run_id, self.levels, self.dimensions)
+
+    @property
+    def factors(self) -> Collection[str]:
+        return self.levels.keys()
 
     def level(self, name: str) -> str:
         return self.texts.get(name, DEFAULT)

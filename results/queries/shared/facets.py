@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Protocol, TypeVar
 
 from results import sql
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import percentile_name
-from results.queries.shared.configurations import ConfigurationRow, configurations
+from results.queries.shared.configurations import configurations
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT, all_numbers, sorted_levels
 
 Filters = Mapping[str, Sequence[str]]
 _PERCENTILE = re.compile(rf"{re.escape(percentile_name(0)[:-1])}(\d{{1,3}}(?:\.\d{{1,6}})?)")  # latency.p99.5
+
+
+class HasLevels(Protocol):
+    """What facets count and filters choose from: a configuration of a run, or a family of configurations."""
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Dimension → level."""
+
+    @property
+    def factors(self) -> Collection[str]:
+        """The dimensions that a plan varied."""
+
+    @property
+    def done(self) -> int:
+        """How many trials count."""
+
+    def level(self, name: str) -> str: ...
+
+
+L = TypeVar("L", bound=HasLevels)
 
 
 @dataclass(frozen=True)
@@ -58,16 +80,16 @@ class MetricChoice:
         return MetricRow(self.name, self.unit, self.better, self.label, self.help, self.minimum_effect)
 
 
-def passing(rows: Sequence[ConfigurationRow], filters: Filters) -> list[ConfigurationRow]:
-    """Return the configurations that every filter lets through."""
+def passing(rows: Sequence[L], filters: Filters) -> list[L]:
+    """Return the configurations, or families of them, that every filter lets through."""
     return [row for row in rows if not _failed(row, filters)]
 
 
-def facets(rows: Sequence[ConfigurationRow], filters: Filters) -> list[Facet]:
+def facets(rows: Sequence[HasLevels], filters: Filters) -> list[Facet]:
     """Return every dimension of the configurations: those that vary first, factors before the rest. Pure."""
     texts = [row.texts for row in rows]
     names = set[str]().union(*texts)
-    factors = set[str]().union(*(row.levels for row in rows))
+    factors = set[str]().union(*(row.factors for row in rows))
     failed = [_failed(row, filters) for row in rows]
     of_all = [0 if fails else row.done for row, fails in zip(rows, failed, strict=True)]
     dimensions = []
@@ -124,7 +146,7 @@ def percentile_choice(name: str, choices: Sequence[MetricChoice]) -> MetricChoic
     return replace(stored[near], name=name, label=label, help=help_, nodes=("",), headlines=0)
 
 
-def _failed(row: ConfigurationRow, filters: Filters) -> set[str]:
+def _failed(row: HasLevels, filters: Filters) -> set[str]:
     """Return the filters that do not let a configuration through."""
     return {name for name, texts in filters.items() if row.level(name) not in texts}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from results import models, sql
 from results.domain.errors import TeitenError
+from results.queries.shared.facets import Filters, facets, passing
 from results.queries.shared.ordering import DEFAULT, sorted_levels
 from results.queries.shared.selection import JOINT, dimensions
 
@@ -42,28 +43,29 @@ class TrendSelection:
 class Family:
     """Configurations, of any number of runs, that are equal in everything but the server's version.
 
-    trials: done."""
+    texts: dimension → level.
+    configurations: their ids.
+    done: number of trials that count.
+    newest_run: the newest run with such a trial.
+    factors: dimensions that a plan of theirs varied."""
 
-    dimensions: Mapping[str, str]
+    texts: Mapping[str, str]
     configurations: tuple[int, ...]
-    trials: int
+    done: int
     newest_run: int | None
-    factors: tuple[str | None, ...] = ()
+    factors: tuple[str, ...] = ()
 
     def level(self, name: str) -> str:
-        return self.dimensions.get(name, DEFAULT)
-
-    def fits(self, filters: Mapping[str, Sequence[str]]) -> bool:
-        return all(self.level(name) in values for name, values in filters.items())
+        return self.texts.get(name, DEFAULT)
 
 
 @dataclass(frozen=True)
 class FamilyFacet:
-    """A dimension that families differ in.
+    """A dimension that families differ in, and what of it is shown.
 
-    values: (text, done trials of families that fit all other choices), in reading order.
-    chosen: those shown.
-    several: more than one can be chosen."""
+    values: as of a Facet, for all other choices.
+    chosen: the levels that are shown; none for all of them.
+    several: whether more than one level can be chosen."""
 
     name: str
     values: tuple[tuple[str, int], ...]
@@ -96,41 +98,41 @@ def families(plan: str = "", workload: str = "", runs: Sequence[int] | None = No
         _require("plan", plan, models.Plan.objects.order_by("name").values_list("name", flat=True))
         ran = models.Run.objects.order_by("workload").values_list("workload", flat=True)
         _require("workload", workload, ran.distinct())
-    return [family for family in rows if family.trials]
+    return [family for family in rows if family.done]
 
 
 def choose(selection: TrendSelection, known: Sequence[Family]) -> Choice:
     """Return the families that the selection follows. Over versions and commits they are followed from one installation
     to the next, unless the series are installations. Raises TeitenError for a dimension or axis that there is not."""
-    varying = _varying(known)
+    varying = [facet.name for facet in facets(known, {}) if facet.varies]
     first = _first_series(varying, selection.x or DATE)
     chosen = _complete(selection, first, known)
     follows = _follows(chosen)
     apart = _apart(chosen, follows)
-    fitting = [family for family in known if family.fits(chosen.filters)]
+    fitting = passing(known, chosen.filters)
     held = _held(fitting, apart, varying, {*apart, *follows, *chosen.filters})
-    shown = [family for family in fitting if family.fits({name: [value] for name, value in held.items()})]
+    filters = {**chosen.filters, **{name: (level,) for name, level in held.items()}}
+    shown = passing(known, filters)
     lines = _lines(shown, apart)
     return Choice(
         selection=chosen,
         held=held,
         lines=dict(list(lines.items())[:MOST_LINES]),
         newest_run=_newest_run(shown),
-        facets=tuple(_facet(name, chosen, held, {*apart, *follows}, known) for name in varying),
+        facets=_facets(known, filters, {*apart, *follows}),
         first_series=first,
         left_out=max(len(lines) - MOST_LINES, 0),
         installations=_installations(shown) if follows else {},
     )
 
 
-def _varying(known: Sequence[Family]) -> list[str]:
-    """Return the dimensions in which families differ. Factors of the runs first: the others often follow from them."""
-    names = {name for family in known for name in family.dimensions}
-    factors: set[str] = set()
-    for family in known:
-        factors.update(*((text or "").split("\n") for text in family.factors))
-    ordered = sorted(names, key=lambda name: (name not in factors, name))
-    return [name for name in ordered if len({family.level(name) for family in known}) > 1]
+def _facets(known: Sequence[Family], filters: Filters, several: Collection[str]) -> tuple[FamilyFacet, ...]:
+    """several: dimensions of which several levels can be chosen."""
+    return tuple(
+        FamilyFacet(facet.name, facet.values, tuple(filters.get(facet.name, ())), facet.name in several)
+        for facet in facets(known, filters)
+        if facet.varies
+    )
 
 
 def _first_series(varying: Sequence[str], x: str) -> str:
@@ -146,7 +148,7 @@ def _complete(selection: TrendSelection, first: str, known: Sequence[Family]) ->
     if x not in AXES:
         raise _unknown("x", "axis", x, AXES)
     chosen = replace(selection, x=x, series=first if selection.series is None else selection.series)
-    names = {name for family in known for name in family.dimensions}
+    names = {name for family in known for name in family.texts}
     for where, name in _dimensions(chosen):
         if known and name not in names:
             raise _unknown(where, "dimension", name, sorted(names))
@@ -229,7 +231,7 @@ def _is_mixed(name: str, families: Sequence[Family], apart: Sequence[str]) -> bo
 def _most_measured(name: str, families: Sequence[Family]) -> str:
     trials: dict[str, int] = {}
     for family in families:
-        trials[family.level(name)] = trials.get(family.level(name), 0) + family.trials
+        trials[family.level(name)] = trials.get(family.level(name), 0) + family.done
     return max(sorted_levels(trials, name), key=lambda text: trials[text])
 
 
@@ -244,22 +246,6 @@ def _lines(shown: Sequence[Family], apart: Sequence[str]) -> dict[str, tuple[int
     orders = [sorted_levels([levels[index] for levels in lines], name) for index, name in enumerate(apart)]
     ordered = sorted(lines, key=lambda levels: [order.index(text) for order, text in zip(orders, levels, strict=True)])
     return {JOINT.join(levels): lines[levels] for levels in ordered}
-
-
-def _facet(
-    name: str, chosen: TrendSelection, held: Mapping[str, str], several: Collection[str], known: Sequence[Family]
-) -> FamilyFacet:
-    """Return one dimension of the families.
-
-    several: dimensions of which several values can be chosen."""
-    filters = {**chosen.filters, **{other: (value,) for other, value in held.items()}}
-    now = filters.pop(name, ())
-    trials: dict[str, int] = {family.level(name): 0 for family in known}
-    for family in known:
-        if family.fits(filters):
-            trials[family.level(name)] += family.trials
-    values = tuple((text, trials[text]) for text in sorted_levels(trials, name))
-    return FamilyFacet(name, values, tuple(now), name in several)
 
 
 def _require(kind: str, name: str, known: Iterable[str]) -> None:

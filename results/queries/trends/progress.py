@@ -16,7 +16,7 @@ from results.domain.states import RunState, TrialState
 from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
 from results.queries.environment.environments import EnvironmentComparison, Side
 from results.queries.shared.configurations import ConfigurationRow, configurations
-from results.queries.shared.facets import MetricChoice, metrics_of
+from results.queries.shared.facets import Facet, MetricChoice, facets, metrics_of
 from results.queries.shared.ids import NotFound
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.selection import JOINT, LABEL, NODE
@@ -195,11 +195,12 @@ def _lines(known: Sequence[Family], metric: MetricChoice, runs: Sequence[int]) -
 
     runs: in order of time, as the points are."""
     lines = []
+    varying = [facet for facet in facets(known, {}) if facet.varies]
     for (index, label, node), by_run in sorted(_values(known, metric).items()):
         family = known[index]
         points = tuple(_point(by_run[run]) for run in runs if run in by_run)
         needs_name = len(known) > 1 or not (label or node)
-        names = (_name(family, known) if needs_name else "", label, node)
+        names = (_name(family, known, varying) if needs_name else "", label, node)
         lines.append((TrendLine(JOINT.join(filter(None, names)), points, ()), family))
     return lines
 
@@ -244,31 +245,13 @@ def _at(line: TrendLine, run: int | None) -> TrendPoint | None:
     return next((point for point in line.points if point.runs[0] == run), None)
 
 
-def _name(family: Family, known: Sequence[Family]) -> str:
-    """By the dimensions in which the families differ: '16 · clients 8'."""
-    varying = _varying(known)
-    factors = _factors(known)
-    shown = [name for name in varying if name in factors] or varying
+def _name(family: Family, known: Sequence[Family], varying: Sequence[Facet]) -> str:
+    """Return '16 · clients 8': the levels by which the family differs from the others. varying: what they differ in."""
+    everything = [facet.name for facet in varying]
+    shown = [facet.name for facet in varying if facet.factor] or everything
     if not _told_apart(family, known, shown):
-        shown += [name for name in varying if name not in shown]
+        shown = everything
     return JOINT.join(f"{name} {family.level(name)}" for name in shown) or "the only configuration"
-
-
-def _varying(known: Sequence[Family]) -> list[str]:
-    """Dimensions of which the families have several levels."""
-    names: set[str] = set()
-    for family in known:
-        names.update(family.dimensions)
-    return [name for name in sorted(names) if len({family.level(name) for family in known}) > 1]
-
-
-def _factors(known: Sequence[Family]) -> set[str]:
-    """What the plans of these families vary."""
-    names: set[str] = set()
-    for family in known:
-        for text in family.factors:
-            names.update((text or "").split("\n"))
-    return names
 
 
 def _told_apart(family: Family, known: Sequence[Family], names: Sequence[str]) -> bool:

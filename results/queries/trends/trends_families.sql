@@ -1,11 +1,11 @@
 -- One row a configuration family: what is equal in all its configurations. Followed, and so no part of it: the run and
 -- the server's version. The installation is what the plan calls it ('18'), not what that was on the day ('18.1').
 SELECT
-    dimensions::json AS dimensions,
+    dimensions::json AS texts,
     array_agg(id ORDER BY id) AS configurations,
-    sum(trials)::bigint AS trials,
+    sum(trials)::bigint AS done,
     max(run_id) FILTER (WHERE trials > 0) AS newest_run,
-    array(SELECT DISTINCT unnest(array_agg(factor))) AS factors
+    array(SELECT DISTINCT unnest(string_to_array(string_agg(factors, E'\n'), E'\n'))) AS factors
 FROM (
     SELECT configuration.id, configuration.run_id, (
             SELECT jsonb_object_agg(key, coalesce(nullif(
@@ -21,7 +21,7 @@ FROM (
             )
         ) AS dimensions,
         (SELECT count(*) FROM results_trial WHERE configuration_id = configuration.id AND state = 'done') AS trials,
-        (SELECT string_agg(key, E'\n' ORDER BY key) FROM jsonb_object_keys(configuration.levels) AS key) AS factor
+        (SELECT string_agg(key, E'\n' ORDER BY key) FROM jsonb_object_keys(configuration.levels) AS key) AS factors
     FROM results_configuration AS configuration
     JOIN results_run AS run ON run.id = configuration.run_id
     LEFT JOIN results_plan AS plan ON plan.id = run.plan_id

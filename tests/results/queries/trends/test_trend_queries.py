@@ -250,7 +250,7 @@ def test_an_unknown_name_is_an_error_that_names_it(selection: TrendSelection) ->
 
 
 def family(**levels: str) -> Family:
-    return Family(levels, (1,), 3, 1, ("\n".join(levels),))
+    return Family(levels, (1,), 3, 1, tuple(levels))
 
 
 def test_what_follows_from_a_chosen_dimension_is_not_held() -> None:
