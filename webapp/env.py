@@ -38,7 +38,7 @@ class Environment:
 
 
 def read(environ: Mapping[str, str] | None = None) -> Environment:
-    """Raises TeitenError that names the variable."""
+    """Read the environment's variables. Raises TeitenError that names the one that is wrong."""
     values = os.environ if environ is None else environ
     state = Path(values.get("TEITEN_STATE", ".teiten")).resolve()
     debug = _flag(values, "TEITEN_DEBUG", False)
@@ -94,7 +94,7 @@ def beside_demo(environ: Mapping[str, str], checkout: Path) -> dict[str, str]:
 
 
 def _alive(pid: int, started: int) -> bool:
-    """Whether the process runs that has this id and was started so many clock ticks after boot."""
+    """Return whether the process runs that has this id and was started so many clock ticks after boot."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except FileNotFoundError:

@@ -29,7 +29,7 @@ _STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {"mean": fmean, 
 
 
 def build(slug: str, report: Report, description: Description, rows: Sequence[PublishedRow]) -> Table:
-    """Raises ParseError for a cell that is not what the description says."""
+    """Return the table with its trials. Raises ParseError for a cell that is not what the description says."""
     return Table(
         slug=slug,
         report=report,

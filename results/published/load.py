@@ -54,7 +54,7 @@ def load(tables: Sequence[Table], metrics: Iterable[Metric], actor: str) -> list
 
 @transaction.atomic
 def remove(actor: str) -> int:
-    """Takes all publications out of the warehouse, with their runs; how many."""
+    """Take all publications out of the warehouse, with their runs, and return how many they were."""
     slugs = list(models.Publication.objects.values_list("slug", flat=True))
     _delete(slugs)
     for slug in slugs:

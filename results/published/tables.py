@@ -53,14 +53,14 @@ class PublishedRow:
         return self.cells[column]
 
     def number(self, column: str) -> float:
-        """Raises ParseError."""
+        """Read a number. Raises ParseError."""
         try:
             return float(self.cells[column])
         except ValueError:
             raise self.error(f"Column {column} is not a number.", self.cells[column]) from None
 
     def integer(self, column: str) -> int:
-        """Raises ParseError."""
+        """Read a whole number. Raises ParseError."""
         try:
             return int(self.cells[column])
         except ValueError:

@@ -68,7 +68,7 @@ def _x_axis(trend: Trend) -> dict[str, Any]:
 
 
 def logarithmic(trend: Trend) -> bool:
-    """Whether the lines lie far apart, and none reaches zero."""
+    """Return whether the lines lie far apart, and none reaches zero."""
     levels = [median(point.median for point in line.points) for line in trend.lines]
     above = all(value.value > 0 for line in trend.lines for point in line.points for value in point.values)
     return above and len(levels) > 1 and max(levels) >= LOG_FROM * min(levels)

@@ -169,7 +169,7 @@ def _summary(summary: Summary) -> str:
 
 
 def missing(comparison: Comparison) -> list[int]:
-    """Runs that are asked for and are not there."""
+    """Return the selected runs that are not there."""
     there = {text for facet in comparison.facets if facet.name == "run" for text in facet.texts}
     return [run for run in comparison.selection.runs if str(run) not in there]
 

@@ -75,5 +75,5 @@ class AgentForm(forms.ModelForm[Agent]):
         return {name: self.cleaned_data[name] for name in FIELDS}
 
     def refuse(self, error: ValidationError) -> None:
-        """Shows what the model refused beside its fields."""
+        """Show what the model refused beside its fields."""
         self.add_error(None, error)

@@ -58,7 +58,8 @@ def _run_ids(fields: QueryDict) -> list[int]:
 
 
 def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:
-    """Raises what `add_blocks` would raise, and PermissionDenied."""
+    """Refuse what `runs.extend` would refuse, and runs whose plan the visitor may not start. Raises TeitenError,
+    PermissionDenied."""
     runs.require_count(count)
     stored = Run.objects.in_bulk(run_ids)
     for run_id in run_ids:
@@ -69,18 +70,18 @@ def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:
 
 
 def _question(request: HttpRequest, run_ids: list[int], count: int) -> HttpResponse:
-    asked_extensions = extensions(run_ids)
-    seconds = longest(asked_extensions)
+    planned = extensions(run_ids)
+    seconds = longest(planned)
     context = {
-        "extensions": asked_extensions,
+        "extensions": planned,
         "blocks": count,
         "most": runs.MOST_BLOCKS,
-        "trials": _trials(count * sum(one.trials for one in asked_extensions)),
+        "trials": _trials(count * sum(one.trials for one in planned)),
         "seconds": None if seconds is None else count * seconds,
-        "waiting": sum(one.waiting for one in asked_extensions),
+        "waiting": sum(one.waiting for one in planned),
         "rows": [
             (one, one.blocks + count, f"{one.trials * count:,}", None if one.seconds is None else one.seconds * count)
-            for one in asked_extensions
+            for one in planned
         ],
         "named": _named(run_ids),
         "had": HAD,

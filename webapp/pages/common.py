@@ -15,8 +15,8 @@ def number(text: str) -> int | None:
 
 
 def wants_fragment(request: HttpRequest) -> bool:
-    """Whether htmx asks for the part of a page that it will put in place. For a page of the history that the browser
-    has no longer, it asks for all of it."""
+    """Return whether htmx asks for the part of a page that it will put in place. For a page of the history that the
+    browser has no longer, it asks for all of it."""
     return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
 
 

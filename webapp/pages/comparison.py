@@ -32,6 +32,7 @@ from webapp.compare.controls import MOST_CHIPS, PERCENTILE, controls, title
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import asked_runs, lacking, place_of, table, wanted_runs
 from webapp.conditional import conditional_page
+from webapp.pages.common import wants_fragment
 from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404
 from webapp.urlstate import View
@@ -53,7 +54,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     if comparison:
         selection = shortest(_unmixed(comparison, selection) or selection, comparison)
     short = urlstate.write(selection, view)
-    fragment = _is_fragment(request)
+    fragment = wants_fragment(request)
     address = reverse("comparison") + (f"?{short}" if short else "")
     if not fragment and short != query:
         return redirect(address)
@@ -69,10 +70,6 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     response = render(request, template, context)
     response["HX-Push-Url"] = address
     return response
-
-
-def _is_fragment(request: HttpRequest) -> bool:
-    return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
 
 
 @require_safe

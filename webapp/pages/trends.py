@@ -29,7 +29,7 @@ from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.charts.trends import logarithmic, trends_figure
 from webapp.links import difference_url, trial_url
-from webapp.pages.common import moment
+from webapp.pages.common import moment, wants_fragment
 from webapp.problems import missing_is_404
 from webapp.trends import state as trendstate
 
@@ -45,7 +45,7 @@ def index(request: HttpRequest) -> HttpResponse:
     known = families(selection.plan, selection.workload) if selection.plan or selection.workload else []
     selection = shortest(_without_leftovers(selection, known, request.GET), known)
     short = trendstate.write(selection)
-    fragment = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
+    fragment = wants_fragment(request)
     address = reverse("trends") + (f"?{short}" if short else "")
     if not fragment and short != query:
         return redirect(address)

@@ -17,6 +17,7 @@ from results.queries.presets.versions import DECIDED, VersionCell, VersionRow, V
 from webapp import urlstate
 from webapp.charts.ready import versions_figure
 from webapp.charts.style import key
+from webapp.pages.common import wants_fragment
 
 # speeds from which on a cell is coloured so strongly, and their inverses
 _STEPS = (1.02, 1.1, 1.25)
@@ -31,8 +32,8 @@ def index(request: HttpRequest) -> HttpResponse:
     query = urlencode([(name, text) for name, text in chosen if text])
     suffix = f"?{query}" if query else ""
     context = _context(table) | {"only": only, "json": reverse("api:versions") + suffix}
-    fragment = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
-    response = render(request, "versions/_versions.html" if fragment else "versions/index.html", context)
+    template = "versions/_versions.html" if wants_fragment(request) else "versions/index.html"
+    response = render(request, template, context)
     response["HX-Push-Url"] = reverse("versions") + suffix
     return response
 
@@ -54,7 +55,7 @@ def _context(versions: Versions) -> dict[str, Any]:
 
 
 def _is_drawn(version: str, versions: Versions) -> bool:
-    """Whether the figure has a dot of the version."""
+    """Return whether the figure has a dot of the version."""
     index = versions.versions.index(version)
     cells = [(row.base, row.cells[index]) for row in versions.rows]
     return any(cell and cell.speed and version != base for base, cell in cells)

@@ -56,7 +56,8 @@ _SET = re.compile(r"(?:--set=|-c)([A-Za-z_][A-Za-z0-9_.]*)=[A-Za-z0-9_./:@+-]*")
 
 
 def setting_is_reserved(name: str) -> bool:
-    """Whether Teiten sets it itself, or it would lead a server elsewhere. As in postgresql.conf, case is no matter."""
+    """Return whether Teiten sets it itself, or it would lead a server elsewhere. Case does not matter, as in
+    postgresql.conf."""
     return name.lower() in RESERVED_SETTINGS
 
 

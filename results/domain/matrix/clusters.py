@@ -129,7 +129,7 @@ def folder_name(installation: InstallationRef, cluster: str, initdb: Sequence[st
 
 
 def is_folder_name(name: str) -> bool:
-    """Whether a cluster's folder could be called so."""
+    """Return whether a cluster's folder could be called so."""
     return _NAME.fullmatch(name) is not None
 
 

@@ -52,7 +52,8 @@ def expand(plan: Plan) -> tuple[Configuration, ...]:
 
 
 def runs_commands(plan: Plan, kinds: Kinds) -> bool:
-    """Whether a trial of the plan may run a shell command of the plan's own on an agent (`WorkloadSpec.commands`)."""
+    """Return whether a trial of the plan may run a shell command of the plan's own on an agent
+    (`WorkloadSpec.commands`)."""
     for name, values in kinds.workloads[plan.workload].commands.items():
         levels = [level.values for factor in plan.factors for level in factor.levels]
         if any(chosen.get(name) in values for chosen in (plan.parameters, *levels)):

@@ -113,7 +113,7 @@ class _Resolver:
         return tuple(node for node in nodes if not self.named_as(node))
 
     def check_loss(self, workload: WorkloadSpec, parameters: Mapping[str, Scalar], until_s: float | None) -> None:
-        """Whether the workload can go on when a server is lost in mid-run, and has the time to."""
+        """Return whether the workload can go on when a server is lost in mid-run, and has the time to."""
         if until_s is None:
             return
         if not workload.tolerates_failover:
@@ -235,7 +235,7 @@ def _named(prefix: str, values: Mapping[str, Scalar]) -> dict[str, str]:
 
 
 def _refuse(problems: Iterable[Problem]) -> None:
-    """Raises PlanError with what a topology finds wrong with its parameters, if anything."""
+    """Refuse parameters that are wrong together. Raises PlanError with what is wrong, if anything is."""
     if refused := [Problem(f"topology.{one.field}", one.what, one.todo) for one in problems]:
         raise PlanError(refused)
 

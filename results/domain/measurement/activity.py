@@ -86,7 +86,7 @@ class Look:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Look:
-        """Raises ShapeError."""
+        """Read what `to_json` wrote. Raises ShapeError."""
         return from_json(cls, value)
 
 

@@ -79,7 +79,7 @@ class Fields:
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """TOML reads a bare `setting.work_mem = …` as nested tables; targets are dotted names."""
+    """Return (dotted name, value) of each target: TOML reads a bare `setting.work_mem = …` as nested tables."""
     targets: list[tuple[str, Any]] = []
     for key, value in values.items():
         targets += flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else [(f"{prefix}{key}", value)]

@@ -433,8 +433,8 @@ def _pieces(one: Replicate, work: Work) -> float:
 
 
 def _by_servers(one: Replicate, work: Work) -> bool:
-    """Whether a server is counted that had other work than the trial's, a part of it or reads beside it, so that no
-    node's costs are of all of it. Sets of clients, which are counted by their own names, are no servers."""
+    """Return whether a server is counted that had other work than the trial's, a part of it or reads beside it, so that
+    no node's costs are of all of it. Sets of clients, which are counted by their own names, are no servers."""
     at = {node: v for (metric, node, label), v in one.values.items() if metric == work.metric and not label}
     parts = [v for node, v in at.items() if node and not node.startswith(("client", "set"))]
     return "" in at and any(value != at[""] for value in parts)

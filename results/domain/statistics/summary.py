@@ -98,7 +98,7 @@ def _error(cells: Sequence[tuple[Sample, Sample]], logs: Sequence[_Logarithms]) 
 
 
 def _measured_together(cells: Sequence[tuple[Sample, Sample]]) -> bool:
-    """Whether both sides of all cells were measured once in each of the same three blocks or more."""
+    """Return whether both sides of all cells were measured once in each of the same three blocks or more."""
     keys = cells[0][0].keys
     blocks = set(keys)
     if not FEWEST_BLOCKS <= len(blocks) == len(keys):

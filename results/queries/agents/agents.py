@@ -168,12 +168,12 @@ def list_agents(ids: Sequence[int] | None = None) -> list[AgentRow]:
 
 
 def agent_row(name: str) -> AgentRow:
-    """Raises NotFound. Four queries."""
+    """Return one agent. Four queries. Raises NotFound."""
     return _agent(_stored(name))
 
 
 def agent_detail(name: str) -> AgentDetail:
-    """Raises NotFound. Seven queries."""
+    """Return one agent with its facts. Seven queries. Raises NotFound."""
     agent = _stored(name)
     history = list(models.HostFacts.objects.filter(agent=agent).order_by("-at", "-pk").values_list("pk", "at"))
     layers = _layers([pk for pk, _ in history[:2]])

@@ -55,12 +55,12 @@ def list_publications() -> list[PublicationRow]:
 
 
 def any_published() -> bool:
-    """Whether there is a published table at all. One query."""
+    """Return whether there is a published table at all. One query."""
     return models.Publication.objects.exists()
 
 
 def publication(slug: str) -> PublicationRow:
-    """Raises NotFound. One query."""
+    """Return one publication. One query. Raises NotFound."""
     rows = sql.rows(PublicationRow, f"{_PUBLICATIONS} WHERE publication.slug = %(slug)s", {"slug": slug})
     if not rows:
         raise NotFound(f"There is no published table {slug!r}.")

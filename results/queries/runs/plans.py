@@ -62,7 +62,7 @@ def list_plans(*, archived: bool = False, workload: str = "", ids: Sequence[int]
 
 
 def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
-    """Raises NotFound. Three queries."""
+    """Return one plan with its runs. Three queries. Raises NotFound."""
     plan = _plans().filter(pk=plan_id).first()
     if plan is None:
         raise NotFound(f"There is no plan {plan_id}.")

@@ -170,7 +170,7 @@ def count_runs(state: str) -> int:
 
 
 def run_row(run_id: int) -> RunRow:
-    """Raises NotFound. One query."""
+    """Return one run. One query. Raises NotFound."""
     rows = _run_rows(ids=[known_id(run_id, "run")])
     if not rows:
         raise NotFound(f"There is no run {run_id}.")

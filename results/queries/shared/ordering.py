@@ -15,7 +15,8 @@ _BEFORE_RELEASE = ("devel", "alpha", "beta", "rc")
 
 
 def all_numbers(texts: Collection[str], dimension: str = "") -> bool:
-    """Whether the values of a dimension are quantities without a unit: versions are not, though '16.10' may look so."""
+    """Return whether the values of a dimension are quantities without a unit: versions are not, though '16.10' may look
+    so."""
     numeric = all(re.fullmatch(r"[-+]?\d+(\.\d+)?", text) for text in texts)
     return numeric and dimension not in VERSIONS
 

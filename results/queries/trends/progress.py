@@ -255,7 +255,7 @@ def _name(family: Family, known: Sequence[Family], varying: Sequence[Facet]) -> 
 
 
 def _told_apart(family: Family, known: Sequence[Family], names: Sequence[str]) -> bool:
-    """Whether no other family has the same levels of these dimensions."""
+    """Return whether no other family has the same levels of these dimensions."""
     levels = [family.level(name) for name in names]
     return not any(other is not family and [other.level(name) for name in names] == levels for other in known)
 

@@ -59,7 +59,7 @@ class AccessMethod:
         stage.keep(Caches(await _caches(stage)))
 
     async def verify(self, stage: Stage) -> None:
-        """Records a Check for empty tables, and for how caches will be found by the steps that depend on them."""
+        """Record a Check for empty tables, and for how caches will be found by the steps that depend on them."""
         filled = ", ".join((await stage.primary.query(_BEFORE, database=stage.database))[0]["filled"]) or "none"
         stage.recorder.check(Check("tables with rows", "primary", "none", filled, filled == "none"))
         policy, state = str(stage.spec.parameters["cold"]), stage.kept(Caches).state

@@ -45,7 +45,7 @@ class Append:
         await stage.primary.execute(_TABLE + _INDEXES[str(stage.spec.parameters["index"])], database=database)
 
     async def verify(self, stage: Stage) -> None:
-        """Records a Check that partitions reach past the run's end, and counts the rows that are there before it."""
+        """Record a Check that partitions reach past the run's end, and count the rows that are there before it."""
         _require(stage)
         await run.client_version(stage)
         [row] = await stage.primary.query(_READY, database=stage.database)

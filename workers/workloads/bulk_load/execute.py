@@ -62,7 +62,7 @@ class BulkLoad:
             await stage.client.put(f"{_sql_directory(stage)}/{name}.sql", (_HERE / f"{name}.sql").read_text())
 
     async def verify(self, stage: Stage) -> None:
-        """Records a Check for the rows in the files, and that every table is empty."""
+        """Record a Check for the rows in the files, and that every table is empty."""
         files = stage.kept(Files).of_table
         for table, rows in rows_of(int(stage.spec.parameters["size_mb"])).items():
             count = files[table]["rows"]

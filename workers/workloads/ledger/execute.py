@@ -34,7 +34,7 @@ class Ledger:
         await stage.primary.execute(_TABLE, database=database, variables=variables)
 
     async def verify(self, stage: Stage) -> None:
-        """Records a Check that no row is there before the run. Raises VerifyError for what the versions lack."""
+        """Record a Check that no row is there before the run. Raises VerifyError for what the versions lack."""
         await _require(stage)
         [row] = await stage.primary.query(_ROWS, database=stage.database)
         stage.recorder.check(Check("ledger.rows", "primary", "0", str(row["rows"]), row["rows"] == 0))

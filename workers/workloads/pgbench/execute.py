@@ -27,12 +27,12 @@ class Pgbench:
             await stage.primary.execute(str(parameters["setup_script"]), database=database)
 
     async def verify(self, stage: Stage) -> None:
-        """Records a Check for each property of the loaded data. Raises VerifyError for what the versions
+        """Record a Check for each property of the loaded data. Raises VerifyError for what the versions
         lack."""
         await _check_version(stage)
         parameters = stage.spec.parameters
-        wanted = {"partitions": int(parameters["partitions"]), "unlogged": bool(parameters["unlogged"])}
-        await tables.check(stage, "pgbench", wanted)
+        expected = {"partitions": int(parameters["partitions"]), "unlogged": bool(parameters["unlogged"])}
+        await tables.check(stage, "pgbench", expected)
 
     async def warm_up(self, stage: Stage) -> None:
         """The load for `warmup_s`; then VACUUM where the plan asks for it. Raises CommandError with pgbench's own words

@@ -31,7 +31,7 @@ class ReadScaleup:
             await _detached(stage, "index", _INDEX + _VACUUM, database)
 
     async def verify(self, stage: Stage) -> None:
-        """Records the plan of the very query and a Check for the rows; for index-only also that the plan reads the
+        """Record the plan of the very query and a Check for the rows; for index-only also that the plan reads the
         index alone and that the visibility map is whole."""
         parameters = stage.spec.parameters
         check_range(parameters)

@@ -51,7 +51,7 @@ def explain_script(variant: str, protocol: str) -> str:
 
 
 def check_plan(content: object) -> Check:
-    """Whether nothing but the index (aid, abalance) is read.
+    """Return whether nothing but the index (aid, abalance) is read.
 
     content: the answer of EXPLAIN (FORMAT JSON)."""
     expected = f"Index Only Scan using {INDEX} on pgbench_accounts"
@@ -61,7 +61,7 @@ def check_plan(content: object) -> Check:
 
 
 def check_pages(pages: int, all_visible: int) -> Check:
-    """Whether the visibility map spares every visit to the table."""
+    """Return whether the visibility map spares every visit to the table."""
     passed = pages > 0 and all_visible == pages
     actual = f"{all_visible} of {pages} pages"
     return Check("read_scaleup.all_visible", "primary", f"all of {pages} pages", actual, passed)

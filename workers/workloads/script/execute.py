@@ -51,7 +51,7 @@ class Script:
         finished.require("The setup", argv, where="load", todo="Mend the setup's SQL.")
 
     async def verify(self, stage: Stage) -> None:
-        """Puts the script onto the client and records a Check of what lies there. Raises VerifyError for a script that
+        """Put the script onto the client and record a Check of what lies there. Raises VerifyError for a script that
         is not right, or that this pgbench or psql cannot run."""
         _check(stage)
         await _check_programs(stage)
@@ -115,7 +115,7 @@ async def _pgbench(stage: Stage, parameters: Mapping[str, Scalar], duration_s: f
 
 
 async def _queries(stage: Stage, name: str, *, clients: int, passes: int) -> list[str]:
-    """Puts the queries and their driver where the job of this name runs; the job's words."""
+    """Put the queries and their driver where the job of this name runs, and return the job's words."""
     directory, parts = f"{stage.job_dir(stage.client)}/{name}", _sections(stage)
     for number, section in enumerate(parts, 1):
         await stage.client.put(f"{directory}/{file_name(number)}", section.text)

@@ -26,7 +26,7 @@ class Counters:
         self.before = await self._read()
 
     async def end(self) -> None:
-        """Records both. A server that counts none (before 18) leaves no file."""
+        """Record both. A server that counts none (before 18) leaves no file."""
         if self.before is not None and (after := await self._read()) is not None:
             self.stage.recorder.add(f"workload/{FILE}", json.dumps({"before": self.before, "after": after}, indent=1))
 

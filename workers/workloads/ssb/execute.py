@@ -52,7 +52,7 @@ class StarSchema:
             )
 
     async def verify(self, stage: Stage) -> None:
-        """Records a Check of each table: rows, scale factor, seed and indexes, as the load left them in the
+        """Record a Check of each table: rows, scale factor, seed and indexes, as the load left them in the
         catalogue."""
         for check in checks(
             stage.spec.parameters, await stage.primary.query(read("verify.sql"), database=stage.database)

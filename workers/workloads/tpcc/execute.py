@@ -41,7 +41,7 @@ class Tpcc:
         await loading.load(stage, database)
 
     async def warm_up(self, stage: Stage) -> None:
-        """Sets the isolation level, records a Check for each consistency condition (before the caches may be emptied),
+        """Set the isolation level, record a Check for each consistency condition (before the caches may be emptied),
         then runs the load for `warmup_s`. Raises CommandError in psql's or pgbench's own words."""
         await _check_version(stage)
         values = {"database": stage.database, "isolation": str(stage.spec.parameters["isolation"])}
@@ -52,7 +52,7 @@ class Tpcc:
             await run.warm_up(stage, await _arguments(stage, by_time, stage.spec.warmup_s))
 
     async def verify(self, stage: Stage) -> None:
-        """Records a Check for each property of the loaded data, and for the isolation level. Raises CommandError."""
+        """Record a Check for each property of the loaded data, and for the isolation level. Raises CommandError."""
         parameters = stage.spec.parameters
         rows = await stage.primary.query(
             _VERIFY,
@@ -127,7 +127,7 @@ async def _check_consistency(stage: Stage) -> None:
 
 
 async def _conditions(stage: Stage, when: str) -> Finished:
-    """Asks in a detached job: with many warehouses it takes its time."""
+    """Run the queries in a detached job: with many warehouses it takes its time."""
     directory = f"{stage.job_dir(stage.client)}/conditions-{when}"
     await stage.client.put(f"{directory}/conditions.sql", CONDITIONS_SQL)
     options = stage.primary.psql(stage.database)[1:]

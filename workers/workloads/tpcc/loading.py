@@ -26,7 +26,7 @@ _MOMENT = "2012-10-01 00:00:00"  # of all dates in the population: the data is t
 
 
 async def load(stage: Stage, database: str) -> None:
-    """Makes tables, rows, keys, indexes and functions, and notes `load`: seconds and rows of each phase. Raises
+    """Make tables, rows, keys, indexes and functions, and notes `load`: seconds and rows of each phase. Raises
     CommandError with psql's or awk's own words when it fails."""
     spec, parameters = stage.spec, stage.spec.parameters
     directory = f"{stage.job_dir(stage.client)}/load"

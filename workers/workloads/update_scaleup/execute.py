@@ -20,7 +20,7 @@ class UpdateScaleup:
         await tables.load(stage, database, ["-F", str(stage.spec.parameters["fillfactor"])])
 
     async def verify(self, stage: Stage) -> None:
-        """Records a Check for the rows and the fill factor."""
+        """Record a Check for the rows and the fill factor."""
         await run.client_version(stage)
         await tables.check(stage, "update_scaleup", {"fillfactor": int(stage.spec.parameters["fillfactor"])})
 

@@ -156,7 +156,7 @@ async def _backup(context: CheckContext, name: str) -> str:
 
 
 async def _recovering(context: CheckContext, role: str, recovery: Mapping[str, str], *, signal: str) -> Database:
-    """Starts a base backup with these settings of recovery; the lab's database on it."""
+    """Start a base backup with these settings of recovery, and return its database."""
     data = f"{context.scratch.directory(role)}/data"
     if context.version >= _FIRST_RECOVERY_SETTINGS:
         await context.scratch.remote.put(f"{data}/{signal}", "", 0o600)
