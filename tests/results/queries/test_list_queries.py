@@ -99,8 +99,8 @@ def test_a_plan_shows_its_text_and_runs(django_assert_num_queries: Any) -> None:
         detail = plan_detail(stored.pk)
     assert 'name = "16 against 18"' in detail.toml
     assert [run.id for run in detail.runs] == [made.pk]
-    with pytest.raises(NotFound, match="no plan 404"):
-        plan_detail(404)
+    with pytest.raises(NotFound, match=f"no plan {factories.NO_ID}"):
+        plan_detail(factories.NO_ID)
 
 
 def test_estimates_rest_on_past_trials(django_assert_num_queries: Any) -> None:

@@ -66,7 +66,7 @@ def test_what_the_page_has_not_asked_for_is_asked_first(done: models.Run, member
         ("run={run}&blocks=1001", 422, "1001 is not between 1 and 1000"),
         ("run={run}&blocks=many", 422, "is not between 1 and 1000"),
         ("blocks=2", 400, "No run is named."),
-        ("run=99999", 404, ""),
+        (f"run={factories.NO_ID}", 404, ""),
         ("run=x", 404, ""),
         ("run=0", 404, ""),
     ],

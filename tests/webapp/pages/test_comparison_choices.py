@@ -35,10 +35,14 @@ def test_panels_of_numbers_say_of_what(done: models.Run, stranger: Client) -> No
 
 
 def test_a_run_that_is_not_there_is_named(done: models.Run, stranger: Client) -> None:
-    alone = text_of(stranger, "/compare/?run=999")
-    assert "There is no run with the number 999." in alone and "<h1>Compare " in alone and "Choose other runs" in alone
-    beside = text_of(stranger, f"/compare/?run={done.pk},999")
-    assert "There is no run with the number 999." in beside and "×1.125" in beside
+    alone = text_of(stranger, f"/compare/?run={factories.NO_ID}")
+    assert (
+        f"There is no run with the number {factories.NO_ID}." in alone
+        and "<h1>Compare " in alone
+        and "Choose other runs" in alone
+    )
+    beside = text_of(stranger, f"/compare/?run={done.pk},{factories.NO_ID}")
+    assert f"There is no run with the number {factories.NO_ID}." in beside and "×1.125" in beside
     assert "There is no run" not in text_of(stranger, f"/compare/?run={done.pk}")
 
 

@@ -139,7 +139,7 @@ def test_one_click_makes_the_aa_plan_of_a_run_or_a_plan(member: Client) -> None:
 
 
 def test_the_aa_plan_of_nothing_is_not_found_and_a_stranger_signs_in_first(member: Client, stranger: Client) -> None:
-    assert member.get("/plans/add/?aa-run=999").status_code == 404
+    assert member.get(f"/plans/add/?aa-run={factories.NO_ID}").status_code == 404
     assert member.get("/plans/add/?aa-plan=x").status_code == 404
     assert stranger.get("/plans/add/?aa-run=1").status_code == 302
 
@@ -177,7 +177,7 @@ def test_a_clone_starts_from_the_plan(member: Client) -> None:
     plan = factories.stored_plan()
     text = page_text(member.get(f"/plans/add/?from={plan.pk}"))
     assert 'value="16 against 18 (copy)"' in text
-    assert member.get("/plans/add/?from=99999").status_code == 404
+    assert member.get(f"/plans/add/?from={factories.NO_ID}").status_code == 404
 
 
 def test_an_edit_replaces_the_plan(member: Client) -> None:

@@ -72,5 +72,5 @@ def test_what_lasts_until_its_work_is_done_is_unknown_before_it_was() -> None:
 
 
 def test_a_run_that_is_not_there_is_named() -> None:
-    with pytest.raises(NotFound, match="There is no run 77"):
-        extensions([factories.run().pk, 77])
+    with pytest.raises(NotFound, match=f"There is no run {factories.NO_ID}"):
+        extensions([factories.run().pk, factories.NO_ID])

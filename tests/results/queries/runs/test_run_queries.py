@@ -113,5 +113,5 @@ def test_a_run_without_factors_has_one_configuration_without_levels() -> None:
 
 
 def test_a_run_that_is_not_there_is_not_found() -> None:
-    with pytest.raises(NotFound, match="no run 404"):
-        run_detail(404, timezone.now())
+    with pytest.raises(NotFound, match=f"no run {factories.NO_ID}"):
+        run_detail(factories.NO_ID, timezone.now())

@@ -84,8 +84,8 @@ def test_a_trial_that_waits_has_no_attempt() -> None:
 
 
 def test_what_is_not_there_is_not_found(trial: models.Trial) -> None:
-    with pytest.raises(NotFound, match="no trial 404"):
-        trial_detail(404)
+    with pytest.raises(NotFound, match=f"no trial {factories.NO_ID}"):
+        trial_detail(factories.NO_ID)
     with pytest.raises(NotFound, match="no attempt 9"):
         trial_detail(trial.pk, attempt=9)
 
