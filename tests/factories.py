@@ -48,7 +48,7 @@ from webapp.access import new_token
 from workers.bundle.writer import pack
 from workers.registry import kinds
 
-NO_ID = 2**62  # of no row: no sequence of a test's database comes so far
+NO_ID = 2**50  # of no row: no sequence of a test's database comes so far
 
 HOST_FACTOR = """
 [cpu_governor]
