@@ -11,7 +11,7 @@ from results.domain.matrix import TrialSpec
 from results.domain.matrix.disk_space import Need, needs
 from results.domain.plan import Kinds, Plan
 from results.domain.statistics.power import FEWEST, detectable
-from results.domain.units import format_quantity
+from results.domain.units import counted, format_quantity
 from results.hostfactors import known_hosts
 from results.queries.agents.noise import Expected, expected_noise
 from results.queries.runs.estimates import past_seconds, past_window, past_windows
@@ -175,7 +175,7 @@ def _too_large(need: Need, agent: models.Agent) -> Iterator[Warning]:
 
 
 def _too_few(replicates: int) -> str:
-    some = f"{replicates} replicate{'' if replicates == 1 else 's'}"
+    some = counted(replicates, "replicate")
     if replicates < FEWEST:
         return f"{some} are too few for a verdict: every value is shown, but no difference can be called significant."
     shown, advised = (100 * (detectable(0.01, count) or 0) for count in (replicates, ADVISED_REPLICATES))

@@ -19,7 +19,7 @@ from django.db import Error as DatabaseError
 
 from results import alerts, models, warehouse
 from results.domain.errors import TeitenError
-from results.domain.units import format_quantity
+from results.domain.units import counted, format_quantity
 
 log = logging.getLogger(__name__)
 TIMEOUT_S = 10
@@ -175,7 +175,7 @@ def _cell_line(cell: Mapping[str, Any], unit: str) -> str:
 
 def _lost_line(configuration: Mapping[str, Any]) -> str:
     count = configuration["failed"]
-    trials = f": {count} trial{'' if count == 1 else 's'} failed" if count else ""
+    trials = f": {counted(count, 'trial')} failed" if count else ""
     return f"{configuration['name']}: measured before, not now{trials}"
 
 

@@ -71,6 +71,13 @@ def _largest(amount: float, table: dict[str, float] | dict[str, int]) -> str:
     return f"{amount:g}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return '1 replicate', '1,200 replicates'; a noun in -y becomes one in -ies."""
+    if count != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun}"
+
+
 def format_number(value: float, digits: int = 4) -> str:
     """A number for reading: thousands separated, at least `digits` significant digits, never in exponents
     between 1e-6 and 1e15. 12345.678 → '12,346'; 0.98765 → '0.9877'."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.domain.matrix import ONE_LOAD, Load
+from results.domain.units import counted
 
 _LANE, _EDGE, _HEAD = 14, 8, 6  # px: between lanes, before the first, of an arrow
 _LOAD_Y, _STREAM_Y, _OUT_Y = 14, 30, 44
@@ -72,7 +73,7 @@ def loads(spec: Mapping[str, Any]) -> Iterator[Edge]:
 
 
 def _load_text(load: Load, count: int) -> str:
-    details = [f"{count} client{'' if count == 1 else 's'}"] if count else []
+    details = [counted(count, "client")] if count else []
     if not load.workload:
         details.append("select-only")
     text = f"{'load' if load.workload else 'reads'} from {load.client}"

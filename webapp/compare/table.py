@@ -14,7 +14,7 @@ from urllib.parse import quote_plus
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.power import FEWEST, MOST
 from results.domain.statistics.verdict import Kind, Verdict, direction
-from results.domain.units import format_number, scale_for
+from results.domain.units import counted, format_number, scale_for
 from results.queries.comparison.baselines import REFERENCE
 from results.queries.comparison.cells import Key
 from results.queries.comparison.compare import Comparison, Point, Summary
@@ -219,7 +219,7 @@ def lacking(verdict: Verdict) -> str:
     if verdict.kind is not Kind.TOO_FEW:
         return ""
     if verdict.more:
-        return f"about {verdict.more} more replicate{'' if verdict.more == 1 else 's'} would tell"
+        return f"about {counted(verdict.more, 'more replicate')} would tell"
     if min(verdict.n, verdict.n_base) < FEWEST:
         return f"it takes at least {FEWEST} replicates a side"
     return f"more than {MOST} replicates would be needed"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.verdict import Kind
+from results.domain.units import counted
 from results.queries.comparison.compare import Comparison, Point, Summary
 from results.queries.shared.ordering import VERSIONS, all_numbers
 from webapp.compare.controls import title as dimension_title
@@ -131,8 +132,8 @@ def levels(count: int, dimension: str) -> str:
     """'8 client counts', '1 level of work_mem'."""
     noun = _LEVELS.get(dimension)
     if noun is None:
-        return f"{count} level{'' if count == 1 else 's'} of {dimension_title(dimension)}"
-    return f"{count} {noun if count == 1 else noun.removesuffix('y') + 'ies' if noun.endswith('y') else noun + 's'}"
+        return f"{counted(count, 'level')} of {dimension_title(dimension)}"
+    return counted(count, noun)
 
 
 def _others(kinds: Counter[Kind], named: Sequence[Kind]) -> Iterator[str]:

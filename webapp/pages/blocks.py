@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from results import runs
 from results.domain import plan
 from results.domain.errors import TeitenError
+from results.domain.units import counted
 from results.models import Run
 from results.models.audit import Scope
 from results.queries.runs.extensions import extensions, longest
@@ -42,7 +43,7 @@ def blocks(request: HttpRequest) -> HttpResponse:
         return redirect(f"{reverse('runs:blocks')}?{query}")
     runs.extend({run_id: before for run_id, before in had.items() if before is not None}, count, actor(request))
     wake_dispatcher()
-    some = f"{count} replicate{'' if count == 1 else 's'}"
+    some = counted(count, "replicate")
     messages.success(request, f"Added {some} to {_named(run_ids)}.")
     return redirect(_after(run_ids))
 
@@ -76,7 +77,7 @@ def _question(request: HttpRequest, run_ids: list[int], count: int) -> HttpRespo
         "extensions": planned,
         "blocks": count,
         "most": runs.MOST_BLOCKS,
-        "trials": _trials(count * sum(one.trials for one in planned)),
+        "trials": counted(count * sum(one.trials for one in planned), "trial"),
         "seconds": None if seconds is None else count * seconds,
         "waiting": sum(one.waiting for one in planned),
         "rows": [
@@ -88,10 +89,6 @@ def _question(request: HttpRequest, run_ids: list[int], count: int) -> HttpRespo
         "back": _after(run_ids),
     }
     return render(request, "runs/blocks.html", context)
-
-
-def _trials(count: int) -> str:
-    return f"{count:,} trial{'' if count == 1 else 's'}"
 
 
 def _after(run_ids: list[int]) -> str:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from results.domain.errors import StateError
-from results.domain.units import format_quantity
+from results.domain.units import counted, format_quantity
 from results.models.audit import Scope
 from results.queries.agents.agents import agent_row
 from results.queries.agents.clusters import ClusterRow, Pruned, agent_clusters
@@ -68,4 +68,4 @@ def _tell(request: HttpRequest, done: Pruned) -> None:
 
 def _counted(rows: Collection[ClusterRow]) -> str:
     size = format_quantity(sum(row.size_bytes for row in rows), "B")
-    return f"{len(rows)} cluster{'' if len(rows) == 1 else 's'}, {size}"
+    return f"{counted(len(rows), 'cluster')}, {size}"

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
 from results.domain.states import ENDED_RUNS, RunState, TrialState
+from results.domain.units import counted
 from results.models import Run
 from results.models.audit import Scope
 from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail
@@ -131,7 +132,7 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 def retry(request: HttpRequest, run_id: int) -> HttpResponse:
     count = runs.retry_failed(run_id, actor(request))
     wake_dispatcher()
-    messages.success(request, f"Queued again: {count} failed trial{'' if count == 1 else 's'}.")
+    messages.success(request, f"Queued again: {counted(count, 'failed trial')}.")
     return redirect("runs:detail", run_id)
 
 

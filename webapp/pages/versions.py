@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.domain.statistics.verdict import Kind
+from results.domain.units import counted
 from results.queries.presets.versions import DECIDED, VersionCell, VersionRow, Versions, versions
 from webapp import urlstate
 from webapp.charts.ready import versions_figure
@@ -110,14 +111,14 @@ def _sentence(version: str, base: str, mean: float, rows: Sequence[tuple[Version
     if claim is None and all(row.published and cell.n <= judged + cell.missing for row, cell in rows):
         claim = f"Published figures, one value each: {version} against {base}"
     claim = claim or f"{version} is {Kind.TOO_FEW.words} against {base}:"
-    left_out = f" Left out: {apart} cell{'' if apart == 1 else 's'} not comparable." if apart else ""
+    left_out = f" Left out: {counted(apart, 'cell')} not comparable." if apart else ""
     return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{left_out}"
 
 
 def _claim(version: str, base: str, mean: float, kinds: Counter[str]) -> str | None:
     """What the verdicts decide; None where they decide nothing."""
     better, worse, same = kinds[Kind.BETTER], kinds[Kind.WORSE], kinds[Kind.SAME]
-    of = f"of {kinds.total()} cell{'' if kinds.total() == 1 else 's'}:"
+    of = f"of {counted(kinds.total(), 'cell')}:"
     if better and not worse and mean > 1:
         return f"{version} is faster than {base} in {better} {of}"
     if worse and not better and mean < 1:

@@ -15,7 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from results.domain.statistics.verdict import Kind, Verdict
-from results.domain.units import format_quantity
+from results.domain.units import counted, format_quantity
 from results.queries.shared.ordering import DEFAULT, VERSIONS
 
 register = template.Library()
@@ -94,7 +94,7 @@ def interval(verdict: Verdict) -> str:
 @register.filter
 def with_outliers(replicates: int, outliers: int) -> str:
     """How many replicates, and how many of them are outliers: 'n=6', 'n=6, 1 outlier'."""
-    return f"n={replicates}, {outliers} outlier{'' if outliers == 1 else 's'}" if outliers else f"n={replicates}"
+    return f"n={replicates}, {counted(outliers, 'outlier')}" if outliers else f"n={replicates}"
 
 
 @register.filter

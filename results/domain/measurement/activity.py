@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from results.domain.dataclass_json import from_json
+from results.domain.units import counted
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Sessions:
     query: str
 
     def __str__(self) -> str:
-        some = f"{self.count} session{'' if self.count == 1 else 's'}"
+        some = counted(self.count, "session")
         does = f"waiting for {self.wait}" if self.wait else "waiting for nothing"
         query = f": {self.query}" if self.query else ""
         return f"{some} {self.state or 'in no state'}, {does}, since {_clock(self.since_s)}{query}"

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from results import models, sql
+from results.domain.units import counted
 from results.queries.runs.estimates import PastTimings, past_seconds
 from results.queries.shared.ids import NotFound, known_id
 
@@ -138,6 +139,6 @@ def _overhead(rows: Sequence[_TimingRow], workload: str, past: _Past) -> tuple[f
         return max(0.0, median(overheads)) if overheads else 0.0, "what the run's own trials took"
     timings = past.of(workload)
     if timings.trials:
-        some = f"{timings.trials} past trial{'' if timings.trials == 1 else 's'}"
+        some = counted(timings.trials, "past trial")
         return timings.seconds, f"the plan's durations and the median overhead of {some}"
     return 0.0, "the plan's durations alone: no trial has run yet"

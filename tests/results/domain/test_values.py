@@ -13,6 +13,7 @@ from results.domain.measurement.histogram import Histogram, bucket_bounds_us, bu
 from results.domain.measurement.series import Series
 from results.domain.states import RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 from results.domain.units import (
+    counted,
     format_number,
     format_quantity,
     parse_bytes,
@@ -164,3 +165,8 @@ def test_a_number_that_no_machine_holds_is_refused_in_words(kind: Kind) -> None:
         with pytest.raises(ValueError, match="too large"):
             parameter.check(10**digits)
         assert typed(parameter, "9" * digits) == "9" * digits
+
+
+def test_what_is_counted_is_one_or_several() -> None:
+    texts = [counted(1, "replicate"), counted(0, "query"), counted(1, "query"), counted(1200, "past trial")]
+    assert texts == ["1 replicate", "0 queries", "1 query", "1,200 past trials"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from results.domain.measurement.parsed_trial import Check
+from results.domain.units import counted
 from workers.interfaces import Stage
 from workers.postgres import verify
 from workers.servers import access, checks, nodes
@@ -75,7 +76,7 @@ async def _shard_checks(stage: Stage) -> list[Check]:
 
 
 def _partitions(count: int) -> str:
-    return f"{count} foreign partition{'' if count == 1 else 's'}"
+    return counted(count, "foreign partition")
 
 
 async def _plan_check(stage: Stage, name: str, key: str) -> Check:
