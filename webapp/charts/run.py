@@ -44,7 +44,6 @@ class Panels:
     panels: tuple[Panel, ...]
     left_out: int
     x: str
-    series_factor: str
     series: tuple[str, ...]
 
 
@@ -58,7 +57,7 @@ def run_panels(detail: RunDetail, trial_url: Callable[[int], str]) -> Panels:
         title = configuration(dict(zip(axes.rest, key, strict=True))) if axes.rest else ""
         panels.append(Panel(title, _figure(detail, rows, axes, trial_url), _filters(rows[0], axes.rest)))
     series_names = axes.names if axes.series else ()
-    return Panels(tuple(panels), len(groups) - len(panels), axes.x, axes.series, series_names)
+    return Panels(tuple(panels), len(groups) - len(panels), axes.x, series_names)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ from workers.postgres.server import Server
 from workers.remote.job import Job
 
 NODES = "POOL_NODES"
-CACHE = "POOL_CACHE"
-STATEMENTS = "POOL_BACKEND_STATS"
 _LAST_LINES = 12
 _PATIENCE_S = 60.0
 # $1: its directory; $2: its job's; $3: patience in seconds. Prints `killed` where it had to be.

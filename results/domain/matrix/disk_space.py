@@ -14,7 +14,6 @@ from results.domain.units import parse_bytes
 
 _MAX_WAL_BYTES = 2**30  # PostgreSQL's own max_wal_size
 Where = tuple[str, str]
-Sized = tuple[TrialSpec, int]
 
 
 @dataclass(frozen=True)
