@@ -133,8 +133,8 @@ def _serves(pid: int, places: Places) -> bool:
 
 
 def _within(pid: int, home: Path) -> bool:
-    places = (processes.folder(pid), processes.program(pid))
-    return any(place is not None and _below(str(place), str(home)) for place in places)
+    paths = (processes.folder(pid), processes.program(pid))
+    return any(path is not None and _below(str(path), str(home)) for path in paths)
 
 
 def _below(path: str, root: str) -> bool:

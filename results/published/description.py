@@ -200,7 +200,7 @@ def read_reports(file: str, text: str) -> tuple[ReportTables, ...]:
 
 
 def read_description(file: str, text: str, columns: frozenset[str]) -> Description:
-    """The description in the file; Raises ParseError.
+    """The description in the file. Raises ParseError.
 
     columns: what the table has."""
     data = _loads(file, text)
@@ -217,8 +217,8 @@ def _loads(file: str, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        place = re.search(r"at line (\d+)", str(error))
-        line = int(place[1]) if place else len(text.splitlines())
+        match = re.search(r"at line (\d+)", str(error))
+        line = int(match[1]) if match else len(text.splitlines())
         raise ParseError(f"The file is not TOML: {error}.", file=file, line=line) from None
 
 
@@ -237,13 +237,13 @@ def _columns_named(data: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """(where, column) for every column that a description names."""
     entries = data.items() if isinstance(data, dict) else ()
     for name, value in entries:
-        place = f"{path}.{name}".removeprefix(".")
+        location = f"{path}.{name}".removeprefix(".")
         if name in _ONE and isinstance(value, str):
-            yield place, value
+            yield location, value
         elif name in _SEVERAL:
-            yield from ((place, column) for column in value)
+            yield from ((location, column) for column in value)
         else:
-            yield from _columns_named(value, place)
+            yield from _columns_named(value, location)
     if isinstance(data, list):
         for index, item in enumerate(data):
             yield from _columns_named(item, f"{path}[{index}]")

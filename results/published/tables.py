@@ -67,7 +67,7 @@ class PublishedRow:
             raise self.error(f"Column {column} is not a whole number.", self.cells[column]) from None
 
     def error(self, what: str, text: str = "") -> ParseError:
-        """An error about this row;
+        """An error about this row.
 
         text: the part of it that is wrong."""
         return ParseError(what, file=self.file, line=self.line, text=text)

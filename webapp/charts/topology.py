@@ -80,8 +80,8 @@ def draw(
         return None
     edges = [*loads(spec), *streams(checks, agents, spec.get("services") or ())]
     names = _ordered(agents, edges)
-    places = lanes(edges, names)
-    gutter = gutter_width(places)
+    lane_of = lanes(edges, names)
+    gutter = gutter_width(lane_of)
     machines = _Machines.of(agents, names, series)
     axis = Axis.over(series, duration_s)
     rows = tuple(
@@ -90,7 +90,7 @@ def draw(
             program=_program(spec, name, roles),
             agent=agents[name],
             received=tuple(edge for edge in edges if edge.target == name),
-            wires=tuple(wires(place, names, edges, places, gutter)),
+            wires=tuple(wires(place, names, edges, lane_of, gutter)),
             tracks=tuple(tracks(name, machines.numbers_of(name), series, axis)) if axis else (),
             machine=machines.shown_at(name),
         )

@@ -198,14 +198,14 @@ def _cells(points: Sequence[Point | None], divisor: float, reach: float) -> tupl
 
 
 def _cell(point: Point, divisor: float, reach: float, low: float, high: float) -> Cell:
-    places = [50.0 if high == low else 100 * (replicate.value - low) / (high - low) for replicate in point.values]
+    positions = [50.0 if high == low else 100 * (replicate.value - low) / (high - low) for replicate in point.values]
     return Cell(
         value=format_number(point.value / divisor),
         ratio=point.ratio if point.base != point.key else None,
         verdict=point.verdict,
         words=point.verdict.kind.words if point.verdict else "",
         bar=_bar(point.verdict, reach),
-        dots="".join(f"M{place:.0f} 6h0" for place in places),
+        dots="".join(f"M{place:.0f} 6h0" for place in positions),
         n=point.n,
         place=place_of(point),
         mixed=point.configurations > 1,

@@ -178,14 +178,14 @@ def missing(comparison: Comparison) -> list[int]:
 def unmatched(comparison: Comparison) -> list[str]:
     """Cells without a counterpart, in words."""
     names = names_of(comparison)
-    places: dict[tuple[str, str], list[str]] = {}
+    cells_of: dict[tuple[str, str], list[str]] = {}
     for row in comparison.unmatched:
         base = names.get(row.base[2], row.base[2])
         what = "has no result" if row.lacks == "cell" else f"has nothing of {base} to be compared with"
-        place = f"{row.x} ({row.panel})" if row.panel else row.x
-        places.setdefault((names.get(row.series, row.series), what), []).append(place)
+        x_and_panel = f"{row.x} ({row.panel})" if row.panel else row.x
+        cells_of.setdefault((names.get(row.series, row.series), what), []).append(x_and_panel)
     x = dimension_title(comparison.selection.x)
-    sentences = [f"{series} {what} at {x} {_shortened(several)}" for (series, what), several in places.items()]
+    sentences = [f"{series} {what} at {x} {_shortened(several)}" for (series, what), several in cells_of.items()]
     if comparison.lost:
         count, baseline = len(comparison.lost), comparison.selection.baseline
         lost = f"{count} of the trials that {baseline} was saved with count no more, or lost its metric when read again"

@@ -167,8 +167,8 @@ class HostUse:
 
     async def _layout(self, remote: Remote, names: list[str]) -> Layout:
         host = self.stage.spec.host
-        place = placement(self.stage.spec, remote.address.name, self.known)
-        for name, folder in place.folders.items():
+        storage = placement(self.stage.spec, remote.address.name, self.known)
+        for name, folder in storage.folders.items():
             if not folder:
                 raise TrialError(
                     f"Agent {remote.address.name} no longer has a storage place {host[name]!r}.",
@@ -177,11 +177,11 @@ class HostUse:
                     todo="Name it again on the agent's page, then retry; or change the plan.",
                 )
         return Layout(
-            data=place.folders.get(DATA, ""),
-            wal=place.folders.get(WAL, ""),
-            tablespace=place.folders.get(TABLESPACE, ""),
+            data=storage.folders.get(DATA, ""),
+            wal=storage.folders.get(WAL, ""),
+            tablespace=storage.folders.get(TABLESPACE, ""),
             cpus=await cpus.list_for(remote, host[CPUS]) if CPUS in names and not cpus_by_role(host[CPUS]) else "",
-            apart=place.apart,
+            apart=storage.apart,
         )
 
     async def _content(self, remote: Remote, names: list[str]) -> dict[str, Any]:

@@ -138,10 +138,10 @@ class _Test:
             rest = n - length
             allowed = np.r_[0, self.minimum : rest - self.minimum + 1, rest] if rest else np.zeros(1, dtype=int)
             sizes = np.abs(sums[:, allowed + length] - sums[:, allowed])
-            place = sizes.argmax(axis=1)
+            largest = sizes.argmax(axis=1)
             deviation = (length * rest / (n - 1)) ** 0.5
-            strengths[row] = sizes[np.arange(orders), place] / deviation
-            starts[row] = allowed[place]
+            strengths[row] = sizes[np.arange(orders), largest] / deviation
+            starts[row] = allowed[largest]
         return strengths, starts
 
 
@@ -162,9 +162,9 @@ def _pruned(series: Floats, p_of_cut: dict[int, float], minimum_effect: float, l
     cuts = sorted(p_of_cut)
     while cuts:
         weights = {}
-        for place, cut in enumerate(cuts):
-            left = series[cuts[place - 1] if place else 0 : cut]
-            right = series[cut : cuts[place + 1] if place + 1 < len(cuts) else len(series)]
+        for index, cut in enumerate(cuts):
+            left = series[cuts[index - 1] if index else 0 : cut]
+            right = series[cut : cuts[index + 1] if index + 1 < len(cuts) else len(series)]
             before, after = float(np.median(left)), float(np.median(right))
             small = abs(after - before) < minimum_effect * abs(before) or before == after
             p = float(stats.mannwhitneyu(left, right).pvalue)

@@ -331,8 +331,8 @@ def _cost(one: Replicate, quantity: Quantity, work: Work, node: str, label: str)
 def _waits(base: Sequence[Replicate], other: Sequence[Replicate]) -> Iterator[_QuantityRow]:
     """The share of the sessions' time of each kind of wait ('Lock' of 'Lock: transactionid')."""
     both = [*base, *other]
-    places = {(node, kind_of_wait(label)) for one in both for metric, node, label in one.values if metric == WAITS}
-    for node, kind in sorted(places):
+    kinds = {(node, kind_of_wait(label)) for one in both for metric, node, label in one.values if metric == WAITS}
+    for node, kind in sorted(kinds):
         share = partial(wait_share, node=node, kind=kind)
         base_shares, other_shares = _known(base, share), _known(other, share)
         shares = (base_shares, other_shares)

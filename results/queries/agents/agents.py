@@ -160,7 +160,7 @@ class AgentDetail:
 
 
 def list_agents(ids: Sequence[int] | None = None) -> list[AgentRow]:
-    """By name; Four queries.
+    """By name. Four queries.
 
     ids: only these."""
     agents = _agents() if ids is None else _agents().filter(pk__in=ids)
@@ -189,7 +189,7 @@ def agent_detail(name: str) -> AgentDetail:
 
 
 def list_installations(agent: str = "", ids: Sequence[int] | None = None) -> list[InstallationRow]:
-    """Of one agent or of all, by agent, newest version first; One query.
+    """Of one agent or of all, by agent, newest version first. One query.
 
     ids: only these."""
     installations = models.Installation.objects.select_related("agent")

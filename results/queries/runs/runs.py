@@ -84,7 +84,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class ConfigurationRow:
-    """One row of the matrix. Summary of the headline metric;
+    """One row of the matrix. Summary of the headline metric.
 
     spread: (maximum - minimum) / median."""
 
@@ -147,7 +147,7 @@ def list_runs(
     published: bool | None = None,
     limit: int | None = 50,
 ) -> list[RunRow]:
-    """Newest first; One query.
+    """Newest first. One query.
 
     before_id: the last id of the page before.
     ids: only these.

@@ -228,7 +228,7 @@ def list_trials(
     ids: Sequence[int] | None = None,
     limit: int = 100,
 ) -> list[TrialRow]:
-    """Newest first; One query.
+    """Newest first. One query.
 
     before_id: the last id of the page before.
     ids: only these."""
@@ -246,13 +246,13 @@ def list_measurements(
     ids: Sequence[int] | None = None,
     limit: int = 1000,
 ) -> list[Measured]:
-    """Values of counted attempts, oldest first; One query.
+    """Values of counted attempts, oldest first. One query.
 
     after_id: the last id of the page before.
     ids: only these."""
     which = {"run_id": run_id, "trial_id": trial_id, "metric": metric, "node": node}
-    place = {"after_id": after_id, "ids": _array(ids), "limit": limit}
-    return sql.rows(Measured, sql.load(__file__, "measurements"), which | place)
+    page = {"after_id": after_id, "ids": _array(ids), "limit": limit}
+    return sql.rows(Measured, sql.load(__file__, "measurements"), which | page)
 
 
 def _array(ids: Sequence[int] | None) -> list[int] | None:

@@ -44,8 +44,8 @@ def parse(reading: Reading) -> Part:
         loss = service.PrimaryLoss(failover.struck_s - start_s, failover.promoted_s - start_s)
         part = service.failover_part(log, runs, length_s, start_s + reading.clock_offset_s, loss)
         if counts := service.transactions_by_server(log, start_s + reading.clock_offset_s, loss):
-            places = ("primary", failover.promoted)
-            by_server = tuple(Measurement("transactions", n, at) for n, at in zip(counts, places, strict=True))
+            nodes = ("primary", failover.promoted)
+            by_server = tuple(Measurement("transactions", n, at) for n, at in zip(counts, nodes, strict=True))
     ranges = _present(reading)
     difference = balance(log, ranges) if ranges is not None else None
     service_failures = [] if failover is None else [part.failure]

@@ -64,8 +64,8 @@ def _condition(row: dict[str, Any]) -> Condition:
 
 
 def _difference(row: dict[str, Any]) -> str:
-    place = f"warehouse {row['warehouse']}"
+    district = f"warehouse {row['warehouse']}"
     if row["district"] is not None:
-        place += f", district {row['district']}"
+        district += f", district {row['district']}"
     left, right = row["one"] or "missing", row["other"] or "missing"
-    return f"{place}: {row['one_name']} is {left}, {row['other_name']} is {right}"
+    return f"{district}: {row['one_name']} is {left}, {row['other_name']} is {right}"
