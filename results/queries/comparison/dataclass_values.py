@@ -33,10 +33,11 @@ def _converter() -> Converter:
     converter.register_structure_hook_factory(is_sequence, homogenous_tuple_structure_factory)
     # by itself cattrs takes no NamedTuple from a module with `from __future__ import annotations`
     converter.register_structure_hook_func(is_namedtuple, lambda values, kind: kind(*values))
-    converter.register_unstructure_hook_func(is_namedtuple, list)
+    converter.register_unstructure_hook_func(is_namedtuple, lambda values: [*map(converter.unstructure, values)])
     for scalar in (str, int, float, bool):  # kept as they were written: a whole number stays one
         converter.register_structure_hook(scalar, lambda value, _: value)
     converter.register_structure_hook(StrEnum, lambda value, kind: kind(value))  # which is a str as well
+    converter.register_unstructure_hook(StrEnum, lambda member: member.value)
     return converter
 
 
