@@ -52,12 +52,16 @@ class TurnedSerializer(ValueSerializer):
 
 
 class StandingSerializer(ValueSerializer):
-    """What the warehouse would say otherwise today. `gone`: cited trials that are deleted, or of which a cited value
-    does not count any more;
+    """What the same comparison would show otherwise today.
 
-    `changed`: values that were read again as others; `added`: trials that the same question finds besides, or of which
-        it finds another value; `cells`: cited ones (panel, x, series) that are not there; `rule`: today's; `why`:
-        where the question cannot be asked any more."""
+    - `gone`: cited trials that are deleted, or of which a cited value does not count any more
+    - `changed`: values that were read again as others
+    - `added`: trials that the same comparison has besides, or of which it has another value
+    - `turned`: cells with another verdict
+    - `cells`: cited ones (panel, x, series) that are not there
+    - `rule`: today's
+    - `why`: why the comparison cannot be made any more; '' where it can
+    """
 
     value = Standing
     changed = RereadSerializer(many=True, read_only=True)

@@ -58,9 +58,13 @@ class SummarySerializer(ValueSerializer):
 
 class WarnedSerializer(ValueSerializer):
     """A run whose values changed while it was measured: `drift` from its first trial to its last, `order` from the
-    first trial of a block to its last. `change`: as a share; `p`: two-sided."""
+    first trial of a block to its last.
 
-    value = RunWarning
+    - `change`: as a share
+    - `p`: two-sided
+    """
+
+    value = RunWarning  # whose name in the schema stays
 
 
 def _column(child: Any, description: str, **options: Any) -> Any:
@@ -127,10 +131,14 @@ class AroundSerializer(ValueSerializer):
 class ComparisonSerializer(AroundSerializer):
     """Cells of a statistic and every replicate.
 
-    `replicates`: patterns, each with [place in the cell's `configurations`, block] for each of its values;
-        `links.trial` leads from both to the trial. `mixed`: dimensions that vary within a cell. `excluded`: trials
-        that are in no cell. `unmatched`: cells without a counterpart. `environment`: of each series against its base,
-        what else differs. `outliers`: trials whose values stand apart; they count like the others."""
+    - `replicates`: patterns, each with [index in the cell's `configurations`, block] for each of its values;
+      `links.trial` leads from both to the trial
+    - `mixed`: dimensions that vary within a cell
+    - `excluded`: trials that are in no cell
+    - `unmatched`: cells without a counterpart
+    - `environment`: of each series against its base, what else differs
+    - `outliers`: trials whose values stand apart; they count like the others
+    """
 
     points = PointColumnsSerializer(read_only=True)
     replicates = _column(serializers.ListField(child=serializers.ListField(child=serializers.IntegerField())), "")

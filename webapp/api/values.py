@@ -27,11 +27,11 @@ _hints = cache(get_type_hints)
 
 
 class ValueSerializer(serializers.Serializer[Any]):
-    """Shows a frozen dataclass without its functions.
+    """Shows a frozen dataclass without its functions. Fields declared on the serializer replace or follow those of the
+    dataclass.
 
-    `value`: the dataclass.
-    `leave_out`: names of further fields that are not shown. Fields declared on the serializer replace or follow those
-        of the dataclass."""
+    value: the dataclass.
+    leave_out: names of further fields that are not shown."""
 
     value: type
     leave_out: tuple[str, ...] = ()

@@ -31,7 +31,9 @@ HAD = "had-"  # before a run's number: the blocks that it had when the question 
 @needs(Scope.RUN)
 @missing_is_404()
 def blocks(request: HttpRequest) -> HttpResponse:
-    """`run`: of each run; `blocks`: how many to add to each. Only what this page has asked for is done."""
+    """Ask whether to add replicates, and add them once that was confirmed on the page.
+
+    Parameters: `run`, once for each run; `blocks`, how many to add to each."""
     fields = request.POST if request.method == "POST" else request.GET
     run_ids, count = _run_ids(fields), number(fields.get("blocks", "1")) or 0
     _require(request, run_ids, count)

@@ -23,7 +23,8 @@ def index(request: HttpRequest) -> HttpResponse:
 class Cell:
     """One cell of a published table.
 
-    trial_id: the trial that has this number; 0 where it is none's. published: differs from what is recomputed."""
+    trial_id: the trial that has this number; 0 where it is none's.
+    published: differs from what is recomputed."""
 
     text: str
     trial_id: int

@@ -70,7 +70,9 @@ def _without_leftovers(selection: TrendSelection, known: Sequence[Family], form:
 @require_POST
 @needs(Scope.RUN)
 def annotate(request: HttpRequest) -> HttpResponse:
-    """`plan_only`: the name of the plan whose trends show it; `query`: of the trend to return to."""
+    """Store a remark on a moment.
+
+    Fields: `plan_only`, the name of the plan whose trends show it; `query`, of the trend to return to."""
     text, at = request.POST.get("text", ""), moment(request.POST.get("at", ""), "at")
     annotating.annotate(text, at, plan=request.POST.get("plan_only", ""), user=person(request), actor=actor(request))
     messages.success(request, "Noted on the axis.")

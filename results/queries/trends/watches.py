@@ -38,7 +38,7 @@ class WatchRow:
 @dataclass(frozen=True)
 class Newest:
     """The newest run that was judged for the plan's watches: counts of its configurations by kind of verdict, those
-    that are worse by name, what withheld verdicts, and the rest as in `progress.Progress`;
+    that are worse by name, what withheld verdicts, and the rest as in `progress.Progress`.
 
     lost: (name, failed trials).
     judged: False where an error kept it from being so."""
