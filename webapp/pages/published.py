@@ -24,7 +24,8 @@ class Cell:
     """One cell of a published table.
 
     trial_id: the trial that has this number; 0 where it is none's.
-    published: differs from what is recomputed."""
+    recomputed: what follows from the other figures; None for a figure that does not follow from others.
+    agrees: whether that is what was published."""
 
     text: str
     trial_id: int
