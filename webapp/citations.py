@@ -10,8 +10,8 @@ from results.models import Run
 from results.queries.comparison.citations import Citation, SnapshotRow, Standing, standing
 from results.queries.comparison.compare import Comparison, compare
 from webapp import urlstate
+from webapp.chooser import title as dimension_title
 from webapp.compare import words
-from webapp.compare.controls import title as dimension_title
 
 
 def compare_query(query: str) -> tuple[str, Comparison]:

@@ -22,12 +22,6 @@
     change();
   });
 
-  // a value that would leave nothing cannot be ticked, only unticked
-  document.addEventListener("click", (event) => {
-    const box = event.target.closest('input[aria-disabled="true"]');
-    if (box && box.checked) event.preventDefault();
-  });
-
   // the trials behind a cell, below its row
   document.addEventListener("click", (event) => {
     const link = event.target.closest("[data-cell]");

@@ -1,5 +1,11 @@
 // Keeps a live fragment calm while htmx replaces it: boxes stay scrolled, details open or closed, new results show.
 (() => {
+  // a value that would leave nothing cannot be ticked, only unticked
+  document.addEventListener("click", (event) => {
+    const box = event.target.closest('input[aria-disabled="true"]');
+    if (box && box.checked) event.preventDefault();
+  });
+
   let kept = new Map();
   let opened = new Map();
   let states = new Map();

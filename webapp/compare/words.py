@@ -11,7 +11,7 @@ from results.domain.statistics.verdict import Kind
 from results.domain.units import counted
 from results.queries.comparison.compare import Comparison, Point, Summary
 from results.queries.shared.ordering import VERSIONS, all_numbers
-from webapp.compare.controls import title as dimension_title
+from webapp.chooser import title as dimension_title
 
 MOST_NAMES = 3  # of series in a title
 MOST_SAID = 4  # series of which the lead speaks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.queries.agents.capabilities import FILTERS, CapabilityMatrix, Line, capability_matrix
+from webapp.chooser import Chip, Chips, Chooser, title
 from webapp.pages.common import wants_fragment
 
 _ONLY = "only"
@@ -27,9 +28,7 @@ def index(request: HttpRequest) -> HttpResponse:
     context = {
         "matrix": matrix,
         "groups": _groups(matrix, differing),
-        "chosen": chosen,
-        "facets": _facets(matrix, chosen),
-        "differing": differing,
+        "chooser": chooser(matrix, chosen, differing),
         "sentence": sentence(matrix),
         "is_filtered": any(chosen.values()),
         "json": _address("api:capabilities", query),
@@ -70,12 +69,17 @@ def _groups(matrix: CapabilityMatrix, differing: bool) -> list[tuple[str, list[L
     return shown
 
 
-def _facets(matrix: CapabilityMatrix, chosen: dict[str, list[str]]) -> list[dict[str, Any]]:
-    """The filters with something to choose; of the capabilities, which are many, only those chosen."""
-    facets = []
+def chooser(matrix: CapabilityMatrix, chosen: Mapping[str, Sequence[str]], differing: bool) -> Chooser | None:
+    """The filters with something to choose; of the capabilities, which are many, only those chosen. None where there
+    is nothing to choose."""
+    filters = []
     for name in FILTERS:
         values = chosen[name] if name == "capability" else matrix.choices[name]
         unknown = [value for value in chosen[name] if value not in values]
         if len(values) > 1 or chosen[name]:
-            facets.append({"name": name, "title": name.replace("_", " "), "values": [*values, *unknown]})
-    return facets
+            chips = [Chip(value, value in chosen[name]) for value in (*values, *unknown)]
+            filters.append(Chips(name, title(name), tuple(chips)))
+    if not (filters or differing or _groups(matrix, differing)):
+        return None
+    only = Chip(_DIFFERING, differing, text="only what is not “yes” everywhere")
+    return Chooser(chips=(*filters, Chips(_ONLY, "show", (only,))))

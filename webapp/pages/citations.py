@@ -15,7 +15,7 @@ from results.queries.comparison.citations import cited, hash_of, list_snapshots
 from webapp import citations
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
-from webapp.compare.controls import title as dimension_title
+from webapp.chooser import title as dimension_title
 from webapp.compare.words import names_of
 from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404

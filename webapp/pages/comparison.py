@@ -27,8 +27,9 @@ from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
 from webapp.charts.comparison import RATIO, SPEEDUP, possible_views
 from webapp.charts.style import key
+from webapp.chooser import MOST_CHIPS, title
 from webapp.compare import words
-from webapp.compare.controls import MOST_CHIPS, PERCENTILE, controls, title
+from webapp.compare.chooser import PERCENTILE, chooser
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import asked_runs, lacking, place_of, table, wanted_runs
 from webapp.conditional import conditional_page
@@ -122,10 +123,9 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
     return {
         "comparison": comparison,
         "chosen": comparison.selection,
-        "controls": controls(comparison),
+        "chooser": chooser(comparison, view),
         "view": view,
         "views": _views(comparison, selection, view),
-        "was": [(WAS + name, getattr(comparison.selection, name) or "") for name in ("x", "series", "panel", "metric")],
         "constants": _constants(comparison),
         "x_title": title(comparison.selection.x),
         "key": _key(comparison),

@@ -23,7 +23,7 @@ from results.queries.shared.configurations import ConfigurationRow, configuratio
 from results.queries.shared.side_by_side import RUN, VERSION, side_by_side
 from results.queries.trends.annotations import AnnotationRow, list_annotations
 from results.queries.trends.environment_changes import EnvironmentChange
-from results.queries.trends.families import AXES, DATE, Family, TrendSelection, choose, families, released, shortest
+from results.queries.trends.families import DATE, Family, TrendSelection, choose, families, released, shortest
 from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, followed, trend_of
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
@@ -32,6 +32,7 @@ from webapp.links import difference_url, trial_url
 from webapp.pages.common import moment, wants_fragment
 from webapp.problems import missing_is_404
 from webapp.trends import state as trendstate
+from webapp.trends.chooser import HELD, METRIC_WAS, chooser
 
 MOST_ROWS = 60
 MOST_ENVIRONMENTS = 20
@@ -49,7 +50,7 @@ def index(request: HttpRequest) -> HttpResponse:
     address = reverse("trends") + (f"?{short}" if short else "")
     if not fragment and short != query:
         return redirect(address)
-    context = {"selection": selection, "choices": followed(), "axes": AXES, "query": short}
+    context = {"selection": selection, "choices": followed(), "query": short}
     if selection.plan or selection.workload:
         trend = trend_of(selection, choose(selection, known))
         context |= _context(trend, list_annotations(plan=selection.plan), request, short)
@@ -60,11 +61,10 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def _without_leftovers(selection: TrendSelection, known: Sequence[Family], form: QueryDict) -> TrendSelection:
-    """A form sends all its fields, some as they stood before another was changed. `of`: the metric that its node and
-    label belong to; `held`: dimensions that it offers one value of."""
-    if form.get("of", selection.metric) != selection.metric:
+    """A form sends all its fields, some as they stood before another was changed."""
+    if form.get(METRIC_WAS, selection.metric) != selection.metric:
         selection = replace(selection, node="", label="")
-    return released(selection, known, form.getlist("held")) if "held" in form else selection
+    return released(selection, known, form.getlist(HELD)) if HELD in form else selection
 
 
 @require_POST
@@ -144,7 +144,7 @@ def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRe
         "annotations": [(one, may_remove(request, one.author_id)) for one in annotations],
         "may_annotate": allows(scope_of(request.user), Scope.RUN),
         "now": datetime.now(UTC),
-        "metric_choice": next((metric for metric in trend.metrics if metric.name == trend.metric.name), None),
+        "chooser": chooser(trend),
         "which": [text for text in (trend.selection.label, trend.selection.node) if text],
         "json": f"{reverse('api:trends')}?{short}",
         **_environments(trend),

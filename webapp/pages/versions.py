@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,6 +18,7 @@ from results.queries.presets.versions import DECIDED, VersionCell, VersionRow, V
 from webapp import urlstate
 from webapp.charts.ready import versions_figure
 from webapp.charts.style import key
+from webapp.chooser import Chip, Chips, Chooser, text_choice
 from webapp.pages.common import wants_fragment
 
 # speeds from which on a cell is coloured so strongly, and their inverses
@@ -32,11 +33,27 @@ def index(request: HttpRequest) -> HttpResponse:
     chosen = [("workload", workload), ("baseline", baseline), *(("version", text) for text in only)]
     query = urlencode([(name, text) for name, text in chosen if text])
     suffix = f"?{query}" if query else ""
-    context = _context(table) | {"only": only, "json": reverse("api:versions") + suffix}
+    context = _context(table) | {"chooser": chooser(table, only), "json": reverse("api:versions") + suffix}
     template = "versions/_versions.html" if wants_fragment(request) else "versions/index.html"
     response = render(request, template, context)
     response["HX-Push-Url"] = reverse("versions") + suffix
     return response
+
+
+def chooser(versions: Versions, only: Collection[str]) -> Chooser | None:
+    """None where there is no version to choose.
+
+    only: the versions chosen; empty for all of them."""
+    if not versions.known:
+        return None
+    chips = [Chip(text, text in only, empty=text not in versions.beside) for text in versions.known]
+    return Chooser(
+        chips=(Chips("version", "versions", tuple(chips), note="" if only else "all"),),
+        choices=(
+            text_choice("workload", "workload", ("", *versions.workloads), versions.workload, "all, one row each"),
+            text_choice("baseline", "baseline", ("", *versions.known), versions.baseline, "the row's own"),
+        ),
+    )
 
 
 def _context(versions: Versions) -> dict[str, Any]:

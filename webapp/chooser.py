@@ -1,0 +1,125 @@
+"""Chips of values and lists of choices: what a form lets its reader choose (`parts/_chooser.html`). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from results.queries.shared.facets import MetricChoice
+from results.queries.shared.selection import JOINT, dimensions
+
+MOST_CHIPS = 40  # values of a dimension; more of them stand in a list
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One value.
+
+    trials: that have it; None where they are not counted, as of a node or label, which are several in one trial.
+    index: colour of its series, None where it is none.
+    empty: whether choosing it would leave nothing.
+    text: '' where the value itself is shown."""
+
+    value: str
+    chosen: bool
+    trials: int | None = None
+    index: int | None = None
+    empty: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Chips:
+    """The values of a dimension.
+
+    axis: x or series where it is that alone.
+    many: too many for chips.
+    single: whether only one can be chosen.
+    note: behind the chips."""
+
+    field: str
+    title: str
+    chips: tuple[Chip, ...]
+    axis: str = ""
+    many: bool = False
+    single: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One entry of a list of choices.
+
+    group: heading under which it stands."""
+
+    value: str
+    text: str
+    chosen: bool
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A list of which one is chosen.
+
+    id: also of the control; several choices may have one name."""
+
+    name: str
+    id: str
+    label: str
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """Everything by which a page chooses what it shows.
+
+    more: chips that stand behind "more filters".
+    percentiles: whether any percentile of latency can be asked for.
+    hidden: (field, value) that the form sends along."""
+
+    chips: tuple[Chips, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    more: tuple[Chips, ...] = ()
+    percentiles: bool = False
+    hidden: tuple[tuple[str, str], ...] = ()
+
+
+def title(dimension: str) -> str:
+    """Name of one or several dimensions, for reading: 'setting.work_mem,access_method' → 'work_mem · access method'."""
+    return JOINT.join(
+        name.removeprefix("setting.") if name.startswith("setting.") else name.replace("_", " ")
+        for name in dimensions(dimension)
+    )
+
+
+def text_choice(name: str, label: str, texts: Sequence[str], chosen: str, empty: str = "") -> Choice:
+    """A choice among texts.
+
+    empty: what is shown for ''."""
+    return Choice(name, name, label, tuple(Option(text, text or empty, text == chosen) for text in texts))
+
+
+def metric_choice(metrics: Sequence[MetricChoice], chosen: str) -> Choice:
+    """A choice among metrics, grouped by the first part of their names, as they are sorted."""
+    return Choice("metric", "metric", "metric", tuple(_metric_options(metrics, chosen)))
+
+
+def node_choice(metric: MetricChoice, chosen: str) -> Choice:
+    return text_choice("node", "of", metric.nodes, chosen, "whole trial")
+
+
+def label_choice(metric: MetricChoice, chosen: str) -> Choice:
+    return text_choice("label", "which", metric.labels, chosen, "total")
+
+
+def dimension_options(names: Sequence[str], chosen: str) -> tuple[Option, ...]:
+    """One or several dimensions to choose from; the chosen one is among them."""
+    several = names if chosen in ("", *names) else (*names, chosen)
+    return tuple(Option(name, title(name), name == chosen) for name in several)
+
+
+def _metric_options(metrics: Sequence[MetricChoice], chosen: str) -> Iterator[Option]:
+    groups = [metric.name.partition(".")[0] for metric in metrics]
+    for metric, group in zip(metrics, groups, strict=True):
+        yield Option(metric.name, metric.label, metric.name == chosen, group if groups.count(group) > 1 else "")

@@ -1,0 +1,76 @@
+"""The chips and lists of choices of a trend. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from results.queries.trends.families import AXES, FamilyFacet
+from results.queries.trends.trends import Trend
+from webapp.chooser import (
+    Chip,
+    Chips,
+    Choice,
+    Chooser,
+    Option,
+    dimension_options,
+    label_choice,
+    metric_choice,
+    node_choice,
+    text_choice,
+    title,
+)
+from webapp.urlstate import FILTER, NO_SERIES
+
+METRIC_WAS = "of"  # field: the metric that node and label belong to, '' for the first
+HELD = "held"  # field: a dimension that the form offers one value of
+
+
+def chooser(trend: Trend) -> Chooser:
+    return Chooser(
+        chips=tuple(map(_chips, trend.facets)),
+        choices=tuple(_choices(trend)),
+        hidden=tuple(_hidden(trend)),
+    )
+
+
+def _chips(facet: FamilyFacet) -> Chips:
+    chips = tuple(Chip(text, text in facet.chosen, trials, empty=not trials) for text, trials in facet.values)
+    return Chips(FILTER + facet.name, title(facet.name), chips, single=not facet.several)
+
+
+def _choices(trend: Trend) -> Iterable[Choice]:
+    """Give the lists of choices; the default choice of each is the empty text, so that addresses stay short."""
+    chosen = trend.selection
+    if trend.metrics:
+        yield _first_is_default(metric_choice(trend.metrics, trend.metric.name))
+    for metric in (metric for metric in trend.metrics if metric.name == trend.metric.name):
+        if len(metric.nodes) > 1:
+            yield _first_is_default(node_choice(metric, chosen.node))
+        if len(metric.labels) > 1:
+            yield _first_is_default(label_choice(metric, chosen.label))
+    yield _first_is_default(text_choice("x", "by", AXES, chosen.x))
+    if trend.facets:
+        yield Choice("series", "series", "a line for each", tuple(_series(trend)))
+
+
+def _series(trend: Trend) -> Iterable[Option]:
+    first, chosen = trend.first_series, trend.selection.series or ""
+    yield Option("", title(first) or "nothing", chosen == first)
+    others = [facet.name for facet in trend.facets if facet.name != first]
+    yield from dimension_options(others, chosen if chosen != first else "")
+    if first:
+        yield Option(NO_SERIES, "nothing", not chosen)
+
+
+def _first_is_default(choice: Choice) -> Choice:
+    first, *others = choice.options
+    return replace(choice, options=(replace(first, value=""), *others))
+
+
+def _hidden(trend: Trend) -> Iterable[tuple[str, str]]:
+    chosen = trend.selection
+    yield from ((name, text) for name in ("plan", "workload") if (text := getattr(chosen, name)))
+    first = next((metric.name for metric in trend.metrics), "")
+    yield METRIC_WAS, "" if chosen.metric == first else chosen.metric
+    yield from ((HELD, facet.name) for facet in trend.facets if not facet.several)
