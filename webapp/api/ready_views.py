@@ -11,8 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
+from results.queries.comparison.cells import Point
 from results.queries.presets.access_methods import AccessMethods, AccessMethodTable, access_methods
 from results.queries.presets.publications import PublicationRow, list_publications
+from results.queries.presets.sources import trial_ids
 from results.queries.presets.topologies import Topologies, TopologyTable, topologies
 from results.queries.presets.versions import VersionCell, VersionRow, Versions, versions
 from webapp import urlstate
@@ -75,8 +77,19 @@ class AccessMethodTableSerializer(ComparedSerializer):
     def get_lines(self, table: AccessMethodTable) -> list[dict[str, Any]]:
         lines = []
         for name, cells in table.lines:
-            lines.append({"name": name, "cells": [None if cell is None else vars(cell) for cell in cells]})
+            lines.append({"name": name, "cells": [None if cell is None else _cell(cell) for cell in cells]})
         return lines
+
+
+def _cell(point: Point) -> dict[str, Any]:
+    verdict = point.verdict
+    return {
+        "value": point.value,
+        "ratio": point.ratio if verdict else None,
+        "kind": verdict.kind if verdict else "",
+        "n": point.n,
+        "trial_ids": trial_ids([point]),
+    }
 
 
 class AccessMethodsSerializer(ValueSerializer):

@@ -8,7 +8,8 @@ from textwrap import wrap
 from typing import Any
 
 from results.domain.units import format_quantity, scale_for
-from results.queries.presets.access_methods import AccessMethodCell, AccessMethodTable
+from results.queries.comparison.cells import Point
+from results.queries.presets.access_methods import AccessMethodTable
 from results.queries.presets.topologies import TopologyLine, TopologyTable
 from results.queries.presets.versions import Versions
 from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
@@ -169,7 +170,7 @@ def values_figure(table: AccessMethodTable, columns: Sequence[tuple[str, str]], 
 
 def _bars_trace(
     column: tuple[str, str],
-    cells: Sequence[AccessMethodCell | None],
+    cells: Sequence[Point | None],
     unit: str,
     divisor: float,
     urls: Mapping[int, str],
@@ -190,7 +191,7 @@ def _bars_trace(
         else:
             heights.append(float(f"{cell.value / divisor:.7g}"))
             texts.append(f"{escape(method)}, {escape(build)}<br><b>{format_quantity(cell.value, unit)}</b>")
-            addresses.append(urls[cell.trial_ids[0]])
+            addresses.append(urls[cell.values[0].trial_id])
     return {
         "type": "bar",
         "name": escape(f"{method}, {build}"),

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from results.queries.agents.capabilities import capability_matrix
 from results.queries.presets.access_methods import AccessMethodTable, access_methods
+from results.queries.presets.sources import trial_ids
 from webapp import urlstate
 from webapp.charts.ready import values_figure
 from webapp.charts.style import key
@@ -37,7 +38,7 @@ def _section(
 
     columns: of all tables, each with a colour."""
     cells = [cell for _, row in table.lines for cell in row if cell is not None]
-    urls = {trial_id: trial_url(trial_id) for cell in cells for trial_id in cell.trial_ids}
+    urls = {trial_id: trial_url(trial_id) for trial_id in trial_ids(cells)}
     builds = dict.fromkeys(build for _, build in table.columns)
     return {
         "id": f"values-{number}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from results import sql
 from results.queries.comparison.compare import Comparison, Point, compare
-from results.queries.presets.sources import level_name, matched_by, sources, trial_ids
+from results.queries.presets.sources import level_name, matched_by, sources
 from results.queries.shared.facets import MetricChoice, facets_of, metrics_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.selection import JOINT, LABEL, Selection
@@ -29,29 +29,16 @@ GROUPS = (
 
 
 @dataclass(frozen=True)
-class AccessMethodCell:
-    """One metric of one access method.
-
-    ratio, kind: against the heap of the same build; None and '' where that has no such cell."""
-
-    value: float
-    ratio: float | None
-    kind: str
-    n: int
-    trial_ids: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class AccessMethodTable:
     """One metric.
 
     columns: (access method, installation).
-    lines: what was measured → a cell a column."""
+    lines: what was measured → a cell a column, compared with the heap of the same build where that has such a cell."""
 
     group: str
     metric: MetricRow
     columns: tuple[tuple[str, str], ...]
-    lines: tuple[tuple[str, tuple[AccessMethodCell | None, ...]], ...]
+    lines: tuple[tuple[str, tuple[Point | None, ...]], ...]
     mixed: tuple[str, ...]
     selection: Selection
 
@@ -97,7 +84,7 @@ def _table(group: str, choice: MetricChoice, comparison: Comparison, by: Sequenc
     points = {(point.x, point.series): point for point in comparison.points}
     lines = []
     for x in comparison.xs:
-        cells = tuple(_cell(points.get((x, JOINT.join(column)))) for column in ordered)
+        cells = tuple(points.get((x, JOINT.join(column))) for column in ordered)
         lines.append((level_name(by, x), cells))
     return AccessMethodTable(group, choice.row(), tuple(ordered), tuple(lines), comparison.mixed, comparison.selection)
 
@@ -110,19 +97,6 @@ def _compared(choice: MetricChoice, runs: tuple[int, ...], by: Sequence[str], he
         return compare(replace(selection, baseline=_HEAP))
     alone = compare(selection)
     return replace(alone, points=tuple(replace(point, base=None, ratio=None, verdict=None) for point in alone.points))
-
-
-def _cell(point: Point | None) -> AccessMethodCell | None:
-    if point is None:
-        return None
-    compared = point.verdict is not None
-    return AccessMethodCell(
-        value=point.value,
-        ratio=point.ratio if compared else None,
-        kind=str(point.verdict.kind) if point.verdict is not None else "",
-        n=point.n,
-        trial_ids=trial_ids([point]),
-    )
 
 
 _OF_HEAPS = """
