@@ -23,8 +23,8 @@ from webapp.api.measurements import Measurements
 from webapp.api.metrics import Metrics
 from webapp.api.noise import Noise
 from webapp.api.plans import Plans, PlanToml
-from webapp.api.ready import ReadyPlans
-from webapp.api.ready_views import AccessMethodsView, Publications, TopologiesView, VersionsView
+from webapp.api.presets import AccessMethodsView, Publications, TopologiesView, VersionsView
+from webapp.api.recipes import ReadyPlans
 from webapp.api.root import Root, UnknownAddress
 from webapp.api.runs import Medians, Runs
 from webapp.api.samples import TrialDocuments, TrialHistograms, TrialSeries

@@ -14,7 +14,7 @@ from results.queries.agents.capabilities import capability_matrix
 from results.queries.presets.access_methods import AccessMethodTable, access_methods
 from results.queries.presets.sources import trial_ids
 from webapp import urlstate
-from webapp.charts.ready import values_figure
+from webapp.charts.presets import values_figure
 from webapp.charts.style import key
 from webapp.links import trial_url
 

@@ -11,7 +11,7 @@ from results.queries.presets.publications import list_publications
 from results.queries.presets.topologies import topologies
 from results.queries.runs.runs import list_runs
 from webapp import urlstate
-from webapp.charts.ready import topology_figure
+from webapp.charts.presets import topology_figure
 from webapp.charts.style import key
 from webapp.links import trial_url
 

@@ -16,7 +16,7 @@ from results.domain.statistics.verdict import Kind
 from results.domain.units import counted
 from results.queries.presets.versions import DECIDED, VersionCell, VersionRow, Versions, versions
 from webapp import urlstate
-from webapp.charts.ready import versions_figure
+from webapp.charts.presets import versions_figure
 from webapp.charts.style import key
 from webapp.chooser import Chip, Chips, Chooser, text_choice
 from webapp.pages.common import wants_fragment

@@ -16,7 +16,7 @@ from results.domain.errors import PlanError
 from results.domain.plan import Kinds, Plan
 from results.queries.agents.agents import list_agents
 from webapp.forms.levels import typed
-from webapp.forms.ready import completed, found, shelf
+from webapp.forms.recipes import completed, found, shelf
 from webapp.management import terminal
 from webapp.management.command import WarehouseCommand
 from workers import registry, tasks

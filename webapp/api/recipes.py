@@ -15,7 +15,7 @@ from results.domain.plan.recipes import Ready
 from results.queries.agents.agents import list_agents
 from webapp.api.common import Endpoint, Links, SinglePage, fields_of
 from webapp.api.values import ValueSerializer
-from webapp.forms.ready import completed, found, shelf
+from webapp.forms.recipes import completed, found, shelf
 from workers.registry import kinds
 
 

@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from results import models
 from tests import factories
 from tests.page_text import page_text
-from tests.results.domain.plan.test_ready import SHELF, mapping
+from tests.results.domain.plan.test_recipes import SHELF, mapping
 
 FORM = "/plans/ready/reads/form/?"
 

@@ -90,7 +90,7 @@ def _question(request: HttpRequest, run_ids: list[int], count: int) -> HttpRespo
         "had": HAD,
         "back": _after(run_ids),
     }
-    return render(request, "runs/blocks.html", context)
+    return render(request, "runs/replicates.html", context)
 
 
 def _after(run_ids: list[int]) -> str:

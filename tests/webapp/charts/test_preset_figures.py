@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.webapp.charts.test_figures import validated
-from webapp.charts.ready import Dot, ratios_figure
+from webapp.charts.presets import Dot, ratios_figure
 
 LONG = "q2.1 · clients 5 · jit off · max_parallel_workers "
 

@@ -16,14 +16,14 @@ from results.models.audit import Scope
 from results.queries.agents.agents import list_agents
 from results.queries.runs.plans import free_name
 from webapp.access import allows, needs, scope_of
-from webapp.forms.ready import describe, found, plan_of, shelf
+from webapp.forms.recipes import describe, found, plan_of, shelf
 from webapp.pages.plans import show_form
 from workers.registry import kinds
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    return render(request, "plans/ready.html", {"shelf": shelf()})
+    return render(request, "plans/recipes.html", {"shelf": shelf()})
 
 
 @require_safe
@@ -58,4 +58,4 @@ def _shown(request: HttpRequest, ready: Ready, problems: Sequence[Problem] = ())
         "problems": [problem.as_dict() for problem in problems],
         "may_run": allows(scope_of(request.user), Scope.RUN),
     }
-    return render(request, "plans/ready_detail.html", context, status=422 if problems else 200)
+    return render(request, "plans/recipe.html", context, status=422 if problems else 200)
