@@ -65,10 +65,10 @@ def _interval(seconds_of: dict[bool, list[float]]) -> str:
 
 def _trial(*, counted: bool) -> models.Attempt:
     kinds = registry.kinds()
-    ready = read_all(Path(settings.BASE_DIR) / "plans", kinds).find("wg1-ssb-parallel")
-    if ready is None:
+    recipe = read_all(Path(settings.BASE_DIR) / "plans", kinds).find("wg1-ssb-parallel")
+    if recipe is None:
         raise RuntimeError("There is no ready plan wg1-ssb-parallel.")
-    mapping = ready.plan(size=SCALE_FACTOR, agents={"primary": bench_agent.NAME}, installations=["18"])
+    mapping = recipe.plan(size=SCALE_FACTOR, agents={"primary": bench_agent.NAME}, installations=["18"])
     nine = [level for level in mapping["factors"]["workers"] if level["label"] == "9"]
     mapping["factors"] |= {"clients": [CLIENTS], "workers": nine}
     mapping |= {"replicates": 1, "parameters": mapping["parameters"] | {"count_workers": counted, "passes": PASSES}}

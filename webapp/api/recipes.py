@@ -11,11 +11,11 @@ from rest_framework.response import Response
 
 from results import models
 from results.domain import plan as plans
-from results.domain.plan.recipes import Ready
+from results.domain.plan.recipes import Recipe
 from results.queries.agents.agents import list_agents
 from webapp.api.common import Endpoint, Links, SinglePage, fields_of
 from webapp.api.values import ValueSerializer
-from webapp.forms.recipes import completed, found, shelf
+from webapp.forms.recipes import complete_options, find_recipe, recipes
 from workers.registry import kinds
 
 
@@ -27,7 +27,7 @@ class ReadyPlanSerializer(ValueSerializer):
       installation
     """
 
-    value = Ready
+    value = Recipe
     leave_out: tuple[str, ...] = ("mapping",)
     links = Links(
         self=("api:ready-plan", "slug"), plan=("api:ready-plan-plan", "slug"), page=("plans:ready-detail", "slug")
@@ -70,11 +70,11 @@ class ReadyPlans(Endpoint):
 
     @extend_schema(summary="All ready plans", operation_id="ready_plans_list")
     def list(self, request: Request) -> Response:
-        return self.respond_all(shelf().plans)
+        return self.respond_all(recipes().plans)
 
     @extend_schema(summary="One ready plan", operation_id="ready_plans_retrieve", responses=ReadyPlanDetailSerializer)
     def retrieve(self, request: Request, slug: str) -> Response:
-        data = ReadyPlanDetailSerializer(found(slug), context=self.get_serializer_context()).data
+        data = ReadyPlanDetailSerializer(find_recipe(slug), context=self.get_serializer_context()).data
         return Response(data)
 
     @extend_schema(
@@ -85,11 +85,11 @@ class ReadyPlans(Endpoint):
     )
     def plan(self, request: Request, slug: str) -> Response:
         """Return the plan; nothing is stored."""
-        ready, body = found(slug), ChoiceSerializer(data=fields_of(request))
+        recipe, body = find_recipe(slug), ChoiceSerializer(data=fields_of(request))
         body.is_valid(raise_exception=True)
         choice = body.validated_data
         choice["size"] = _without_fraction(choice.get("size"))
-        mapping = ready.plan(**completed(ready, choice, list_agents()))
+        mapping = recipe.plan(**complete_options(recipe, choice, list_agents()))
         chosen_plan = plans.from_mapping(mapping, kinds())
         return Response({"plan": chosen_plan.to_mapping(), "toml": plans.to_toml(chosen_plan)})
 

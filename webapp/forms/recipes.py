@@ -1,4 +1,4 @@
-"""The choice that makes a plan of a ready one: its size, the agents, and which of their PostgreSQL."""
+"""The choice that makes a plan of a recipe: its size, the agents, and which of their PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.http import Http404
 
-from results.domain.plan.recipes import Build, Compare, Ready, Shelf, read_all
+from results.domain.plan.recipes import Build, Compare, Recipe, Recipes, read_all
 from results.models.agents import AgentState
 from results.queries.agents.agents import AgentRow, InstallationRow
 from webapp.forms.levels import text_of, typed
@@ -51,7 +51,7 @@ class Choice:
     single: bool
 
 
-def shelf() -> Shelf:
+def recipes() -> Recipes:
     """Every ready plan that comes with this Teiten. The files are read again when one of them has changed."""
     folder: Path = settings.TEITEN_PLAN_DIR
     stamps = tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(folder.glob("*.toml")))
@@ -59,27 +59,27 @@ def shelf() -> Shelf:
 
 
 @lru_cache(maxsize=2)
-def _read(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> Shelf:
+def _read(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> Recipes:
     return read_all(folder, kinds())
 
 
-def found(slug: str) -> Ready:
+def find_recipe(slug: str) -> Recipe:
     """Raises Http404; PlanError where the file is no ready plan."""
-    plans = shelf()
+    plans = recipes()
     for broken in plans.broken:
         if broken.slug == slug:
             raise broken.error
-    if (ready := plans.find(slug)) is None:
+    if (recipe := plans.find(slug)) is None:
         raise Http404(f"There is no ready plan {slug!r}.")
-    return ready
+    return recipe
 
 
-def plan_of(ready: Ready, options: RecipeOptions, name: str = "") -> dict[str, Any]:
+def plan_of(recipe: Recipe, options: RecipeOptions, name: str = "") -> dict[str, Any]:
     """The address's choice → the plan's mapping. Raises PlanError by field."""
     size = str(options.get("size") or "").strip()
-    return ready.plan(
-        size=typed(ready.size, size) if size else None,
-        agents={role: agent for role in ready.roles if (agent := options.get(f"agents.{role}"))},
+    return recipe.plan(
+        size=typed(recipe.size, size) if size else None,
+        agents={role: agent for role in recipe.roles if (agent := options.get(f"agents.{role}"))},
         installations=options.getlist("installations"),
         builds=[build_of(text) for text in options.getlist("builds")],
         name=name,
@@ -92,41 +92,41 @@ def build_of(text: str) -> Build:
     return Build(installation, access_method) if installation else Build(access_method, HEAP)
 
 
-def describe(ready: Ready, options: RecipeOptions, agents: Sequence[AgentRow], *, sent: bool = False) -> Choice:
+def describe(recipe: Recipe, options: RecipeOptions, agents: Sequence[AgentRow], *, sent: bool = False) -> Choice:
     """What to choose from, as asked so far: without an agent the first that is ready, without PostgreSQL all that are
     sensible.
 
     sent: the choice was made, and what is not in it was not chosen."""
-    main = ready.roles[0]
-    values = {role: str(options.get(f"agents.{role}") or "") for role in ready.roles}
+    main = recipe.roles[0]
+    values = {role: str(options.get(f"agents.{role}") or "") for role in recipe.roles}
     values[main] = values[main] or _first_usable(agents)
     agent = _named(values[main], agents)
-    field = _field(ready)
-    chosen = set(options.getlist(field)) if sent or field in options else set(sensible(ready, agent))
+    field = _field(recipe)
+    chosen = set(options.getlist(field)) if sent or field in options else set(sensible(recipe, agent))
     return Choice(
-        size=str(options.get("size") or "") or text_of(ready.laptop),
-        agents=tuple(agent_inputs(values, ready.roles, [agent.name for agent in agents])),
+        size=str(options.get("size") or "") or text_of(recipe.laptop),
+        agents=tuple(agent_inputs(values, recipe.roles, [agent.name for agent in agents])),
         agent=values[main],
         field=field,
-        options=tuple(Option(value, value in chosen, _note(ready, row)) for row, value in _offered(ready, agent)),
-        single=ready.compare is Compare.ONE,
+        options=tuple(Option(value, value in chosen, _note(recipe, row)) for row, value in _offered(recipe, agent)),
+        single=recipe.compare is Compare.ONE,
     )
 
 
-def sensible(ready: Ready, agent: AgentRow | None) -> list[str]:
+def sensible(recipe: Recipe, agent: AgentRow | None) -> list[str]:
     """What is compared where nobody says what: every PostgreSQL of the agent that the workload can use, with every
     access method where the plan compares builds; the newest where it measures one."""
-    values = [value for row, value in _offered(ready, agent) if row.version_num >= ready.minimum_version]
-    return values[-1:] if ready.compare is Compare.ONE else values
+    values = [value for row, value in _offered(recipe, agent) if row.version_num >= recipe.minimum_version]
+    return values[-1:] if recipe.compare is Compare.ONE else values
 
 
-def completed(ready: Ready, chosen: Mapping[str, Any], agents: Sequence[AgentRow]) -> dict[str, Any]:
+def complete_options(recipe: Recipe, chosen: Mapping[str, Any], agents: Sequence[AgentRow]) -> dict[str, Any]:
     """A choice by API or command (size, agents, installations, builds as texts), with all that is sensible where
-    neither installations nor builds are named → the keywords of `Ready.plan`."""
+    neither installations nor builds are named → the keywords of `Recipe.plan`."""
     named = {key: list(chosen.get(key) or ()) for key in ("installations", "builds")}
     if not any(named.values()):
-        main = chosen["agents"].get(ready.roles[0])
-        named[_field(ready)] = sensible(ready, _named(main, agents))
+        main = chosen["agents"].get(recipe.roles[0])
+        named[_field(recipe)] = sensible(recipe, _named(main, agents))
     return {
         "size": chosen.get("size"),
         "agents": chosen["agents"],
@@ -136,18 +136,18 @@ def completed(ready: Ready, chosen: Mapping[str, Any], agents: Sequence[AgentRow
     }
 
 
-def _offered(ready: Ready, agent: AgentRow | None) -> list[tuple[InstallationRow, str]]:
+def _offered(recipe: Recipe, agent: AgentRow | None) -> list[tuple[InstallationRow, str]]:
     """(installation, what is sent for it), oldest version first."""
     rows = [row for row in agent.installations if row.present] if agent else []
     rows.sort(key=lambda row: (row.version_num, row.name))
-    if ready.compare is not Compare.BUILDS:
+    if recipe.compare is not Compare.BUILDS:
         return [(row, row.name) for row in rows]
     return [(row, Build(row.name, method).label) for row in rows for method in row.access_methods or (HEAP,)]
 
 
-def _field(ready: Ready) -> str:
+def _field(recipe: Recipe) -> str:
     """What the PostgreSQL to compare are called where they are sent."""
-    return "builds" if ready.compare is Compare.BUILDS else "installations"
+    return "builds" if recipe.compare is Compare.BUILDS else "installations"
 
 
 def _named(name: str | None, agents: Sequence[AgentRow]) -> AgentRow | None:
@@ -158,8 +158,8 @@ def _first_usable(agents: Sequence[AgentRow]) -> str:
     return next((agent.name for agent in agents if _usable(agent)), "")
 
 
-def _note(ready: Ready, row: InstallationRow) -> str:
-    return "" if row.version_num >= ready.minimum_version else "older than the workload needs"
+def _note(recipe: Recipe, row: InstallationRow) -> str:
+    return "" if row.version_num >= recipe.minimum_version else "older than the workload needs"
 
 
 def _usable(agent: AgentRow) -> bool:

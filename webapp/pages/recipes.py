@@ -11,25 +11,25 @@ from django.views.decorators.http import require_safe
 from results.domain.errors import PlanError, Problem
 from results.domain.plan import from_mapping
 from results.domain.plan.aa import twinned
-from results.domain.plan.recipes import Ready
+from results.domain.plan.recipes import Recipe
 from results.models.audit import Scope
 from results.queries.agents.agents import list_agents
 from results.queries.runs.plans import free_name
 from webapp.access import allows, needs, scope_of
-from webapp.forms.recipes import describe, found, plan_of, shelf
+from webapp.forms.recipes import describe, find_recipe, plan_of, recipes
 from webapp.pages.plans import show_form
 from workers.registry import kinds
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    return render(request, "plans/recipes.html", {"shelf": shelf()})
+    return render(request, "plans/recipes.html", {"recipes": recipes()})
 
 
 @require_safe
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     """The experiment, and the choice that it leaves open."""
-    return _shown(request, found(slug))
+    return _shown(request, find_recipe(slug))
 
 
 @require_safe
@@ -37,11 +37,11 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 def use(request: HttpRequest, slug: str) -> HttpResponse:
     """The plan form, filled in by the choice in the address, with `aa` by the A/A plan of it; the choice again where it
     is not right."""
-    ready = found(slug)
+    recipe = find_recipe(slug)
     try:
-        mapping = plan_of(ready, request.GET, free_name(ready.name))
+        mapping = plan_of(recipe, request.GET, free_name(recipe.name))
     except PlanError as error:
-        return _shown(request, ready, error.problems)
+        return _shown(request, recipe, error.problems)
     if "aa" not in request.GET:
         return show_form(request, mapping)
     try:
@@ -51,10 +51,10 @@ def use(request: HttpRequest, slug: str) -> HttpResponse:
     return show_form(request, plan.to_mapping() | {"name": free_name(plan.name)})
 
 
-def _shown(request: HttpRequest, ready: Ready, problems: Sequence[Problem] = ()) -> HttpResponse:
+def _shown(request: HttpRequest, recipe: Recipe, problems: Sequence[Problem] = ()) -> HttpResponse:
     context = {
-        "ready": ready,
-        "choice": describe(ready, request.GET, list_agents(), sent=bool(problems)),
+        "recipe": recipe,
+        "choice": describe(recipe, request.GET, list_agents(), sent=bool(problems)),
         "problems": [problem.as_dict() for problem in problems],
         "may_run": allows(scope_of(request.user), Scope.RUN),
     }

@@ -1,4 +1,5 @@
-"""Ready plans: published experiments, one chosen size and one agent away from running. Pure but for reading the files.
+"""Recipes: published experiments, one chosen size and one agent away from running. Pages call them ready plans. Pure
+but for reading the files.
 
 A ready plan is a plan's TOML without agents and without the PostgreSQL to measure, and a table of its own:
 
@@ -52,7 +53,7 @@ class Build(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ready:
+class Recipe:
     """A ready plan.
 
     slug: the file's name without .toml.
@@ -140,27 +141,27 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Broken:
+class BrokenRecipe:
     """A file that is meant to be a ready plan and is none."""
 
     slug: str
     error: PlanError
 
 
-class Shelf(NamedTuple):
+class Recipes(NamedTuple):
     """All ready plans of a folder by file name, and the files that are none though they say so."""
 
-    plans: tuple[Ready, ...]
-    broken: tuple[Broken, ...]
+    plans: tuple[Recipe, ...]
+    broken: tuple[BrokenRecipe, ...]
 
-    def find(self, slug: str) -> Ready | None:
+    def find(self, slug: str) -> Recipe | None:
         return next((plan for plan in self.plans if plan.slug == slug), None)
 
 
-def read_all(folder: Path, kinds: Kinds) -> Shelf:
+def read_all(folder: Path, kinds: Kinds) -> Recipes:
     """The ready plans of a folder's `*.toml`. Those without a table [ready] are plans as any other: passed over."""
-    plans: list[Ready] = []
-    broken: list[Broken] = []
+    plans: list[Recipe] = []
+    broken: list[BrokenRecipe] = []
     for path in sorted(folder.glob("*.toml")):
         try:
             mapping = toml_text.loads(path.read_text(encoding="utf-8"))
@@ -168,13 +169,13 @@ def read_all(folder: Path, kinds: Kinds) -> Shelf:
                 plans.append(from_toml(path.stem, mapping, kinds))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             problem = Problem("TOML", f"The file is not TOML: {error}.", "Mend that line.")
-            broken.append(Broken(path.stem, PlanError([problem])))
+            broken.append(BrokenRecipe(path.stem, PlanError([problem])))
         except PlanError as error:
-            broken.append(Broken(path.stem, error))
-    return Shelf(tuple(plans), tuple(broken))
+            broken.append(BrokenRecipe(path.stem, error))
+    return Recipes(tuple(plans), tuple(broken))
 
 
-def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
+def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Recipe:
     """The ready plan that a TOML file's structure holds. Raises PlanError with every problem found, in the table
     [ready] and in the plan at both its sizes."""
     plan = {key: value for key, value in mapping.items() if key != TABLE}
@@ -189,7 +190,7 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
         problems += _unknown_size(workload, table) if size is None else _size_problems(size, table, plan)
     if problems or workload is None or topology is None or size is None:
         raise PlanError(problems)
-    ready = Ready(
+    recipe = Recipe(
         slug=slug,
         name=str(plan.get("name", "")),
         description=_prose(str(plan.get("description", ""))),
@@ -205,24 +206,24 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Ready:
         report=table["report"],
         compare=Compare(table["compare"]),
     )
-    _try(ready, kinds)
-    return ready
+    _try(recipe, kinds)
+    return recipe
 
 
-def example(ready: Ready, size: Scalar) -> dict[str, Any]:
+def example(recipe: Recipe, size: Scalar) -> dict[str, Any]:
     """The plan at a size for two PostgreSQL that stand for any."""
-    count = 1 if ready.compare is Compare.ONE else len(_EXAMPLES)
-    agents = dict.fromkeys(ready.roles, "agent")
-    if ready.compare is Compare.BUILDS:
-        return ready.plan(size=size, agents=agents, builds=[Build(name, "heap") for name in _EXAMPLES])
-    return ready.plan(size=size, agents=agents, installations=_EXAMPLES[:count])
+    count = 1 if recipe.compare is Compare.ONE else len(_EXAMPLES)
+    agents = dict.fromkeys(recipe.roles, "agent")
+    if recipe.compare is Compare.BUILDS:
+        return recipe.plan(size=size, agents=agents, builds=[Build(name, "heap") for name in _EXAMPLES])
+    return recipe.plan(size=size, agents=agents, installations=_EXAMPLES[:count])
 
 
-def _try(ready: Ready, kinds: Kinds) -> None:
+def _try(recipe: Recipe, kinds: Kinds) -> None:
     problems: dict[tuple[str, str], Problem] = {}
-    for size in (ready.laptop, ready.report):
+    for size in (recipe.laptop, recipe.report):
         try:
-            from_mapping(example(ready, size), kinds)
+            from_mapping(example(recipe, size), kinds)
         except PlanError as error:
             problems |= {(problem.field, problem.what): problem for problem in error.problems}
     if problems:

@@ -40,9 +40,9 @@ LARGE = {  # the small tables are scanned as if they were large, and hardly a bl
 
 def started(installation: str, clients: int, parameters: dict[str, Any], **changes: Any) -> models.Run:
     kinds = registry.kinds()
-    ready = read_all(Path(django_settings.BASE_DIR) / "plans", kinds).find("wg1-ssb-parallel")
-    assert ready is not None
-    mapping = ready.plan(size=0.01, agents={"primary": "live"}, installations=[installation])
+    recipe = read_all(Path(django_settings.BASE_DIR) / "plans", kinds).find("wg1-ssb-parallel")
+    assert recipe is not None
+    mapping = recipe.plan(size=0.01, agents={"primary": "live"}, installations=[installation])
     nine = [level for level in mapping["factors"]["workers"] if level["label"] == "9"]
     mapping["factors"] |= {"clients": [clients], "workers": nine}
     settings = mapping["settings"] | LARGE | changes.pop("settings", {})

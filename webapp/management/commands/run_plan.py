@@ -16,7 +16,7 @@ from results.domain.errors import PlanError
 from results.domain.plan import Kinds, Plan
 from results.queries.agents.agents import list_agents
 from webapp.forms.levels import typed
-from webapp.forms.recipes import completed, found, shelf
+from webapp.forms.recipes import complete_options, find_recipe, recipes
 from webapp.management import terminal
 from webapp.management.command import WarehouseCommand
 from workers import registry, tasks
@@ -28,14 +28,16 @@ class Command(WarehouseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE.toml", nargs="?")
         parser.add_argument("--no-wait", action="store_true", help="only create the run and print its number")
-        ready = parser.add_argument_group("instead of a file, a ready plan")
-        ready.add_argument("--ready", metavar="NAME", help="as on the page of ready plans, or its file without .toml")
-        ready.add_argument("--size", help="between its laptop's, which is the default, and its report's")
-        ready.add_argument("--agent", action="append", default=[], metavar="ROLE=AGENT", help="as primary=db1")
-        ready.add_argument(
+        recipe = parser.add_argument_group("instead of a file, a ready plan")
+        recipe.add_argument(
+            "--ready", dest="recipe", metavar="NAME", help="as on the page of ready plans, or its file without .toml"
+        )
+        recipe.add_argument("--size", help="between its laptop's, which is the default, and its report's")
+        recipe.add_argument("--agent", action="append", default=[], metavar="ROLE=AGENT", help="as primary=db1")
+        recipe.add_argument(
             "--installation", action="append", default=[], metavar="NAME", help="to compare; all without it"
         )
-        ready.add_argument(
+        recipe.add_argument(
             "--build",
             action="append",
             default=[],
@@ -43,19 +45,19 @@ class Command(WarehouseCommand):
             help="an installation with an access method, where the plan compares builds; all without it",
         )
 
-    def handle(self, *args: Any, file: Path | None, no_wait: bool, ready: str | None, **options: Any) -> None:
+    def handle(self, *args: Any, file: Path | None, no_wait: bool, recipe: str | None, **options: Any) -> None:
         console = Console(file=self.stdout)  # type: ignore[arg-type]
-        if (file is None) == (ready is None):
+        if (file is None) == (recipe is None):
             raise CommandError("Name either a file or a ready plan (--ready).")
-        ready_options = [f"--{name}" for name in ("size", "agent", "installation", "build") if options[name]]
-        if ready is None and ready_options:
-            raise CommandError(f"{', '.join(ready_options)}: only with --ready.")
+        recipe_options = [f"--{name}" for name in ("size", "agent", "installation", "build") if options[name]]
+        if recipe is None and recipe_options:
+            raise CommandError(f"{', '.join(recipe_options)}: only with --ready.")
         try:
             kinds = registry.kinds()
-            plan = read_plan(file, kinds) if file else _complete_ready_plan(str(ready), options, kinds)
+            plan = read_plan(file, kinds) if file else _complete_recipe(str(recipe), options, kinds)
             run = tasks.retry_after_discovery(lambda: runs.create_run(plan, kinds, actor="command run_plan"))
         except PlanError as error:
-            raise CommandError(problem_text(file or ready, error)) from error
+            raise CommandError(problem_text(file or recipe, error)) from error
         tasks.wake_dispatcher()
         console.print(f"Run {run.pk}: {run.name}, {run.trials.count()} trials", markup=False)
         if no_wait:
@@ -73,19 +75,19 @@ def read_plan(file: Path, kinds: Kinds) -> Plan:
         raise CommandError(f"{file}: {error.strerror}") from error
 
 
-def _complete_ready_plan(name: str, options: dict[str, Any], kinds: Kinds) -> Plan:
+def _complete_recipe(name: str, options: dict[str, Any], kinds: Kinds) -> Plan:
     try:
-        ready = found(name)
+        recipe = find_recipe(name)
     except Http404 as error:
-        raise CommandError(f"{error} There are {', '.join(plan.slug for plan in shelf().plans)}.") from error
+        raise CommandError(f"{error} There are {', '.join(plan.slug for plan in recipes().plans)}.") from error
     pairs = [text.partition("=") for text in options["agent"]]
     choice = {
-        "size": typed(ready.size, options["size"]) if options["size"] else None,
+        "size": typed(recipe.size, options["size"]) if options["size"] else None,
         "agents": {role: agent for role, _, agent in pairs},
         "installations": options["installation"],
         "builds": options["build"],
     }
-    return plans.from_mapping(ready.plan(**completed(ready, choice, list_agents())), kinds)
+    return plans.from_mapping(recipe.plan(**complete_options(recipe, choice, list_agents())), kinds)
 
 
 def problem_text(name: object, error: PlanError) -> str:

@@ -214,8 +214,8 @@ def test_every_definition_of_the_guide_is_one() -> None:
 
 
 def test_the_matrix_of_zfs_runs_where_the_guides_factors_are_and_is_refused_elsewhere() -> None:
-    [ready] = [plan for plan in read_all(ROOT / "plans", KINDS).plans if plan.slug == "zfs-arc-matrix"]
-    plan = plans.from_mapping(ready.plan(agents={"primary": "db"}, installations=["16"]), KINDS)
+    [recipe] = [plan for plan in read_all(ROOT / "plans", KINDS).plans if plan.slug == "zfs-arc-matrix"]
+    plan = plans.from_mapping(recipe.plan(agents={"primary": "db"}, installations=["16"]), KINDS)
     specs = resolve(plan, expand(plan), {"db": [InstallationRef("16", "/pg", "/pg", "16.9", 160009)]}, KINDS)
     assert len(specs) == 12
     known = {"db": KnownHost({factor.name: factor for factor in definitions()})}

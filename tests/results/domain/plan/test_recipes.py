@@ -10,7 +10,7 @@ import tomli_w
 
 from results.domain.errors import PlanError
 from results.domain.plan import from_mapping, read, to_toml
-from results.domain.plan.recipes import Build, Compare, Ready, example, from_toml, read_all
+from results.domain.plan.recipes import Build, Compare, Recipe, example, from_toml, read_all
 from results.domain.units import parse_seconds
 from workers.registry import kinds
 
@@ -19,7 +19,7 @@ SHELF = read_all(PLANS, kinds())
 
 
 def mapping(**changes: Any) -> dict[str, Any]:
-    ready = {
+    recipe = {
         "source": "A report 2012,\n 2.2.",
         "did": "Much\nwas done.",
         "found": "Little.",
@@ -35,11 +35,11 @@ def mapping(**changes: Any) -> dict[str, Any]:
         "parameters": {"script": "select-only", "scale": 3},
         "factors": {"clients": [1, 4]},
     }
-    own = {key: value for key, value in changes.items() if key in ready}
-    return plan | {"ready": ready | own} | {key: value for key, value in changes.items() if key not in ready}
+    own = {key: value for key, value in changes.items() if key in recipe}
+    return plan | {"ready": recipe | own} | {key: value for key, value in changes.items() if key not in recipe}
 
 
-def made(**changes: Any) -> Ready:
+def made(**changes: Any) -> Recipe:
     return from_toml("reads", mapping(**changes), kinds())
 
 
@@ -55,38 +55,38 @@ def test_every_file_that_is_meant_as_a_ready_plan_is_one() -> None:
     assert {"demo", "ci"}.isdisjoint(plan.slug for plan in SHELF.plans)
 
 
-@pytest.mark.parametrize("ready", SHELF.plans, ids=lambda ready: ready.slug)
-def test_every_ready_plan_is_whole_on_a_laptop_and_on_the_reports_machine(ready: Ready) -> None:
-    for size in (ready.laptop, ready.report):
-        plan = from_mapping(example(ready, size), kinds())
-        assert plan.parameters[ready.size.name] == size
-        assert plan.name == ready.name
-        assert ready.source in plan.description
+@pytest.mark.parametrize("recipe", SHELF.plans, ids=lambda recipe: recipe.slug)
+def test_every_ready_plan_is_whole_on_a_laptop_and_on_the_reports_machine(recipe: Recipe) -> None:
+    for size in (recipe.laptop, recipe.report):
+        plan = from_mapping(example(recipe, size), kinds())
+        assert plan.parameters[recipe.size.name] == size
+        assert plan.name == recipe.name
+        assert recipe.source in plan.description
         assert read(to_toml(plan), kinds()).hash == plan.hash
 
 
-COMPARED = [ready for ready in SHELF.plans if ready.compare is Compare.INSTALLATIONS]
+COMPARED = [recipe for recipe in SHELF.plans if recipe.compare is Compare.INSTALLATIONS]
 WITH_CHECKPOINT = {"flash-append", "flash-oltp"}  # what reaches the storage is what they measure
-TIMED = [ready for ready in SHELF.plans if "checkpoint_timeout" in ready.mapping.get("settings", {})]
+TIMED = [recipe for recipe in SHELF.plans if "checkpoint_timeout" in recipe.mapping.get("settings", {})]
 
 
-@pytest.mark.parametrize("ready", COMPARED, ids=lambda ready: ready.slug)
-def test_versions_are_compared_with_checksums_or_without_and_never_by_default(ready: Ready) -> None:
-    assert {"--data-checksums", "--no-data-checksums"} & set(ready.mapping["initdb"])
+@pytest.mark.parametrize("recipe", COMPARED, ids=lambda recipe: recipe.slug)
+def test_versions_are_compared_with_checksums_or_without_and_never_by_default(recipe: Recipe) -> None:
+    assert {"--data-checksums", "--no-data-checksums"} & set(recipe.mapping["initdb"])
 
 
-@pytest.mark.parametrize("ready", TIMED, ids=lambda ready: ready.slug)
-def test_a_timed_checkpoint_falls_into_the_window_only_where_it_belongs(ready: Ready) -> None:
+@pytest.mark.parametrize("recipe", TIMED, ids=lambda recipe: recipe.slug)
+def test_a_timed_checkpoint_falls_into_the_window_only_where_it_belongs(recipe: Recipe) -> None:
     """The clock of checkpoint_timeout begins with the checkpoint before the window."""
-    plan = from_mapping(example(ready, ready.laptop), kinds())
+    plan = from_mapping(example(recipe, recipe.laptop), kinds())
     timeout_s = parse_seconds(plan.settings["checkpoint_timeout"])
-    assert (timeout_s < plan.conditions["duration_s"]) == (ready.slug in WITH_CHECKPOINT)
+    assert (timeout_s < plan.conditions["duration_s"]) == (recipe.slug in WITH_CHECKPOINT)
 
 
 def test_line_ends_of_the_file_mean_nothing() -> None:
-    ready = made()
-    assert ready.description == "What it finds out.\n\nAnd more."
-    assert (ready.source, ready.did) == ("A report 2012, 2.2", "Much was done.")
+    recipe = made()
+    assert recipe.description == "What it finds out.\n\nAnd more."
+    assert (recipe.source, recipe.did) == ("A report 2012, 2.2", "Much was done.")
 
 
 def test_an_indented_line_stands_by_itself() -> None:
@@ -198,8 +198,8 @@ def test_a_folder_holds_ready_plans_plain_ones_and_broken_ones(tmp_path: Path) -
     (tmp_path / "Bad_Name.toml").write_text(tomli_w.dumps(mapping()))
     (tmp_path / "no-toml.toml").write_text("[ready")
     (tmp_path / "not-utf8.toml").write_bytes(b"name = '\xff'")
-    shelf = read_all(tmp_path, kinds())
-    assert [plan.slug for plan in shelf.plans] == ["good"]
-    assert [broken.slug for broken in shelf.broken] == ["Bad_Name", "no-toml", "not-utf8"]
-    assert shelf.find("good") is shelf.plans[0]
-    assert shelf.find("plain") is None
+    recipes = read_all(tmp_path, kinds())
+    assert [plan.slug for plan in recipes.plans] == ["good"]
+    assert [broken.slug for broken in recipes.broken] == ["Bad_Name", "no-toml", "not-utf8"]
+    assert recipes.find("good") is recipes.plans[0]
+    assert recipes.find("plain") is None
