@@ -42,14 +42,14 @@ def measured(
     record_contact(agent.pk, factories.contact({version: NUMBERS[version]}, kernel), at)
     made = create_run(runs.load_plan(plan, kinds()), kinds(), stored=plan, actor="schedule")
     # by the run's number among the plan's, so that a test finds the same noise whenever it runs
-    drawn = random.Random(f"{seed}/{models.Run.objects.filter(plan=plan).count()}")
+    generator = random.Random(f"{seed}/{models.Run.objects.filter(plan=plan).count()}")
     layers = [
         Layer(LayerKind.KERNEL, {"release": kernel}),
         Layer(LayerKind.BUILD, {"version": version, "full_version": f"PostgreSQL {version}{commit} on x86_64, by gcc"}),
     ]
     for trial in made.trials.order_by("position").select_related("configuration"):
         clients = trial.configuration.dimensions.get("clients", 8)
-        attempt = factories.finish(trial, tps * clients / 8 * (1 + drawn.gauss(0, noise)))
+        attempt = factories.finish(trial, tps * clients / 8 * (1 + generator.gauss(0, noise)))
         began = at + timedelta(minutes=5 * trial.position)
         models.Attempt.objects.filter(pk=attempt.pk).update(started_at=began, ended_at=began + timedelta(minutes=4))
         _ran_in(attempt, layers)

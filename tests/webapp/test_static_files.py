@@ -66,10 +66,10 @@ def test_style_sheets_and_scripts_have_no_long_lines() -> None:
 def test_scripts_use_what_plotly_documents() -> None:
     """Names that begin with an underscore, `calcdata` and `__data__` may change with any release of Plotly."""
     private = re.compile(r"\._\w|\bcalcdata\b|__data__|\.d2p\b|\.c2p\b")
-    found = [
+    private_uses = [
         f"{path.name}:{number}: {line.strip()}"
         for path in sorted((FOLDER / "js").glob("*.js"))
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if private.search(line)
     ]
-    assert found == []
+    assert private_uses == []

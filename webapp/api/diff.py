@@ -95,7 +95,7 @@ class SeriesEnvironmentSerializer(ValueSerializer):
     links = serializers.SerializerMethodField()
 
     def get_told(self, environment: SeriesEnvironment) -> list[dict[str, Any]]:
-        return [vars(difference) for difference in environment.told]
+        return [vars(difference) for difference in environment.notable]
 
     def get_links(self, environment: SeriesEnvironment) -> dict[str, str]:
         query = f"left=trial:{environment.left_trial}&right=trial:{environment.right_trial}"

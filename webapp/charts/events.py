@@ -75,7 +75,7 @@ def marks(events: Sequence[Mapping[str, Any]]) -> list[Mark]:
     return placed
 
 
-def drawn(events: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
+def event_marks(events: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
     """(shapes, annotations, px) for a layout with the time as its x axis: a line at each beginning, a shade over each
     span, a glyph above that says more when pointed at; how much the margin above must grow for the glyphs."""
     all_marks = marks(events)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from results.domain.measurement.series import Series
-from webapp.charts.style import escape, numbers
+from webapp.charts.style import escape, json_numbers
 
 MOST_POINTS = 1500  # more than the pixels of a screen
 
@@ -33,8 +33,8 @@ def line(series: Series, paint: str, unit: str, divisor: float = 1.0) -> dict[st
         "type": "scatter",
         "mode": "lines",
         "name": f"{escape(series.name)}",
-        "x": numbers(times),
-        "y": numbers([value / divisor for value in values]),
+        "x": json_numbers(times),
+        "y": json_numbers([value / divisor for value in values]),
         "line": {"color": paint, "width": 1.6},
         "hovertemplate": f"%{{y:,.4~g}} {unit}",
     }

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from results.domain.units import scale_for
 from results.queries.shared.ordering import all_numbers
-from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
+from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
 
 LOG_FROM = 16  # a factor whose levels span more than this reads better on a logarithmic axis
 MOST_TICKS = 30  # of levels that are no numbers
@@ -154,7 +154,7 @@ def _traces(
         "name": name,
         "mode": "markers" if not joined else "lines+markers" if len(at) <= LINES_FROM else "lines",
         "x": list(at),
-        "y": numbers([marker.median / divisor for marker in line.markers]),
+        "y": json_numbers([marker.median / divisor for marker in line.markers]),
         "line": {"color": colour(line.index), "width": 2},
         "marker": {
             "symbol": "line-ew-open",
@@ -178,8 +178,8 @@ def _intervals(line: Line, divisor: float) -> dict[str, Any]:
     return {
         "type": "data",
         "symmetric": False,
-        "array": numbers(above),
-        "arrayminus": numbers(below),
+        "array": json_numbers(above),
+        "arrayminus": json_numbers(below),
         "color": colour(line.index),
         "thickness": 1.6,
         "width": 4,
@@ -219,7 +219,7 @@ def _replicate_trace(
         "meta": {"series": line.index},
         "mode": "markers",
         "x": [x for x, _ in placed],
-        "y": numbers([replicate.value / divisor for replicate in replicates]),
+        "y": json_numbers([replicate.value / divisor for replicate in replicates]),
         "text": [f"{r.block}, an outlier" if r.outlier else r.block for r in replicates],
         "customdata": [trial_url(replicate.trial_id) for replicate in replicates],
         "hovertemplate": f"{escape(line.name)}<br><b>%{{y:,.4~r}} {shown}</b> · block %{{text}}<extra></extra>",
@@ -239,7 +239,7 @@ def _band(line: Line, at: Sequence[float], divisor: float, joined: bool) -> list
             "fill": "toself",
             "fillcolor": colour(line.index, 14),
             "x": [*at, *reversed(at)],
-            "y": numbers([*high, *reversed(low)]),
+            "y": json_numbers([*high, *reversed(low)]),
             "hoverinfo": "skip",
             "meta": {"series": line.index},
         }

@@ -12,7 +12,7 @@ from results.queries.comparison.cells import Point
 from results.queries.presets.access_methods import AccessMethodTable
 from results.queries.presets.topologies import TopologyLine, TopologyTable
 from results.queries.presets.versions import Versions
-from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
+from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
 
 MOST_ROWS = 60
 _BREAK = "<br>"
@@ -66,7 +66,7 @@ def _ratios_trace(series: int, name: str, dots: Sequence[tuple[int, Dot]]) -> di
         "type": "scatter",
         "mode": "markers",
         "name": escape(name),
-        "x": numbers([dot.ratio for _, dot in dots]),
+        "x": json_numbers([dot.ratio for _, dot in dots]),
         "y": [row for row, _ in dots],
         "text": [escape(dot.text) for _, dot in dots],
         "customdata": [dot.url for _, dot in dots],
@@ -128,7 +128,7 @@ def _totals_trace(
         "mode": "lines+markers",
         "name": escape(kind),
         "x": [line.nodes for line in lines],
-        "y": numbers([line.total / divisor for line in lines]),
+        "y": json_numbers([line.total / divisor for line in lines]),
         "text": texts,
         "customdata": [urls[line.trial_ids[0]] for line in lines],
         "hovertemplate": "%{text}<extra></extra>",
@@ -144,7 +144,7 @@ def _ideal_trace(index: int, nodes: int, of_one: float, divisor: float) -> dict[
         "mode": "lines",
         "name": "ideal",
         "x": [1, nodes],
-        "y": numbers([of_one / divisor, nodes * of_one / divisor]),
+        "y": json_numbers([of_one / divisor, nodes * of_one / divisor]),
         "hoverinfo": "skip",
         "line": {"color": colour(index, 45), "width": 1, "dash": "dot"},
     }

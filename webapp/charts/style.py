@@ -72,6 +72,6 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def numbers(values: Sequence[float]) -> list[float | None]:
+def json_numbers(values: Sequence[float]) -> list[float | None]:
     """JSON has no NaN: gaps become null. Seven digits, as many as a stored sample has."""
     return [float(f"{value:.7g}") if math.isfinite(value) else None for value in values]

@@ -11,7 +11,7 @@ from results.domain.units import format_quantity, scale_for
 from results.queries.trends.annotations import AnnotationRow
 from results.queries.trends.families import DATE
 from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint
-from webapp.charts.style import Figure, axis, colour, escape, layout, mark, numbers
+from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
 
 LOG_FROM = 5  # lines whose levels are further apart read better on a logarithmic axis
 MOST_LABELS = 30  # levels that are named on the axis
@@ -91,7 +91,7 @@ def _line(
         "name": name,
         "mode": "markers",
         "x": [_iso(value.at) if by_date else position(point) for point, value in flat],
-        "y": numbers([value.value / divisor for _, value in flat]),
+        "y": json_numbers([value.value / divisor for _, value in flat]),
         "text": [
             f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>run {v.run_id}, block {v.block} · "
             f"{escape(', '.join(p.versions))} · {v.at:%Y-%m-%d %H:%M}"
@@ -106,7 +106,7 @@ def _line(
         "name": name,
         "mode": "lines",
         "x": [position(point) for point in line.points],
-        "y": numbers([point.median / divisor for point in line.points]),
+        "y": json_numbers([point.median / divisor for point in line.points]),
         "line": {"color": colour(number, 70), "width": 1.4},
         "hoverinfo": "skip",
     }
@@ -125,7 +125,7 @@ def _levels(
     y: list[float | None] = []
     for start, end, height in zip(edges, edges[1:], heights, strict=False):
         x += [position(line.points[start]), position(line.points[end - 1]), None]
-        y += [*numbers([height / divisor] * 2), None]
+        y += [*json_numbers([height / divisor] * 2), None]
     return [
         {
             "type": "scatter",

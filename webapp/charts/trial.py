@@ -10,9 +10,9 @@ from results.domain.measurement.histogram import BUCKETS_PER_OCTAVE, HeatMap
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
 from webapp.charts import waits
-from webapp.charts.events import drawn
+from webapp.charts.events import event_marks
 from webapp.charts.lines import MOST_POINTS, line, thin
-from webapp.charts.style import Figure, axis, colour, escape, layout, numbers
+from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout
 
 CPU = (
     ("cpu.user", "var(--s2)"),
@@ -92,7 +92,7 @@ def _rates(rates: Sequence[Series]) -> list[dict[str, Any]]:
 
 def _stack(panels: Sequence[_Panel], events: Sequence[Mapping[str, Any]], duration_s: float | None) -> Figure:
     inner = len(panels) * ROW + (len(panels) - 1) * GAP
-    shapes, marks, marks_px = drawn(events)
+    shapes, marks, marks_px = event_marks(events)
     height = inner + TOP + marks_px + BOTTOM
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
@@ -187,8 +187,8 @@ def _mean_line(series: Series) -> dict[str, Any]:
         "type": "scatter",
         "mode": "lines",
         "name": "mean latency",
-        "x": numbers(times),
-        "y": numbers([_place(value) if value > 0 else math.nan for value in values]),
+        "x": json_numbers(times),
+        "y": json_numbers([_place(value) if value > 0 else math.nan for value in values]),
         "text": [_time(value) if value == value else "" for value in values],
         "line": {"color": "var(--ink)", "width": 1.2},
         "hovertemplate": "%{text}",

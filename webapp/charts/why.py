@@ -16,7 +16,7 @@ from results.domain.measurement.series import Series
 from results.domain.statistics.metric_changes import WAITS, MetricChange
 from results.domain.units import format_quantity, scale_for
 from results.queries.why.why import MEAN, RATE, Side
-from webapp.charts.style import Figure, axis, colour, escape, glyph, layout, mark, numbers
+from webapp.charts.style import Figure, axis, colour, escape, glyph, json_numbers, layout, mark
 from webapp.charts.trial import CPU
 from webapp.charts.waits import OTHERS, Paint, paints_of
 
@@ -131,7 +131,7 @@ def _line(name: str, values: dict[int, float], divisor: float, unit: str, line: 
         "mode": "lines",
         "name": name,
         "x": ordered,
-        "y": numbers([values[at] / divisor for at in ordered]),
+        "y": json_numbers([values[at] / divisor for at in ordered]),
         "line": line,
         "hovertemplate": f"{name}<br>second %{{x}}: <b>%{{y:,.4~g}}</b> {unit}<extra></extra>",
     }
@@ -164,8 +164,8 @@ def _density(look: Look, latencies: Histogram) -> list[dict[str, Any]]:
             "name": name,
             "fill": "tozeroy",
             "fillcolor": colour(look.index, 16),
-            "x": numbers([math.sqrt(low * high) / 1e3 for low, high in bounds]),
-            "y": numbers(list(shares.values())),
+            "x": json_numbers([math.sqrt(low * high) / 1e3 for low, high in bounds]),
+            "y": json_numbers(list(shares.values())),
             "line": {"color": paint, "width": 2, "shape": "hvh"},
             "text": [f"{format_quantity(low, 'us')} to {format_quantity(high, 'us')}" for low, high in bounds],
             "hovertemplate": f"{name}<br>%{{text}}: <b>%{{y:.3~g}} %</b><extra></extra>",
@@ -174,8 +174,8 @@ def _density(look: Look, latencies: Histogram) -> list[dict[str, Any]]:
             "type": "scatter",
             "mode": "markers",
             "name": name,
-            "x": numbers([us / 1e3 for _, us in marks]),
-            "y": numbers([shares[bucket_of(us)] for _, us in marks]),
+            "x": json_numbers([us / 1e3 for _, us in marks]),
+            "y": json_numbers([shares[bucket_of(us)] for _, us in marks]),
             "text": [f"{percent:g} % within <b>{format_quantity(us, 'us')}</b>" for percent, us in marks],
             "hovertemplate": f"{name}<br>%{{text}}<extra></extra>",
             "marker": {"symbol": mark(look.index), "size": 9, "color": paint},
@@ -211,8 +211,8 @@ def _tail(look: Look, latencies: Histogram) -> dict[str, Any]:
         "type": "scatter",
         "mode": "lines",
         "name": name,
-        "x": numbers([total / more for more in beyond]),
-        "y": numbers([max(value, 0.5) / 1e3 for value in values]),
+        "x": json_numbers([total / more for more in beyond]),
+        "y": json_numbers([max(value, 0.5) / 1e3 for value in values]),
         "line": {"color": colour(look.index), "width": 2, "shape": "vh"},
         "text": [
             f"{100 * (total - more + 1) / total:.7g} % within <b>{format_quantity(value, 'us')}</b>"
@@ -325,7 +325,7 @@ def _share_trace(row: str, share: Share, y: float) -> dict[str, Any]:
         "orientation": "h",
         "name": escape(what),
         "y": [y],
-        "x": numbers([percent]),
+        "x": json_numbers([percent]),
         "marker": {"color": paint, "line": {"color": "var(--paper)", "width": 1}},
         "width": 0.46,
         "hovertemplate": f"{escape(row)}<br>{escape(what)}: <b>%{{x:.3~g}} %</b><extra></extra>",
@@ -380,7 +380,7 @@ def _cost(
                 "orientation": "h",
                 "name": name,
                 "y": [y],
-                "x": numbers([middle / divisor]),
+                "x": json_numbers([middle / divisor]),
                 "width": 0.7,
                 "marker": {"color": colour(look.index, 34)},
                 "hovertemplate": f"{name}, median<br><b>{format_quantity(middle, change.unit)}</b><extra></extra>",
@@ -391,7 +391,7 @@ def _cost(
                 "name": name,
                 "y": [y] * len(values),
                 "text": texts,
-                "x": numbers([value.value / divisor for value in values]),
+                "x": json_numbers([value.value / divisor for value in values]),
                 "hovertemplate": "%{text}<extra></extra>",
                 "customdata": [trial_url(value.trial_id) for value in values],
                 "marker": {"symbol": mark(look.index), "size": 8, "color": colour(look.index)},

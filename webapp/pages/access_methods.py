@@ -27,7 +27,7 @@ def index(request: HttpRequest) -> HttpResponse:
     columns = list(dict.fromkeys(column for table in methods.tables for column in table.columns))
     colours = dict(zip(columns, key([f"{method}, {build}" for method, build in columns]), strict=True))
     sections = [_section(number, table, columns, colours) for number, table in enumerate(methods.tables)]
-    context = {"found": methods, "sections": sections, "matrix": matrix, "json": reverse("api:access-methods")}
+    context = {"sections": sections, "matrix": matrix, "json": reverse("api:access-methods")}
     return render(request, "access_methods/index.html", context)
 
 

@@ -33,5 +33,5 @@ def index(request: HttpRequest) -> HttpResponse:
         }
         for table in all_topologies.tables
     ]
-    context = {"found": all_topologies, "sections": sections, "json": reverse("api:topologies")}
+    context = {"topologies": all_topologies, "sections": sections, "json": reverse("api:topologies")}
     return render(request, "topologies/index.html", context)

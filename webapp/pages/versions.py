@@ -63,7 +63,7 @@ def _context(versions: Versions) -> dict[str, Any]:
         rows.append((row, list(zip(map(_shown, row.cells), addresses, strict=True))))
     marks = zip(key(versions.versions), versions.versions, strict=True)
     return {
-        "found": versions,
+        "table": versions,
         "rows": rows,
         "means": [(mean, heat(mean)) for mean in versions.means],
         "sentence": sentence(versions),

@@ -18,7 +18,7 @@ from results.queries.environment.environments import NotableDifference, SeriesEn
 from webapp.templatetags.teiten import shown
 
 register = template.Library()
-_MOST_TOLD = 3
+_MOST_NOTABLE = 3
 _NAMES = {
     Cause.CONFOUNDER: "matters",
     Cause.NOTED: "noted",
@@ -96,12 +96,12 @@ def _size(size_bytes: int, other_values: Sequence[Any]) -> str:
 class Head:
     """The line above a comparison.
 
-    told: what a reader must see, and of which series.
+    notable: what a reader must see, and of which series.
     more: what is left out there."""
 
     intended: tuple[tuple[str, str, tuple[str, ...]], ...]
     same: int
-    told: tuple[tuple[str, NotableDifference], ...]
+    notable: tuple[tuple[str, NotableDifference], ...]
     more: int
     withheld: int
     cells: int
@@ -115,14 +115,14 @@ def environment_head(environment: Sequence[SeriesEnvironment]) -> Head:
     for one in environment:
         for name, left, right in one.intended:
             levels.setdefault((name, left), []).append(right)
-        for row in one.told:
+        for row in one.notable:
             notable.setdefault((row.kind, row.key, repr(row.right)), (one.series, row))
     rows = sorted(notable.values(), key=lambda pair: not pair[1].matters)
     return Head(
         intended=tuple((name, left, tuple(dict.fromkeys(rights))) for (name, left), rights in levels.items()),
         same=min((one.difference.same for one in environment), default=0),
-        told=tuple(rows[:_MOST_TOLD]),
-        more=max(0, len(rows) - _MOST_TOLD),
+        notable=tuple(rows[:_MOST_NOTABLE]),
+        more=max(0, len(rows) - _MOST_NOTABLE),
         withheld=sum(one.withheld for one in environment),
         cells=sum(one.cells for one in environment),
         unrecorded=not any(any(one.difference.recorded) for one in environment),

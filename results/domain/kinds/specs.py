@@ -216,7 +216,7 @@ class TopologySpec:
     targets: complete parameters → which of them take the load.
     problems: what is wrong with the parameters together or with this version of PostgreSQL; a problem's field is a
         parameter's name.
-    too_many: what is wrong with so many clients at once.
+    limit_problems: what is wrong with so many clients at once.
     collectors: what must watch such an arrangement besides the plan's own.
     collectors_of: complete parameters → what must, where it hangs on them.
     holders: roles whose servers hold data that the load needs, whose caches and autovacuum therefore count; those that
@@ -242,7 +242,7 @@ class TopologySpec:
     nodes: Callable[[Mapping[str, Scalar]], tuple[str, ...]] | None = None
     targets: Callable[[Mapping[str, Scalar]], tuple[Target, ...]] = one_primary
     problems: Callable[[Mapping[str, Scalar], int], Iterable[Problem]] = any_version
-    too_many: Callable[[Mapping[str, Scalar], int], Iterable[Problem]] = any_number
+    limit_problems: Callable[[Mapping[str, Scalar], int], Iterable[Problem]] = any_number
     collectors: tuple[str, ...] = ()
     collectors_of: Callable[[Mapping[str, Scalar]], tuple[str, ...]] | None = None
     holders: tuple[str, ...] = ("primary",)

@@ -75,7 +75,7 @@ class _Resolver:
         clients = int(parameters.get("clients", 0))
         threads = threads_for(str(values["threads"]), clients or 1)
         loads = self.loads(workload, topology.targets(arranged), agents, clients, threads)
-        _refuse(topology.too_many(arranged, sum(load.clients or clients for load in loads)))
+        _refuse(topology.limit_problems(arranged, sum(load.clients or clients for load in loads)))
         check_readers(int(parameters.get("transactions", 0)), loads)
         return TrialSpec(
             workload=workload.name,

@@ -129,7 +129,7 @@ class SeriesEnvironment:
         return self.cells - self.comparable
 
     @property
-    def told(self) -> tuple[NotableDifference, ...]:
+    def notable(self) -> tuple[NotableDifference, ...]:
         """What a reader must know, that which matters first."""
         same: dict[tuple[str, ...], list[KeyJudgement]] = {}
         for one in self.difference.judgements:

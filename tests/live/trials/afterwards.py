@@ -31,7 +31,7 @@ class Afterwards:
     address: Address
     installations: Sequence[InstallationRef]
 
-    def asked(self, version: str, sql: str, database: str = "bench") -> list[dict[str, Any]]:
+    def query(self, version: str, sql: str, database: str = "bench") -> list[dict[str, Any]]:
         """Rows of one SELECT, asked once the trial's sessions have ended: only then they hand in all they counted."""
 
         async def ask(server: Server) -> list[dict[str, Any]]:
@@ -42,7 +42,7 @@ class Afterwards:
 
         return self._with(version, {}, ask)
 
-    def told(self, version: str, script: str, database: str, settings: Mapping[str, str]) -> str:
+    def run_psql(self, version: str, script: str, database: str, settings: Mapping[str, str]) -> str:
         """Runs a psql script; what it printed."""
         return self._with(version, settings, lambda server: server.execute(script, database=database))
 
@@ -53,12 +53,12 @@ class Afterwards:
         """Runs a script on the data that the attempt leaves to the next ones (policy reuse); afterwards `mend`, and the
         data are dropped: no other test may find them."""
         database = attempt.notes["data"]["database"]
-        self.told(version, script, database, settings)
+        self.run_psql(version, script, database, settings)
         try:
             yield
         finally:
-            self.told(version, mend, database, settings)
-            self.told(version, f"DROP DATABASE {database};", "postgres", settings)
+            self.run_psql(version, mend, database, settings)
+            self.run_psql(version, f"DROP DATABASE {database};", "postgres", settings)
 
     def _with(self, version: str, settings: Mapping[str, str], work: Callable[[Server], Awaitable[T]]) -> T:
         installation = find_installation(version, self.installations)

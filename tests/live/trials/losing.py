@@ -34,11 +34,11 @@ def keys_of(address: Address, installation: InstallationRef, attempt: models.Att
     """The rows of the ledger that a node's cluster has, asked of it alone."""
     topology = attempt.trial.configuration.spec["topology"]
 
-    async def asked() -> set[Any]:
+    async def read_keys() -> set[Any]:
         async with connected(address) as remote:
             await cluster.stop_others(remote)
             server = await cluster.ensure(remote, installation, name=f"{topology}-{node}")
             rows = await server.query(KEYS, database=attempt.notes["data"]["database"])
             return {tuple(row.values()) for row in rows}
 
-    return asyncio.run(asked())
+    return asyncio.run(read_keys())

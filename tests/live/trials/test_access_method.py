@@ -76,7 +76,7 @@ def gaps(attempt: models.Attempt) -> dict[str, str]:
 def test_a_profile_tells_what_the_server_says(profile: Measure, afterwards: Afterwards, version: str) -> None:
     attempt = profile(installation=version)
     assert attempt.error is None
-    [left] = afterwards.asked(
+    [left] = afterwards.query(
         version,
         "SELECT (SELECT relpages FROM pg_class WHERE relname = 'wide') AS pages, pg_table_size('wide') AS wide,"
         " (SELECT count(*) FROM foo) AS foo, (SELECT count(*) FROM wide) AS wide_rows,"

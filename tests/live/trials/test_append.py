@@ -57,11 +57,11 @@ def test_every_row_of_every_transaction_is_in_the_table(
     )
     assert attempt.error is None
     transactions = value(attempt, "transactions")
-    rows = afterwards.asked(installation, BY_NUMBER)
+    rows = afterwards.query(installation, BY_NUMBER)
     assert [(row["number"], row["rows"]) for row in rows] == [(n, transactions) for n in range(1, 11)]
     assert value(attempt, "append.rows") == 10 * transactions
     assert value(attempt, "append.rows_per_second") == pytest.approx(10 * value(attempt, "tps"))
-    [spread] = afterwards.asked(installation, PARTITIONS)
+    [spread] = afterwards.query(installation, PARTITIONS)
     assert spread["used"] >= 2
     assert spread["access_methods"] == (access_method or "heap")
 

@@ -37,7 +37,7 @@ def test_a_load_is_what_the_server_says_afterwards(load: Measure, afterwards: Af
     attempt = load({"jobs": 2}, installation=version)
     assert attempt.error is None
     for table in TABLES:
-        [left] = afterwards.asked(
+        [left] = afterwards.query(
             version,
             f"SELECT count(*) AS rows, pg_table_size('{table}') AS bytes, pg_indexes_size('{table}') AS indexes,"
             f" (SELECT n_live_tup FROM pg_stat_user_tables WHERE relname = '{table}') AS live FROM {table}",
@@ -53,7 +53,7 @@ def test_another_access_method_is_loaded_with_the_same_rows_and_sizes(
     heap2("16")
     heap, other = load(), load(access_method="heap2")
     assert (heap.error, other.error) == (None, None)
-    am = afterwards.asked(
+    am = afterwards.query(
         "16", "SELECT DISTINCT amname FROM pg_class JOIN pg_am a ON a.oid = relam WHERE relname = ANY('{item,orders}')"
     )
     assert am == [{"amname": "heap2"}]

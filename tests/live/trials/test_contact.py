@@ -75,11 +75,11 @@ def test_an_accepted_agent_is_discovered(unknown: models.Agent) -> None:
 
 
 def test_what_is_free_in_storage_places_is_found(address: Address) -> None:
-    async def asked(*folders: str) -> dict[str, int]:
+    async def free_space(*folders: str) -> dict[str, int]:
         async with connected(address) as remote:
             return await free_bytes(remote, folders)
 
-    free = asyncio.run(asked("/", "/nowhere at all", "/dev/shm"))
+    free = asyncio.run(free_space("/", "/nowhere at all", "/dev/shm"))
     assert set(free) == {"/", "/dev/shm"} and min(free.values()) > 0
     result = asyncio.run(discover_agent(replace(address, places=("/", "/dev/shm"))))
     assert set(result.disk["places"]) == {"/", "/dev/shm"}

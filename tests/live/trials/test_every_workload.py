@@ -65,10 +65,10 @@ def old_contact(request: pytest.FixtureRequest, address: Address) -> tuple[str, 
 def test_every_workload_runs_on_an_old_server(
     workload: str, old_contact: tuple[str, Contact], transactional_db: None, address: Address, bundles: Path
 ) -> None:
-    major, found = old_contact
+    major, facts = old_contact
     row = agents.create_agent(agent_fields(address), "test")
     models.Agent.objects.filter(pk=row.pk).update(host_key=address.host_key)
-    agents.record_contact(row.pk, found, timezone.now())
+    agents.record_contact(row.pk, facts, timezone.now())
     plan = SMALLEST[workload]
     start(workload=workload, installation=major, duration_s=SECONDS, **plan)
     attempt = run_next()

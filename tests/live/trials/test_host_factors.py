@@ -39,9 +39,9 @@ class Setting:
 
     def __init__(self, address: Address) -> None:
         self.address, self.path = address, f"{address.work_dir}/setting"
-        self.asked('mkdir -p "${1%/*}" && printf \'%s\\n\' "$2" >"$1"', OWN)
+        self.shell('mkdir -p "${1%/*}" && printf \'%s\\n\' "$2" >"$1"', OWN)
 
-    def asked(self, script: str, *words: str) -> str:
+    def shell(self, script: str, *words: str) -> str:
         async def ask() -> str:
             async with connected(self.address) as remote:
                 return (await remote.script(script, self.path, *words)).stdout.strip()
@@ -50,11 +50,11 @@ class Setting:
 
     @property
     def value(self) -> str:
-        return self.asked('cat "$1"')
+        return self.shell('cat "$1"')
 
     @property
     def left(self) -> str:
-        return self.asked('ls "${1%/*}/host" 2>/dev/null || true')
+        return self.shell('ls "${1%/*}/host" 2>/dev/null || true')
 
     def definition(self, **changes: Any) -> dict[str, Any]:
         levels = {
@@ -236,7 +236,7 @@ def test_what_cannot_be_reverted_is_shown_and_no_trial_is_measured_with_it(
     assert hostfactors.agents_to_revert(timezone.now() + 2 * hostfactors.RETRY_AFTER) == [agent.pk]
     tasks.settle(agent.pk)
     assert models.HostChange.objects.count() == 1
-    setting.asked('printf \'%s\\n\' "$2" >"$1"', OWN)  # an operator, by hand
+    setting.shell('printf \'%s\\n\' "$2" >"$1"', OWN)  # an operator, by hand
     fingerprint = asyncio.run(host_key_of(address)).fingerprint
     models.Agent.objects.update(host_key_fingerprint=fingerprint)
     tasks.contact_now(agent.pk)
@@ -247,14 +247,14 @@ def test_what_cannot_be_reverted_is_shown_and_no_trial_is_measured_with_it(
 def hanging(setting: Setting) -> Iterator[str]:
     """A command that ends only when the test does."""
     file = f"{setting.path}.hangs"
-    setting.asked(': >"$1.hangs"')
+    setting.shell(': >"$1.hangs"')
     yield f"while [ -e '{file}' ]; do sleep 0.05; done"
-    setting.asked('rm -f "$1.hangs"')
+    setting.shell('rm -f "$1.hangs"')
 
 
 def changed(setting: Setting, factor: str, since_s: float, revert: str, file: str) -> Change:
     """As a vanished trial leaves it: the file is not as it was found."""
-    setting.asked('echo large >"$2"', file)
+    setting.shell('echo large >"$2"', file)
     return Change(factor, "large", OWN, f"cat '{file}'", revert, "1/1", since_s)
 
 
@@ -282,7 +282,7 @@ def test_a_revert_that_hangs_keeps_no_other_value_from_being_set_back(
     assert [change.factor for change in left] == [change.factor for change in on_the_agent] == ["1"]
     assert "did not end within 0.5 s" in left[0].error
     assert none == []
-    assert setting.asked('cat "$1-first" "$1-stuck" "$1-last"').splitlines() == [OWN] * 3
+    assert setting.shell('cat "$1-first" "$1-stuck" "$1-last"').splitlines() == [OWN] * 3
 
 
 def test_settling_that_takes_too_long_is_given_up_and_said_on_the_agents_page(
@@ -299,7 +299,7 @@ def test_settling_that_takes_too_long_is_given_up_and_said_on_the_agents_page(
     with pytest.raises(AgentError, match=r"took longer than 0\.5 s"):
         contact.revert_changes(agent, limit_s=0.5)
     assert "took longer than 0.5 s" in models.HostChange.objects.get().error
-    setting.asked('printf \'%s\\n\' "$2" >"$1" && rm "$1.hangs"', OWN)  # an operator, by hand
+    setting.shell('printf \'%s\\n\' "$2" >"$1" && rm "$1.hangs"', OWN)  # an operator, by hand
     contact.revert_changes(agent)
     assert not models.HostChange.objects.exists()
 
@@ -373,11 +373,11 @@ def test_processors_that_are_not_there_fail_the_trial_with_the_cause(measure: Me
 @pytest.fixture
 def places(agent: models.Agent, setting: Setting) -> Iterator[dict[str, str]]:
     """Two places on the agent, as two disks would be."""
-    home = setting.asked('mkdir -p "${1%/*}/places/fast" "${1%/*}/places/slow" && cd "${1%/*}/places" && pwd -P')
+    home = setting.shell('mkdir -p "${1%/*}/places/fast" "${1%/*}/places/slow" && cd "${1%/*}/places" && pwd -P')
     places = {name: f"{home}/{name}" for name in ("fast", "slow")}
     models.Agent.objects.filter(pk=agent.pk).update(places=places)
     yield places
-    setting.asked(
+    setting.shell(
         'for file in "${1%/*}"/places/*/clusters/*/data/postmaster.pid; do\n'
         '[ -f "$file" ] && read -r pid <"$file" && kill -s INT "$pid" || continue\n'
         'while kill -0 "$pid"; do sleep 0.1; done\n'
@@ -396,9 +396,9 @@ def test_data_wal_and_tablespace_lie_where_the_plan_says(
     assert all_checks["host.wal"].startswith(f"{places['slow']} (device ")
     assert all_checks["host.tablespace"].startswith(f"{places['slow']} (device ")
     assert all_checks["host.tablespace of tables"] == "all tables are there"
-    real = setting.asked('readlink -f "${1%/*}"/places/fast/clusters/*/data/pg_wal')
+    real = setting.shell('readlink -f "${1%/*}"/places/fast/clusters/*/data/pg_wal')
     assert real.startswith(f"{places['slow']}/wal/")
-    assert setting.asked('ls "${1%/*}"/places/slow/tablespaces/*/') != ""
+    assert setting.shell('ls "${1%/*}"/places/slow/tablespaces/*/') != ""
     assert {name: part["place"] for name, part in layer(attempt).items()} == host
     assert layer(attempt)["data"]["filesystem"]
 
@@ -432,7 +432,7 @@ def test_a_server_in_another_place_is_stopped_before_the_next_trial(
     assert [run_next().error, run_next().error] == [None, None]
     assert run.configurations.count() == 2
     running = 'for f in "${1%/*}"/places/*/clusters/*/data/postmaster.pid; do [ ! -f "$f" ] || echo "$f"; done'
-    assert setting.asked(running) == ""
+    assert setting.shell(running) == ""
 
 
 def test_each_level_that_shapes_what_lies_on_disk_has_a_cluster_of_its_own(

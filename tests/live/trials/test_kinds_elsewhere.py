@@ -53,7 +53,7 @@ def member(agent: models.Agent) -> Client:
     return client
 
 
-def drawn(attempt: models.Attempt) -> str:
+def drawing(attempt: models.Attempt) -> str:
     """The words of the page of the attempt's trial, without its tags."""
     page = Client()
     page.force_login(factories.member())
@@ -97,7 +97,7 @@ def test_a_trial_of_them_is_measured_verified_and_drawn(agent: models.Agent, bun
     assert attempt.error is None, attempt.error
     assert value(attempt, "count.seconds") > 0
     assert {check["name"] for check in attempt.checks if check["passed"]} >= {"rows", "leader from registry"}
-    page = drawn(attempt)
+    page = drawing(attempt)
     assert "registry Registry 1.0 on live" in page
     assert "leader from registry: port" in page
     notes = json.loads(reader.open_files(bundles / attempt.bundle)["manifest.json"])["notes"]

@@ -38,9 +38,9 @@ def network(address: Address, agent_environment: dict[str, Any]) -> Iterator[Net
         pytest.skip("nobody may make network namespaces here")
     folder = Path(agent_environment["home"]) / "networks"
     folder.mkdir(mode=0o755)
-    with made(address, folder) as found:
-        yield found
-        for one in found.agents.values():
+    with made(address, folder) as network:
+        yield network
+        for one in network.agents.values():
             asyncio.run(removed(one))
     shutil.rmtree(folder)
 

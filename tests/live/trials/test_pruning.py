@@ -40,7 +40,7 @@ class Own:
         self.address = address
         self.row = models.Agent.objects.get(name=address.name)
 
-    def asked(self, script: str, *words: str) -> str:
+    def shell(self, script: str, *words: str) -> str:
         async def ask() -> str:
             async with connected(self.address) as remote:
                 return (await remote.script(script, *words)).stdout.strip()
@@ -58,10 +58,10 @@ class Own:
     @property
     def there(self) -> list[str]:
         """As they are."""
-        return sorted(self.asked('ls -d "$1"/clusters/*/ 2>/dev/null || true', self.address.data_dir).splitlines())
+        return sorted(self.shell('ls -d "$1"/clusters/*/ 2>/dev/null || true', self.address.data_dir).splitlines())
 
     def age(self, directory: str, days: int) -> None:
-        self.asked(OLD, directory, str(days))
+        self.shell(OLD, directory, str(days))
 
     def look(self) -> None:
         pruning.record_clusters(models.Agent.objects.get(pk=self.row.pk))
@@ -110,7 +110,7 @@ def left(own: Own, templates: dict[str, str]) -> Callable[..., list[str]]:
 
     def copied(*versions: str) -> list[str]:
         clusters = f"{own.address.data_dir}/clusters"
-        own.asked('to=$1; shift; mkdir -p "$to" && cp -a "$@" "$to"', clusters, *(templates[v] for v in versions))
+        own.shell('to=$1; shift; mkdir -p "$to" && cp -a "$@" "$to"', clusters, *(templates[v] for v in versions))
         own.look()
         paths = [f"{clusters}/{posixpath.basename(templates[version])}" for version in versions]
         assert own.directories == sorted(paths)
@@ -151,7 +151,7 @@ def test_the_clusters_of_an_arrangement_are_known_from_its_plan(own: Own, change
 
 def test_a_cluster_whose_parts_lie_elsewhere_is_known_from_its_plan_and_removed_wholly(own: Own) -> None:
     places = {name: f"{own.address.work_dir}/{name}" for name in ("fast", "slow")}
-    own.asked('mkdir -p "$@"', *places.values())
+    own.shell('mkdir -p "$@"', *places.values())
     own.set(places=places)
     setting = {"show": "echo own", "revert": "true", "keeps_data_apart": True}
     level = {"apply": "true", "check": "true"}
@@ -169,8 +169,8 @@ def test_a_cluster_whose_parts_lie_elsewhere_is_known_from_its_plan_and_removed_
     own.age(directory, 8)
     own.prune()
     assert own.directories == []
-    assert own.asked('cd "$1" && find . -mindepth 3', own.address.work_dir + "/slow") == ""
-    assert own.asked('cd "$1" && find . -mindepth 2 ! -name .removal.lock', own.address.work_dir + "/fast") == ""
+    assert own.shell('cd "$1" && find . -mindepth 3', own.address.work_dir + "/slow") == ""
+    assert own.shell('cd "$1" && find . -mindepth 2 ! -name .removal.lock', own.address.work_dir + "/fast") == ""
 
 
 def test_what_is_old_goes_and_what_a_waiting_trial_could_use_stays(own: Own) -> None:
@@ -205,7 +205,7 @@ def test_over_the_budget_the_oldest_goes_first_but_for_what_is_needed_or_foreign
     older, newer = left("16", "18")
     own.age(older, 2)
     foreign = f"{own.address.data_dir}/clusters/mine-0123abcd"
-    own.asked('mkdir -p "$1/data" && head -c 100000 /dev/urandom >"$1/data/1"', foreign)
+    own.shell('mkdir -p "$1/data" && head -c 100000 /dev/urandom >"$1/data/1"', foreign)
     own.set(disk_budget_gb=0)
     run = start(**SHORT, installation="16")
     own.prune()
@@ -223,10 +223,10 @@ def test_a_server_that_runs_keeps_its_cluster(own: Own, left: Left) -> None:
     [directory] = left("16")
     own.set(disk_budget_gb=0)
     pg_ctl = own.row.clusters.get().bin_dir + "/pg_ctl"
-    own.asked('"$1" start -D "$2/data" -w -l "$2/log"', pg_ctl, directory)
+    own.shell('"$1" start -D "$2/data" -w -l "$2/log"', pg_ctl, directory)
     own.prune()
     assert own.row.clusters.get().running
-    assert own.asked('"$1" status -D "$2/data"', pg_ctl, directory).startswith("pg_ctl: server is running")
+    assert own.shell('"$1" status -D "$2/data"', pg_ctl, directory).startswith("pg_ctl: server is running")
 
 
 def test_nothing_is_removed_beside_a_trial_on_the_machine(own: Own, left: Left) -> None:
@@ -317,11 +317,11 @@ def test_agents_of_one_address_are_one_machine_though_a_key_was_not_accepted_eve
 def test_what_cannot_be_removed_is_stored_with_the_cause_and_tried_again_later(own: Own, left: Left) -> None:
     [directory] = left("16")
     own.age(directory, 8)
-    own.asked('chmod u-w "$1/data/base"', directory)
+    own.shell('chmod u-w "$1/data/base"', directory)
     own.prune()
     row, now = own.row.clusters.get(), timezone.now()
     due = [own.row.pk in pruning.agents_due(now + timedelta(minutes=minutes)) for minutes in (0, 11)]
-    own.asked('chmod u+w "$1/data/base"', directory)
+    own.shell('chmod u+w "$1/data/base"', directory)
     assert row.error is not None and "Permission denied" in row.error["why"]
     assert (row.state, own.history, due) == (ClusterState.REMOVING, [], [False, True])
     tasks.remove_clusters(own.row.pk, [directory], "ada")

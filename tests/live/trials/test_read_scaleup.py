@@ -21,7 +21,7 @@ def read_from(afterwards: Afterwards, version: str, index: str) -> tuple[int, in
     more than queries ask for: a planner looks at the ends of the index to estimate what lies near them."""
     columns = "idx_tup_read AS read, idx_tup_fetch AS fetched"
     sql = f"SELECT {columns} FROM pg_stat_user_indexes WHERE indexrelname = '{index}'"
-    [row] = afterwards.asked(version, sql)
+    [row] = afterwards.query(version, sql)
     return row["read"], row["fetched"]
 
 

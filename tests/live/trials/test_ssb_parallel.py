@@ -111,7 +111,7 @@ def test_the_server_s_counters_and_explain_agree_on_every_worker(agent: models.A
     attempt = run_next()
     assert (attempt.error, attempt.gaps) == (None, [])
     columns = "parallel_workers_to_launch AS planned, parallel_workers_launched AS launched"
-    [counted] = afterwards.asked("18", f"SELECT {columns} FROM pg_stat_database WHERE datname = current_database()")
+    [counted] = afterwards.query("18", f"SELECT {columns} FROM pg_stat_database WHERE datname = current_database()")
     alone = [query_plans.workers(document.content) for document in attempt.documents.filter(kind="plan")]
     for place, name in enumerate(("planned", "launched")):
         in_the_clock = measured(attempt, f"ssb.workers.{name}")[""]

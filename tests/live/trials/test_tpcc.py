@@ -55,7 +55,7 @@ def counted(attempt: models.Attempt, metric: str, label: str = "") -> int:
 def test_the_numbers_are_those_of_the_data(tpcc: Tpcc, afterwards: Afterwards, version: str) -> None:
     attempt = tpcc(installation=version)
     assert attempt.error is None
-    [data] = afterwards.asked(
+    [data] = afterwards.query(
         version,
         "SELECT (SELECT count(*) - 600 FROM orders) AS ordered, (SELECT count(*) - 600 FROM history) AS paid,"
         " (SELECT sum(c_delivery_cnt) FROM customer) AS delivered,"
@@ -83,7 +83,7 @@ def test_the_inputs_are_drawn_as_the_specification_says(tpcc: Tpcc, afterwards: 
     attempt = tpcc(parameters={"clients": 1, "transactions": 3000, "protocol": "prepared"})
     assert attempt.error is None
     finished, rolled_back = counted(attempt, "transactions", "new-order"), counted(attempt, "rolled_back")
-    [data] = afterwards.asked(
+    [data] = afterwards.query(
         "16",
         "SELECT (SELECT count(*) FROM orders) AS orders,"
         " (SELECT avg((h_w_id <> h_c_w_id)::integer) FROM history WHERE h_date > '2020-01-01') AS remote_payments,"
@@ -104,12 +104,12 @@ def test_the_inputs_are_drawn_as_the_specification_says(tpcc: Tpcc, afterwards: 
     assert not as_nurand(data["items"], 8191, SMALL["items"], chosen.item + 1)
 
 
-def as_nurand(drawn: list[int], a: int, highest: int, c: int) -> bool:
+def as_nurand(sample: list[int], a: int, highest: int, c: int) -> bool:
     """Whether numbers are distributed as NURand(a, 1, highest), every pair of whose uniform numbers is counted out: by
     chi-square, within five of its standard deviations."""
     pairs = Counter(((one | other) + c) % highest + 1 for one in range(a + 1) for other in range(1, highest + 1))
-    counter = Counter(drawn)
-    expected = {number: len(drawn) * pairs[number] / ((a + 1) * highest) for number in range(1, highest + 1)}
+    counter = Counter(sample)
+    expected = {number: len(sample) * pairs[number] / ((a + 1) * highest) for number in range(1, highest + 1)}
     often = [number for number, count in expected.items() if count >= 5]
     square = sum((counter[number] - expected[number]) ** 2 / expected[number] for number in often)
     return counter.keys() <= pairs.keys() and abs(square - len(often)) < 5 * sqrt(2 * len(often))
@@ -123,7 +123,7 @@ def test_another_access_method_with_foreign_keys_and_a_fill_factor(
         installation="18", access_method="heap2", parameters={"foreign_keys": True, "fillfactor": 80, "load_jobs": 3}
     )
     assert attempt.error is None
-    [data] = afterwards.asked(
+    [data] = afterwards.query(
         "18",
         "SELECT count(*) FILTER (WHERE amname = 'heap2') AS heap2, array_agg(DISTINCT reloptions) AS options"
         " FROM pg_class JOIN pg_am AS a ON a.oid = relam WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",

@@ -41,7 +41,7 @@ def test_each_trial_updates_fresh_data_as_often_as_it_says(
             parameters={"clients": 2},
         )
         assert attempt.error is None
-    [row] = afterwards.asked(installation, ACCOUNTS)
+    [row] = afterwards.query(installation, ACCOUNTS)
     assert row["updates"] == value(attempt, "transactions")
     assert 0 < row["changed"] <= row["updates"]
     assert row["otherwise"] == 0

@@ -9,7 +9,7 @@ from typing import Any
 from plotly import graph_objects
 
 from results.domain.measurement.series import Series
-from webapp.charts.events import drawn, event_key, marks
+from webapp.charts.events import event_key, event_marks, marks
 from webapp.charts.trial import timeline
 
 
@@ -54,7 +54,7 @@ def test_every_kind_has_a_mark_of_its_own_in_the_key() -> None:
 
 
 def test_lines_are_told_apart_without_colour_and_spans_are_shaded() -> None:
-    shapes, glyphs, height_px = drawn(
+    shapes, glyphs, height_px = event_marks(
         [
             event(2, "checkpoint", "checkpoint starting"),
             event(5, "checkpoint", "checkpoint complete"),
@@ -70,7 +70,7 @@ def test_lines_are_told_apart_without_colour_and_spans_are_shaded() -> None:
 
 
 def test_a_servers_words_never_become_markup() -> None:
-    _, [glyph], _ = drawn([event(1, "error", "ERROR: <b>no</b>")])
+    _, [glyph], _ = event_marks([event(1, "error", "ERROR: <b>no</b>")])
     assert "&lt;b&gt;no" in glyph["hovertext"]
 
 

@@ -131,7 +131,7 @@ def test_nothing_to_draw_is_no_figure() -> None:
     side = a_look("16", 0).side
     empty: dict[str, Any] = vars(side) | {"series": (), "latencies": None, "replicates": ()}
     looks = [Look("16", 0, Side(**empty))]
-    drawn = (charts.over_time, charts.density, charts.tail, charts.processors, charts.waiting)
-    assert [draw(looks) for draw in drawn] == [None] * 5
+    figures = (charts.over_time, charts.density, charts.tail, charts.processors, charts.waiting)
+    assert [draw(looks) for draw in figures] == [None] * 5
     assert charts.costs([], looks, str) is None
     assert charts.waits_key(looks) == []

@@ -199,15 +199,15 @@ def test_a_parameter_is_shown_only_with_the_value_that_gives_it_meaning(member: 
 
 
 def test_when_and_how_late_is_asked_only_of_a_topology_that_loses_its_primary(member: Client) -> None:
-    def asked(**changes: str) -> set[str]:
+    def fields_shown(**changes: str) -> set[str]:
         posted = {"workload": "ledger", "topology": "streaming", **changes}
         answer = member.post("/plans/preview/", posted, headers={"HX-Request": "true", "HX-Target": "plan-fields"})
         return set(re.findall(r'name="topology_parameters\.(\w+)"', page_text(answer)))
 
     later = {"failover_at_s", "promote_after_s"}
-    assert "failover" in asked() and not later & asked()
-    assert later <= asked(**{"topology_parameters.failover": "kill"})
-    assert later <= asked(**{"factor-name": "topology.failover", "factor-value": "none, kill"})
+    assert "failover" in fields_shown() and not later & fields_shown()
+    assert later <= fields_shown(**{"topology_parameters.failover": "kill"})
+    assert later <= fields_shown(**{"factor-name": "topology.failover", "factor-value": "none, kill"})
 
 
 def test_what_means_nothing_after_a_change_is_dropped_and_what_is_common_kept(member: Client) -> None:

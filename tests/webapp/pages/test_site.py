@@ -20,14 +20,16 @@ Pattern = URLPattern | URLResolver
 
 def names(patterns: list[Pattern], prefix: str = "") -> list[str]:
     """Every page's name; the API has its own walk."""
-    found: list[str] = []
+    route_names: list[str] = []
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             if not str(pattern.pattern).startswith("api/"):
-                found += names(pattern.url_patterns, f"{prefix}{pattern.namespace}:" if pattern.namespace else prefix)
+                route_names += names(
+                    pattern.url_patterns, f"{prefix}{pattern.namespace}:" if pattern.namespace else prefix
+                )
         elif pattern.name:
-            found.append(f"{prefix}{pattern.name}")
-    return found
+            route_names.append(f"{prefix}{pattern.name}")
+    return route_names
 
 
 READING = [

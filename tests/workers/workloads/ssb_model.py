@@ -181,15 +181,17 @@ class Model:
         return {query: self.answer(query) for query in QUERIES}
 
     @cached_property
-    def _joined(self) -> list[Row]:
+    def _joined(self) -> list[JoinedRow]:
         days = {datekey(number): day for number, day in enumerate(DAYS)}
         return [
-            Row(line, self.customer[line.customer], self.supplier[line.supplier], self.part[line.part], days[line.day])
+            JoinedRow(
+                line, self.customer[line.customer], self.supplier[line.supplier], self.part[line.part], days[line.day]
+            )
             for line in self.lines
         ]
 
 
-class Row(NamedTuple):
+class JoinedRow(NamedTuple):
     """A line with all that it points at."""
 
     line: Line
@@ -218,9 +220,9 @@ def _part(brand: int) -> Part:
 
 @dataclass(frozen=True)
 class Query:
-    where: Callable[[Row], bool]
-    group: Callable[[Row], tuple[Any, ...]] = lambda r: ()
-    value: Callable[[Row], int] = lambda r: r.line.price * r.line.discount
+    where: Callable[[JoinedRow], bool]
+    group: Callable[[JoinedRow], tuple[Any, ...]] = lambda r: ()
+    value: Callable[[JoinedRow], int] = lambda r: r.line.price * r.line.discount
     shape: Callable[[tuple[Any, ...], int], tuple[Any, ...]] = lambda key, total: (*key, total)
     order: Callable[[tuple[Any, ...]], Any] = lambda row: row
     groups: bool = True
@@ -229,11 +231,11 @@ class Query:
 KINGDOM = ("UNITED KI1", "UNITED KI5")
 
 
-def _one(where: Callable[[Row], bool]) -> Query:
+def _one(where: Callable[[JoinedRow], bool]) -> Query:
     return Query(where, groups=False)
 
 
-def _two(where: Callable[[Row], bool], region: str) -> Query:
+def _two(where: Callable[[JoinedRow], bool], region: str) -> Query:
     return Query(
         lambda r: r.supplier.region == region and where(r),
         lambda r: (r.day.year, r.part.brand),
@@ -243,7 +245,7 @@ def _two(where: Callable[[Row], bool], region: str) -> Query:
     )
 
 
-def _three(where: Callable[[Row], bool], level: str) -> Query:
+def _three(where: Callable[[JoinedRow], bool], level: str) -> Query:
     return Query(
         where,
         lambda r: (getattr(r.customer, level), getattr(r.supplier, level), r.day.year),
@@ -252,7 +254,7 @@ def _three(where: Callable[[Row], bool], level: str) -> Query:
     )
 
 
-def _four(where: Callable[[Row], bool], group: Callable[[Row], tuple[Any, ...]]) -> Query:
+def _four(where: Callable[[JoinedRow], bool], group: Callable[[JoinedRow], tuple[Any, ...]]) -> Query:
     return Query(lambda r: r.customer.region == "AMERICA" and where(r), group, lambda r: r.line.revenue - r.line.cost)
 
 

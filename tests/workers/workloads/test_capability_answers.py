@@ -16,7 +16,7 @@ TWICE = """INSERT INTO items VALUES (1, 1, 'a'), (1, 1, 'b')
     SET word = excluded.word;"""
 
 
-def said(name: str) -> refusal.Refusal:
+def refusal_of(name: str) -> refusal.Refusal:
     return read((RECORDED / f"{name}.stderr").read_text())
 
 
@@ -25,7 +25,7 @@ def planned(name: str) -> list[query_plan.Node]:
 
 
 def test_a_refusal_is_told_with_its_sqlstate_its_words_and_the_whole_statement() -> None:
-    refused = said("refused")
+    refused = refusal_of("refused")
     assert (refused.sqlstate, refused.statement) == ("21000", TWICE)
     assert refused.message == (
         "ERROR:  ON CONFLICT DO UPDATE command cannot affect row a second time\n"
@@ -34,7 +34,7 @@ def test_a_refusal_is_told_with_its_sqlstate_its_words_and_the_whole_statement()
 
 
 def test_a_notice_before_it_and_the_place_in_the_source_are_left_out() -> None:
-    raised = said("raised")
+    raised = refusal_of("raised")
     assert (raised.sqlstate, raised.message.splitlines()[:3]) == (
         "XX000",
         ["ERROR:  unexpected chunk number", "DETAIL:  why", "HINT:  what"],
@@ -43,7 +43,10 @@ def test_a_notice_before_it_and_the_place_in_the_source_are_left_out() -> None:
 
 
 def test_of_several_errors_the_last_is_the_one_that_psql_stopped_at() -> None:
-    assert (said("second-error").sqlstate, said("second-error").statement) == ("42703", "SELECT nothing FROM pg_class;")
+    assert (refusal_of("second-error").sqlstate, refusal_of("second-error").statement) == (
+        "42703",
+        "SELECT nothing FROM pg_class;",
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_what_names_no_statement_is_told_as_it_is(stderr: str, sqlstate: str, me
 
 
 def test_what_had_to_fail_and_did_with_another_sqlstate_fails_differently() -> None:
-    refused = said("refused")
+    refused = refusal_of("refused")
     assert not fails_differently(refused, "21000", TWICE), "as it should"
     assert fails_differently(refused, "23505", TWICE)
     assert fails_differently(

@@ -95,7 +95,7 @@ def test_the_form_decides_what_pages_show_first() -> None:
     assert headline_of(parameters(form="command", headline="own.rate")) == "own.rate"
 
 
-def said(*marks: str) -> str:
+def output(*marks: str) -> str:
     return "\n".join(marks) + "\n"
 
 
@@ -103,7 +103,7 @@ ONE = ("teiten begin 1 1", "Time: 1.250 ms", "teiten end 1 1 4")
 
 
 def test_the_times_of_a_parts_statements_are_added() -> None:
-    text = said(
+    text = output(
         *ONE, "teiten begin 1 2", "Time: 0.250 ms", "hello", "Time: 61000.500 ms (01:01.001)", "teiten end 1 2 0"
     )
     assert read_client(text, 3, "x").executions == (
@@ -113,18 +113,18 @@ def test_the_times_of_a_parts_statements_are_added() -> None:
 
 
 def test_a_query_that_was_cut_off_is_known() -> None:
-    client = read_client(said(*ONE, "teiten begin 1 2") + "Time: 3.", 1, "x")
+    client = read_client(output(*ONE, "teiten begin 1 2") + "Time: 3.", 1, "x")
     assert (len(client.executions), client.begun) == (1, (1, 2))
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        said("teiten end 1 1 4"),
-        said("teiten begin 1 1", "teiten begin 1 2"),
-        said("teiten begin 1 1", "Time: 1.0 ms", "teiten end 1 2 4"),
-        said("teiten begin 1 1", "teiten end 1 1 4"),
-        said("teiten begin 1 1", "Time: 1.0 ms", "teiten end 1 1 :ROW_COUNT"),
+        output("teiten end 1 1 4"),
+        output("teiten begin 1 1", "teiten begin 1 2"),
+        output("teiten begin 1 1", "Time: 1.0 ms", "teiten end 1 2 4"),
+        output("teiten begin 1 1", "teiten end 1 1 4"),
+        output("teiten begin 1 1", "Time: 1.0 ms", "teiten end 1 1 :ROW_COUNT"),
     ],
 )
 def test_what_psql_would_not_print_is_no_result(text: str) -> None:
@@ -156,14 +156,14 @@ def test_rows_that_differ_between_passes_are_a_gap_and_no_number() -> None:
         for turn in (1, 2)
         for n in (1, 2)
     ]
-    part = parse(reading({"client-1.stdout": said(*marks), "exit": "0\n"}, passes=2))
+    part = parse(reading({"client-1.stdout": output(*marks), "exit": "0\n"}, passes=2))
     assert part.failure == ""
     assert [gap.reason for gap in part.gaps] == ["query b returned from 1 to 2 rows: no count is kept"]
     assert [(m.label, m.value) for m in part.measurements if m.metric == "script.query.rows"] == [("a", 0)]
 
 
 def test_a_client_that_ends_early_without_an_error_is_a_failure() -> None:
-    part = parse(reading({"client-1.stdout": said(*ONE), "exit": "0\n"}))
+    part = parse(reading({"client-1.stdout": output(*ONE), "exit": "0\n"}))
     assert part.failure == "Client 1 ended after 1 of 2 queries, without an error."
     assert part.measurements == ()
 

@@ -80,28 +80,28 @@ def changed(given: Reading, files: dict[str, str]) -> Reading:
     return replace(given, files={**given.files, **files})
 
 
-def numbers(part: Part, metric: str) -> dict[str, float]:
+def values_of(part: Part, metric: str) -> dict[str, float]:
     return {m.label: m.value for m in part.measurements if m.metric == metric}
 
 
 def test_times_are_medians_over_passes_and_clients() -> None:
     part = parse(two_clients())
     assert part.failure == ""
-    assert numbers(part, "ssb.query.seconds") == pytest.approx({"q1.1": 0.25, "q3.1": 0.55})
-    assert numbers(part, "ssb.query.seconds.min") == pytest.approx({"q1.1": 0.1, "q3.1": 0.4})
-    assert numbers(part, "ssb.query.seconds.max") == pytest.approx({"q1.1": 0.4, "q3.1": 0.7})
-    assert numbers(part, "ssb.query.rows") == {"q1.1": 1, "q3.1": 2}
-    assert numbers(part, "ssb.pass.seconds") == pytest.approx({"": 0.8})  # 0.5, 0.9, 0.7, 1.1
-    assert numbers(part, "ssb.geometric_mean.seconds") == pytest.approx({"": math.sqrt(0.25 * 0.55)})
-    assert numbers(part, "ssb.executions") == {"": 8}
-    assert numbers(part, "ssb.queries_per_hour") == pytest.approx({"": 800})
+    assert values_of(part, "ssb.query.seconds") == pytest.approx({"q1.1": 0.25, "q3.1": 0.55})
+    assert values_of(part, "ssb.query.seconds.min") == pytest.approx({"q1.1": 0.1, "q3.1": 0.4})
+    assert values_of(part, "ssb.query.seconds.max") == pytest.approx({"q1.1": 0.4, "q3.1": 0.7})
+    assert values_of(part, "ssb.query.rows") == {"q1.1": 1, "q3.1": 2}
+    assert values_of(part, "ssb.pass.seconds") == pytest.approx({"": 0.8})  # 0.5, 0.9, 0.7, 1.1
+    assert values_of(part, "ssb.geometric_mean.seconds") == pytest.approx({"": math.sqrt(0.25 * 0.55)})
+    assert values_of(part, "ssb.executions") == {"": 8}
+    assert values_of(part, "ssb.queries_per_hour") == pytest.approx({"": 800})
 
 
 def test_workers_are_counted_by_query_and_by_execution() -> None:
     part = parse(two_clients())
-    assert numbers(part, "ssb.workers.planned") == {"": 16, "q1.1": 8, "q3.1": 8}
-    assert numbers(part, "ssb.workers.launched") == {"": 12, "q1.1": 6, "q3.1": 6}
-    assert numbers(part, "ssb.workers.share") == {"1": 50, "2": 50}
+    assert values_of(part, "ssb.workers.planned") == {"": 16, "q1.1": 8, "q3.1": 8}
+    assert values_of(part, "ssb.workers.launched") == {"": 12, "q1.1": 6, "q3.1": 6}
+    assert values_of(part, "ssb.workers.share") == {"1": 50, "2": 50}
     [executions] = [document for document in part.documents if document.kind == "executions"]
     assert executions.content[0] == {
         "client": 1,
@@ -125,7 +125,7 @@ def test_workers_that_cannot_be_checked_are_not_told(file: str, text: str, reaso
     part = parse(changed(two_clients(), {file: text}))
     [gap] = part.gaps
     assert reason in gap.reason
-    assert not numbers(part, "ssb.workers.launched") and numbers(part, "ssb.pass.seconds")
+    assert not values_of(part, "ssb.workers.launched") and values_of(part, "ssb.pass.seconds")
 
 
 def test_clients_that_the_server_let_run_nothing_have_no_pass_under_explain_that_was_none() -> None:
@@ -134,25 +134,25 @@ def test_clients_that_the_server_let_run_nothing_have_no_pass_under_explain_that
     part = parse(changed(given, nothing))
     assert part.failure
     assert not [document for document in part.documents if document.kind == "explained"]
-    assert not numbers(part, "ssb.explained.launched")
+    assert not values_of(part, "ssb.explained.launched")
 
 
 def test_workers_of_the_pass_under_explain_are_told_by_query_and_by_execution() -> None:
     part = parse(without_messages())
     assert part.gaps == ()
-    assert numbers(part, "ssb.explained.planned") == {"": 8, "q1.1": 4, "q3.1": 4}
-    assert numbers(part, "ssb.explained.launched") == {"": 4, "q1.1": 2, "q3.1": 2}
-    assert numbers(part, "ssb.explained.share") == {"0": 25, "1": 50, "2": 25}
+    assert values_of(part, "ssb.explained.planned") == {"": 8, "q1.1": 4, "q3.1": 4}
+    assert values_of(part, "ssb.explained.launched") == {"": 4, "q1.1": 2, "q3.1": 2}
+    assert values_of(part, "ssb.explained.share") == {"0": 25, "1": 50, "2": 25}
     [document] = [document for document in part.documents if document.kind == "explained"]
     assert document.content[1] == {"client": 1, "query": "q3.1", "planned": 2, "launched": 1}
-    assert numbers(part, "ssb.workers.planned") == {"": 16, "q1.1": 8, "q3.1": 8}
+    assert values_of(part, "ssb.workers.planned") == {"": 16, "q1.1": 8, "q3.1": 8}
 
 
 def test_workers_of_the_timed_executions_are_known_by_the_servers_counters_alone() -> None:
-    assert not numbers(parse(without_messages()), "ssb.workers.launched")
+    assert not values_of(parse(without_messages()), "ssb.workers.launched")
     part = parse(without_messages(**{"parallel_workers.json": counted(16, 9)}))
-    assert numbers(part, "ssb.workers.launched") == {"": 9}
-    assert not numbers(part, "ssb.workers.share")
+    assert values_of(part, "ssb.workers.launched") == {"": 9}
+    assert not values_of(part, "ssb.workers.share")
     [executions] = [document for document in part.documents if document.kind == "executions"]
     assert "workers_launched" not in executions.content[0]
     assert part.gaps == ()
@@ -170,8 +170,8 @@ def test_counters_of_something_else_are_a_gap(counters: str, reason: str) -> Non
     part = parse(without_messages(**{"parallel_workers.json": counters}))
     [gap] = part.gaps
     assert reason in gap.reason
-    assert not numbers(part, "ssb.workers.launched")
-    assert numbers(part, "ssb.explained.launched")[""] == 4
+    assert not values_of(part, "ssb.workers.launched")
+    assert values_of(part, "ssb.explained.launched")[""] == 4
 
 
 def test_damaged_counters_are_no_number() -> None:
@@ -184,7 +184,7 @@ def test_workers_that_nobody_explained_are_a_gap() -> None:
     part = parse(replace(given, parameters={**given.parameters, "explain": False}))
     [gap] = part.gaps
     assert "no query was explained" in gap.reason
-    assert not numbers(part, "ssb.workers.launched") and numbers(part, "ssb.pass.seconds")
+    assert not values_of(part, "ssb.workers.launched") and values_of(part, "ssb.pass.seconds")
 
 
 def test_one_client_has_its_workers_in_its_plans() -> None:
@@ -195,8 +195,8 @@ def test_one_client_has_its_workers_in_its_plans() -> None:
         "parallel_workers.json": counted(2, 1),
     }
     part = parse(reading(files, queries="q1.1", explain=True))
-    assert numbers(part, "ssb.explained.share") == {"2": 100}
-    assert numbers(part, "ssb.workers.launched") == {"": 1}
+    assert values_of(part, "ssb.explained.share") == {"2": 100}
+    assert values_of(part, "ssb.workers.launched") == {"": 1}
 
 
 @pytest.mark.parametrize("version", ["12", "17"])
@@ -209,9 +209,9 @@ def test_the_servers_messages_agree_with_its_explain(version: str) -> None:
         "clients/1.exit": "0",
     }
     part = parse(reading(files, queries="q1.1, q2.1"))
-    assert numbers(part, "ssb.workers.launched") == {"": 4, "q1.1": 2, "q2.1": 2}
+    assert values_of(part, "ssb.workers.launched") == {"": 4, "q1.1": 2, "q2.1": 2}
     assert [d.label for d in part.documents if d.kind == "plan"] == ["q1.1", "q2.1"]
-    assert numbers(part, "ssb.jit.seconds")[""] == 0
+    assert values_of(part, "ssb.jit.seconds")[""] == 0
     assert part.gaps == ()
 
 
@@ -241,9 +241,9 @@ def test_a_query_that_fails_is_named_with_the_servers_words() -> None:
     assert part.failure == (
         "q3.1 (client 2, pass 1): ERROR:  could not resize shared memory segment\nCONTEXT:  parallel worker"
     )
-    assert numbers(part, "ssb.query.seconds") == pytest.approx({"q1.1": 0.15})
+    assert values_of(part, "ssb.query.seconds") == pytest.approx({"q1.1": 0.15})
     for metric in ("ssb.pass.seconds", "ssb.geometric_mean.seconds", "ssb.queries_per_hour", "ssb.workers.share"):
-        assert numbers(part, metric) == {}
+        assert values_of(part, metric) == {}
 
 
 def test_a_server_that_is_gone_is_told_in_psqls_words() -> None:
@@ -260,7 +260,7 @@ def test_a_client_that_was_killed_fails_the_trial() -> None:
 
 def test_a_deadline_fails_the_trial() -> None:
     part = parse(changed(two_clients(), {"timed_out": "the deadline ended it\n"}))
-    assert "deadline" in part.failure and not numbers(part, "ssb.pass.seconds")
+    assert "deadline" in part.failure and not values_of(part, "ssb.pass.seconds")
 
 
 def test_answers_that_differ_fail_the_trial_and_their_query_has_no_number() -> None:
@@ -268,8 +268,8 @@ def test_answers_that_differ_fail_the_trial_and_their_query_has_no_number() -> N
     text = given.files["clients/2.stdout"].replace("x|1", "x|2", 1)
     part = parse(changed(given, {"clients/2.stdout": text}))
     assert part.failure == "q3.1 was answered differently: client 1, pass 1, and client 2, pass 1 (2 and 2 rows)"
-    assert list(numbers(part, "ssb.query.seconds")) == ["q1.1"]
-    assert numbers(part, "ssb.pass.seconds") == {}
+    assert list(values_of(part, "ssb.query.seconds")) == ["q1.1"]
+    assert values_of(part, "ssb.pass.seconds") == {}
 
 
 @pytest.mark.parametrize(
@@ -335,13 +335,13 @@ def test_values_that_make_no_sense_are_refused(name: str, value: Any) -> None:
 def test_a_table_that_is_not_what_the_plan_asks_for_is_found() -> None:
     wanted = DEFAULTS | {"scale_factor": 0.01, "indexes": "keys"}
     rows = {"customer": 300, "supplier": 100, "part": 2000, "date": 2556, "lineorder": 60_123}
-    found: list[dict[str, Any]] = [
+    tables: list[dict[str, Any]] = [
         {"name": name, "loaded": load_comment(wanted, count), "indexes": 1} for name, count in rows.items()
     ]
-    assert all(check.passed for check in checks(wanted, found))
-    assert not all(check.passed for check in checks(wanted | {"seed": 2}, found))
-    found[4] |= {"loaded": load_comment(wanted, 105_001)}
-    found[0] |= {"loaded": None, "indexes": 0}
-    broken = [check.name for check in checks(wanted, found) if not check.passed]
+    assert all(check.passed for check in checks(wanted, tables))
+    assert not all(check.passed for check in checks(wanted | {"seed": 2}, tables))
+    tables[4] |= {"loaded": load_comment(wanted, 105_001)}
+    tables[0] |= {"loaded": None, "indexes": 0}
+    broken = [check.name for check in checks(wanted, tables) if not check.passed]
     assert broken == ["ssb.customer", "ssb.customer.indexes", "ssb.lineorder"]
-    assert len([check for check in checks(wanted, found[1:]) if not check.passed]) == 3
+    assert len([check for check in checks(wanted, tables[1:]) if not check.passed]) == 3

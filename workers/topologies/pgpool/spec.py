@@ -179,7 +179,7 @@ def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Pro
         yield Problem("client_sets", what, "Set it to one, or have no failover.")
 
 
-def too_many(parameters: Mapping[str, Scalar], clients: int) -> Iterator[Problem]:
+def limit_problems(parameters: Mapping[str, Scalar], clients: int) -> Iterator[Problem]:
     """Yield a Problem for more clients than pgpool-II serves at once: the rest would wait, and pgbench too."""
     limit = int(parameters["num_init_children"])
     if parameters["through"] == PGPOOL and 0 < limit < clients:
@@ -219,7 +219,7 @@ SPEC = TopologySpec(
     nodes=nodes,
     targets=targets,
     problems=problems,
-    too_many=too_many,
+    limit_problems=limit_problems,
     collectors_of=collectors,
     programs={POOLER: (PROGRAM,)},
     loses_until_s=loses_until_s,

@@ -71,29 +71,29 @@ class CheckContext:
         await self.database.run(_ITEMS, rows=len(rows))
         return rows
 
-    def expect_rows(self, what: str, expected: Iterable[object], found: Iterable[str], *, statement: str) -> None:
+    def expect_rows(self, what: str, expected: Iterable[object], actual: Iterable[str], *, statement: str) -> None:
         """Compare two sets of rows, whatever their order. Raises Differs.
 
-        statement: that returned `found`."""
+        statement: that returned `actual`."""
         expected_rows = [str(row) for row in expected]
-        if differences := difference(expected_rows, found):
+        if differences := difference(expected_rows, actual):
             raise Differs(f"{_capital(what)}: {differences}.", statement=statement)
         self.compared.append(f"{what}: {len(expected_rows)} rows")
 
-    def expect_value(self, what: str, expected: object, found: object, *, statement: str) -> None:
+    def expect_value(self, what: str, expected: object, actual: object, *, statement: str) -> None:
         """Compare two single values. Raises Differs.
 
-        statement: that returned `found`."""
-        if str(expected) != str(found):
-            raise Differs(f"{_capital(what)}: expected {expected}, found {found}.", statement=statement)
+        statement: that returned `actual`."""
+        if str(expected) != str(actual):
+            raise Differs(f"{_capital(what)}: expected {expected}, found {actual}.", statement=statement)
         self.compared.append(f"{what}: {expected}")
 
-    def expect_answers(self, what: str, expected: Sequence[str], found: Sequence[str], *, statement: str) -> None:
+    def expect_answers(self, what: str, expected: Sequence[str], actual: Sequence[str], *, statement: str) -> None:
         """Compare answers of which some are SQLSTATEs. An SQLSTATE other than the expected one fails differently.
         Raises Differs for any other difference."""
-        others = other_sqlstates(expected, found)
+        others = other_sqlstates(expected, actual)
         if not others:
-            return self.expect_value(what, " ".join(expected), " ".join(found), statement=statement)
+            return self.expect_value(what, " ".join(expected), " ".join(actual), statement=statement)
         words = ", ".join(f"SQLSTATE {actual} where {due} is due" for due, actual in others)
         self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, f"{_capital(what)}: {words}.", statement, others[0][1]))
 

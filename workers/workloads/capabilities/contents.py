@@ -38,9 +38,9 @@ def texts(rows: Iterable[object]) -> list[str]:
     return [str(row) for row in rows]
 
 
-def difference(expected: Iterable[str], found: Iterable[str]) -> str:
+def difference(expected: Iterable[str], actual: Iterable[str]) -> str:
     """Describe how two contents differ, whatever their order, with some of the rows; '' where they are equal."""
-    expected_rows, actual_rows = Counter(expected), Counter(found)
+    expected_rows, actual_rows = Counter(expected), Counter(actual)
     missing, surplus = (
         sorted((expected_rows - actual_rows).elements()),
         sorted((actual_rows - expected_rows).elements()),

@@ -22,7 +22,7 @@ def test_one_hash_stands_for_all_layers_in_any_order() -> None:
 def test_attempts_stored_before_get_the_same_hash_from_the_migration() -> None:
     made = factories.finished_run()
     stored = dict(models.Attempt.objects.values_list("pk", "environment"))
-    assert all(len(found) == 64 for found in stored.values())
+    assert all(len(digest) == 64 for digest in stored.values())
     models.Attempt.objects.update(environment="")
     with connection.cursor() as cursor:
         cursor.execute(import_module("results.migrations.0003_comparisons").ENVIRONMENTS)

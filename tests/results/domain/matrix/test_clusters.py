@@ -137,7 +137,7 @@ def names(spec: TrialSpec, agent: str = "db1", known: dict[str, KnownHost] | Non
 def test_each_thing_that_tells_clusters_apart_gives_another_name() -> None:
     other = replace(REF, bin_dir="/opt/16b/bin")
     standby = {"client": "load", "primary": "db1", "standby1": "db1"}
-    found = [
+    folder_sets = [
         names(SPEC),
         names(replace(SPEC, initdb=("--wal-segsize=64",))),
         names(replace(SPEC, installation=other)),
@@ -148,8 +148,8 @@ def test_each_thing_that_tells_clusters_apart_gives_another_name() -> None:
         names(replace(SPEC, topology="streaming", agents=standby)),
         names(replace(SPEC, topology="pgpool", topology_parameters={"mode": "native_replication"}, agents=standby)),
     ]
-    assert [len(one) for one in found] == [1] * 7 + [2, 2]
-    everything = [name for one in found for name in one]
+    assert [len(one) for one in folder_sets] == [1] * 7 + [2, 2]
+    everything = [name for one in folder_sets for name in one]
     assert len(set(everything)) == len(everything)
     assert all(is_folder_name(name) for name in everything)
 

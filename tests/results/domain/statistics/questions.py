@@ -23,8 +23,8 @@ def simulated(count, n, *, cv, effect=0.0, run=1, seed=1, block=0.0, noise=None,
     block: standard deviation of what the values of a block share.
     noise: (random, shape) → noise of unit variance; normal without it."""
     random = np.random.default_rng([seed, n, round(1e4 * cv), round(1e4 * effect), run])
-    drawn = noise or (lambda random, shape: random.normal(0, 1, shape))
-    base, other = (cv * drawn(random, (count, n)) for _ in range(2))
+    generator = noise or (lambda random, shape: random.normal(0, 1, shape))
+    base, other = (cv * generator(random, (count, n)) for _ in range(2))
     shared = random.normal(0, block, (count, n)) if block else 0
     base, other = np.exp(base + shared), (1 + effect) * np.exp(other + shared)
     return [

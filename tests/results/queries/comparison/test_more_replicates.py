@@ -24,7 +24,7 @@ def wavering() -> models.Run:
     return run
 
 
-def asked(comparison: Comparison) -> list[int | None]:
+def more_needed(comparison: Comparison) -> list[int | None]:
     return [p.verdict.more for p in comparison.points if p.verdict and p.verdict.kind is Kind.TOO_FEW]
 
 
@@ -34,7 +34,7 @@ def test_the_noise_of_the_agents_aa_run_says_how_many_more() -> None:
     (one,) = noise
     needed = replicates_needed(one.spread, EFFECT)
     assert needed is not None
-    assert asked(comparison) == [needed - 3] * 2
+    assert more_needed(comparison) == [needed - 3] * 2
     assert (one.run_id, one.aa_run_id) == (run.pk, aa_run.pk)
     assert sorted(row.spread for row in models.Noise.objects.filter(metric="tps"))[0] <= one.spread
 
@@ -44,7 +44,7 @@ def test_noise_that_no_plan_can_overcome_leaves_no_number() -> None:
     plain = compare(Selection((run.pk,)))
     comparison, (one,) = by_noise(plain)
     assert (one.aa_run_id, replicates_needed(one.spread, EFFECT)) == (aa_run.pk, None)
-    assert any(asked(plain)) and not any(asked(comparison))
+    assert any(more_needed(plain)) and not any(more_needed(comparison))
 
 
 def test_where_that_asks_for_no_more_the_replicates_say_it() -> None:
@@ -72,7 +72,7 @@ def test_values_per_transaction_spread_otherwise() -> None:
         for trial in run.trials.select_related("attempt")
     )
     comparison = compare(Selection((run.pk,), per="transaction"))
-    assert asked(comparison)
+    assert more_needed(comparison)
     assert by_noise(comparison) == (comparison, ())
 
 

@@ -74,7 +74,7 @@ def test_versions_alone_differ_as_intended(run: models.Run) -> None:
     assert one.intended == (("installation", "postgresql-16.9", "postgresql-18.1"),)
     assert (one.cells, one.comparable, keys(comparison)) == (2, 2, [set()])
     assert one.difference.same > 400
-    assert [reported.key for reported in one.told] == ["data_checksums"]
+    assert [reported.key for reported in one.notable] == ["data_checksums"]
     assert Kind.NOT_COMPARABLE not in verdicts(comparison)
 
 
@@ -83,7 +83,7 @@ def test_another_kernel_withholds_every_verdict_and_no_number(run: models.Run) -
     comparison = compared(run)
     (one,) = comparison.environment
     assert (one.comparable, keys(comparison)) == (0, [{"release"}])
-    assert next((reported.key, reported.nodes, reported.matters) for reported in one.told) == (
+    assert next((reported.key, reported.nodes, reported.matters) for reported in one.notable) == (
         "release",
         ("primary",),
         True,
@@ -109,7 +109,7 @@ def test_a_replicate_on_another_kernel_is_told_as_varying_within_its_side(run: m
     trial = next(t for t in environments.done(run) if t.configuration.dimensions["major"] == "16")
     environments.ran_in(trial.attempt, environments.layers(16, facts=KERNEL))
     (one,) = compared(run).environment
-    (release,) = [reported for reported in one.told if reported.key == "release"]
+    (release,) = [reported for reported in one.notable if reported.key == "release"]
     assert len(release.left) == 2 and len(release.right) == 1
 
 
