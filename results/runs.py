@@ -276,7 +276,7 @@ def extend(blocks_before: Mapping[int, int], blocks: int, actor: str) -> None:
     """
     for run_id, before in sorted(blocks_before.items()):
         if (now := lock(run_id).blocks) != before:
-            what = f"Run {run_id} has {now} blocks by now, and not {before}."
+            what = f"Run {run_id} has {now} replicates by now, not {before}."
             raise StateError(what, why="Somebody has added some.", todo="Look again at what more of them would take.")
         add_blocks(run_id, blocks, actor)
 

@@ -141,7 +141,7 @@ def test_the_comparison_follows_its_controls_and_its_address_reproduces_it(
     page = watched.open(f"/compare/?run={run.pk}")
     page.wait_for_selector(DRAWN)
     page.select_option("#metric", "latency.p99")
-    expect(page.locator("#figure-title")).to_contain_text("Latency, 99th percentile")
+    expect(page.locator("#figure-title")).to_contain_text("p99 latency")
     page.select_option("#baseline", "postgresql-18.1")
     expect(page.locator("table.compare thead th").last).to_contain_text("baseline")
     page.locator("label.chip", has=page.locator('[name="filter.clients"][value="4"]')).click()

@@ -96,7 +96,7 @@ def test_everything_works_by_the_keyboard(watched: Watched, run: models.Run) -> 
     page.locator("#metric").focus()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
-    expect(page.locator("#figure-title")).to_contain_text("Latency, 99th percentile")
+    expect(page.locator("#figure-title")).to_contain_text("p99 latency")
     page.locator("[data-cell]").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("tr.details a[href^='/trials/']")).to_have_count(3)

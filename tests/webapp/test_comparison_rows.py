@@ -6,26 +6,24 @@ from html.parser import HTMLParser
 
 from django.template.loader import render_to_string
 
-from results.domain.statistics.verdict import Kind, Verdict
 from tests.page_text import as_read
 from webapp.compare.table import Bar, Cell, Section, Table, TableRow
 
 NASTY = """<b onclick="x">&'"""
-VERDICT = Verdict(Kind.TOO_FEW, 1.5, 1.2, 1.8, 0.1, 0.1, 3, 3, 0, 0.5, 4, 0.02)
 
 
 def cell(**changes: object) -> Cell:
     given = {
         "value": NASTY,
-        "ratio": 1.5,
-        "verdict": VERDICT,
+        "ratio": "×1.500",
+        "kind": "too-few",
         "words": NASTY,
-        "bar": Bar(40.0, 20.0, 50.0),
+        "interval": NASTY,
+        "bar": Bar("40.0", "20.0", "50.0"),
         "dots": "M0 6h0M100 6h0",
-        "n": 2,
+        "count": "n=2, 1 outlier",
         "place": f'at="&of={NASTY}',
         "mixed": True,
-        "outliers": 1,
         "lacks": NASTY,
     }
     return Cell(**given | changes)
@@ -33,7 +31,7 @@ def cell(**changes: object) -> Cell:
 
 def rows(*cells: Cell | None) -> str:
     row = TableRow(NASTY, 0, True, cells)
-    table = Table("tps", ((0, "16", "16"),), "16", (Section("", (row,), ()),), 49.0, 2.0, True, False)
+    table = Table("tps", ((0, "16", "16"),), "16", (Section("", (row,), ()),), "49.0", "2.0", True, False)
     context = {"table": table, "section_number": 1, "row": row, "query": f'run=1&x="{NASTY}'}
     return as_read(render_to_string("comparison/_row.html", context))
 
@@ -66,10 +64,10 @@ def test_no_text_becomes_markup() -> None:
 
 def test_a_cell_says_what_is_special_about_it() -> None:
     assert "n=2, 1 outlier<" in rows(cell(lacks=""))
-    assert "n=2<" in rows(cell(outliers=0, lacks=""))
-    assert "n=2, <small>about 4 more<" in rows(cell(outliers=0, lacks="about 4 more"))
+    assert "n=2<" in rows(cell(count="n=2", lacks=""))
+    assert "n=2, <small>about 4 more<" in rows(cell(count="n=2", lacks="about 4 more"))
     assert "mixed" not in rows(cell(mixed=False))
-    assert 'class="cell base"' in rows(cell(ratio=None, verdict=None))
+    assert 'class="cell base"' in rows(cell(ratio="", kind=""))
 
 
 def test_a_verdict_is_no_button() -> None:

@@ -222,7 +222,7 @@ def _replicate_trace(
         "y": json_numbers([replicate.value / divisor for replicate in replicates]),
         "text": [f"{r.block}, an outlier" if r.outlier else r.block for r in replicates],
         "customdata": [trial_url(replicate.trial_id) for replicate in replicates],
-        "hovertemplate": f"{escape(line.name)}<br><b>%{{y:,.4~r}} {shown}</b> · block %{{text}}<extra></extra>",
+        "hovertemplate": f"{escape(line.name)}<br><b>%{{y:,.4~r}} {shown}</b> · replicate %{{text}}<extra></extra>",
         "marker": {"symbol": symbol, "size": size, "color": colour(line.index, 62)},
     }
 

@@ -236,7 +236,7 @@ def processors(looks: Sequence[Look]) -> Figure | None:
                 if (values := _values(look.side, name, node))
             ]
             rows.append((f"{look.name}, {node}", states))
-    return _shares(rows, "% of the processors' time") if rows else None
+    return _shares(rows, "% of CPU time") if rows else None
 
 
 def waiting(looks: Sequence[Look]) -> Figure | None:

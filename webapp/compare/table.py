@@ -19,6 +19,7 @@ from results.queries.comparison.baselines import REFERENCE
 from results.queries.comparison.cells import Key
 from results.queries.comparison.compare import Comparison, Point, Summary
 from webapp.compare.words import names_of, panel_name
+from webapp.templatetags.teiten import interval, ratio, with_outliers
 
 WIDTH = 100.0  # of the bars' drawing, whatever its size on the page
 TALL = 40  # rows from which the table scrolls in its own box
@@ -26,35 +27,36 @@ TALL = 40  # rows from which the table scrolls in its own box
 
 @dataclass(frozen=True)
 class Bar:
-    """An interval of ratios on the table's common logarithmic scale; 1 stands in the middle, at 50. All from 0 to
-    100."""
+    """An interval of ratios on the table's common logarithmic scale, as texts of numbers from 0 to 100; 1 stands in the
+    middle, at 50."""
 
-    low: float
-    width: float
-    middle: float
+    low: str
+    width: str
+    middle: str
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of the table, as it is shown.
+    """One cell of the table as texts: a page has up to a thousand.
 
-    ratio: of the statistic that is shown.
+    ratio: of the statistic that is shown; '' of a baseline.
+    kind, words, interval: of its verdict; '' where it has none.
     bar: of the ratio of geometric means.
-    words: of its verdict.
+    dots: path of its replicates, between its row's smallest and largest; '' of a single one.
+    count: of its replicates and outliers.
     place: the query that names it.
-    dots: path of its replicates, between its row's smallest and largest.
-    lacks: what would decide an undecided one, in words."""
+    lacks: what would decide an undecided one."""
 
     value: str
-    ratio: float | None
-    verdict: Verdict | None
+    ratio: str
+    kind: str
     words: str
+    interval: str
     bar: Bar | None
     dots: str
-    n: int
+    count: str
     place: str
     mixed: bool
-    outliers: int
     lacks: str
 
 
@@ -106,8 +108,8 @@ class Table:
     series: tuple[tuple[int, str, str], ...]
     baseline: str
     sections: tuple[Section, ...]
-    margin_at: float
-    margin_width: float
+    margin_at: str
+    margin_width: str
     compared: bool
     tall: bool
 
@@ -128,8 +130,8 @@ def table(comparison: Comparison) -> Table:
         series=tuple((index, series, names[series]) for index, series in enumerate(comparison.series)),
         baseline=comparison.selection.baseline,
         sections=sections,
-        margin_at=round(WIDTH / 2 - margin, 1),
-        margin_width=round(2 * margin, 1),
+        margin_at=f"{WIDTH / 2 - margin:.1f}",
+        margin_width=f"{2 * margin:.1f}",
         compared=any(point.ratio is not None for point in comparison.points),
         tall=sum(len(section.rows) for section in sections) > TALL,
     )
@@ -198,20 +200,25 @@ def _cells(points: Sequence[Point | None], divisor: float, reach: float) -> tupl
 
 
 def _cell(point: Point, divisor: float, reach: float, low: float, high: float) -> Cell:
-    positions = [50.0 if high == low else 100 * (replicate.value - low) / (high - low) for replicate in point.values]
+    verdict = point.verdict
     return Cell(
         value=format_number(point.value / divisor),
-        ratio=point.ratio if point.base != point.key else None,
-        verdict=point.verdict,
-        words=point.verdict.kind.words if point.verdict else "",
-        bar=_bar(point.verdict, reach),
-        dots="".join(f"M{place:.0f} 6h0" for place in positions),
-        n=point.n,
+        ratio=ratio(point.ratio) if point.base != point.key else "",
+        kind=verdict.kind.value if verdict else "",
+        words=verdict.kind.words if verdict else "",
+        interval=interval(verdict) if verdict else "",
+        bar=_bar(verdict, reach),
+        dots=_dots(point, low, high) if point.n > 1 else "",
+        count=with_outliers(point.n, len(point.outliers)),
         place=place_of(point),
         mixed=point.configurations > 1,
-        outliers=len(point.outliers),
-        lacks=lacking(point.verdict) if point.verdict else "",
+        lacks=lacking(verdict) if verdict else "",
     )
+
+
+def _dots(point: Point, low: float, high: float) -> str:
+    positions = [50.0 if high == low else 100 * (replicate.value - low) / (high - low) for replicate in point.values]
+    return "".join(f"M{position:.0f} 6h0" for position in positions)
 
 
 def lacking(verdict: Verdict) -> str:
@@ -239,7 +246,7 @@ def _bar(verdict: Verdict | None, reach: float) -> Bar | None:
         return min(max(WIDTH / 2 * (1 + math.log(ratio) / reach), 0.0), WIDTH)
 
     low, high = at(verdict.low), at(verdict.high)
-    return Bar(round(low, 1), round(max(high - low, 0.6), 1), round(at(verdict.ratio), 1))
+    return Bar(f"{low:.1f}", f"{max(high - low, 0.6):.1f}", f"{at(verdict.ratio):.1f}")
 
 
 def _total(summary: Summary | None, cells: Sequence[Point], comparison: Comparison) -> Total | None:

@@ -181,7 +181,7 @@ def watch(request: HttpRequest, plan_id: int) -> HttpResponse:
         raise PermissionDenied("A webhook is set by an administrator.")
     stored = models.Plan.objects.get(pk=plan_id)
     alerts.watch(stored, channel, target, user=person(request), actor=actor(request))
-    messages.success(request, f"{target} is told of runs that end from now on.")
+    messages.success(request, f"{target} is notified of runs that end from now on.")
     return redirect("plans:detail", plan_id)
 
 
@@ -285,7 +285,7 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Mend that line.")]) from error
+        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Correct that line.")]) from error
 
 
 def _moment(text: str) -> datetime | None:

@@ -62,13 +62,13 @@ class Clause:
 
 
 _BEGINS = {
-    "moved": "With it moved:",
+    "moved": "Changed with it:",
     "same": "No change, within each one's margin:",
     "open": "Undecided, with how far chance reaches:",
     "none": "None in either:",
     "withheld": "Different, but not comparable:",
 }
-_NOTHING_MOVED = Clause("Of what else was measured, nothing is known to have moved with it.")
+_NOTHING_MOVED = Clause("Of what else was measured, nothing is known to have changed with it.")
 
 
 def clauses(sentence: Sentence) -> list[Clause]:
@@ -175,8 +175,8 @@ def parts(looks: Sequence[Look], changes: Sequence[MetricChange]) -> dict[str, P
     return {
         "time": Part(charts.over_time(looks), gaps(_has_series, "the rate of each second", "")),
         "density": Part(charts.density(looks), gaps(_has_latencies, "the latency of every transaction", "latency_log")),
-        "cpu": Part(charts.processors(looks), gaps(has_busy, "what the processors did", "sar")),
-        "waits": Part(charts.waiting(looks), gaps(has_waits, "what the sessions waited for", "pg_stat")),
+        "cpu": Part(charts.processors(looks), gaps(has_busy, "CPU usage", "sar")),
+        "waits": Part(charts.waiting(looks), gaps(has_waits, "wait events of sessions", "pg_stat")),
         "costs": Part(
             charts.costs(costs, looks, trial_url), gaps(has_wal, "how much WAL and how many blocks", "pg_stat")
         ),
@@ -242,7 +242,7 @@ def _why_not(side: Side, gaps: Sequence[Gap], what: str, collector: str) -> str:
     elif not side.watched_by(collector):
         why = f"the plan had no collector {collector}."
     else:
-        why = f"the collector {collector} told nothing of it."
+        why = f"the collector {collector} recorded nothing of it."
     return f"{what}: not known, {why}"
 
 

@@ -317,7 +317,7 @@ def read(text: str) -> tuple[HostFactor, ...]:
     try:
         mapping = toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DefinitionError([Problem("toml", f"This is not TOML: {error}.", "Mend that line.")]) from error
+        raise DefinitionError([Problem("toml", f"This is not TOML: {error}.", "Correct that line.")]) from error
     factors: list[HostFactor] = []
     wrong: list[Problem] = (
         [] if mapping else [Problem("toml", "It defines no host factor.", "Write [name] above each.")]

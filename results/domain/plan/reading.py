@@ -36,7 +36,7 @@ def read(text: str, kinds: Kinds) -> Plan:
     try:
         mapping = toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Mend that line.")]) from error
+        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Correct that line.")]) from error
     return from_mapping(mapping, kinds)
 
 

@@ -168,7 +168,7 @@ def read_all(folder: Path, kinds: Kinds) -> Recipes:
             if TABLE in mapping:
                 plans.append(from_toml(path.stem, mapping, kinds))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            problem = Problem("TOML", f"The file is not TOML: {error}.", "Mend that line.")
+            problem = Problem("TOML", f"The file is not TOML: {error}.", "Correct that line.")
             broken.append(BrokenRecipe(path.stem, PlanError([problem])))
         except PlanError as error:
             broken.append(BrokenRecipe(path.stem, error))

@@ -95,7 +95,7 @@ PLAIN = {
     "latency.mean": "",
     "latency.p50": "median latency",
     "latency.p95": "",
-    "latency.p99": "99th percentile of latency",
+    "latency.p99": "p99 latency",
     "latency.p99.9": "",
     "latency.max": "",
     "buffers.hit_ratio": "",

@@ -141,7 +141,7 @@ def percentile_choice(name: str, choices: Sequence[MetricChoice]) -> MetricChoic
             why="Percentiles are computed from the latencies of single transactions, and none were logged.",
             todo=f"Plan with the collector latency_log. There are {', '.join(choice.name for choice in choices)}.",
         )
-    label = f"Latency, {percent:f} % of transactions within"
+    label = f"p{percent:f} latency"
     help_ = "Computed from the exact latencies of every trial."
     return replace(stored[near], name=name, label=label, help=help_, nodes=("",), headlines=0)
 

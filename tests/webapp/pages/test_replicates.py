@@ -48,7 +48,7 @@ def test_who_sends_it_twice_adds_once(done: models.Run, member: Client) -> None:
     assert member.post("/runs/blocks/", sent)["Location"] == f"/runs/{done.pk}/"
     again = member.post("/runs/blocks/", sent)
     assert again.status_code == 409
-    assert f"Run {done.pk} has 4 blocks by now, and not 2." in page_text(again)
+    assert f"Run {done.pk} has 4 replicates by now, not 2." in page_text(again)
     assert done.trials.count() == 16
 
 

@@ -52,7 +52,7 @@ def test_the_sentence_on_top_says_what_moved_and_what_did_not(run: models.Run, s
     text = text_of(stranger, f"/compare/why/?run={run.pk}&at=1")
     message = words(text.split('class="lead said"')[1].partition("</div>")[0])
     assert "postgresql-18.1 has 1,128 tps, ×1.125 of postgresql-16.9, which has 1,003 tps." in message
-    assert "With it moved:" in message
+    assert "Changed with it:" in message
     assert "CPU per transaction −11.1 %" in message
     assert "WAL +10.0 %" in message
     assert "No change, within each one's margin: blocks hit." in message
@@ -154,10 +154,10 @@ def test_what_was_not_gathered_is_said_in_words(run: models.Run, stranger: Clien
     message = words(text)
     assert "the rate of each second: not known, the workload does not tell it." in message
     assert (
-        "postgresql-18.1: the latency of every transaction: not known, the collector latency_log told nothing of it."
+        "postgresql-18.1: the latency of every transaction: not known, the collector latency_log recorded nothing"
         in message
     )
-    assert "postgresql-16.9 and postgresql-18.1: what the sessions waited for: not known" in message
+    assert "postgresql-16.9 and postgresql-18.1: wait events of sessions: not known" in message
     assert "sar on client, trials" in message
     assert "sar is not installed" in message
     assert 'id="plans"' not in text

@@ -22,7 +22,7 @@ METRICS = (
             percentile_name(p),
             "us",
             Better.LOWER,
-            f"Latency, {p:g} % of transactions within",
+            f"p{p:g} latency",
             _HELP,
             _noise(p),
         )

@@ -91,7 +91,7 @@ def test_the_sentence_tells_what_moved_from_what_did_not_and_what_is_open() -> N
     text = sentence(metric_changes(base, other, METRICS))
     assert [one.said for one in text.moved] == ["WAL"]
     assert [one.said for one in text.same] == ["CPU per transaction"]
-    assert [one.said for one in text.open] == ["99th percentile of latency"]
+    assert [one.said for one in text.open] == ["p99 latency"]
     assert [one.said for one in text.none] == ["blocks read"]
     (p99,) = text.open
     assert p99.verdict.low is not None and p99.verdict.high is not None and p99.reach is not None
