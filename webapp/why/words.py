@@ -238,7 +238,7 @@ def _why_not(side: Side, gaps: Sequence[Gap], what: str, collector: str) -> str:
     elif gaps:
         why = " ".join(map(_gap, gaps))
     elif not collector:
-        why = "the workload does not tell it."
+        why = "the workload does not report it."
     elif not side.watched_by(collector):
         why = f"the plan had no collector {collector}."
     else:

@@ -152,7 +152,7 @@ def test_what_was_not_gathered_is_said_in_words(run: models.Run, stranger: Clien
     models.Document.objects.filter(run=run, kind="plan").delete()
     text = text_of(stranger, f"/compare/why/?run={run.pk}")
     message = words(text)
-    assert "the rate of each second: not known, the workload does not tell it." in message
+    assert "the rate of each second: not known, the workload does not report it." in message
     assert (
         "postgresql-18.1: the latency of every transaction: not known, the collector latency_log recorded nothing"
         in message
