@@ -2,6 +2,9 @@
 // A figure names colours as the style sheet does: "var(--s1)", or "var(--s1) 20%" for a transparent one.
 (() => {
   const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: "reset" };
+  const TILT = 60; // degrees
+  const LETTER_PX = 6.6;
+  const MOST_LETTERS = 28; // of a name that a margin is made for
   const COLOUR = /^var\(--[\w-]+\)(?: (\d+)%)?$/;
   const probe = document.createElement("i");
   const drawn = new WeakMap();
@@ -50,6 +53,7 @@
     refuseUnknown(figure.data);
     figure.layout.font.family = getComputedStyle(document.body).fontFamily;
     if (box.clientWidth < 520) narrow(figure.layout);
+    tilt(figure.layout, box.clientWidth);
     thin(figure.layout.xaxis, box.clientWidth - figure.layout.margin.l - figure.layout.margin.r);
     const first = !box.classList.contains("js-plotly-plot");
     Plotly.react(box, figure.data, figure.layout, CONFIG).then(() => {
@@ -70,6 +74,17 @@
     layout.font.size = 11;
     if (layout.xaxis?.nticks) layout.xaxis = { ...layout.xaxis, nticks: 4, tickangle: 0 };
     for (const [name, axis] of Object.entries(layout)) if (name.startsWith("yaxis")) delete axis.title;
+  }
+
+  // Names that have no room beside each other are tilted, in margins that hold them: for each margin that Plotly has to
+  // widen it draws the figure anew, every mark of it.
+  function tilt({ xaxis, margin }, width) {
+    if (!xaxis?.ticktext?.length || xaxis.tickangle !== undefined) return;
+    const longest = LETTER_PX * Math.min(Math.max(...xaxis.ticktext.map((text) => text.length)), MOST_LETTERS);
+    if (longest * xaxis.ticktext.length < width - margin.l - margin.r) return;
+    xaxis.tickangle = -TILT;
+    margin.l = Math.max(margin.l, longest * Math.cos((TILT * Math.PI) / 180));
+    margin.b = Math.max(margin.b, longest * Math.sin((TILT * Math.PI) / 180) + 40);
   }
 
   // names of levels that are numbers, and would stand on each other, are left out

@@ -33,7 +33,7 @@ def test_each_replicate_says_what_it_is_and_leads_to_its_trial(page: Page) -> No
     replicates = page.locator(".scatterlayer .trace").filter(has=page.locator(f".point:nth-child({POINTS})"))
     box = replicates.locator(".point").nth(4).bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(page.locator(".hoverlayer .hovertext")).to_contain_text("block")
+    expect(page.locator(".hoverlayer .hovertext")).to_contain_text("replicate")
     page.mouse.down()
     page.mouse.up()
     page.wait_for_url("**/trials/**")
@@ -44,6 +44,21 @@ def test_the_replicates_follow_the_theme(page: Page) -> None:
     before = page.evaluate(painted)
     page.click("[data-theme-toggle]")
     page.wait_for_function(f"(before) => {painted} !== before", arg=before)
+
+
+def test_names_are_given_the_room_that_they_need(page: Page) -> None:
+    """Else Plotly widens a margin and draws every mark again."""
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.goto(f"{page.url}&x=clients,installation")
+    page.wait_for_selector(DRAWN)
+    page.wait_for_selector(".xtick text[transform*='rotate(-60']")
+    widened = page.evaluate("""() => {
+        const box = document.querySelector(".js-plotly-plot");
+        const [whole, area] = [box, box.querySelector(".nsewdrag")].map((part) => part.getBoundingClientRect());
+        const { l, b } = box.layout.margin;
+        return [area.left - whole.left - l, whole.bottom - area.bottom - b];
+    }""")
+    assert widened == pytest.approx([0, 0], abs=1)
 
 
 def test_a_saved_figure_has_every_mark(page: Page) -> None:

@@ -61,7 +61,7 @@ def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Pa
         Panel(
             f"figure-{number}",
             panel,
-            medians_figure(comparison.xs, lines[panel], x_title=x, trial_url=int, link=link, **options),
+            medians_figure(comparison.xs, lines[panel], x_dimension=x, trial_url=int, link=link, **options),
         )
         for number, panel in enumerate(panels, 1)
     ]

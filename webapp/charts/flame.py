@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from results.domain.measurement.call_stacks import SEPARATOR, Stacks
 from webapp.charts.style import Figure, escape, layout
@@ -83,7 +84,10 @@ def flame_figure(stacks: Stacks) -> Figure:
         "%{customdata:,} in itself<extra></extra>",
     }
     levels = 1 + max(depth for _, depth, _ in boxes)
-    shape = {"margin": {"l": 0, "r": 0, "t": LEVEL + 4, "b": 0}, "uniformtext": {"minsize": 10, "mode": "hide"}}
+    shape: dict[str, Any] = {
+        "margin": {"l": 0, "r": 0, "t": LEVEL + 4, "b": 0},
+        "uniformtext": {"minsize": 10, "mode": "hide"},
+    }
     return {"data": [trace], "layout": layout(levels * LEVEL + LEVEL + 4, **shape)}
 
 

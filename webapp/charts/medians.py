@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from results.domain.units import scale_for
 from results.queries.shared.ordering import all_numbers
 from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
+from webapp.chooser import title
 
 LOG_FROM = 16  # a factor whose levels span more than this reads better on a logarithmic axis
 MOST_TICKS = 30  # of levels that are no numbers
@@ -59,7 +60,7 @@ def medians_figure(
     xs: Sequence[str],
     lines: Sequence[Line],
     *,
-    x_title: str,
+    x_dimension: str,
     unit: str,
     y_title: str,
     trial_url: Callable[[int], str | int],
@@ -73,12 +74,13 @@ def medians_figure(
     """Return the figure. Lines join medians only where the levels are numbers; versions are none. layout.meta.at: where
     each level stands.
 
-    xs: the levels in order, of the dimension x_title.
+    xs: the levels in order, of x_dimension.
     largest: value by which the unit is chosen, of this figure without.
     axes: log or linear for both, '' for a logarithmic x where its levels lie far apart.
     link: into which what trial_url makes is put in place of {}."""
-    positions, x_axis = _x_axis(xs, x_title, axes)
-    divisor, shown = scale_for(_largest(lines) if largest is None else largest, unit)
+    positions, x_axis = _x_axis(xs, x_dimension, axes)
+    largest = _largest(lines) if largest is None else largest
+    divisor, shown = scale_for(largest, unit)
     at = positions or [float(index) for index in range(len(xs))]
     data: list[dict[str, Any]] = []
     for number, line in enumerate(lines):
@@ -88,10 +90,9 @@ def medians_figure(
     label = f"{y_title} ({shown})" if shown and shown != y_title else y_title
     meta = {"at": at, "link": link}
     vertical = _y_axis(label, divisor, axes, y_axis or {})
-    return {
-        "data": data,
-        "layout": layout(height, xaxis=x_axis, yaxis=vertical, hovermode="closest", meta=meta, shapes=list(shapes)),
-    }
+    axes_of_figure = {"xaxis": x_axis, "yaxis": vertical}
+    more = {"hovermode": "closest", "meta": meta, "shapes": list(shapes)}
+    return {"data": data, "layout": layout(height, largest=largest / divisor, **axes_of_figure, **more)}
 
 
 def _largest(lines: Sequence[Line]) -> float:
@@ -117,22 +118,22 @@ def _decades(values: Sequence[float] | None) -> dict[str, Any]:
     return {"range": [low, high], "dtick": 1 if high - low > 2 else "D2"}
 
 
-def _x_axis(xs: Sequence[str], title: str, axes: str) -> tuple[list[float] | None, dict[str, Any]]:
+def _x_axis(xs: Sequence[str], dimension: str, axes: str) -> tuple[list[float] | None, dict[str, Any]]:
     """Return where the levels stand, None where they are no numbers, and the axis."""
-    values = [float(x) for x in xs] if all_numbers(xs, title) else []
+    values = [float(x) for x in xs] if all_numbers(xs, dimension) else []
     texts = [escape(x) for x in xs]
     if not values or len(set(values)) < 2:
-        return None, _axis_of_texts(texts, title)
+        return None, _axis_of_texts(texts, title(dimension))
     far = min(values) > 0 and (max(values) / min(values) >= LOG_FROM or axes == "log")
     kind = "log" if far and axes != "linear" else "linear"
-    return values, axis(title, tickvals=values, ticktext=texts, tickangle=0, type=kind, showgrid=False)
+    return values, axis(title(dimension), tickvals=values, ticktext=texts, tickangle=0, type=kind, showgrid=False)
 
 
-def _axis_of_texts(texts: Sequence[str], title: str) -> dict[str, Any]:
+def _axis_of_texts(texts: Sequence[str], name: str) -> dict[str, Any]:
     step = -(-len(texts) // MOST_TICKS) or 1
     ticks = {"tickvals": list(range(0, len(texts), step)), "ticktext": list(texts[::step])}
     reach = [-0.5, max(len(texts), 1) - 0.5]
-    return axis(title, **ticks, range=reach, showgrid=False, zeroline=False, automargin=True)
+    return axis(name, **ticks, range=reach, showgrid=False, zeroline=False, automargin=True)
 
 
 def _dodge(number: int, count: int) -> float:

@@ -118,7 +118,7 @@ def _figure(
     return medians_figure(
         axes.xs,
         lines,
-        x_title=axes.x,
+        x_dimension=axes.x,
         unit=detail.metric.unit,
         y_title=detail.metric.label,
         trial_url=trial_url,

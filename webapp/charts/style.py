@@ -49,10 +49,14 @@ def axis(title: str = "", **more: Any) -> dict[str, Any]:
     return base | more
 
 
-def layout(height: int, **more: Any) -> dict[str, Any]:
+def layout(height: int, largest: float = 0.0, **more: Any) -> dict[str, Any]:
+    """Return a figure's layout.
+
+    largest: number on the vertical axis. Its label gets the room that it needs from the start: Plotly draws a figure
+        anew, every mark of it, for each margin that it has to widen."""
     return {
         "height": height,
-        "margin": {"l": 64, "r": 14, "t": 12, "b": 44},
+        "margin": {"l": max(64, 38 + 7 * len(f"{largest:,.0f}")), "r": 14, "t": 12, "b": 44},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"color": "var(--soft)", "size": 12},

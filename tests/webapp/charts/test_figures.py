@@ -36,7 +36,7 @@ def lines() -> list[Line]:
 
 def medians(xs: list[str]) -> dict[str, Any]:
     return medians_figure(
-        xs, lines(), x_title="clients", unit="tps", y_title="tps", trial_url=lambda pk: f"/trials/{pk}/"
+        xs, lines(), x_dimension="clients", unit="tps", y_title="tps", trial_url=lambda pk: f"/trials/{pk}/"
     )
 
 
@@ -52,7 +52,7 @@ def test_an_outlier_is_marked_and_the_others_look_as_they_do_without_one() -> No
     def dots(last: Replicate) -> list[dict[str, Any]]:
         markers = (Marker(0, 100.0, (Replicate(99.0, 7, 1), Replicate(100.0, 8, 2), last)),)
         figure = medians_figure(
-            ["1"], [Line("16", 0, markers)], x_title="clients", unit="tps", y_title="tps", trial_url=lambda pk: pk
+            ["1"], [Line("16", 0, markers)], x_dimension="clients", unit="tps", y_title="tps", trial_url=lambda pk: pk
         )
         validated(figure)
         return [trace for trace in figure["data"] if "customdata" in trace]
@@ -157,7 +157,7 @@ def test_the_x_axis_is_the_factor_with_most_numbers(levels: dict[str, list[str]]
 @pytest.mark.parametrize("dimension", ["version", "major", "installation"])
 def test_versions_are_names_even_where_they_look_like_numbers(dimension: str) -> None:
     figure = medians_figure(
-        ["16.9", "16.10", "17.1"], lines(), x_title=dimension, unit="tps", y_title="tps", trial_url=str
+        ["16.9", "16.10", "17.1"], lines(), x_dimension=dimension, unit="tps", y_title="tps", trial_url=str
     )
     assert figure["layout"]["xaxis"]["ticktext"] == ["16.9", "16.10", "17.1"]
     assert figure["layout"]["xaxis"]["tickvals"] == [0, 1, 2]
