@@ -4,6 +4,7 @@
   const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: "reset" };
   const TILT = 60; // degrees
   const LETTER_PX = 6.6;
+  const LINE_PX = 17; // from one tilted name to the next
   const MOST_LETTERS = 28; // of a name that a margin is made for
   const COLOUR = /^var\(--[\w-]+\)(?: (\d+)%)?$/;
   const probe = document.createElement("i");
@@ -70,21 +71,25 @@
   }
 
   function narrow(layout) {
-    layout.margin = { ...layout.margin, l: Math.min(layout.margin.l, 46), r: 6 };
+    const { l } = layout.margin;
+    layout.margin = { ...layout.margin, l: Math.min(l, Math.max(46, l - 30)), r: 6 }; // without the title
     layout.font.size = 11;
     if (layout.xaxis?.nticks) layout.xaxis = { ...layout.xaxis, nticks: 4, tickangle: 0 };
     for (const [name, axis] of Object.entries(layout)) if (name.startsWith("yaxis")) delete axis.title;
   }
 
-  // Names that have no room beside each other are tilted, in margins that hold them: for each margin that Plotly has to
-  // widen it draws the figure anew, every mark of it.
+  // Names that have no room beside each other are tilted, and left out where they would stand on each other, in margins
+  // that hold them: for each margin that Plotly has to widen it draws the figure anew, every mark of it.
   function tilt({ xaxis, margin }, width) {
     if (!xaxis?.ticktext?.length || xaxis.tickangle !== undefined) return;
     const longest = LETTER_PX * Math.min(Math.max(...xaxis.ticktext.map((text) => text.length)), MOST_LETTERS);
     if (longest * xaxis.ticktext.length < width - margin.l - margin.r) return;
     xaxis.tickangle = -TILT;
-    margin.l = Math.max(margin.l, longest * Math.cos((TILT * Math.PI) / 180));
-    margin.b = Math.max(margin.b, longest * Math.sin((TILT * Math.PI) / 180) + 40);
+    margin.l = Math.ceil(Math.max(margin.l, longest * Math.cos((TILT * Math.PI) / 180)));
+    margin.b = Math.ceil(Math.max(margin.b, longest * Math.sin((TILT * Math.PI) / 180) + 40));
+    const step = Math.ceil((xaxis.ticktext.length * LINE_PX) / (width - margin.l - margin.r));
+    xaxis.tickvals = xaxis.tickvals.filter((_, place) => place % step === 0);
+    xaxis.ticktext = xaxis.ticktext.filter((_, place) => place % step === 0);
   }
 
   // names of levels that are numbers, and would stand on each other, are left out
