@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from results import models
-from results.domain.matrix.clusters import ClusterState, FoundCluster
+from results.domain.matrix.clusters import AgentCluster, ClusterState
 
 REMOVE = "remove cluster"  # the audit log's verb
 
@@ -24,7 +24,7 @@ class Step(StrEnum):
 
 
 @transaction.atomic
-def record_inventory(agent_id: int, clusters: Sequence[FoundCluster], at: datetime) -> None:
+def record_inventory(agent_id: int, clusters: Sequence[AgentCluster], at: datetime) -> None:
     """Store the clusters on an agent in place of those known before.
 
     The error of a failed removal stays with a cluster that is still there.

@@ -21,7 +21,7 @@ from results.domain import plan
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.kinds.host_factors import Change, HostFactor
 from results.domain.kinds.host_factors import read as read_host_factors
-from results.domain.matrix.clusters import ClusterState, FoundCluster
+from results.domain.matrix.clusters import AgentCluster, ClusterState
 from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import (
@@ -92,15 +92,15 @@ def agent(name: str = "db1", versions: Mapping[str, int] | None = None) -> model
 
 def lies(
     directory: str, gb: float = 1, days: float = 0, state: ClusterState = ClusterState.WHOLE, **rest: Any
-) -> FoundCluster:
+) -> AgentCluster:
     """A cluster of so many GB that was last used so many days ago, by db1's 16.9."""
     words = {"bin_dir": "/opt/postgresql-16.9/bin"} | rest
-    return FoundCluster(directory, state, int(gb * 1024**3), days * 86400, **words)
+    return AgentCluster(directory, state, int(gb * 1024**3), days * 86400, **words)
 
 
-def clusters(*found_cluster: FoundCluster, name: str = "db1") -> None:
+def clusters(*agent_clusters: AgentCluster, name: str = "db1") -> None:
     """What lies on the agent, as looked at now."""
-    record_inventory(models.Agent.objects.get(name=name).pk, found_cluster, timezone.now())
+    record_inventory(models.Agent.objects.get(name=name).pk, agent_clusters, timezone.now())
 
 
 def host_factor() -> HostFactor:

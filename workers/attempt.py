@@ -20,7 +20,7 @@ from django.utils import timezone
 from results import hostfactors, ingest, warehouse
 from results.domain.errors import AwayError, TeitenError
 from results.domain.kinds.host_factors import Change
-from results.domain.measurement.activity import Look
+from results.domain.measurement.activity import ActivitySample
 from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
 from workers import dispatch, executor, lease
@@ -112,8 +112,8 @@ class _Reporter:
     async def store_changes(self, agent: str, changes: Sequence[Change]) -> None:
         await self.call(_store_changes, agent, changes)
 
-    async def store_look(self, look: Look | None) -> None:
-        await self.call(_store_look, look)
+    async def store_sample(self, look: ActivitySample | None) -> None:
+        await self.call(_store_sample, look)
 
 
 async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | None:
@@ -130,7 +130,7 @@ async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | Non
             reporter.progress,
             reporter.idle_agents,
             reporter.store_changes,
-            reporter.store_look,
+            reporter.store_sample,
             reporter.has_leases,
         )
         execution = asyncio.ensure_future(work)
@@ -190,7 +190,7 @@ def _store_phase(attempt_id: int, phase: str, since: datetime, expected_s: float
     return _try_once(attempt_id, store, lambda _: False)
 
 
-def _store_look(attempt_id: int, look: Look | None) -> None:
+def _store_sample(attempt_id: int, look: ActivitySample | None) -> None:
     """Store the sessions' activity that pages show while the attempt runs; at its end its bundle's notes replace it."""
 
     def store() -> None:

@@ -41,15 +41,15 @@ from results.domain.kinds.specs import GRACE_S
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.deadlines import deadlines
 from results.domain.matrix.program_needs import ProgramNeed, needed_by
-from results.domain.measurement.activity import Look
+from results.domain.measurement.activity import ActivitySample
 from results.domain.measurement.parsed_trial import CommandRun, LayerUse
 from workers import data, registry
+from workers.activity_monitor import ActivityMonitor, Report
 from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
 from workers.host.factors import ReportChanges
 from workers.host.use import HostUse
 from workers.interfaces import ArrangingTopology, AuditingWorkload, ReleasingTopology, Service, Stage
-from workers.lookout import ActivityMonitor, Report
 from workers.orders import Order
 from workers.phases import Phases, Progress
 from workers.postgres import sessions, settings
@@ -94,7 +94,7 @@ async def discard_changes(agent: str, changes: Sequence[Change]) -> None:
     """Report nothing, for attempts without a warehouse: files on the agent hold what is changed there."""
 
 
-async def discard_look(look: Look | None) -> None:
+async def discard_sample(look: ActivitySample | None) -> None:
     """Report nothing, for attempts that no page shows while they run."""
 
 
@@ -109,7 +109,7 @@ async def run(
     progress: Progress,
     idle: Idle,
     report_changes: ReportChanges = discard_changes,
-    report_look: Report = discard_look,
+    report_look: Report = discard_sample,
     has_leases: Callable[[], Awaitable[bool]] = always_leased,
 ) -> tuple[Archived, dict[str, Any] | None]:
     """Run the attempt and archive its bundle; return the archive, and the error that ended the attempt or None.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from results.domain.errors import DeadlineError, TeitenError
 from results.domain.kinds.specs import GRACE_S
 from results.domain.measurement.parsed_trial import PhaseTiming
+from workers.activity_monitor import ActivityMonitor
 from workers.interfaces import Stage
-from workers.lookout import ActivityMonitor
 
 log = logging.getLogger(__name__)
 Progress = Callable[[str, float | None], Awaitable[None]]

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from results import pruning
 from results.domain.errors import AgentError, CommandError, StateError
-from results.domain.matrix.clusters import FoundCluster
+from results.domain.matrix.clusters import AgentCluster
 from results.models import Agent, Cluster, Trial
 from results.models.agents import AgentState
 from results.queries.agents.agents import list_agents
@@ -49,7 +49,7 @@ def record_clusters(agent: Agent) -> None:
     Raises AgentError, and stores it with the agent.
     """
 
-    async def inventory() -> list[FoundCluster]:
+    async def inventory() -> list[AgentCluster]:
         async with connected(address_of(agent)) as remote:
             return await cluster_inventory.inventory(remote)
 

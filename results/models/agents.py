@@ -200,7 +200,7 @@ class InstallationSettings(models.Model):
 class Cluster(models.Model):
     """A cluster on an agent, as last seen there (`Agent.clusters_at`).
 
-    Its fields are those of `results.domain.matrix.clusters.FoundCluster`, and:
+    Its fields are those of `results.domain.matrix.clusters.AgentCluster`, and:
 
     used_at: when it was last used
     error: why its removal failed, `TeitenError.as_dict()`

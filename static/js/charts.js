@@ -88,8 +88,8 @@
     margin.l = Math.ceil(Math.max(margin.l, longest * Math.cos((TILT * Math.PI) / 180)));
     margin.b = Math.ceil(Math.max(margin.b, longest * Math.sin((TILT * Math.PI) / 180) + 40));
     const step = Math.ceil((xaxis.ticktext.length * LINE_PX) / (width - margin.l - margin.r));
-    xaxis.tickvals = xaxis.tickvals.filter((_, place) => place % step === 0);
-    xaxis.ticktext = xaxis.ticktext.filter((_, place) => place % step === 0);
+    xaxis.tickvals = xaxis.tickvals.filter((_, index) => index % step === 0);
+    xaxis.ticktext = xaxis.ticktext.filter((_, index) => index % step === 0);
   }
 
   // names of levels that are numbers, and would stand on each other, are left out

@@ -52,7 +52,7 @@
     const dimmed = index >= 0 || x !== null;
     document
       .querySelectorAll(".key [data-light-series]")
-      .forEach((item, place) => item.classList.toggle("dim", index >= 0 && place !== index));
+      .forEach((item, number) => item.classList.toggle("dim", index >= 0 && number !== index));
     table.classList.toggle("lit", dimmed);
     table.querySelectorAll(".on").forEach((cell) => cell.classList.remove("on"));
     if (index >= 0) table.querySelectorAll(`[data-s="${index}"]`).forEach((cell) => cell.classList.add("on"));

@@ -3,14 +3,14 @@
 (() => {
   const plain = new WeakMap(); // a chart's data → the colours it was drawn in
 
-  function found(trace, wanted) {
-    const place = new Map(trace.ids.map((id, index) => [id, index]));
+  function matching(trace, wanted) {
+    const indexes = new Map(trace.ids.map((id, index) => [id, index]));
     const within = []; // whether a box matches, or lies below one that does
     const marked = [];
     let samples = 0;
     trace.ids.forEach((_, index) => {
       // callers come before what they call
-      const above = within[place.get(trace.parents[index])] || false;
+      const above = within[indexes.get(trace.parents[index])] || false;
       const matches = index > 0 && trace.labels[index].toLowerCase().includes(wanted);
       if (matches) marked.push(index);
       if (matches && !above) samples += trace.values[index];
@@ -32,7 +32,7 @@
       Plotly.restyle(box, { "marker.colors": [colours] });
       return;
     }
-    const { marked, share } = found(trace, wanted);
+    const { marked, share } = matching(trace, wanted);
     // names stay readable on it
     const mark = getComputedStyle(output).color.replace(/^rgba?\((.*)\)$/, "rgba($1, 0.5)");
     Plotly.restyle(box, {

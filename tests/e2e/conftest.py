@@ -95,10 +95,10 @@ class Watched:
         self.base = base
         self.troubles: list[str] = []
         self.page.on("pageerror", lambda error: self.troubles.append(f"script: {error}"))
-        self.page.on("console", lambda message: self._said(message.text) if message.type == "error" else None)
+        self.page.on("console", lambda message: self._report(message.text) if message.type == "error" else None)
         self.page.on("request", lambda request: self._seen(request.url))
 
-    def _said(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         if not text.startswith(ABORTED):
             self.troubles.append(text)
 

@@ -12,7 +12,7 @@ import pytest
 
 from results.domain.errors import AgentError, CommandError
 from results.domain.matrix import InstallationRef
-from results.domain.matrix.clusters import ClusterState, FoundCluster
+from results.domain.matrix.clusters import AgentCluster, ClusterState
 from workers.host import places
 from workers.postgres import cluster
 from workers.postgres.cluster_inventory import inventory, remove
@@ -96,7 +96,7 @@ async def there(remote: Remote, path: str) -> bool:
     return (await remote.run("test", "-e", path, check=False)).exit_status == 0
 
 
-async def the_only(remote: Remote) -> FoundCluster:
+async def the_only(remote: Remote) -> AgentCluster:
     [clusters] = await inventory(remote)
     return clusters
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from results.domain.errors import AgentError, DeadlineError
-from results.domain.measurement.activity import Look
+from results.domain.measurement.activity import ActivitySample
 from tests.workers.bundle.test_declared import SPEC
+from workers.activity_monitor import ActivityMonitor
 from workers.bundle.writer import BundleWriter
 from workers.interfaces import Stage
-from workers.lookout import ActivityMonitor
 from workers.phases import Phases
 
 
-async def unseen(look: Look | None) -> None:
+async def unseen(look: ActivitySample | None) -> None:
     assert look is None
 
 

@@ -26,7 +26,7 @@ from webapp.api.comparison import QUESTION
 from webapp.api.values import FiniteFloatField, ValueSerializer, serializer_of
 from webapp.compare.state import shortest
 from webapp.problems import missing_is_404
-from webapp.why.state import PLACE, asked_place, base_of, chosen_point
+from webapp.why.state import PLACE, base_of, chosen_point, requested_cell
 
 
 class WhySideSerializer(ValueSerializer):
@@ -189,7 +189,7 @@ class Whys(Endpoint):
         """Return a cell and its baseline, both with everything that their trials measured."""
         with missing_is_404():
             comparison = compare(urlstate.read(request.META.get("QUERY_STRING", "")))
-            point = chosen_point(comparison, asked_place(request.query_params))
+            point = chosen_point(comparison, requested_cell(request.query_params))
         base = base_of(comparison, point) if point else None
         if point is None or base is None:
             raise TeitenError(

@@ -90,11 +90,11 @@ def draw(
             program=_program(spec, name, roles),
             agent=agents[name],
             received=tuple(edge for edge in edges if edge.target == name),
-            wires=tuple(wires(place, names, edges, lane_of, gutter)),
+            wires=tuple(wires(index, names, edges, lane_of, gutter)),
             tracks=tuple(tracks(name, machines.numbers_of(name), series, axis)) if axis else (),
             machine=machines.shown_at(name),
         )
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     )
     looks = tuple(dict.fromkeys(edge.look for edge in edges))
     if axis is None:

@@ -87,7 +87,7 @@ def _rates(rates: Sequence[Series]) -> list[dict[str, Any]]:
     """A line each; several are told apart by colour, and by name where they are pointed at."""
     if len(rates) == 1:
         return [line(rates[0], "var(--s2)", "tps")]
-    return [line(one, colour(place + 1), "tps") | {"name": escape(one.node)} for place, one in enumerate(rates)]
+    return [line(one, colour(index + 1), "tps") | {"name": escape(one.node)} for index, one in enumerate(rates)]
 
 
 def _stack(panels: Sequence[_Panel], events: Sequence[Mapping[str, Any]], duration_s: float | None) -> Figure:

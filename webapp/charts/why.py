@@ -61,8 +61,8 @@ def over_time(looks: Sequence[Look]) -> Figure | None:
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     notes = []
-    for place, (title, traces) in enumerate(rows):
-        top, number = 1 - place * (ROW + GAP) / inner, str(place + 1) if place else ""
+    for index, (title, traces) in enumerate(rows):
+        top, number = 1 - index * (ROW + GAP) / inner, str(index + 1) if index else ""
         domain = [max(0.0, top - ROW / inner), top]
         axes[f"yaxis{number}"] = axis(domain=domain, rangemode="tozero", nticks=5, tickformat=",~r")
         data += [trace | {"yaxis": f"y{number}"} for trace in traces]
@@ -340,9 +340,9 @@ def costs(changes: Sequence[MetricChange], looks: Sequence[Look], trial_url: Cal
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     notes = []
-    for place, change in enumerate(changes):
-        number = str(place + 1) if place else ""
-        top = 1 - (place * _COST_PX + 20) / inner
+    for index, change in enumerate(changes):
+        number = str(index + 1) if index else ""
+        top = 1 - (index * _COST_PX + 20) / inner
         largest = max(value.value for value in (*change.base, *change.other))
         divisor, unit = scale_for(largest, change.unit)
         axes[f"xaxis{number}"] = axis(
@@ -370,8 +370,8 @@ def _cost(
     change: MetricChange, looks: Sequence[Look], divisor: float, trial_url: Callable[[int], str]
 ) -> list[dict[str, Any]]:
     traces: list[dict[str, Any]] = []
-    for place, (look, values) in enumerate(zip(looks, (change.base, change.other), strict=True)):
-        name, y = escape(look.name), 1 - place
+    for index, (look, values) in enumerate(zip(looks, (change.base, change.other), strict=True)):
+        name, y = escape(look.name), 1 - index
         middle = median(value.value for value in values)
         texts = [f"{name}, trial {v.trial_id}<br><b>{format_quantity(v.value, change.unit)}</b>" for v in values]
         traces += [

@@ -108,21 +108,21 @@ def lanes(edges: Sequence[Edge], names: Sequence[str]) -> dict[str, Lane]:
     """A lane for each source; one that has ended is used again by a source in or below the row where it did."""
     ends: list[int] = []  # where each lane ends
     lanes: dict[str, Lane] = {}
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         reached = [names.index(edge.target) for edge in edges if edge.source == name]
         if not reached:
             continue
-        first, last = min(place, *reached), max(place, *reached)
-        number = _free_lane(ends, first, place)
+        first, last = min(index, *reached), max(index, *reached)
+        number = _free_lane(ends, first, index)
         ends[number : number + 1] = [last]
         lanes[name] = Lane(number, first, last)
     return lanes
 
 
-def _free_lane(ends: Sequence[int], first: int, place: int) -> int:
+def _free_lane(ends: Sequence[int], first: int, index: int) -> int:
     """The first lane that ended above row `first`, or in it where the source itself stands there; else a new one."""
     for number, end in enumerate(ends):
-        if end < first or end == first == place:
+        if end < first or end == first == index:
             return number
     return len(ends)
 
@@ -132,21 +132,21 @@ def gutter_width(lanes: Mapping[str, Lane]) -> int:
 
 
 def wires(
-    place: int, names: Sequence[str], edges: Sequence[Edge], lanes: Mapping[str, Lane], gutter: int
+    index: int, names: Sequence[str], edges: Sequence[Edge], lanes: Mapping[str, Lane], gutter: int
 ) -> Iterator[Wire]:
     """All that crosses one row's gutter, the lanes before what branches off them."""
     branches: list[Wire] = []
     for source, lane in lanes.items():
-        if not lane.first <= place <= lane.last:
+        if not lane.first <= index <= lane.last:
             continue
         x = _EDGE + _LANE * lane.number
         own = [edge for edge in edges if edge.source == source]
-        off = [Wire(own[0].look, x, str(_OUT_Y), gutter, str(_OUT_Y))] if names[place] == source else []
-        off = off or [_arrow(edge, x, gutter) for edge in own if edge.target == names[place]]
+        off = [Wire(own[0].look, x, str(_OUT_Y), gutter, str(_OUT_Y))] if names[index] == source else []
+        off = off or [_arrow(edge, x, gutter) for edge in own if edge.target == names[index]]
         branches += off
         levels = [int(wire.y1) for wire in off]
-        top = "0" if place > lane.first else str(min(levels))
-        bottom = _WHOLE if place < lane.last else str(max(levels))
+        top = "0" if index > lane.first else str(min(levels))
+        bottom = _WHOLE if index < lane.last else str(max(levels))
         yield Wire(own[0].look, x, top, x, bottom)
     yield from branches
 

@@ -165,7 +165,7 @@ def _totals(comparison: Comparison, panel: str, points: Sequence[Point]) -> tupl
     return tuple(_total(summaries.get(series), counted[series], comparison) for series in comparison.series)
 
 
-def wanted_runs(point: Point, base: Point | None) -> tuple[int, ...]:
+def runs_lacking_replicates(point: Point, base: Point | None) -> tuple[int, ...]:
     """Return the runs whose blocks would add the replicates that the verdict lacks, of both sides; none where it lacks
     none, or where a side is a saved reference, which stays as it is."""
     if base is None or point.verdict is None or not point.verdict.more:
@@ -175,12 +175,12 @@ def wanted_runs(point: Point, base: Point | None) -> tuple[int, ...]:
     return tuple(sorted({replicate.run_id for side in (point, base) for replicate in side.values}))
 
 
-def asked_runs(comparison: Comparison) -> dict[Key, tuple[int, ...]]:
+def extensible_runs(comparison: Comparison) -> dict[Key, tuple[int, ...]]:
     """Return of each cell that lacks replicates the runs whose blocks would add some."""
     by_key = {point.key: point for point in comparison.points}
     lacking: dict[Key, tuple[int, ...]] = {}
     for point in comparison.points:
-        if runs := wanted_runs(point, by_key.get(point.base) if point.base else None):
+        if runs := runs_lacking_replicates(point, by_key.get(point.base) if point.base else None):
             lacking[point.key] = runs
     return lacking
 

@@ -114,21 +114,21 @@ def refused(posted: QueryDict, error: DefinitionError) -> HostForm:
         needs_stopped_servers="needs_stopped_servers" in posted,
         keeps_data_apart="keeps_data_apart" in posted,
         levels=tuple(_refused_level(row, label, error) for row, label in zip(rows, labels, strict=True)),
-        problems={name: _said(problems) for name, problems in own.items()},
+        problems={name: _message(problems) for name, problems in own.items()},
     )
 
 
 def _refused_level(row: LevelRow, label: str, error: DefinitionError) -> LevelRow:
     if not any(vars(row).values()):
         return row
-    return replace(row, problem=_said(problem for problem in error.problems if _of_level(problem, [label])))
+    return replace(row, problem=_message(problem for problem in error.problems if _of_level(problem, [label])))
 
 
 def _of_level(problem: Problem, labels: list[str]) -> bool:
     return any(problem.field == label or problem.field.startswith(f"{label}.") for label in labels)
 
 
-def _said(problems: Iterable[Problem]) -> str:
+def _message(problems: Iterable[Problem]) -> str:
     return " ".join(f"{_place(problem)}{problem.what} {problem.todo}".strip() for problem in problems)
 
 

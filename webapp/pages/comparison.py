@@ -31,7 +31,7 @@ from webapp.chooser import MOST_CHIPS, title
 from webapp.compare import words
 from webapp.compare.chooser import PERCENTILE, chooser
 from webapp.compare.state import WAS, settled, shortest
-from webapp.compare.table import asked_runs, lacking, place_of, table, wanted_runs
+from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
 from webapp.conditional import conditional_page
 from webapp.pages.common import wants_fragment
 from webapp.pages.comparison_figures import comparison_panels
@@ -85,7 +85,7 @@ def cell(request: HttpRequest) -> HttpResponseBase:
     if point is None:
         raise Http404("The comparison has no such cell.")
     base = by_key.get(point.base) if point.base and point.base != point.key else None
-    runs = wanted_runs(point, base)
+    runs = runs_lacking_replicates(point, base)
     context = {
         "comparison": comparison,
         "point": point,
@@ -180,7 +180,7 @@ def _mixed(comparison: Comparison, selection: Selection) -> list[tuple[str, list
 def _offered(request: HttpRequest, comparison: Comparison) -> dict[str, Any]:
     """more_runs: runs to which this visitor may add the replicates that undecided cells lack; more_blocks: how many the
     nearest of these cells lacks, within reason. One query at most."""
-    runs_of = _extensible(request, asked_runs(comparison))
+    runs_of = _extensible(request, extensible_runs(comparison))
     verdicts = [point.verdict for point in comparison.points if point.key in runs_of]
     lacks = [verdict.more or 1 for verdict in verdicts if verdict]
     if not lacks:

@@ -21,7 +21,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class GridCell:
+class MatrixCell:
     """One trial in the matrix.
 
     text: the number, or the state in short.
@@ -36,10 +36,10 @@ class GridCell:
 
 
 @dataclass(frozen=True)
-class GridRow:
+class MatrixRow:
     heads: tuple[Head, ...]
     opens_group: bool
-    cells: tuple[GridCell, ...]
+    cells: tuple[MatrixCell, ...]
     median: str
     spread: str
     n: int
@@ -56,7 +56,7 @@ class RunMatrix:
     factors: tuple[str, ...]
     constant: tuple[str, ...]
     blocks: tuple[int, ...]
-    rows: tuple[GridRow, ...]
+    rows: tuple[MatrixRow, ...]
     unit: str
 
 
@@ -90,12 +90,14 @@ def _scale(detail: RunDetail) -> tuple[float, str]:
     return scale_for(max(values, default=1.0), detail.metric.unit)
 
 
-def _row(configuration: ConfigurationRow, heads: tuple[Head, ...], factors: int, unit: str, divisor: float) -> GridRow:
+def _row(
+    configuration: ConfigurationRow, heads: tuple[Head, ...], factors: int, unit: str, divisor: float
+) -> MatrixRow:
     """Return the row of one configuration.
 
     factors: how many are varied.
     unit: the metric's own."""
-    return GridRow(
+    return MatrixRow(
         heads=heads,
         opens_group=factors > 1 and len(heads) == factors,
         cells=tuple(_cell(cell, unit, divisor) for cell in configuration.cells),
@@ -148,7 +150,7 @@ def _number(value: float | None, divisor: float) -> str:
     return "" if value is None else format_number(value / divisor)
 
 
-def _cell(cell: Cell, unit: str, divisor: float) -> GridCell:
+def _cell(cell: Cell, unit: str, divisor: float) -> MatrixCell:
     state, share, title = str(cell.state), None, f"block {cell.block}: {cell.state}"
     match state:
         case TrialState.DONE:
@@ -164,7 +166,7 @@ def _cell(cell: Cell, unit: str, divisor: float) -> GridCell:
             text = "again" if cell.attempts else "·"
         case _:
             text = state
-    return GridCell(cell.trial_id, cell.block, state, text, title, share)
+    return MatrixCell(cell.trial_id, cell.block, state, text, title, share)
 
 
 def _left(cell: Cell) -> str:

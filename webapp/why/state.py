@@ -10,7 +10,7 @@ from results.queries.comparison.compare import Comparison, Point
 PLACE = ("at", "of", "in")  # a cell: its x, its series, its panel
 
 
-def asked_place(query: Mapping[str, str]) -> dict[str, str]:
+def requested_cell(query: Mapping[str, str]) -> dict[str, str]:
     """What the URL says of the cell."""
     return {name: text for name in PLACE if (text := query.get(name, ""))}
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from results.domain.errors import AgentError, CommandError
-from results.domain.matrix.clusters import ClusterState, FoundCluster, is_folder_name
+from results.domain.matrix.clusters import AgentCluster, ClusterState, is_folder_name
 from workers.postgres.server import unique_name
 from workers.remote.command import CommandResult
 from workers.remote.connection import Remote
@@ -50,7 +50,7 @@ class _Inventory:
     working_directories: list[str] = field(default_factory=list)
 
 
-async def inventory(remote: Remote) -> list[FoundCluster]:
+async def inventory(remote: Remote) -> list[AgentCluster]:
     """Return every cluster below the agent's data directory and storage places, and what else lies among them.
 
     Raises AgentError.
@@ -122,7 +122,7 @@ def _read(text: str) -> _Inventory:
     return listing
 
 
-def clusters_of(listing: _Inventory) -> list[FoundCluster]:
+def clusters_of(listing: _Inventory) -> list[AgentCluster]:
     """Return one value for each cluster, with its parts, sorted by path."""
     directories = {path: entry for path, entry in listing.entries.items() if entry.kind == "clusters"}
     parts: dict[str, list[_Entry]] = defaultdict(list)
@@ -142,7 +142,7 @@ def _owner(part: _Entry, listing: _Inventory) -> str:
     return ""
 
 
-def _cluster(path: str, entry: _Entry | None, parts: list[_Entry], listing: _Inventory) -> FoundCluster:
+def _cluster(path: str, entry: _Entry | None, parts: list[_Entry], listing: _Inventory) -> AgentCluster:
     if entry is None:
         state = ClusterState.REMAINS
     elif is_folder_name(posixpath.basename(path)):
@@ -150,7 +150,7 @@ def _cluster(path: str, entry: _Entry | None, parts: list[_Entry], listing: _Inv
     else:
         state = ClusterState.FOREIGN
     folders = [folder for folder in (entry, *parts) if folder is not None]
-    return FoundCluster(
+    return AgentCluster(
         directory=path,
         state=state,
         size_bytes=sum(listing.sizes.get(folder.path, 0) for folder in folders),

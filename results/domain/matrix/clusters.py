@@ -31,7 +31,7 @@ class ClusterState(StrEnum):
 
 
 @dataclass(frozen=True)
-class FoundCluster:
+class AgentCluster:
     """One cluster as it lies on an agent.
 
     directory: its real path.

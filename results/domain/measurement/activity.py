@@ -35,7 +35,7 @@ class Sessions:
 
 
 @dataclass(frozen=True)
-class NodeLook:
+class NodeActivity:
     """What one server's sessions did at a moment.
 
     trouble: why the server could not be asked.
@@ -48,14 +48,14 @@ class NodeLook:
 
 
 @dataclass(frozen=True)
-class Look:
+class ActivitySample:
     """What the sessions of all servers did at a moment.
 
     at_s: when it was taken, epoch seconds of the worker."""
 
     phase: str
     at_s: float
-    nodes: tuple[NodeLook, ...]
+    nodes: tuple[NodeActivity, ...]
 
     @property
     def still_since_s(self) -> float | None:
@@ -86,14 +86,14 @@ class Look:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Look:
+    def from_json(cls, value: Mapping[str, Any]) -> ActivitySample:
         """Read what `to_json` wrote. Raises ShapeError."""
         return from_json(cls, value)
 
 
-def look_in(notes: Mapping[str, Any]) -> Look | None:
+def sample_in(notes: Mapping[str, Any]) -> ActivitySample | None:
     """The look that an attempt's notes hold: the latest while it runs, the last one where it failed."""
-    return Look.from_json(notes["look"]) if notes.get("look") else None
+    return ActivitySample.from_json(notes["look"]) if notes.get("look") else None
 
 
 def _clock(moment_s: float) -> str:

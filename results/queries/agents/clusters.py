@@ -26,7 +26,7 @@ _LATEST = 10
 
 @dataclass(frozen=True)
 class ClusterRow:
-    """One cluster; the fields of `matrix.clusters.FoundCluster`.
+    """One cluster; the fields of `matrix.clusters.AgentCluster`.
 
     installation: its name, '' where the agent has none there.
     needed_by: of each configuration that could use it, the first trial that waits or runs.

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from results import models, sql
-from results.domain.measurement.activity import Look
+from results.domain.measurement.activity import ActivitySample
 from results.domain.states import RunState
 from results.queries.runs.waits import Wait, waits
 from results.queries.shared.ids import NotFound, known_id
@@ -79,7 +79,7 @@ class Cell:
     error: str
     started_at: datetime | None
     ended_at: datetime | None
-    look: Look | None
+    look: ActivitySample | None
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ class _Trial:
 
     def cell(self, now: datetime) -> Cell:
         fields = {name: value for name, value in vars(self).items() if name not in ("agents", "look")}
-        look = Look.from_json(self.look) if self.look else None
+        look = ActivitySample.from_json(self.look) if self.look else None
         return Cell(**fields, left_s=self.phase_left(now), look=look)
 
     def phase_left(self, now: datetime) -> float | None:

@@ -10,7 +10,7 @@ from django.test import Client
 
 from results import models, runs
 from results.domain.matrix import InstallationRef, find_installation
-from results.domain.measurement.activity import Look
+from results.domain.measurement.activity import ActivitySample
 from results.domain.states import AttemptState
 from tests.live.trials.conftest import run_next, start, wait_for
 from tests.live.trials.killing import beside, on_agent, query_left
@@ -76,7 +76,7 @@ def test_a_cancelled_trial_stops_the_server_that_it_leaves_hanging(
 def looked_at() -> bool:
     """Whether the running trial is known to make no progress."""
     look = models.Attempt.objects.values_list("notes__look", flat=True).first()
-    return bool(look) and Look.from_json(look).still_since_s is not None
+    return bool(look) and ActivitySample.from_json(look).still_since_s is not None
 
 
 def test_a_query_that_never_ends_fails_the_trial_at_its_deadline_and_is_seen_to_wait(

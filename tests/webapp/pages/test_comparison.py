@@ -18,7 +18,7 @@ from results.queries.shared.selection import Selection
 from tests import factories
 from tests.page_text import page_text
 from webapp import urlstate
-from webapp.compare.table import asked_runs, lacking, place_of, table, wanted_runs
+from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
 from webapp.compare.words import lead
 
 
@@ -248,7 +248,7 @@ def test_a_mean_of_what_is_not_comparable_has_no_colour(db: None, stranger: Clie
 def test_more_blocks_are_asked_of_both_sides(db: None, member: Client) -> None:
     one, two = wavering(1), wavering(2)
     query = f"run={one.pk},{two.pk}&series=run&filter.installation=postgresql-16.9"
-    requested = asked_runs(compare(urlstate.read(query)))
+    requested = extensible_runs(compare(urlstate.read(query)))
     assert requested and set(requested.values()) == {(one.pk, two.pk)}
     text = text_of(member, f"/compare/?{query}")
     form = text[text.index('action="/runs/blocks/"') :].partition("</form>")[0]
@@ -257,7 +257,7 @@ def test_more_blocks_are_asked_of_both_sides(db: None, member: Client) -> None:
 
 def test_blocks_are_offered_to_whom_the_run_takes_them_from(db: None, member: Client, admin: Client) -> None:
     run = wavering(1)
-    assert asked_runs(compare(Selection((run.pk,))))
+    assert extensible_runs(compare(Selection((run.pk,))))
     assert 'action="/runs/blocks/"' in text_of(member, f"/compare/?run={run.pk}")
     with patch("webapp.access.runs_commands", return_value=True):
         assert 'action="/runs/blocks/"' not in text_of(member, f"/compare/?run={run.pk}&view=ratio")
@@ -268,8 +268,8 @@ def test_a_saved_reference_and_published_figures_get_no_more_blocks(db: None, me
     run = wavering(1)
     (first, *_) = [p for p in compare(Selection((run.pk,))).points if p.verdict and p.verdict.more]
     base = next(p for p in compare(Selection((run.pk,))).points if p.key == first.base)
-    assert wanted_runs(first, base) == (run.pk,)
-    assert wanted_runs(first, replace(base, series="@first")) == ()
+    assert runs_lacking_replicates(first, base) == (run.pk,)
+    assert runs_lacking_replicates(first, replace(base, series="@first")) == ()
     publication = models.Publication.objects.create(
         slug="p", title="t", publisher="p", year=2012, place="p", file="p.csv", sha256="0"
     )

@@ -7,12 +7,12 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from results.domain.measurement.activity import Look, NodeLook
+from results.domain.measurement.activity import ActivitySample, NodeActivity
 from workers.interfaces import Stage
 from workers.postgres import activity
 from workers.postgres.activity import Activity
 
-Report = Callable[[Look | None], Awaitable[None]]
+Report = Callable[[ActivitySample | None], Awaitable[None]]
 _LATE_S = 15.0  # beyond the expected end
 _UNKNOWN_S = 60.0  # after the phase's begin, where its end cannot be estimated
 _INTERVAL_S, _SHORTEST_INTERVAL_S = 60.0, 1.0
@@ -28,7 +28,7 @@ class ActivityMonitor:
 
     def __init__(self, stage: Stage, report: Report) -> None:
         self.stage, self.report = stage, report
-        self.last: Look | None = None
+        self.last: ActivitySample | None = None
         self.stalls: list[dict[str, Any]] = []
         self._previous: dict[str, tuple[Activity, float]] = {}
 
@@ -57,17 +57,17 @@ class ActivityMonitor:
             return
         activities = await asyncio.gather(*(activity.sample(server) for server in servers.values()))
         nodes = tuple(self._node(node, sample, at_s) for node, sample in zip(servers, activities, strict=True))
-        self.last = Look(phase, at_s, nodes)
+        self.last = ActivitySample(phase, at_s, nodes)
         self._note_stall(self.last)
         await self.report(self.last)
 
-    def _node(self, node: str, sample: Activity, at_s: float) -> NodeLook:
+    def _node(self, node: str, sample: Activity, at_s: float) -> NodeActivity:
         previous, since_s = self._previous.get(node, (None, at_s))
         stalled = previous is not None and sample.is_stalled_since(previous)
         self._previous[node] = (sample, since_s if stalled else at_s)
-        return NodeLook(node, sample.sessions, sample.error, since_s if stalled else None)
+        return NodeActivity(node, sample.sessions, sample.error, since_s if stalled else None)
 
-    def _note_stall(self, look: Look) -> None:
+    def _note_stall(self, look: ActivitySample) -> None:
         since_s = look.still_since_s
         if since_s is None:
             return
