@@ -93,7 +93,7 @@ def _line(
         "x": [_iso(value.at) if by_date else position(point) for point, value in flat],
         "y": json_numbers([value.value / divisor for _, value in flat]),
         "text": [
-            f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>run {v.run_id}, block {v.block} · "
+            f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>run {v.run_id}, replicate {v.block} · "
             f"{escape(', '.join(p.versions))} · {v.at:%Y-%m-%d %H:%M}"
             for p, v in flat
         ],

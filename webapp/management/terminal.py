@@ -52,7 +52,7 @@ def _report_ended(detail: RunDetail, reported: set[int], console: Console) -> No
             format_quantity(cell.value, detail.metric.unit) if cell.state == "done" else f"{cell.state} {cell.error}"
         )
         console.print(
-            f"  trial {cell.trial_id}  {row.name}, block {cell.block}: {value}", markup=False, highlight=False
+            f"  trial {cell.trial_id}  {row.name}, replicate {cell.block}: {value}", markup=False, highlight=False
         )
 
 

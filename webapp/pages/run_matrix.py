@@ -151,17 +151,17 @@ def _number(value: float | None, divisor: float) -> str:
 
 
 def _cell(cell: Cell, unit: str, divisor: float) -> MatrixCell:
-    state, share, title = str(cell.state), None, f"block {cell.block}: {cell.state}"
+    state, share, title = str(cell.state), None, f"replicate {cell.block}: {cell.state}"
     match state:
         case TrialState.DONE:
             text = _number(cell.value, divisor) or "done"
-            title = f"block {cell.block}: {format_quantity(cell.value, unit)}"
+            title = f"replicate {cell.block}: {format_quantity(cell.value, unit)}"
         case TrialState.RUNNING:
             text = f"{cell.phase or 'starting'}{_left(cell)}"
-            title = f"block {cell.block}: {cell.phase}, attempt {cell.attempts}"
+            title = f"replicate {cell.block}: {cell.phase}, attempt {cell.attempts}"
             share = _share(cell)
         case TrialState.FAILED:
-            text, title = "failed", f"block {cell.block}: {cell.error}"
+            text, title = "failed", f"replicate {cell.block}: {cell.error}"
         case TrialState.WAITING:
             text = "again" if cell.attempts else "·"
         case _:
