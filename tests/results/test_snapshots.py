@@ -120,7 +120,7 @@ def test_a_line_becomes_a_baseline_of_later_runs(django_assert_num_queries: Any)
     assert (comparison.series, comparison.references) == (("@year-2026", "postgresql-18.1"), ("year-2026",))
     newer = [point for point in comparison.points if point.series != "@year-2026"]
     assert [point.base for point in newer] == [("", "1", "@year-2026"), ("", "4", "@year-2026")]
-    assert [point.ratio for point in newer] == [1127 / 1001.5, 4502 / 4001.5]
+    assert [point.ratio for point in newer] == pytest.approx([1127 / 1001.5, 4502 / 4001.5], rel=1e-6)
     assert {r.run_id for p in comparison.points if p.series == "@year-2026" for r in p.values} == {old.pk}
     assert comparison.excluded["without"] == 0
 

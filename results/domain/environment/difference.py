@@ -10,6 +10,7 @@ from typing import Any
 from results.domain.environment.layers import LayerKind, flatten
 from results.domain.environment.reasons import Difference, Reasoning
 from results.domain.environment.rules import BUILDS, Cause
+from results.domain.environment.values import major_of
 
 Place = tuple[str, str]  # (role, kind of layer)
 Environment = Mapping[Place, Mapping[str, Any]]  # → dotted key → value
@@ -112,10 +113,15 @@ def merged(differences: Sequence[EnvironmentDifference]) -> EnvironmentDifferenc
             left, right = _distinct((*other.left, *one.left)), _distinct((*other.right, *one.right))
             worst[position] = replace(worse, left=tuple(left), right=tuple(right))
     return EnvironmentDifference(
-        tuple(sorted(worst.values(), key=_rank)),
+        ranked(worst.values()),
         min((difference.same for difference in differences), default=0),
         (all(d.recorded[0] for d in differences), all(d.recorded[1] for d in differences)),
     )
+
+
+def ranked(judgements: Iterable[KeyJudgement]) -> tuple[KeyJudgement, ...]:
+    """Return them in reading order, those that matter first."""
+    return tuple(sorted(judgements, key=_rank))
 
 
 def _rank(judgement: KeyJudgement) -> tuple[object, ...]:
@@ -147,12 +153,18 @@ class _Judge:
     ) -> None:
         self.sides = (left, right)
         self.known, self.keep_equal = known, keep_equal
-        self.intended = intended | BUILDS if intended & BUILDS else intended
+        self.intended = intended | BUILDS if intended & BUILDS or self._same_major(intended) else intended
         self.rules = Reasoning(
             self.intended,
             versions=[_values(side, _BUILD, "version_num") for side in self.sides],
             initdb=[_values(side, _BUILD, "initdb") for side in self.sides],
         )
+
+    def _same_major(self, intended: frozenset[str]) -> bool:
+        """Return whether runs are compared that measured builds of one major version: a plan that is run again follows
+        them."""
+        numbers = [number for side in self.sides for number in _values(side, _BUILD, "version_num")]
+        return "run" in intended and len({major_of(number) for number in numbers}) == 1
 
     def verdict(self) -> EnvironmentDifference:
         judgements: list[KeyJudgement] = []
@@ -164,8 +176,7 @@ class _Judge:
             of_layer, equal = self.once(place)
             judgements += of_layer
             same += equal
-        judgements.sort(key=_rank)
-        return EnvironmentDifference(tuple(judgements), same)
+        return EnvironmentDifference(ranked(judgements), same)
 
     def once(self, place: Place) -> tuple[list[KeyJudgement], int]:
         """A layer is decided by itself, the build, and of settings the defaults: environments that have all of these in

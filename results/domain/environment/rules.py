@@ -3,7 +3,7 @@ knowing. A key that no table names matters. Documented in docs/environment.md.""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -12,6 +12,8 @@ from typing import Any
 from results.domain.environment.layers import LayerKind
 
 AGENT = "agent"  # beside the layers: which machine played the role
+PLAN = "plan"  # beside the layers: what the plan has of a dimension
+PLACEMENT = "placement"  # of the plan: which roles share a machine
 BUILDS = frozenset({"installation", "version", "major"})
 
 
@@ -113,7 +115,14 @@ RULES = (
         "name",
         "Another machine. What is known of both is compared key by key; machines of one kind may still differ.",
     ),
+    _noted(PLAN, "agent.*", "Another machine played the role."),
+    _noted(PLAN, "published", "Figures of another publication."),
 )
+
+# Dimensions of a plan that layers tell better, since they hold what was in force.
+TOLD_BY_LAYERS = _words("installation version major access_method topology nodes setting.* host.* agent.*")
+# Of these an absent one is at its default; an absent one of the others is not known.
+DEFAULT_IF_ABSENT = _words("setting.* host.*")
 
 # Settings that a topology makes, and those that initdb fixes or probes.
 OF_TOPOLOGY = _words(
@@ -176,21 +185,26 @@ _CLIENT_DIMENSIONS = {
     "agents": ("agent.client", "agent.primary", "topology"),
 }
 _DATA_DIMENSIONS = {"policy": ("policy", "data", "workload")}
+_WHOLE_LAYERS: Mapping[str, tuple[str, ...]] = {
+    LayerKind.DEFAULTS: _BUILD_DIMENSIONS,
+    LayerKind.ACCESS_METHOD: ("access_method",),
+}
+_PLAN_DIMENSIONS = {
+    "threads": ("threads", "clients"),
+    "collectors": ("collectors", "topology"),
+    "nodes": ("nodes", "topology"),
+}
 
 
 def _candidates(node: str, kind: str, key: str) -> tuple[str, ...]:
     """Dimensions that may make this key differ."""
+    if kind in (LayerKind.HARDWARE, LayerKind.KERNEL, LayerKind.STORAGE, AGENT):
+        return (f"agent.{node}",)
     match kind:
-        case LayerKind.HARDWARE | LayerKind.KERNEL | LayerKind.STORAGE | "agent":
-            return (f"agent.{node}",)
         case LayerKind.BUILD:
             return ("initdb",) if key == "initdb" else _BUILD_DIMENSIONS
-        case LayerKind.DEFAULTS:
-            return _BUILD_DIMENSIONS
         case LayerKind.SETTINGS:
             return (f"setting.{key}", *_makers(key))
-        case LayerKind.ACCESS_METHOD:
-            return ("access_method",)
         case LayerKind.TOPOLOGY:
             return ("topology", f"topology.{key}")
         case LayerKind.HOST:
@@ -201,7 +215,15 @@ def _candidates(node: str, kind: str, key: str) -> tuple[str, ...]:
             return _DATA_DIMENSIONS.get(key, (key, "workload"))
         case LayerKind.TOOL:
             return (*_script_dimensions(key), f"agent.{node}")
-    return ()
+    return _plan_dimensions(key) if kind == PLAN else _WHOLE_LAYERS.get(kind, ())
+
+
+def _plan_dimensions(dimension: str) -> tuple[str, ...]:
+    if dimension in BUILDS:
+        return _BUILD_DIMENSIONS
+    if dimension.startswith(("topology.", "agent.")):
+        return dimension, "topology"
+    return _PLAN_DIMENSIONS.get(dimension, (dimension,))
 
 
 def _script_dimensions(tool: str) -> tuple[str, ...]:

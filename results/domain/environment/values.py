@@ -46,3 +46,10 @@ def options(value: Any) -> frozenset[str]:
     """Options of `configure` without those that only say where things are put."""
     listed = value if isinstance(value, list | tuple) else ()
     return frozenset(str(option) for option in listed if not _PLACE.fullmatch(str(option)))
+
+
+def major_of(version_num: Any) -> str:
+    """Return the major version of a server_version_num: 160009 → '16', 90603 → '9.6'; '' of what is none."""
+    if not isinstance(version_num, int):
+        return ""
+    return str(version_num // 10000) if version_num >= 100000 else f"{version_num // 10000}.{version_num // 100 % 100}"

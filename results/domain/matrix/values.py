@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from results.domain.environment.values import major_of
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.specs import role_of
 
@@ -146,8 +147,6 @@ def is_client(role: str) -> bool:
 
 def dimensions(spec: TrialSpec) -> dict[str, Scalar]:
     """Everything by which trials are told apart and chosen, flat. `version` is the exact one, `major` '9.6', '16'."""
-    number = spec.installation.version_num
-    major = str(number // 10000) if number >= 100000 else f"{number // 10000}.{number // 100 % 100}"
     roles = {f"agent.{role}": agent for role, agent in spec.agents.items()}
     return {
         "workload": spec.workload,
@@ -155,7 +154,7 @@ def dimensions(spec: TrialSpec) -> dict[str, Scalar]:
         "nodes": len(spec.servers),
         "installation": spec.installation.name,
         "version": spec.installation.version,
-        "major": major,
+        "major": major_of(spec.installation.version_num),
         "access_method": spec.access_method or "heap",
         "data": spec.data,
         "cache": spec.cache,

@@ -6,7 +6,7 @@ difference is that of the means, as a share of the larger of the two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
@@ -25,11 +25,16 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Sample:
-    """Replicates of one configuration."""
+    """Replicates of one configuration.
+
+    keys: of each value the run and the block that it was measured in; values of two samples with the same key make a
+        pair.
+    part: of what was measured: metric, node, label. Samples of several parts come from the same trials, and say nothing
+        of one another's noise."""
 
     values: tuple[float, ...]
-    # of each value the run and the block that it was measured in; values of two samples with the same key make a pair
     keys: tuple[tuple[int, int], ...]
+    part: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,8 @@ class Differences:
     logarithmic: Bools  # whether estimate, error and spread are logarithms; else shares
     used: Ints  # values of the smaller side that count
     pairs: Ints  # by which it was judged, 0 for none
+    counts: tuple[Ints, Ints]  # values of base and of other that the estimate is made of
+    least_error: Floats  # standard error that the resolution of single values leaves
 
 
 def differences(sides: Sequence[tuple[Sample, Sample]]) -> Differences:
@@ -75,6 +82,8 @@ def _differences(base: _Side, other: _Side, pairs: Ints) -> Differences:
         logarithmic=logarithmic,
         used=np.minimum(base.n, other.n),
         pairs=pairs,
+        counts=(base.n, other.n),
+        least_error=np.sqrt(base.floor**2 / base.n + other.floor**2 / other.n),
     )
 
 
@@ -91,6 +100,21 @@ def matched(base: Sample, other: Sample) -> tuple[Sequence[float], Sequence[floa
     if repeated or len(shared) < max(FEWEST_PAIRS, (1 - MOST_UNPAIRED) * larger):
         return base.values, other.values, False
     return [a for a, _ in shared], [b for _, b in shared], True
+
+
+def in_shared_runs(base: Sample, other: Sample) -> tuple[Sample, Sample]:
+    """Return the two without the values of runs that only one of them is in, where they share one: a run's own level
+    would count as theirs."""
+    runs = [{run for run, _ in sample.keys} for sample in (base, other)]
+    shared = runs[0] & runs[1]
+    if not shared or runs[0] == runs[1]:
+        return base, other
+    return _of_runs(base, shared), _of_runs(other, shared)
+
+
+def _of_runs(sample: Sample, runs: Set[int]) -> Sample:
+    kept = [place for place, (run, _) in enumerate(sample.keys) if run in runs]
+    return Sample(tuple(sample.values[i] for i in kept), tuple(sample.keys[i] for i in kept), sample.part)
 
 
 class _Side:

@@ -399,11 +399,13 @@ def _judged(rows: Sequence[_QuantityRow], comparable: bool) -> tuple[MetricChang
 
 
 def _question(row: _QuantityRow, comparable: bool) -> Question:
-    return Question(_sample(row.base), _sample(row.other), row.better, row.minimum_effect, comparable=comparable)
+    part = (row.name, row.node, row.part)
+    base, other = (_sample(values, part) for values in (row.base, row.other))
+    return Question(base, other, row.better, row.minimum_effect, comparable=comparable)
 
 
-def _sample(values: Mapping[Replicate, float]) -> Sample:
-    return Sample(tuple(values.values()), tuple(one.key for one in values))
+def _sample(values: Mapping[Replicate, float], part: tuple[str, ...]) -> Sample:
+    return Sample(tuple(values.values()), tuple(one.key for one in values), part)
 
 
 def _values(values: Mapping[Replicate, float]) -> tuple[Value, ...]:

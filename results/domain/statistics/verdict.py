@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -14,10 +14,11 @@ from scipy import special, stats
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Better
 from results.domain.statistics import power
-from results.domain.statistics.difference import Differences, differences
+from results.domain.statistics.borrowing import Variances, borrowed_variances
+from results.domain.statistics.difference import Differences, differences, in_shared_runs
 from results.domain.statistics.difference import Sample as Sample
 
-RULE = 1
+RULE = 2
 LEVEL = 0.95
 BOTH = 0.25  # standard errors, by simulation: how near to one another two demands become more than the larger one
 
@@ -49,13 +50,24 @@ _DOWN = {Better.HIGHER: Kind.WORSE, Better.LOWER: Kind.BETTER, Better.NEITHER: K
 
 @dataclass(frozen=True)
 class Question:
-    """Is `other` better than `base`?"""
+    """Is `other` better than `base`?
+
+    minimum_effect: smallest relative change worth a verdict, and the margin within which they are the same.
+    comparable: False where something that matters differs besides.
+    side: what the values of `other` are values of; questions of one side have noise in common.
+    strata: of a mixture (base, other) of each configuration in it: they are compared one by one."""
 
     base: Sample
     other: Sample
     better: Better
-    minimum_effect: float  # smallest relative change worth a verdict, and the margin within which they are the same
-    comparable: bool = True  # False where something that matters differs besides
+    minimum_effect: float
+    comparable: bool = True
+    side: Hashable = ""
+    strata: tuple[tuple[Sample, Sample], ...] = ()
+
+    @property
+    def parts(self) -> tuple[tuple[Sample, Sample], ...]:
+        return self.strata or ((self.base, self.other),)
 
 
 @dataclass(frozen=True)
@@ -93,28 +105,35 @@ def direction(higher: bool, better: Better) -> Kind:
     return (_UP if higher else _DOWN)[better]
 
 
-def judge(questions: Sequence[Question], rule: int = RULE) -> tuple[Verdict, ...]:
-    """Return a verdict for each question, the p values adjusted over all of them (Benjamini and Hochberg). Raises
-    TeitenError for a rule that there never was.
+def judge(questions: Sequence[Question], rule: int = RULE, *, beside: Sequence[Question] = ()) -> tuple[Verdict, ...]:
+    """Return a verdict for each question, and then for each of those beside them. Raises TeitenError for a rule that
+    there never was.
 
+    questions: a family. Its p values are adjusted together (Benjamini and Hochberg), and its samples say how noisy each
+        of them is.
+    beside: about samples of the family in other combinations: each is adjusted as if it were one more of the family.
     rule: of a citation the one that it was made by."""
     if rule not in RULES:
         raise TeitenError(
             f"There is no rule {rule} for verdicts.", where="rule", todo=f"There are {', '.join(map(str, RULES))}."
         )
-    with np.errstate(over="ignore", invalid="ignore"):  # what cannot be had is NaN, and None in the verdict
-        return RULES[rule](questions)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what cannot be had is None in the verdict
+        every = (*questions, *beside)
+        verdicts = _verdicts(every, RULES[rule](questions, every), len(questions))
+    return tuple(replace(verdict, rule=rule) for verdict in verdicts) if rule != RULE else verdicts
 
 
-def _rule_1(questions: Sequence[Question]) -> tuple[Verdict, ...]:
-    difference = differences([(question.base, question.other) for question in questions])
+def _verdicts(questions: Sequence[Question], difference: Differences, family: int) -> tuple[Verdict, ...]:
+    """Return a verdict for each question.
+
+    family: so many of the questions, the first, are corrected together; each of the rest by itself with these."""
     effect = np.array([question.minimum_effect for question in questions], dtype=float)
     comparable = np.array([question.comparable for question in questions], dtype=bool)
     margin = np.where(difference.logarithmic, np.log1p(effect), effect)
     reach = special.stdtrit(difference.freedom, (1 + LEVEL) / 2) * difference.error
     tested = difference.used >= power.FEWEST
     p = np.where(tested, 2 * special.stdtr(difference.freedom, -abs(difference.estimate) / difference.error), np.nan)
-    adjusted = _adjusted(p, tested & comparable)
+    adjusted = _adjusted(p, tested & comparable, family)
     differs = (adjusted <= 1 - LEVEL) & (abs(difference.estimate) >= margin)
     same = tested & ~differs & (abs(difference.estimate) + reach <= margin)
     reached = [np.where(difference.logarithmic, np.exp(difference.estimate + end), np.nan) for end in (-reach, reach)]
@@ -143,7 +162,91 @@ def _rule_1(questions: Sequence[Question]) -> tuple[Verdict, ...]:
     )
 
 
-RULES: Mapping[int, Callable[[Sequence[Question]], tuple[Verdict, ...]]] = {1: _rule_1}
+def _by_own_replicates(family: Sequence[Question], questions: Sequence[Question]) -> Differences:
+    """Rule 1: each question by its own replicates, a mixture as it comes."""
+    return differences([(question.base, question.other) for question in questions])
+
+
+def _by_all_replicates(family: Sequence[Question], questions: Sequence[Question]) -> Differences:
+    """Rule 2: the noise of a question is that of the whole family too, and mixtures are compared configuration by
+    configuration."""
+    parts = [part for question in questions for part in question.parts]
+    by_parts = differences([in_shared_runs(*part) for part in parts])
+    sides = {id(sample): (sample, side) for question in family for sample, side in _samples(question)}
+    samples = [sample for sample, _ in sides.values()]
+    variances = borrowed_variances(samples, [side for _, side in sides.values()])
+    place = {id_: index for index, id_ in enumerate(sides)}
+    at = np.array([[place.get(id(sample), -1) for sample in part] for part in parts], dtype=np.intp).reshape(-1, 2)
+    return _combined(_borrowed(by_parts, parts, variances, at), [len(question.parts) for question in questions])
+
+
+def _samples(question: Question) -> Iterator[tuple[Sample, Hashable]]:
+    """Give each sample, and what it is a sample of."""
+    for base, other in question.parts:
+        yield base, None
+        yield other, (question.side,)
+
+
+def _borrowed(
+    difference: Differences, parts: Sequence[tuple[Sample, Sample]], variances: Variances, at: Ints
+) -> Differences:
+    """Return the differences with the borrowed variances of single values, where both sides have one, and are pairs or
+    share no run: elsewhere blocks that only one side has would count as its own.
+
+    at: places of base and other among the variances, -1 for none."""
+    known = (at >= 0).all(axis=1)
+    apart = np.array([{run for run, _ in a.keys}.isdisjoint(run for run, _ in b.keys) for a, b in parts], dtype=bool)
+    usable = known & difference.logarithmic & ((difference.pairs > 0) | apart)
+    variance, freedom_of, most = (
+        np.append(column, np.nan)[at] for column in (variances.variance, variances.freedom, variances.most)
+    )
+    base, other = (variance / np.column_stack(difference.counts)).T
+    freedom = (base + other) ** 2 / (base**2 / freedom_of[:, 0] + other**2 / freedom_of[:, 1])
+    error = np.maximum(np.sqrt(base + other), difference.least_error)
+    usable &= np.isfinite(error) & np.isfinite(freedom)
+    return replace(
+        difference,
+        error=np.where(usable, error, difference.error),
+        freedom=np.where(usable, np.minimum(freedom, most.max(axis=1)), difference.freedom),
+        spread=np.where(usable, np.sqrt(variance.mean(axis=1)), difference.spread),
+    )
+
+
+def _combined(difference: Differences, counts: Sequence[int]) -> Differences:
+    """Return one difference a question: of a mixture the mean over its configurations, each with the same weight.
+
+    counts: how many configurations each question has."""
+    if all(count == 1 for count in counts):
+        return difference
+    number = np.array(counts, dtype=float)
+    owner = np.repeat(np.arange(len(counts)), counts)
+
+    def total(values: NDArray[np.generic]) -> Floats:
+        return np.bincount(owner, values, minlength=len(counts)).astype(float)
+
+    variance = difference.error**2
+    estimate, whole = total(difference.estimate) / number, total(variance)
+    logarithmic = total(difference.logarithmic) == number
+    paired = total(difference.pairs > 0) == number
+    one = number == 1
+    return Differences(
+        estimate=estimate,
+        error=np.sqrt(whole) / number,
+        freedom=np.where(one, total(difference.freedom), whole**2 / total(variance**2 / difference.freedom)),
+        spread=np.sqrt(total(difference.spread**2) / number),
+        ratio=np.where(logarithmic, np.exp(estimate), np.where(one, total(difference.ratio), np.nan)),
+        logarithmic=logarithmic,
+        used=total(difference.used).astype(np.intp),
+        pairs=np.where(paired, total(difference.pairs), 0).astype(np.intp),
+        counts=(total(difference.counts[0]).astype(np.intp), total(difference.counts[1]).astype(np.intp)),
+        least_error=np.sqrt(total(difference.least_error**2)) / number,
+    )
+
+
+RULES: Mapping[int, Callable[[Sequence[Question], Sequence[Question]], Differences]] = {
+    1: _by_own_replicates,
+    2: _by_all_replicates,
+}
 
 
 def _kind(question: Question, differs: bool, same: bool, higher: bool) -> Kind:
@@ -154,10 +257,14 @@ def _kind(question: Question, differs: bool, same: bool, higher: bool) -> Kind:
     return Kind.SAME if same else Kind.TOO_FEW
 
 
-def _adjusted(p: Floats, family: Bools) -> Floats:
+def _adjusted(p: Floats, counted: Bools, family: int) -> Floats:
+    """Return the p values adjusted over those of the family that count; of others as if they were in it."""
     adjusted = np.full(len(p), np.nan)
-    if family.any():
-        adjusted[family] = stats.false_discovery_control(p[family])
+    together = np.flatnonzero(counted[:family])
+    if len(together):
+        adjusted[together] = stats.false_discovery_control(p[together])
+    for index in np.flatnonzero(counted[family:]) + family:
+        adjusted[index] = stats.false_discovery_control(np.append(p[together], p[index]))[-1]
     return adjusted
 
 

@@ -1,15 +1,48 @@
-"""Which cell each cell is compared with. Pure."""
+"""What is compared with what: which cell each cell is compared with, and which levels that means. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from results.domain.errors import TeitenError
 from results.queries.comparison.cells import Key, Unmatched
+from results.queries.comparison.units import Unit
 from results.queries.shared.selection import JOINT, Selection, dimensions, unknown_choice
 
 CELL = " at "  # in a baseline, between the series and the x of one cell
 REFERENCE = "@"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The levels by which what is compared differs from what it is compared with, whatever else a view shows.
+
+    levels: of the dimensions, those of the baseline; none of a saved reference, whose values stand apart."""
+
+    dimensions: tuple[str, ...]
+    levels: tuple[str, ...] = ()
+
+
+def baseline_of(chosen: Selection, cells: Mapping[Key, Sequence[Unit]], bases: Mapping[Key, Key]) -> Baseline:
+    """Return what the choice of a baseline means.
+
+    bases: of each cell the one that it is compared with."""
+    names = dimensions(chosen.series or "")
+    if not bases:
+        return Baseline(tuple(names))
+    if _one_cell(cells, chosen.baseline):
+        names = list(dict.fromkeys([*names, *dimensions(chosen.x)]))
+        return _levels_of(names, cells[next(iter(bases.values()))][0])
+    at_baseline = next((units for (_, _, series), units in cells.items() if series == chosen.baseline), None)
+    if at_baseline:
+        return _levels_of(names, at_baseline[0])
+    unit = next(units[0] for base in bases.values() if (units := cells.get(base)))
+    return _levels_of([name for name in names if unit.level(name) == chosen.baseline][:1], unit)
+
+
+def _levels_of(names: Sequence[str], unit: Unit) -> Baseline:
+    return Baseline(tuple(names), tuple(map(unit.level, names)))
 
 
 def wanted_bases(keys: Collection[Key], chosen: Selection, series: Sequence[str]) -> dict[Key, Key]:

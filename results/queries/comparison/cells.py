@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from results.domain.statistics.difference import Sample
 from results.domain.statistics.verdict import RULE, Verdict
 from results.queries.environment.environments import Key as Key
 from results.queries.environment.environments import SeriesEnvironment
@@ -67,6 +68,14 @@ def fields_of(replicates: Sequence[Replicate]) -> Any:
     """Return a Replicate each of whose fields is the tuple of all theirs: a fifth of the time of a loop for each field,
     where there are thousands of replicates."""
     return Replicate._make(zip(*replicates, strict=True))
+
+
+def sample_of(replicates: Sequence[Replicate], part: tuple[str, ...]) -> Sample:
+    """Return their values with the run and block of each.
+
+    part: node and label."""
+    each = fields_of(replicates)
+    return Sample(each.value, tuple(zip(each.run_id, each.block, strict=True)), part)
 
 
 @dataclass(frozen=True)

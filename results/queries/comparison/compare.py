@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import chain, compress
+from itertools import compress
 
 from results.domain.environment.rules import BUILDS
-from results.domain.measurement.metrics import Better
 from results.domain.statistics.drift import drift
 from results.domain.statistics.outliers import outliers
-from results.domain.statistics.verdict import Question, Sample, Verdict, judge
-from results.queries.comparison.baselines import REFERENCE, matched, unmatched, wanted_bases
+from results.domain.statistics.verdict import Verdict
+from results.queries.comparison.baselines import REFERENCE, Baseline, baseline_of, matched, unmatched, wanted_bases
 from results.queries.comparison.cells import (
     Comparison,
     Key,
@@ -22,14 +21,17 @@ from results.queries.comparison.cells import (
     Summary,
     Unmatched,
 )
+from results.queries.comparison.family import UnitPair, unit_pairs
 from results.queries.comparison.freshness import Freshness, freshness
+from results.queries.comparison.judging import judged
 from results.queries.comparison.references import ReferenceRow, reference
 from results.queries.comparison.replicates import OWN, Cells, cells_of
 from results.queries.comparison.summaries import summaries
-from results.queries.environment.environments import EnvironmentComparison, Pair, Side, series_environments
+from results.queries.comparison.units import RUN, Unit, telling_apart, units_of
+from results.queries.shared.composites import Parts, composite_parts
 from results.queries.shared.configurations import STATES, ConfigurationRow, configurations
 from results.queries.shared.facets import Filters, MetricChoice, facets, metrics_of, passing, percentile_choice
-from results.queries.shared.metrics import MetricRow, unknown
+from results.queries.shared.metrics import unknown
 from results.queries.shared.selection import JOINT, PUBLISHED, Selection, complete, dimensions, first_choice
 
 __all__ = ["Comparison", "Point", "Replicate", "RunWarning", "Summary", "Unmatched", "compare"]
@@ -47,18 +49,21 @@ def compare(selection: Selection, known: Freshness | None = None) -> Comparison:
     first = first_choice(selection.runs, varied, metrics)
     chosen = complete(selection, first, varied, metrics)
     metric = next((choice.row() for choice in metrics if choice.name == chosen.metric), unknown(chosen.metric))
-    chosen_rows = passing(rows, filters)
-    cells = cells_of(chosen, chosen_rows, computed)
+    parts = composite_parts(rows)
+    units = units_of(chosen, rows, parts, computed)
+    cells = cells_of(chosen, units, parts)
     line = _reference(chosen, known)
-    if line:
-        cells = cells.joined(_reference_cells(chosen, line, computed))
+    saved = _reference_units(chosen, line, parts, computed)
+    cells = cells.joined(_reference_cells(chosen, line, saved, parts))
     panels, xs, series = cells.axes(chosen)
     cells = cells.ordered(panels, xs, series)
     chosen = replace(chosen, baseline=chosen.baseline or _first(series))
-    wanted = wanted_bases(cells.replicates, chosen, series)
+    wanted = wanted_bases(cells.units, chosen, series)
     bases = matched(wanted)
-    pairs, sides = _environments(cells, bases, chosen)
-    points = _points(cells, bases, _verdicts(cells.samples, pairs, metric), chosen.statistic)
+    baseline = _baseline_of_reference(chosen, line) if line else baseline_of(chosen, cells.units, bases)
+    family = _family(chosen, units, saved, baseline, parts)
+    answers = judged(chosen, family, baseline, cells, bases, metric, parts)
+    points = _points(cells, bases, answers.verdicts, chosen.statistic)
     return Comparison(
         selection=chosen,
         first=replace(first, baseline=_first([name for name in series if not name.startswith(REFERENCE)])),
@@ -69,19 +74,29 @@ def compare(selection: Selection, known: Freshness | None = None) -> Comparison:
         points=points,
         summaries=tuple(summaries(points, cells.samples, [x for x in xs if x not in chosen.without])),
         mixed=cells.mixed,
-        excluded=_excluded(chosen_rows, cells),
+        excluded=_excluded(passing(rows, filters), cells),
         facets=varied,
         metrics=metrics,
         unmatched=unmatched(wanted, series),
         warnings=tuple(_warnings(cells, _published(rows))),
         references=known.references,
-        environment=series_environments(pairs, sides),
+        environment=answers.environment,
         lost=line.lost if line else (),
     )
 
 
 def _first(series: Sequence[str]) -> str:
     return next(iter(series), "")
+
+
+def _family(
+    chosen: Selection, units: Sequence[Unit], saved: Sequence[Unit], baseline: Baseline, parts: Parts
+) -> tuple[UnitPair, ...]:
+    """Return all that is compared of the runs, whatever the view shows.
+
+    saved: what a saved reference measured, where that is the baseline."""
+    rows = [row for unit in (*units, *saved) for row in unit.rows]
+    return unit_pairs(units, telling_apart(rows, parts, (*chosen.axes, *chosen.filters)), baseline, saved)
 
 
 def _published(rows: Sequence[ConfigurationRow]) -> set[int]:
@@ -109,55 +124,35 @@ def _reference(chosen: Selection, known: Freshness) -> ReferenceRow | None:
     return reference(chosen.baseline.removeprefix(REFERENCE), known.references)
 
 
-def _reference_cells(chosen: Selection, line: ReferenceRow, computed: bool) -> Cells:
-    """Return a saved reference as one more series: those of its pinned attempts that the filters let through, at the
-    levels of the present x and panel; and the dimensions that vary within its cells. Filters by what it differs in from
-    the other series are not for it."""
-    levels = _parts(line.dimensions, line.series)
-    names = dimensions(line.dimensions)
-    its_own = {"run", *names, *(BUILDS if BUILDS & set(names) else ())}
+def _reference_units(chosen: Selection, line: ReferenceRow | None, parts: Parts, computed: bool) -> tuple[Unit, ...]:
+    """Return what the pinned attempts of a saved reference measured."""
+    if line is None:
+        return ()
+    return units_of(replace(chosen, series=""), configurations(line.runs), parts, computed, line.attempts)
+
+
+def _reference_cells(chosen: Selection, line: ReferenceRow | None, saved: Sequence[Unit], parts: Parts) -> Cells:
+    """Return a saved reference as one more series: what the filters let through, at the levels of the present x and
+    panel; and the dimensions that vary within its cells. Filters by what it differs in from the other series are not
+    for it."""
+    if line is None:
+        return Cells({}, ())
+    names, levels = dimensions(line.dimensions), line.series.split(JOINT)
+    at = dict(zip(names, levels, strict=True)) if len(names) == len(levels) else {}
+    its_own = _own_dimensions(line)
     filters = {name: texts for name, texts in chosen.filters.items() if name not in its_own}
-    rows = passing(configurations(line.runs), _of_configurations(filters))
-    filters |= {name: (levels[name],) for name in OWN if name in levels}
-    own = replace(chosen, series="", filters=filters)
-    return cells_of(own, rows, computed, line.attempts).renamed(chosen.baseline)
+    filters |= {name: (at[name],) for name in OWN if name in at}
+    return cells_of(replace(chosen, series="", filters=filters), saved, parts).renamed(chosen.baseline)
 
 
-def _environments(cells: Cells, bases: Mapping[Key, Key], chosen: Selection) -> tuple[list[Pair], Mapping[Key, Side]]:
-    """Return of each cell that is compared with another what else differs between the two, and both their sides."""
-    compared = {key: base for key, base in bases.items() if base != key}
-    names = (chosen.panel, chosen.x, chosen.series or "")
-    parts = [
-        {text: _parts(name, text) for text in texts} for name, texts in zip(names, cells.axes(chosen), strict=True)
-    ]
-    sides = {}
-    for key in dict.fromkeys((*compared, *compared.values())):
-        panel, x, series = (levels[text] for levels, text in zip(parts, key, strict=True))
-        fields = cells.fields[key]
-        sides[key] = Side(fields.attempt_id, fields.trial_id, levels=x | series | panel)
-    environments = EnvironmentComparison(chain.from_iterable(side.attempts for side in sides.values()))
-    pairs = [Pair(key, base, environments.difference(sides[base], sides[key])) for key, base in compared.items()]
-    return pairs, sides
+def _own_dimensions(line: ReferenceRow) -> set[str]:
+    """Return the dimensions by which a saved reference may differ from what is compared with it."""
+    names = dimensions(line.dimensions)
+    return {RUN, *names, *(BUILDS if BUILDS & set(names) else ())}
 
 
-def _parts(axis: str, text: str) -> dict[str, str]:
-    """Return the level of each dimension that an axis is made of."""
-    names, parts = dimensions(axis), text.split(JOINT)
-    return dict(zip(names, parts, strict=True)) if len(parts) == len(names) else {axis: text}
-
-
-def _verdicts(samples: Mapping[Key, Sample], pairs: Sequence[Pair], metric: MetricRow) -> dict[Key, Verdict]:
-    questions = [
-        Question(
-            base=samples[pair.base],
-            other=samples[pair.key],
-            better=Better(metric.better),
-            minimum_effect=metric.minimum_effect,
-            comparable=pair.difference.comparable,
-        )
-        for pair in pairs
-    ]
-    return {pair.key: verdict for pair, verdict in zip(pairs, judge(questions), strict=True)}
+def _baseline_of_reference(chosen: Selection, line: ReferenceRow) -> Baseline:
+    return Baseline(tuple(sorted({*dimensions(chosen.series or ""), *_own_dimensions(line)})))
 
 
 def _points(
@@ -168,8 +163,7 @@ def _points(
     points = []
     for (key, replicates), indexes in zip(cells.replicates.items(), apart, strict=True):
         panel, x, series = key
-        base, own = bases.get(key), statistics[key]
-        divisor = statistics[base][statistic] if base else 0.0
+        base, own, verdict = bases.get(key), statistics[key], verdicts.get(key)
         points.append(
             Point(
                 x=x,
@@ -181,14 +175,21 @@ def _points(
                 minimum=own["min"],
                 maximum=own["max"],
                 values=replicates,
-                configurations=cells.configurations[key],
+                configurations=len(cells.units[key]),
                 base=base,
-                ratio=own[statistic] / divisor if divisor else None,
-                verdict=verdicts.get(key),
+                ratio=_ratio(verdict, key == base and own[statistic] != 0),
+                verdict=verdict,
                 outliers=tuple(replicates[index].trial_id for index in indexes),
             )
         )
     return tuple(points)
+
+
+def _ratio(verdict: Verdict | None, is_base: bool) -> float | None:
+    """Return the one that was judged; 1 for a cell that is its own base."""
+    if verdict is None:
+        return 1.0 if is_base else None
+    return verdict.ratio
 
 
 def _statistics(values: Sequence[float]) -> dict[str, float]:

@@ -7,8 +7,6 @@ WITH seen AS (
     CROSS JOIN LATERAL unnest(histogram.latencies_us, histogram.counts) AS bar (latency_us, count)
     WHERE trial.run_id = ANY(%(runs)s) AND trial.state = 'done'
         AND trial.configuration_id = ANY(%(configurations)s::bigint[])
-        AND (%(nodes)s::text[] IS NULL OR '' = ANY(%(nodes)s))
-        AND (%(labels)s::text[] IS NULL OR histogram.label = ANY(%(labels)s))
     GROUP BY histogram.attempt_id, histogram.label, bar.latency_us
 ), ranked AS (
     SELECT

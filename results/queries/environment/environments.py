@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from results import sql
@@ -15,11 +15,14 @@ from results.domain.environment.difference import (
     environment_of,
     judge_environments,
     merged,
+    ranked,
 )
+from results.domain.environment.plan_differences import Dimensions, judge_plans
 from results.domain.environment.rules import Cause
 
 Key = tuple[str, str, str]  # panel, x, series
 _OF_MEASUREMENTS = ("label", "node")  # these tell values of the same trials apart
+NO_PARTS: Mapping[str, Collection[str]] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,6 @@ class TrialEnvironment:
 
     environment: Environment
     dimensions: Mapping[str, Any]  # of one of their configurations
-    factors: tuple[str, ...]  # of its run
 
 
 def environments_of(attempts: Sequence[int]) -> dict[int, TrialEnvironment]:
@@ -42,7 +44,7 @@ def environments_of(attempts: Sequence[int]) -> dict[int, TrialEnvironment]:
     environments: dict[int, TrialEnvironment] = {}
     for row in rows:
         if row.hash is None:
-            one = TrialEnvironment(_environment(row, layers, contents), row.dimensions or {}, row.factors or ())
+            one = TrialEnvironment(_environment(row, layers, contents), row.dimensions or {})
             environments |= dict.fromkeys(row.attempts or (), one)
     return {attempt: environments[attempt] for attempt in attempts if attempt in environments}
 
@@ -54,6 +56,7 @@ class Side:
     attempts: tuple[int, ...]
     trials: tuple[int, ...]
     levels: Mapping[str, str]  # dimension → level, of what tells the sides apart
+    plans: tuple[Dimensions, ...] = ()  # of its configurations, where the sides may differ in them
 
 
 class Pair(NamedTuple):
@@ -67,25 +70,41 @@ class Pair(NamedTuple):
 class EnvironmentComparison:
     """Compares many pairs of sides that share their environments."""
 
-    def __init__(self, attempts: Iterable[int]) -> None:
-        """Read what the attempts ran in. One query."""
+    def __init__(self, attempts: Iterable[int], parts: Mapping[str, Collection[str]] = NO_PARTS) -> None:
+        """Read what the attempts ran in. One query.
+
+        parts: of factors that set several dimensions at once, these."""
         self._environments = environments_of(list(dict.fromkeys(attempts)))
+        self._parts = parts
         self._layers: Known = {}
+        self._environment_differences: dict[Any, EnvironmentDifference] = {}
         self._differences: dict[Any, EnvironmentDifference] = {}
 
     def difference(self, left: Side, right: Side) -> EnvironmentDifference:
         """Return what differs between them but for their levels."""
-        sides = [self._different(side.attempts) for side in (left, right)]
         axes = {
             name
             for name in (left.levels.keys() | right.levels.keys()) - set(_OF_MEASUREMENTS)
             if left.levels.get(name) != right.levels.get(name)
         }
-        question = (*map(tuple, sides), frozenset(axes))
+        intended = frozenset(axes.union(*(self._parts.get(name, ()) for name in axes)))
+        environment = self._environment_difference(left, right, intended)
+        plans = judge_plans(left.plans, right.plans, intended, layers=all(environment.recorded))
+        if not plans:
+            return environment
+        question = (id(environment), plans)
         if question not in self._differences:
-            base, other = ([one.environment for one in side] for side in sides)
-            self._differences[question] = judge_environments(base, other, intended(axes, *sides), self._layers)
+            judgements = ranked((*environment.judgements, *plans))
+            self._differences[question] = replace(environment, judgements=judgements)
         return self._differences[question]
+
+    def _environment_difference(self, left: Side, right: Side, intended: frozenset[str]) -> EnvironmentDifference:
+        sides = [self._different(side.attempts) for side in (left, right)]
+        question = (*map(tuple, sides), intended)
+        if question not in self._environment_differences:
+            base, other = ([one.environment for one in side] for side in sides)
+            self._environment_differences[question] = judge_environments(base, other, intended, self._layers)
+        return self._environment_differences[question]
 
     def _different(self, attempts: Iterable[int]) -> list[TrialEnvironment]:
         """Return what the attempts ran in, each environment once."""
@@ -181,18 +200,6 @@ def _series_environment(series: str, base: str, pairs: Sequence[Pair], sides: Ma
     )
 
 
-def intended(axes: Iterable[str], left: Sequence[TrialEnvironment], right: Sequence[TrialEnvironment]) -> set[str]:
-    """Return the dimensions that are meant to differ where these tell the sides apart. A run, and a factor that sets
-    several things at once, stand for all that the plans have otherwise."""
-    names = set(axes)
-    whole = {"run"}
-    for one in (*left, *right):
-        whole |= {name for name in one.factors if name not in one.dimensions}
-    if names & whole:
-        names |= planned(left, right)
-    return names
-
-
 def planned(left: Sequence[TrialEnvironment], right: Sequence[TrialEnvironment]) -> set[str]:
     """Return the dimensions that the plans have otherwise on the two sides, or vary within one."""
     every = [one.dimensions for one in (*left, *right)]
@@ -222,7 +229,6 @@ def _environment(
 class _LayerRow:
     attempts: tuple[int, ...] | None
     dimensions: Mapping[str, Any] | None
-    factors: tuple[str, ...] | None
     uses: tuple[tuple[str, str], ...] | None
     hash: str | None
     kind: str | None

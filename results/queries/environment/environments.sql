@@ -13,7 +13,6 @@ WITH ran AS (
 SELECT
     ran.attempts,
     configuration.dimensions::json AS dimensions,
-    array(SELECT DISTINCT jsonb_object_keys(configuration.levels)) AS factors,
     (SELECT json_agg(json_build_array(node, layer_id)) FROM used WHERE attempt_id = ran.example) AS uses,
     NULL AS hash, NULL AS kind, NULL::json AS content
 FROM ran
@@ -21,6 +20,6 @@ JOIN results_attempt AS attempt ON attempt.id = ran.example
 JOIN results_trial AS trial ON trial.id = attempt.trial_id
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, layer.hash, layer.kind, layer.content::json
+SELECT NULL, NULL, NULL, layer.hash, layer.kind, layer.content::json
 FROM results_layer AS layer
 WHERE layer.hash IN (SELECT layer_id FROM used)

@@ -205,7 +205,8 @@ def test_an_interval_stands_beside_the_ratio_that_it_is_around(db: None, strange
     query = f"run={run.pk}&series=installation&x=clients"
     newer = next(p for p in compare(urlstate.read(query)).points if p.verdict)
     verdict = newer.verdict
-    assert verdict and verdict.ratio and verdict.low and verdict.high and newer.ratio == 1
+    assert verdict and verdict.ratio and verdict.low and verdict.high and newer.ratio == verdict.ratio
+    assert newer.median == next(p for p in compare(urlstate.read(query)).points if not p.verdict).median
     text = text_of(stranger, f"/compare/?{query}")
     message = f"×{verdict.ratio:.3f} (95 % interval {verdict.low:.3f} … {verdict.high:.3f}, ratio of geometric means)"
     assert message in text

@@ -39,7 +39,7 @@ def test_the_first_choice_is_a_line_an_installation_over_the_numbers_of_clients(
         ("18.1", "1", 1126.5, 2),
         ("18.1", "4", 4501.5, 2),
     ]
-    assert [p.ratio for p in comparison.points] == [1, 1, 1126.5 / 1001.5, 4501.5 / 4001.5]
+    assert [p.ratio for p in comparison.points] == pytest.approx([1, 1, 1126.5 / 1001.5, 4501.5 / 4001.5], rel=1e-6)
     assert (comparison.mixed, comparison.excluded) == (
         (),
         dict.fromkeys(("failed", "cancelled", "waiting", "running", "without"), 0),
@@ -224,7 +224,9 @@ def test_one_cell_may_be_the_baseline_of_all() -> None:
     made = factories.finished_run()
     comparison = compare(Selection((made.pk,), baseline="postgresql-16.9 at 4"))
     assert {point.base for point in comparison.points} == {("", "4", "postgresql-16.9")}
-    assert [point.ratio for point in comparison.points] == [p.median / 4001.5 for p in comparison.points]
+    assert [point.ratio for point in comparison.points] == pytest.approx(
+        [p.median / 4001.5 for p in comparison.points], rel=1e-6
+    )
 
 
 def test_panels_and_values_a_client() -> None:

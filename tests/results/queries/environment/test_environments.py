@@ -134,14 +134,25 @@ def test_a_factor_that_sets_several_things_intends_them_all() -> None:
     assert comparison.environment[0].intended == (("tuning", "large", "small"),)
 
 
-def test_runs_are_compared_with_what_their_plans_have_otherwise() -> None:
+def test_what_plans_of_two_runs_have_otherwise_is_not_meant_by_comparing_the_runs() -> None:
     runs = [factories.finished_run(installation="16", settings={"work_mem": size}) for size in ("4MB", "64MB")]
     for run, kb, facts in zip(runs, ("4096", "65536"), ({}, KERNEL), strict=True):
         for trial in environments.done(run):
             environments.ran_in(trial.attempt, environments.layers(16, rows={"work_mem": kb}, facts=facts))
+    assert keys(compared(*runs, series="run")) == [{"release", "work_mem"}]
+    chosen = compared(*runs, series="setting.work_mem")
+    assert keys(chosen, Cause.INTENDED) == [{"work_mem"}]
+    assert keys(chosen) == [{"release"}]
+
+
+def test_another_minor_version_is_told_and_not_held_against_a_plan_that_is_run_again() -> None:
+    runs = [factories.finished_run(installation="16", factors={"clients": [1]}) for _ in "12"]
+    for run, number in zip(runs, (160009, 160010), strict=True):
+        for trial in environments.done(run):
+            environments.ran_in(trial.attempt, environments.layers(16, build={"version_num": number}))
     comparison = compared(*runs, series="run")
-    assert keys(comparison, Cause.INTENDED) == [{"work_mem"}]
-    assert keys(comparison) == [{"release"}]
+    assert keys(comparison) == [set()]
+    assert {"version_num"} <= keys(comparison, Cause.INTENDED)[0]
 
 
 def test_a_setting_that_only_one_runs_plan_has_confounds_versions() -> None:

@@ -1,0 +1,86 @@
+"""Which configurations are compared with which, over all that was measured of the runs. Pure.
+
+The pairs do not depend on what a view shows of them: on neither rows nor panels nor filters. All pairs of a metric are
+one family, whose verdicts are corrected together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from results.queries.comparison.baselines import Baseline
+from results.queries.comparison.cells import Key
+from results.queries.comparison.units import Unit
+from results.queries.shared.selection import LABEL, NODE
+
+
+@dataclass(frozen=True, eq=False)
+class UnitPair:
+    """Configurations and those that they are compared with, alike in every dimension in which both sides can be alike.
+
+    Several a side where these differ in what the other side has nothing of, as in the agents."""
+
+    bases: tuple[Unit, ...]
+    others: tuple[Unit, ...]
+
+    def within(self, bases: Collection[Unit], others: Collection[Unit]) -> UnitPair | None:
+        """Return what of it lies in these; None where a side is empty."""
+        own = [tuple(unit for unit in side if unit in among) for side, among in self._sides(bases, others)]
+        if (own[0], own[1]) == (self.bases, self.others):
+            return self
+        return UnitPair(own[0], own[1]) if all(own) else None
+
+    def _sides(
+        self, bases: Collection[Unit], others: Collection[Unit]
+    ) -> tuple[tuple[tuple[Unit, ...], Collection[Unit]], ...]:
+        return (self.bases, bases), (self.others, others)
+
+
+def unit_pairs(
+    units: Sequence[Unit], names: Sequence[str], baseline: Baseline, reference: Sequence[Unit] = ()
+) -> tuple[UnitPair, ...]:
+    """Return the pairs of all units.
+
+    names: dimensions in which units differ.
+    reference: the units that all others are compared with, where these are saved ones."""
+    groups = _grouped(units, baseline.dimensions)
+    base = tuple(reference) or groups.pop(baseline.levels, ())
+    matching = [name for name in (*names, NODE, LABEL) if name not in baseline.dimensions]
+    pairs: list[UnitPair] = []
+    for group in groups.values() if base else ():
+        shared = [name for name in matching if not _levels(base, name).isdisjoint(_levels(group, name))]
+        bases = _grouped(base, shared)
+        for levels, others in _grouped(group, shared).items():
+            if levels in bases:
+                pairs.append(UnitPair(bases[levels], others))
+    return tuple(pairs)
+
+
+def _levels(units: Iterable[Unit], name: str) -> set[str]:
+    return {unit.level(name) for unit in units}
+
+
+def _grouped(units: Iterable[Unit], names: Sequence[str]) -> dict[tuple[str, ...], tuple[Unit, ...]]:
+    groups: dict[tuple[str, ...], list[Unit]] = {}
+    for unit in units:
+        groups.setdefault(tuple(map(unit.level, names)), []).append(unit)
+    return {levels: tuple(own) for levels, own in groups.items()}
+
+
+def pairs_of_cells(
+    pairs: Iterable[UnitPair], cells: Mapping[Key, Sequence[Unit]], bases: Mapping[Key, Key]
+) -> dict[Key, tuple[UnitPair, ...]]:
+    """Return of each cell that has a base the pairs that lie in the two; none where they have no configuration in
+    common."""
+    pair_of: dict[Unit, list[UnitPair]] = {}
+    for pair in pairs:
+        for unit in pair.others:
+            pair_of.setdefault(unit, []).append(pair)
+    found: dict[Key, tuple[UnitPair, ...]] = {}
+    for key, base in bases.items():
+        if key != base:
+            own = dict.fromkeys(pair for unit in cells[key] for pair in pair_of.get(unit, ()))
+            within = (pair.within(cells[base], cells[key]) for pair in own)
+            found[key] = tuple(pair for pair in within if pair is not None)
+    return found

@@ -1,0 +1,179 @@
+"""The verdicts of a view's cells: those that their configurations have among all that was measured of the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from results.domain.environment.difference import EnvironmentDifference, KeyJudgement, merged, ranked
+from results.domain.environment.rules import PLAN, Cause
+from results.domain.measurement.metrics import Better
+from results.domain.statistics.difference import Sample
+from results.domain.statistics.verdict import Question, Verdict, judge
+from results.queries.comparison.baselines import Baseline
+from results.queries.comparison.cells import Key, sample_of
+from results.queries.comparison.family import UnitPair, pairs_of_cells
+from results.queries.comparison.replicates import Cells, replicates_of
+from results.queries.comparison.units import Unit
+from results.queries.environment.environments import (
+    EnvironmentComparison,
+    Pair,
+    SeriesEnvironment,
+    Side,
+    series_environments,
+)
+from results.queries.shared.composites import Parts
+from results.queries.shared.metrics import MetricRow
+from results.queries.shared.selection import JOINT, Selection, dimensions
+
+_NOTHING_IN_COMMON = KeyJudgement(
+    "",
+    PLAN,
+    "configurations",
+    (),
+    (),
+    Cause.CONFOUNDER,
+    "The two sides have no configuration in common: each was measured under conditions that the other was not.",
+    warn=True,
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """verdicts: of each cell that is compared with another.
+    environment: what differs besides, of each series against its base."""
+
+    verdicts: Mapping[Key, Verdict]
+    environment: tuple[SeriesEnvironment, ...]
+
+
+def judged(
+    chosen: Selection,
+    family: Sequence[UnitPair],
+    baseline: Baseline,
+    cells: Cells,
+    bases: Mapping[Key, Key],
+    metric: MetricRow,
+    parts: Parts,
+) -> Judged:
+    """Judge the whole family, whatever the view shows of it. A cell of one configuration has the verdict of that; one
+    of several is compared with its base configuration by configuration. One query, none without bases.
+
+    bases: of each cell that has one, itself included."""
+    compared = {key: base for key, base in bases.items() if base != key}
+    if not compared:
+        return Judged({}, ())
+    sides = _sides(chosen, cells, compared)
+    environments = EnvironmentComparison(_attempts(family, sides.values()), parts)
+    difference_of = {pair: _pair_difference(pair, baseline, environments) for pair in family}
+    of_cells = pairs_of_cells(family, cells.units, compared)
+    found = []
+    for key, pairs in of_cells.items():
+        of_pairs = [difference_of.get(pair) or _pair_difference(pair, baseline, environments) for pair in pairs]
+        found.append(Pair(key, compared[key], _difference(of_pairs, sides[compared[key]], sides[key], environments)))
+    questions = {pair: _question(pair, baseline, difference_of[pair].comparable, metric) for pair in family}
+    return Judged(_verdicts(questions, found, of_cells, cells, metric), series_environments(found, sides))
+
+
+def _verdicts(
+    asked: Mapping[UnitPair, Question],
+    found: Sequence[Pair],
+    of_cells: Mapping[Key, Sequence[UnitPair]],
+    cells: Cells,
+    metric: MetricRow,
+) -> dict[Key, Verdict]:
+    """Return the verdict of each cell.
+
+    asked: the family.
+    found: what differs besides between each cell and its base."""
+    whole = {key: pairs[0] for key, pairs in of_cells.items() if len(pairs) == 1 and pairs[0] in asked}
+    beside = {one.key: _mixture(one, of_cells[one.key], cells, metric) for one in found if one.key not in whole}
+    verdicts = judge(tuple(asked.values()), beside=tuple(beside.values()))
+    of_pair = dict(zip(asked, verdicts, strict=False))
+    of_mixture = dict(zip(beside, verdicts[len(asked) :], strict=True))
+    return {key: of_pair[whole[key]] if key in whole else of_mixture[key] for key in of_cells}
+
+
+def _sides(chosen: Selection, cells: Cells, compared: Mapping[Key, Key]) -> dict[Key, Side]:
+    """Return what is behind each cell, at the levels that the view tells it by."""
+    names = (chosen.panel, chosen.x, chosen.series or "")
+    axes = [
+        {text: _levels(name, text) for text in texts} for name, texts in zip(names, cells.axes(chosen), strict=True)
+    ]
+    sides = {}
+    for key in dict.fromkeys((*compared, *compared.values())):
+        panel, x, series = (levels[text] for levels, text in zip(axes, key, strict=True))
+        sides[key] = _side(cells.units[key], x | series | panel)
+    return sides
+
+
+def _levels(axis: str, text: str) -> dict[str, str]:
+    """Return the level of each dimension that an axis is made of."""
+    names, levels = dimensions(axis), text.split(JOINT)
+    return dict(zip(names, levels, strict=True)) if len(levels) == len(names) else {axis: text}
+
+
+def _side(units: Sequence[Unit], levels: Mapping[str, str]) -> Side:
+    replicates = replicates_of(units)
+    return Side(
+        attempts=tuple(one.attempt_id for one in replicates),
+        trials=tuple(one.trial_id for one in replicates),
+        levels=levels,
+        plans=tuple(row.texts for unit in units for row in unit.rows),
+    )
+
+
+def _attempts(family: Iterable[UnitPair], sides: Iterable[Side]) -> Iterable[int]:
+    for pair in family:
+        for unit in (*pair.bases, *pair.others):
+            yield from (one.attempt_id for one in unit.replicates)
+    for side in sides:
+        yield from side.attempts
+
+
+def _pair_difference(pair: UnitPair, baseline: Baseline, environments: EnvironmentComparison) -> EnvironmentDifference:
+    left, right = (
+        _side(units, {name: units[0].level(name) for name in baseline.dimensions})
+        for units in (pair.bases, pair.others)
+    )
+    return environments.difference(left, right)
+
+
+def _question(pair: UnitPair, baseline: Baseline, comparable: bool, metric: MetricRow) -> Question:
+    return Question(
+        base=_sample(pair.bases),
+        other=_sample(pair.others),
+        better=Better(metric.better),
+        minimum_effect=metric.minimum_effect,
+        comparable=comparable,
+        side=tuple(map(pair.others[0].level, baseline.dimensions)),
+    )
+
+
+def _sample(units: Sequence[Unit]) -> Sample:
+    return units[0].sample if len(units) == 1 else sample_of(replicates_of(units), units[0].part)
+
+
+def _difference(
+    of_pairs: Sequence[EnvironmentDifference], base: Side, other: Side, environments: EnvironmentComparison
+) -> EnvironmentDifference:
+    """Return what differs between a cell and its base: over the configurations that both have, or, where they have none
+    in common, over all."""
+    if of_pairs:
+        return merged(list({id(one): one for one in of_pairs}.values()))
+    whole = environments.difference(base, other)
+    if not whole.comparable:
+        return whole
+    return replace(whole, judgements=ranked((*whole.judgements, _NOTHING_IN_COMMON)))
+
+
+def _mixture(one: Pair, pairs: Sequence[UnitPair], cells: Cells, metric: MetricRow) -> Question:
+    """Return the question of a cell that holds other configurations than a pair of the family."""
+    return Question(
+        base=cells.samples[one.base],
+        other=cells.samples[one.key],
+        better=Better(metric.better),
+        minimum_effect=metric.minimum_effect,
+        comparable=one.difference.comparable,
+        strata=tuple((_sample(pair.bases), _sample(pair.others)) for pair in pairs),
+    )

@@ -1,0 +1,131 @@
+"""What is compared with its like: the values of one configuration, node and label, whatever a view shows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+from operator import attrgetter
+from typing import NamedTuple
+
+from results import sql
+from results.domain.statistics.difference import Sample
+from results.queries.comparison.cells import Replicate, sample_of
+from results.queries.shared.composites import Parts
+from results.queries.shared.configurations import ConfigurationRow
+from results.queries.shared.facets import percentile_of
+from results.queries.shared.ordering import DEFAULT
+from results.queries.shared.selection import LABEL, NODE, Selection
+
+RUN = "run"
+WHEN = attrgetter("run_id", "position")  # of a replicate
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """The values of configurations that are alike in all but their run, of one node and label.
+
+    rows: the configurations; of a cell they all pass its filters, or none does.
+    replicates: in the order in which they were measured."""
+
+    rows: tuple[ConfigurationRow, ...]
+    node: str
+    label: str
+    replicates: tuple[Replicate, ...]
+
+    def level(self, name: str) -> str:
+        """Return its level of a dimension, `node` and `label` among them."""
+        if name == NODE:
+            return self.node or DEFAULT
+        if name == LABEL:
+            return self.label or DEFAULT
+        return self.rows[0].level(name)
+
+    @cached_property
+    def sample(self) -> Sample:
+        return sample_of(self.replicates, self.part)
+
+    @property
+    def part(self) -> tuple[str, str]:
+        return self.node, self.label
+
+
+class MeasuredConfiguration(NamedTuple):
+    """The values of one configuration, node and label, in no order, and of each the trial and where it stood. Divided
+    by cores or transactions where that was asked for."""
+
+    configuration_id: int
+    run_id: int
+    node: str
+    label: str
+    trials: list[int]
+    attempts: list[int]
+    blocks: list[int]
+    positions: list[int]
+    values: list[float]
+
+    def replicates(self, divisor: float) -> Iterator[Replicate]:
+        values = [value / divisor for value in self.values]
+        run, configuration = repeat(self.run_id), repeat(self.configuration_id)
+        each = zip(self.trials, self.attempts, run, self.blocks, values, configuration, self.positions, strict=False)
+        return map(Replicate._make, each)
+
+
+def units_of(
+    chosen: Selection,
+    rows: Sequence[ConfigurationRow],
+    parts: Parts,
+    computed: bool,
+    attempts: Sequence[int] | None = None,
+) -> tuple[Unit, ...]:
+    """Return all that was measured of the chosen metric, whatever is filtered, in the order of the configurations. One
+    query, none without rows.
+
+    computed: the metric is a percentile that is not stored.
+    attempts: no others than these."""
+    per_client = chosen.per == "client"
+    by_id = {row.id: row for row in rows if row.done and (not per_client or _clients(row))}
+    names = telling_apart(list(by_id.values()), parts, (*chosen.axes, *chosen.filters))
+    replicates: dict[tuple[str, ...], list[Replicate]] = {}
+    rows_of: dict[tuple[str, ...], dict[int, ConfigurationRow]] = {}
+    for measured in _measured(chosen, by_id, computed, attempts) if by_id else ():
+        row = by_id[measured.configuration_id]
+        key = (measured.node, measured.label, *map(row.level, names))
+        replicates.setdefault(key, []).extend(measured.replicates(_clients(row) if per_client else 1.0))
+        rows_of.setdefault(key, {})[row.id] = row
+    place = {id_: place for place, id_ in enumerate(by_id)}
+    units = [
+        Unit(tuple(rows_of[key].values()), key[0], key[1], tuple(sorted(own, key=WHEN)))
+        for key, own in replicates.items()
+    ]
+    return tuple(sorted(units, key=lambda unit: (place[unit.rows[0].id], unit.node, unit.label)))
+
+
+def telling_apart(rows: Sequence[ConfigurationRow], parts: Parts, named: Collection[str]) -> tuple[str, ...]:
+    """Return the dimensions in which configurations differ. A composite factor is told by its parts, and runs are not
+    told apart, but where a view names them as an axis or filters by them."""
+    texts = [row.texts for row in rows]
+    names = set[str]().union(*texts) - ({RUN, *parts} - {*named})
+    return tuple(sorted(name for name in names if len({own.get(name, DEFAULT) for own in texts}) > 1))
+
+
+def _measured(
+    chosen: Selection, rows: Mapping[int, ConfigurationRow], computed: bool, attempts: Sequence[int] | None
+) -> list[MeasuredConfiguration]:
+    parameters = {
+        "runs": sorted({row.run_id for row in rows.values()}),
+        "configurations": sql.array(rows),
+        "attempts": None if attempts is None else list(attempts),
+        "metric": chosen.metric,
+        "percent": percentile_of(chosen.metric) if computed else None,
+        "per": chosen.per,
+    }
+    source = "replicates_percentile" if computed else "replicates_measured"
+    return sql.tuples(MeasuredConfiguration, sql.load(__file__, source) + sql.load(__file__, "replicates"), parameters)
+
+
+def _clients(row: ConfigurationRow) -> float:
+    """Return 0 where the number of clients is not known."""
+    text = row.level("clients")
+    return float(text) if text.isdecimal() else 0.0

@@ -1,0 +1,208 @@
+"""What may be compared with what, and one verdict for it whatever a view shows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from results import models
+from results.domain.environment.rules import Cause
+from results.domain.statistics.verdict import Kind, Verdict
+from results.queries.comparison.compare import Comparison, compare
+from results.queries.shared.selection import Selection
+from tests import environments, factories
+
+pytestmark = pytest.mark.django_db
+SCRIPTS = ["select-only", "tpcb-like"]
+
+
+def noisy_run(noise: float = 0.02, *, seed: int = 3, effect: float = 1.0, **changes: Any) -> models.Run:
+    """A finished run; tps depends on the number of clients and the script, and 18 is `effect` times as fast as 16."""
+    run = factories.run(seed=seed, **changes)
+    chance = random.Random(seed)
+    for trial in run.trials.select_related("configuration").order_by("position"):
+        dimensions = trial.configuration.dimensions
+        level = 1000.0 * dimensions["clients"] * (3 if dimensions["script"] == "select-only" else 1)
+        faster = effect if dimensions["major"] == "18" else 1.0
+        factories.finish(trial, level * faster * (1 + chance.gauss(0, noise)))
+    return run
+
+
+def matrix(replicates: int = 3, **changes: Any) -> models.Run:
+    factors = {"installation": ["16", "18"], "clients": [1, 2, 4, 8], "script": SCRIPTS}
+    return noisy_run(factors=factors, replicates=replicates, **{"effect": 1.04} | changes)
+
+
+def ask(*runs: models.Run, **choice: Any) -> Comparison:
+    return compare(Selection(tuple(run.pk for run in runs), **choice))
+
+
+def by_trials(comparison: Comparison) -> dict[frozenset[int], Verdict]:
+    return {frozenset(r.trial_id for r in point.values): point.verdict for point in comparison.points if point.verdict}
+
+
+VIEWS: Sequence[Mapping[str, Any]] = [
+    {"x": "clients", "series": "installation", "panel": "script"},
+    {"x": "script", "series": "version", "panel": "clients"},
+    {"x": "clients,script", "series": "major"},
+    {"x": "clients", "series": "installation", "filters": {"script": ("tpcb-like",)}},
+    {"x": "clients", "series": "installation", "filters": {"script": ("tpcb-like",), "clients": ("2", "8")}},
+    {"x": "workload", "series": "installation", "filters": {"script": ("tpcb-like",), "clients": ("8",)}},
+    {"x": "clients", "series": "installation,script", "baseline": "postgresql-16.9"},
+]
+
+
+def test_a_cell_has_the_same_verdict_whatever_rows_panels_or_filters_are_shown() -> None:
+    run = matrix()
+    whole = by_trials(ask(run, **VIEWS[0]))
+    assert len(whole) == 8
+    assert {verdict.kind for verdict in whole.values()} >= {Kind.BETTER}
+    for view in VIEWS[1:]:
+        shown = by_trials(ask(run, **view))
+        assert shown and all(whole[trials] == verdict for trials, verdict in shown.items())
+
+
+def test_the_ratio_that_is_shown_is_the_one_that_was_judged_whichever_statistic_is_shown() -> None:
+    run = matrix()
+    for statistic in ("median", "mean", "min"):
+        for point in ask(run, **VIEWS[0], statistic=statistic).points:
+            assert point.ratio == (point.verdict.ratio if point.verdict else 1)
+
+
+def test_raw_and_adjusted_p_stand_side_by_side_and_the_family_is_the_whole_run() -> None:
+    run = matrix()
+    one = ask(run, **VIEWS[5]).points[-1].verdict
+    assert one and one.p is not None and one.adjusted is not None and one.adjusted > one.p
+
+
+def test_cells_of_several_configurations_are_compared_configuration_by_configuration() -> None:
+    """16 ran four times as many trials of the slow script, 18 of the fast one: nothing differs but that."""
+    runs = [
+        noisy_run(installation="16", factors={"script": SCRIPTS, "clients": [1]}, replicates=3, seed=1),
+        noisy_run(installation="16", factors={"script": ["tpcb-like"], "clients": [1]}, replicates=9, seed=2),
+        noisy_run(installation="18", factors={"script": SCRIPTS, "clients": [1]}, replicates=3, seed=4),
+        noisy_run(installation="18", factors={"script": ["select-only"], "clients": [1]}, replicates=9, seed=5),
+    ]
+    both = {"filters": {"script": tuple(SCRIPTS)}}
+    [base, other] = ask(*runs, x="clients", series="major", **both).points
+    assert (base.n, other.n, other.configurations) == (15, 15, 2)
+    assert other.mean > 1.5 * base.mean
+    assert other.verdict and other.verdict.kind not in (Kind.BETTER, Kind.WORSE)
+    assert other.ratio == pytest.approx(1, abs=0.05)
+
+
+def differing(**changes: Any) -> Comparison:
+    """16 in one run, 18 in another whose plan has something otherwise, over the same layers."""
+    runs = []
+    for major, own in (("16", {}), ("18", changes)):
+        plan = {"factors": {}, "replicates": 3, "installation": major}
+        parameters = {"scale": 5, "script": "tpcb-like", "clients": 2} | own.pop("parameters", {})
+        runs.append(factories.finished_run(**plan, **own, parameters=parameters))
+    for run, version in zip(runs, (16, 18), strict=True):
+        for trial in environments.done(run):
+            environments.ran_in(trial.attempt, environments.layers(version))
+    return ask(*runs, x="workload", series="version")
+
+
+@pytest.mark.parametrize(
+    ("dimension", "changes"),
+    [
+        ("script", {"parameters": {"script": "select-only"}}),
+        ("duration_s", {"duration_s": 60}),
+        ("warmup_s", {"warmup_s": 10}),
+        ("cache", {"cache": "as-found"}),
+        ("data", {"data": "template"}),
+        ("protocol", {"parameters": {"protocol": "prepared"}}),
+        ("connect", {"parameters": {"connect": True}}),
+        ("rate", {"parameters": {"rate": 100}}),
+        ("clients", {"parameters": {"clients": 4}}),
+        ("scale", {"parameters": {"scale": 50}}),
+        ("threads", {"threads": "clients"}),
+        ("collectors", {"collectors": ["sar"]}),
+        ("initdb", {"initdb": ["--data-checksums"]}),
+    ],
+)
+def test_every_difference_of_the_plans_that_is_no_axis_withholds_the_verdict(
+    dimension: str, changes: dict[str, Any]
+) -> None:
+    assert differing().environment[0].comparable == 1
+    comparison = differing(**changes)
+    [point] = [point for point in comparison.points if point.verdict]
+    assert point.verdict and point.verdict.kind is Kind.NOT_COMPARABLE
+    [environment] = comparison.environment
+    assert dimension in {one.key for one in environment.difference.of(Cause.CONFOUNDER)}
+    assert dimension in {one.key for one in environment.notable}
+
+
+def test_it_is_an_axis_and_then_it_is_meant() -> None:
+    run = noisy_run(factors={"script": SCRIPTS, "clients": [2]}, installation="16", replicates=3)
+    [environment] = ask(run, x="workload", series="script").environment
+    assert (environment.comparable, environment.cells) == (1, 1)
+
+
+def test_a_client_beside_the_server_on_one_side_only_withholds_the_verdict() -> None:
+    factories.agent("db1")
+    factories.agent("load1")
+    plans = [{"primary": "db1"}, {"primary": "db1", "client": "load1"}]
+    runs = [
+        factories.finished_run(agents=agents, installation=major, factors={}, replicates=3)
+        for agents, major in zip(plans, ("16", "18"), strict=True)
+    ]
+    [environment] = ask(*runs, x="workload", series="version").environment
+    [placement] = [one for one in environment.difference.of(Cause.CONFOUNDER) if one.key == "placement"]
+    assert (placement.left, placement.right) == (("client + primary",), ("",))
+
+
+def test_sides_without_a_configuration_in_common_are_not_comparable() -> None:
+    """Both durations are there on both sides, but with other numbers of clients."""
+    runs = [
+        factories.finished_run(installation=major, factors={"clients": [clients]}, duration_s=seconds, replicates=3)
+        for major, clients, seconds in (("16", 1, 5), ("16", 4, 60), ("18", 1, 60), ("18", 4, 5))
+    ]
+    comparison = ask(*runs, x="clients", series="major")
+    assert {point.verdict.kind for point in comparison.points if point.verdict} == {Kind.NOT_COMPARABLE}
+    assert {one.key for one in comparison.environment[0].difference.of(Cause.CONFOUNDER)} >= {"duration_s"}
+
+
+def test_what_only_one_sides_plan_can_say_is_told_and_withholds_nothing() -> None:
+    runs = [factories.finished_run(installation=major, factors={}, replicates=3) for major in ("16", "18")]
+    configuration = runs[0].configurations.get()
+    del configuration.dimensions["protocol"]
+    configuration.save()
+    [environment] = ask(*runs, x="workload", series="version").environment
+    assert environment.comparable == 1
+    assert {one.key for one in environment.notable} == {"protocol"}
+
+
+def test_builds_are_compared_by_their_parts_and_by_their_label() -> None:
+    """A composite factor and what it sets are one thing."""
+    levels = [
+        {"label": f"{major} {size}", "values": {"installation": major, "setting.work_mem": size}}
+        for major in ("16", "18")
+        for size in ("4MB", "64MB")
+    ]
+    run = factories.finished_run(factors={"build": levels, "clients": [1, 4]}, replicates=3)
+    by_part = ask(run, x="clients", series="installation,setting.work_mem", baseline="postgresql-16.9")
+    assert (by_part.mixed, len(by_trials(by_part))) == ((), 4)
+    by_label = ask(run, x="clients", series="build", baseline="16 4MB")
+    assert {point.verdict.kind for point in by_label.points if point.verdict} <= {Kind.BETTER, Kind.SAME, Kind.TOO_FEW}
+    assert (by_label.mixed, ask(run, x="clients", series="").mixed) == ((), ("build",))
+
+
+def test_what_is_not_comparable_counts_in_no_family() -> None:
+    run = matrix()
+    attempt = run.trials.filter(configuration__dimensions__clients=8, state="done").latest("pk").attempt
+    before = by_trials(ask(run, **VIEWS[0]))
+    environments.run_in_versions(run)
+    environments.ran_in(attempt, environments.layers(16, facts={"release 6.1": "release 6.8"}))
+    after = by_trials(ask(run, **VIEWS[0]))
+    withheld = [trials for trials, verdict in after.items() if verdict.kind is Kind.NOT_COMPARABLE]
+    assert len(withheld) == 1
+    assert after[withheld[0]].adjusted is None
+    assert replace(after[withheld[0]], adjusted=None, kind=Kind.SAME, more=None) == replace(
+        before[withheld[0]], adjusted=None, kind=Kind.SAME, more=None
+    )
