@@ -115,12 +115,14 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt) -> None:
                 label=metric.label,
                 help=metric.help,
                 minimum_effect=metric.minimum_effect,
+                parts=metric.parts,
+                whole=metric.whole,
             )
             for metric in {metric.name: metric for metric in parsed.metrics}.values()
         ],
         update_conflicts=True,
         unique_fields=["name"],
-        update_fields=["unit", "better", "label", "help", "minimum_effect"],
+        update_fields=["unit", "better", "label", "help", "minimum_effect", "parts", "whole"],
     )
     store_layers([use.layer for use in parsed.layers])
     ids = (attempt.run_id, attempt.pk)

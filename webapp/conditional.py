@@ -32,7 +32,7 @@ def conditional_page(latest: int) -> Callable[[Callable[..., HttpResponseBase]],
     def decorate(page: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @wraps(page)
         def page_unless_cached(request: HttpRequest) -> HttpResponseBase:
-            runs = urlstate.read(request.META["QUERY_STRING"]).runs
+            runs = urlstate.runs_of(request.META["QUERY_STRING"])
             if not runs:
                 return page(request, NOTHING_KNOWN)
             data_state = freshness(runs, latest)

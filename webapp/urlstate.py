@@ -8,7 +8,9 @@ behind each other with commas, or the parameter is repeated; a comma that belong
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from urllib.parse import quote_plus, unquote_plus
 
 from results.domain.errors import TeitenError
@@ -36,10 +38,13 @@ class View:
 NO_VIEW = View()
 
 
-def read(query: str) -> Selection:
-    """The query string (without '?', as sent) → Selection. Unknown parameters are left alone; raises TeitenError for
-    a run that is no number, and for a NUL byte."""
+def read(query: str, beside: Collection[str] = ()) -> Selection:
+    """The query string (without '?', as sent) → Selection. Raises TeitenError for an unknown parameter, a run that is
+    no number, and a NUL byte.
+
+    beside: parameters that say nothing of the selection; one that ends in '.' stands for all that begin so."""
     values = _parse(query)
+    _require_known(values, beside)
     texts = {
         name: ",".join(values[name]) if name in DIMENSIONS else values[name][-1] for name in TEXTS if name in values
     }
@@ -52,6 +57,25 @@ def read(query: str) -> Selection:
     }
     runs = _runs(values.get("run", []))
     return Selection(runs=runs, filters=filters, series="" if series == NO_SERIES else series, without=without, **texts)
+
+
+def runs_of(query: str) -> tuple[int, ...]:
+    """The query string → the runs in it. Raises TeitenError as `read` does, but for unknown parameters."""
+    return _runs(_parse(query).get("run", []))
+
+
+def _require_known(names: Iterable[str], beside: Collection[str]) -> None:
+    known = ("run", "series", "without", *TEXTS, *_DRAWN, *beside)
+    starts = (FILTER, *(name for name in beside if name.endswith(".")))
+    for name in names:
+        if name and name not in known and not name.startswith(starts):
+            close = get_close_matches(name, known, 1)
+            meant = close[0] if close else f"{FILTER}{name}, where {name} is a dimension"
+            raise TeitenError(
+                f"There is no parameter {name!r}.",
+                where=name,
+                todo=f"Did you mean {meant}? There are {', '.join(sorted(known))}, and {FILTER}<dimension>.",
+            )
 
 
 def read_view(query: str) -> View:

@@ -24,6 +24,8 @@ class Metric(models.Model):
     label = models.CharField(max_length=100)
     help = models.TextField(blank=True)
     minimum_effect = models.FloatField()
+    parts = models.CharField(max_length=63, blank=True, default="", db_default="")
+    whole = models.CharField(max_length=63, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["name"]

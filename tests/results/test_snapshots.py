@@ -175,7 +175,10 @@ def test_filters_are_for_a_reference_too_unless_it_is_told_apart_by_them() -> No
 
 def test_what_is_mixed_in_a_reference_is_said() -> None:
     run = factories.finished_run(factors={"installation": ["16", "18"], "clients": [1, 4], "scale": [5, 10]})
-    references = referred(run, series="installation,scale")
+    both = {"scale": ("5", "10")}
+    snapshot = snapshots.cite(QUERY, compare(Selection((run.pk,), both)), user=None, actor="tests")
+    snapshots.save_reference("old", snapshot, "postgresql-16.9", user=None, actor="tests")
+    references = compare(Selection((run.pk,), both, baseline="@old"))
     assert (line_of(references), references.mixed) == ([("1", 4), ("4", 4)], ("scale",))
 
 

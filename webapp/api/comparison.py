@@ -213,7 +213,7 @@ class Comparisons(Endpoint):
         parameters=[*QUESTION, _text("columns", "More columns of `points`, with commas between them, or 'all'.")],
     )
     def retrieve(self, request: Request) -> HttpResponseBase:
-        selection = urlstate.read(request.META.get("QUERY_STRING", ""))
+        selection = urlstate.read(request.META.get("QUERY_STRING", ""), ("columns",))
         names = chosen_columns(request.query_params.get("columns", ""))
         known = freshness(selection.runs)
 

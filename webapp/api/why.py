@@ -188,7 +188,7 @@ class Whys(Endpoint):
     def retrieve(self, request: Request) -> Response:
         """Return a cell and its baseline, both with everything that their trials measured."""
         with missing_is_404():
-            comparison = compare(urlstate.read(request.META.get("QUERY_STRING", "")))
+            comparison = compare(urlstate.read(request.META.get("QUERY_STRING", ""), PLACE))
             point = chosen_point(comparison, requested_cell(request.query_params))
         base = base_of(comparison, point) if point else None
         if point is None or base is None:

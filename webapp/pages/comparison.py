@@ -37,6 +37,7 @@ from webapp.pages.common import wants_fragment
 from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404
 from webapp.urlstate import View
+from webapp.why.state import PLACE
 from workers.registry import kinds
 
 LISTED = 30  # runs to choose from
@@ -53,7 +54,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     selection, view, changed = _question(request)
     comparison = _compared(selection, known, changed) if selection.runs else None
     if comparison:
-        selection = shortest(_unmixed(comparison, selection) or selection, comparison)
+        selection = shortest(replace(selection, filters=comparison.selection.filters), comparison)
     short = urlstate.write(selection, view)
     fragment = wants_fragment(request)
     address = reverse("comparison") + (f"?{short}" if short else "")
@@ -77,7 +78,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
 @missing_is_404()
 def cell(request: HttpRequest) -> HttpResponseBase:
     """The trials behind one cell: the comparison's query and at (x), of (series), in (panel)."""
-    selection = urlstate.read(request.META["QUERY_STRING"])
+    selection = urlstate.read(request.META["QUERY_STRING"], PLACE)
     comparison, noise = by_noise(compare(selection))
     by_key = {point.key: point for point in comparison.points}
     panel, x, series = (request.GET.get(name, "") for name in ("in", "at", "of"))
@@ -102,7 +103,7 @@ def cell(request: HttpRequest) -> HttpResponseBase:
 def _question(request: HttpRequest) -> tuple[Selection, View, bool]:
     """What the address, or the form, asks for; and whether it is a form that was changed."""
     query = request.META["QUERY_STRING"]
-    selection = urlstate.read(query)
+    selection = urlstate.read(query, (WAS, "percentile"))
     was = {name.removeprefix(WAS): str(text) for name, text in request.GET.items() if name.startswith(WAS)}
     if percent := request.GET.get("percentile", "").strip():
         selection = replace(selection, metric=PERCENTILE + percent)
@@ -204,15 +205,6 @@ def _may_extend(request: HttpRequest, toml: str) -> bool:
         return may_plan(request, plan.read(toml, kinds()), kinds())
     except PlanError:  # of kinds that are gone: nobody can add to it
         return False
-
-
-def _unmixed(comparison: Comparison, selection: Selection) -> Selection | None:
-    """A first look, with nothing chosen but runs, must not show medians over different configurations: the first level
-    of each factor that is mixed."""
-    if selection != Selection(runs=selection.runs) or not comparison.mixed:
-        return None
-    firsts = {f.name: (f.texts[0],) for f in comparison.facets if f.factor and f.name in comparison.mixed}
-    return replace(selection, filters=firsts) if firsts else None
 
 
 def _only(selection: Selection, name: str, text: str) -> str:

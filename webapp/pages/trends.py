@@ -32,7 +32,8 @@ from webapp.links import difference_url, trial_url
 from webapp.pages.common import moment, wants_fragment
 from webapp.problems import missing_is_404
 from webapp.trends import state as trendstate
-from webapp.trends.chooser import HELD, METRIC_WAS, chooser
+from webapp.trends.chooser import chooser
+from webapp.trends.state import HELD, METRIC_WAS
 
 MOST_ROWS = 60
 MOST_ENVIRONMENTS = 20

@@ -25,7 +25,7 @@ from webapp.compare.state import shortest
 from webapp.pages.common import wants_fragment
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
-from webapp.why.state import base_of, chosen_point, requested_cell
+from webapp.why.state import PLACE, base_of, chosen_point, requested_cell
 from webapp.why.words import (
     clauses,
     density_note,
@@ -46,7 +46,7 @@ MOST_CELLS = 60  # offered one by one as a baseline
 @missing_is_404()
 def index(request: HttpRequest) -> HttpResponse:
     """?<the comparison's query>&at=X&of=SERIES&in=PANEL; without a cell the first that has a baseline."""
-    selection = urlstate.read(request.META["QUERY_STRING"])
+    selection = urlstate.read(request.META["QUERY_STRING"], PLACE)
     cell = requested_cell(request.GET)
     short = _joined(urlstate.write(selection), cell)
     if not wants_fragment(request) and short != request.META["QUERY_STRING"]:

@@ -20,10 +20,8 @@ from webapp.chooser import (
     text_choice,
     title,
 )
+from webapp.trends.state import HELD, METRIC_WAS
 from webapp.urlstate import FILTER, NO_SERIES
-
-METRIC_WAS = "of"  # field: the metric that node and label belong to, '' for the first
-HELD = "held"  # field: a dimension that the form offers one value of
 
 
 def chooser(trend: Trend) -> Chooser:

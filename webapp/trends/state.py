@@ -11,10 +11,15 @@ from results.queries.shared.selection import Selection
 from results.queries.trends.families import TrendSelection
 from webapp import urlstate
 
+OWN = ("plan", "workload")
+METRIC_WAS = "of"  # field: the metric that node and label belong to, '' for the first
+HELD = "held"  # field: a dimension that the form offers one value of
+FORM = (HELD, METRIC_WAS)
+
 
 def read(query: str) -> TrendSelection:
-    """The query string (without '?', as sent) → TrendSelection. Unknown parameters are left alone."""
-    same, own = urlstate.read(query), dict(parse_qsl(query))
+    """The query string (without '?', as sent) → TrendSelection. Raises TeitenError for an unknown parameter."""
+    same, own = urlstate.read(query, (*OWN, *FORM)), dict(parse_qsl(query))
     return TrendSelection(
         plan=own.get("plan", ""),
         workload=own.get("workload", ""),
@@ -29,9 +34,7 @@ def read(query: str) -> TrendSelection:
 
 def write(selection: TrendSelection) -> str:
     """TrendSelection → the shortest query string that `read` makes the same of."""
-    own = [
-        f"{name}={quote_plus(text, safe='/:@')}" for name in ("plan", "workload") if (text := getattr(selection, name))
-    ]
+    own = [f"{name}={quote_plus(text, safe='/:@')}" for name in OWN if (text := getattr(selection, name))]
     same = Selection(
         runs=(),
         filters=selection.filters,

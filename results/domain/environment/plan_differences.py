@@ -26,14 +26,21 @@ _ABSENT = "Only one side's plan says it: the other's workload has no such parame
 
 
 def judge_plans(
-    left: Sequence[Dimensions], right: Sequence[Dimensions], intended: Collection[str], *, layers: bool
+    left: Sequence[Dimensions],
+    right: Sequence[Dimensions],
+    intended: Collection[str],
+    *,
+    layers: bool,
+    but: Collection[str] = (),
 ) -> tuple[KeyJudgement, ...]:
     """Return a judgement of each dimension that differs between the configurations of the two sides and is not meant
     to.
 
     intended: dimensions that are meant to differ.
-    layers: what both sides ran in is recorded, so that it need not be read of the plans."""
-    judged = (_judgement(name, left, right, intended) for name in sorted(_differing(left, right, layers)))
+    layers: what both sides ran in is recorded, so that it need not be read of the plans.
+    but: factors that are no more than what they set."""
+    names = sorted({*_differing(left, right, layers)} - {*but})
+    judged = (_judgement(name, left, right, intended) for name in names)
     placed = _placement(left, right, intended)
     return tuple(one for one in (*judged, placed) if one is not None)
 

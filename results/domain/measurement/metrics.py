@@ -22,7 +22,10 @@ class Metric:
     unit: a base unit of `results.domain.units`.
     label: for headings.
     help: one sentence with the source of the number.
-    minimum_effect: the smallest relative change worth a verdict (0.02 = 2 %)."""
+    minimum_effect: the smallest relative change worth a verdict (0.02 = 2 %).
+    parts: the metric whose labels are the queries, steps or operations that this one is made of, which are read side by
+        side: itself or another; '' where there are none.
+    whole: what the value without a label is called beside those with one ('total' where it is their sum)."""
 
     name: str
     unit: str
@@ -30,6 +33,11 @@ class Metric:
     label: str
     help: str = ""
     minimum_effect: float = 0.02
+    parts: str = ""
+    whole: str = ""
+
+
+TOTAL = "total"
 
 
 def percentile_name(percent: float) -> str:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import compress
 
 from results.domain.environment.rules import BUILDS
+from results.domain.measurement.metrics import TOTAL
 from results.domain.statistics.drift import drift
 from results.domain.statistics.outliers import outliers
 from results.domain.statistics.verdict import Verdict
-from results.queries.comparison.baselines import REFERENCE, Baseline, baseline_of, matched, unmatched, wanted_bases
+from results.queries.comparison.baselines import (
+    CELL,
+    REFERENCE,
+    Baseline,
+    baseline_of,
+    matched,
+    unmatched,
+    wanted_bases,
+)
 from results.queries.comparison.cells import (
     Comparison,
     Key,
@@ -24,6 +34,7 @@ from results.queries.comparison.cells import (
 from results.queries.comparison.family import UnitPair, unit_pairs
 from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.judging import judged
+from results.queries.comparison.label_order import label_order
 from results.queries.comparison.references import ReferenceRow, reference
 from results.queries.comparison.replicates import OWN, Cells, cells_of
 from results.queries.comparison.summaries import summaries
@@ -31,8 +42,18 @@ from results.queries.comparison.units import RUN, Unit, telling_apart, units_of
 from results.queries.shared.composites import Parts, composite_parts
 from results.queries.shared.configurations import STATES, ConfigurationRow, configurations
 from results.queries.shared.facets import Filters, MetricChoice, facets, metrics_of, passing, percentile_choice
-from results.queries.shared.metrics import unknown
-from results.queries.shared.selection import JOINT, PUBLISHED, Selection, complete, dimensions, first_choice
+from results.queries.shared.metrics import MetricRow, unknown
+from results.queries.shared.ordering import sorted_levels
+from results.queries.shared.selection import (
+    JOINT,
+    LABEL,
+    PUBLISHED,
+    Selection,
+    complete,
+    default_baseline,
+    dimensions,
+    first_choice,
+)
 
 __all__ = ["Comparison", "Point", "Replicate", "RunWarning", "Summary", "Unmatched", "compare"]
 
@@ -43,39 +64,40 @@ def compare(selection: Selection, known: Freshness | None = None) -> Comparison:
     TeitenError that names an unknown x, series, metric, filter or baseline, or several nodes or labels in one cell."""
     known = known or freshness(selection.runs)
     rows = configurations(selection.runs)
-    filters = _of_configurations(selection.filters)
-    varied = tuple(facets(rows, filters))
-    metrics, computed = _metrics(selection)
-    first = first_choice(selection.runs, varied, metrics)
-    chosen = complete(selection, first, varied, metrics)
-    metric = next((choice.row() for choice in metrics if choice.name == chosen.metric), unknown(chosen.metric))
     parts = composite_parts(rows)
-    units = units_of(chosen, rows, parts, computed)
-    cells = cells_of(chosen, units, parts)
+    metrics, computed = _metrics(selection)
+    every = facets(rows, {})
+    first = first_choice(selection.runs, every, metrics, rows, parts)
+    chosen = complete(selection, first, every, metrics)
+    metric = next((choice.row() for choice in metrics if choice.name == chosen.metric), unknown(chosen.metric))
+    units = units_of(chosen, metric, rows, parts, computed)
+    chosen, cells = _unmixed(chosen, units, parts, rows)
     line = _reference(chosen, known)
-    saved = _reference_units(chosen, line, parts, computed)
+    saved = _reference_units(chosen, metric, line, parts, computed)
     cells = cells.joined(_reference_cells(chosen, line, saved, parts))
-    panels, xs, series = cells.axes(chosen)
+    panels, xs, series = cells.axes(chosen, label_order(chosen, metric, units))
     cells = cells.ordered(panels, xs, series)
-    chosen = replace(chosen, baseline=chosen.baseline or _first(series))
+    standard = _standard_baseline(selection, chosen, xs, series, cells)
+    chosen = replace(chosen, baseline=chosen.baseline or standard)
     wanted = wanted_bases(cells.units, chosen, series)
     bases = matched(wanted)
     baseline = _baseline_of_reference(chosen, line) if line else baseline_of(chosen, cells.units, bases)
     family = _family(chosen, units, saved, baseline, parts)
     answers = judged(chosen, family, baseline, cells, bases, metric, parts)
     points = _points(cells, bases, answers.verdicts, chosen.statistic)
+    filters = _of_configurations(chosen.filters)
     return Comparison(
         selection=chosen,
-        first=replace(first, baseline=_first([name for name in series if not name.startswith(REFERENCE)])),
+        first=replace(first, baseline=standard),
         metric=metric,
         xs=xs,
         series=series,
         panels=panels,
         points=points,
-        summaries=tuple(summaries(points, cells.samples, [x for x in xs if x not in chosen.without])),
+        summaries=tuple(summaries(points, cells.samples, _summed_up(xs, chosen, metric))),
         mixed=cells.mixed,
         excluded=_excluded(passing(rows, filters), cells),
-        facets=varied,
+        facets=tuple(facets(rows, filters)),
         metrics=metrics,
         unmatched=unmatched(wanted, series),
         warnings=tuple(_warnings(cells, _published(rows))),
@@ -85,8 +107,37 @@ def compare(selection: Selection, known: Freshness | None = None) -> Comparison:
     )
 
 
-def _first(series: Sequence[str]) -> str:
-    return next(iter(series), "")
+def _standard_baseline(
+    asked: Selection, chosen: Selection, xs: Sequence[str], series: Sequence[str], cells: Cells
+) -> str:
+    """Return what ratios refer to where nobody says it; of a single line that nobody asked for, its first cell."""
+    if chosen.series:
+        count = Counter(name for _, _, name in cells.units)
+        return default_baseline({name: count[name] for name in series if not name.startswith(REFERENCE)}, chosen.series)
+    return f"{CELL}{xs[0]}".strip() if asked.series is None and len(xs) > 1 else ""
+
+
+def _unmixed(
+    chosen: Selection, units: Sequence[Unit], parts: Parts, rows: Sequence[ConfigurationRow]
+) -> tuple[Selection, Cells]:
+    """Return the selection with a filter by the first level of each factor that would be mixed within cells and that
+    nobody filters by, where cells are compared at all; and the cells. Who wants a mixture names its levels."""
+    cells = cells_of(chosen, units, parts)
+    factors = {name for row in rows for name in row.levels}
+    while chosen.series or chosen.baseline:
+        name = next((name for name in cells.mixed if name in factors and name not in chosen.filters), None)
+        if name is None:
+            break
+        levels = sorted_levels({unit.level(name) for own in cells.units.values() for unit in own}, name)
+        chosen = replace(chosen, filters={**chosen.filters, name: levels[:1]})
+        cells = cells_of(chosen, units, parts)
+    return chosen, cells
+
+
+def _summed_up(xs: Sequence[str], chosen: Selection, metric: MetricRow) -> list[str]:
+    """Return the levels of x that a mean is over: not a total beside its parts."""
+    total = {TOTAL} if chosen.x == LABEL and metric.whole == TOTAL else set[str]()
+    return [x for x in xs if x not in chosen.without and x not in total]
 
 
 def _family(
@@ -124,11 +175,13 @@ def _reference(chosen: Selection, known: Freshness) -> ReferenceRow | None:
     return reference(chosen.baseline.removeprefix(REFERENCE), known.references)
 
 
-def _reference_units(chosen: Selection, line: ReferenceRow | None, parts: Parts, computed: bool) -> tuple[Unit, ...]:
+def _reference_units(
+    chosen: Selection, metric: MetricRow, line: ReferenceRow | None, parts: Parts, computed: bool
+) -> tuple[Unit, ...]:
     """Return what the pinned attempts of a saved reference measured."""
     if line is None:
         return ()
-    return units_of(replace(chosen, series=""), configurations(line.runs), parts, computed, line.attempts)
+    return units_of(replace(chosen, series=""), metric, configurations(line.runs), parts, computed, line.attempts)
 
 
 def _reference_cells(chosen: Selection, line: ReferenceRow | None, saved: Sequence[Unit], parts: Parts) -> Cells:

@@ -36,10 +36,17 @@ class Cells:
         """Return the cells of both, which have no key in common."""
         return Cells({**self.units, **other.units}, tuple(sorted({*self.mixed, *other.mixed})))
 
-    def axes(self, chosen: Selection) -> tuple[tuple[str, ...], ...]:
-        """Return the levels of panel, x and series, in reading order."""
+    def axes(self, chosen: Selection, labels: Sequence[str] = ()) -> tuple[tuple[str, ...], ...]:
+        """Return the levels of panel, x and series, in reading order.
+
+        labels: in the order of an axis of labels."""
         names = (chosen.panel, chosen.x, chosen.series or "")
-        return tuple(sorted_levels([key[part] for key in self.units], name) for part, name in enumerate(names))
+        axes = []
+        for part, name in enumerate(names):
+            there = {key[part]: None for key in self.units}
+            ordered = [text for text in labels if text in there] if name == LABEL else []
+            axes.append((*ordered, *sorted_levels([text for text in there if text not in ordered], name)))
+        return tuple(axes)
 
     def ordered(self, panels: Sequence[str], xs: Sequence[str], series: Sequence[str]) -> Cells:
         """Return the cells by panel, series and x, each in the order given."""

@@ -15,6 +15,7 @@ from results.queries.comparison.cells import Replicate, sample_of
 from results.queries.shared.composites import Parts
 from results.queries.shared.configurations import ConfigurationRow
 from results.queries.shared.facets import percentile_of
+from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.selection import LABEL, NODE, Selection
 
@@ -26,6 +27,7 @@ WHEN = attrgetter("run_id", "position")  # of a replicate
 class Unit:
     """The values of configurations that are alike in all but their run, of one node and label.
 
+    whole: what it is called where it has no label and others have.
     rows: the configurations; of a cell they all pass its filters, or none does.
     replicates: in the order in which they were measured."""
 
@@ -33,13 +35,14 @@ class Unit:
     node: str
     label: str
     replicates: tuple[Replicate, ...]
+    whole: str = ""
 
     def level(self, name: str) -> str:
         """Return its level of a dimension, `node` and `label` among them."""
         if name == NODE:
             return self.node or DEFAULT
         if name == LABEL:
-            return self.label or DEFAULT
+            return self.label or self.whole or DEFAULT
         return self.rows[0].level(name)
 
     @cached_property
@@ -74,6 +77,7 @@ class MeasuredConfiguration(NamedTuple):
 
 def units_of(
     chosen: Selection,
+    metric: MetricRow,
     rows: Sequence[ConfigurationRow],
     parts: Parts,
     computed: bool,
@@ -96,7 +100,7 @@ def units_of(
         rows_of.setdefault(key, {})[row.id] = row
     place = {id_: place for place, id_ in enumerate(by_id)}
     units = [
-        Unit(tuple(rows_of[key].values()), key[0], key[1], tuple(sorted(own, key=WHEN)))
+        Unit(tuple(rows_of[key].values()), key[0], key[1], tuple(sorted(own, key=WHEN)), metric.whole)
         for key, own in replicates.items()
     ]
     return tuple(sorted(units, key=lambda unit: (place[unit.rows[0].id], unit.node, unit.label)))

@@ -89,7 +89,7 @@ class EnvironmentComparison:
         }
         intended = frozenset(axes.union(*(self._parts.get(name, ()) for name in axes)))
         environment = self._environment_difference(left, right, intended)
-        plans = judge_plans(left.plans, right.plans, intended, layers=all(environment.recorded))
+        plans = judge_plans(left.plans, right.plans, intended, layers=all(environment.recorded), but=self._parts.keys())
         if not plans:
             return environment
         question = (id(environment), plans)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from results import sql
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.presets.sources import level_name, matched_by, sources
-from results.queries.shared.facets import MetricChoice, facets_of, metrics_of
+from results.queries.shared.composites import composite_parts
+from results.queries.shared.configurations import configurations
+from results.queries.shared.facets import MetricChoice, facets, metrics_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.selection import JOINT, LABEL, Selection
 
@@ -70,7 +72,8 @@ def access_methods() -> AccessMethods:
         return AccessMethods((), ())
     choices = {choice.name: choice for choice in metrics_of(runs)}
     heaps = set(sql.rows(_Stored, _OF_HEAPS, {"runs": list(runs)}))
-    by = (LABEL, *matched_by(facets_of(runs), *_BY, "published", "updates_before"))
+    rows = configurations(runs)
+    by = (LABEL, *matched_by(facets(rows, {}), composite_parts(rows), *_BY, "published", "updates_before"))
     tables = []
     for group, names in GROUPS:
         for choice in (choices[name] for name in names if name in choices):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from results import sql
 from results.domain.measurement.metrics import Better
 from results.queries.comparison.compare import Point
+from results.queries.shared.composites import Parts
 from results.queries.shared.facets import Facet
 from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.selection import JOINT
@@ -35,9 +36,10 @@ def sources(workloads: Sequence[str] = ()) -> list[Source]:
     return sql.rows(Source, _SOURCES, {"workloads": list(workloads), "newest": NEWEST})
 
 
-def matched_by(facets: Sequence[Facet], *others: str) -> tuple[str, ...]:
-    """The dimensions by which configurations are matched: those that vary, but for the server's and `others`."""
-    left_out = _NOT_MATCHED | set(others)
+def matched_by(facets: Sequence[Facet], parts: Parts, *others: str) -> tuple[str, ...]:
+    """The dimensions by which configurations are matched: those that vary, but for the server's and `others`; a factor
+    that sets several things at once by these."""
+    left_out = _NOT_MATCHED | set(others) | parts.keys()
     return tuple(sorted(facet.name for facet in facets if facet.varies and facet.name not in left_out))
 
 

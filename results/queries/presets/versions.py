@@ -11,6 +11,7 @@ from results.domain.statistics.summary import mean_ratio
 from results.domain.statistics.verdict import Kind
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.presets.sources import Source, level_name, matched_by, sources, speed, trial_ids
+from results.queries.shared.composites import composite_parts
 from results.queries.shared.configurations import configurations
 from results.queries.shared.facets import facets, metrics_of
 from results.queries.shared.metrics import MetricRow
@@ -277,7 +278,7 @@ def _base(group: Sequence[Source], shown: Sequence[str], wanted: str) -> _Base |
     """Return the version that has most others beside it, the oldest of several, or the one that is wanted; None where
     no configuration has that beside another."""
     rows = [row for row in configurations([source.run_id for source in group]) if row.done]
-    by = matched_by(facets(rows, {}))
+    by = matched_by(facets(rows, {}), composite_parts(rows))
     beside: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for row in rows:
         if row.level(MAJOR) in shown:

@@ -75,9 +75,20 @@ class MetricChoice:
     nodes: tuple[str, ...]
     labels: tuple[str, ...]
     headlines: int
+    parts: str = ""
+    whole: str = ""
 
     def row(self) -> MetricRow:
-        return MetricRow(self.name, self.unit, self.better, self.label, self.help, self.minimum_effect)
+        return MetricRow(
+            self.name,
+            self.unit,
+            self.better,
+            self.label,
+            self.help,
+            self.minimum_effect,
+            parts=self.parts,
+            whole=self.whole,
+        )
 
 
 def passing(rows: Sequence[L], filters: Filters) -> list[L]:
@@ -143,7 +154,7 @@ def percentile_choice(name: str, choices: Sequence[MetricChoice]) -> MetricChoic
         )
     label = f"p{percent:f} latency"
     help_ = "Computed from the exact latencies of every trial."
-    return replace(stored[near], name=name, label=label, help=help_, nodes=("",), headlines=0)
+    return replace(stored[near], name=name, label=label, help=help_, nodes=("",), headlines=0, parts="")
 
 
 def _failed(row: HasLevels, filters: Filters) -> set[str]:

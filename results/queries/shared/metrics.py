@@ -17,6 +17,8 @@ class MetricRow:
     label: str
     help: str = ""
     minimum_effect: float = 0.02
+    parts: str = ""
+    whole: str = ""
 
 
 def unknown(name: str) -> MetricRow:
@@ -27,5 +29,6 @@ def unknown(name: str) -> MetricRow:
 def list_metrics() -> list[MetricRow]:
     """Every metric that has ever been measured, by name. One query."""
     return sql.rows(
-        MetricRow, "SELECT name, unit, better, label, help, minimum_effect FROM results_metric ORDER BY name"
+        MetricRow,
+        "SELECT name, unit, better, label, help, minimum_effect, parts, whole FROM results_metric ORDER BY name",
     )

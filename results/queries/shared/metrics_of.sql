@@ -17,7 +17,8 @@ WITH RECURSIVE present AS (
         ORDER BY metric_id, node, label LIMIT 1
     ) AS next
 )
-SELECT metric.name, metric.unit, metric.better, metric.label, metric.help, metric.minimum_effect,
+SELECT metric.name, metric.unit, metric.better, metric.label, metric.help, metric.minimum_effect, metric.parts,
+    metric.whole,
     array_agg(DISTINCT present.node) AS nodes, array_agg(DISTINCT present.label) AS labels,
     (SELECT count(*) FROM results_run WHERE id = ANY(%(runs)s) AND headline = metric.name) AS headlines
 FROM present

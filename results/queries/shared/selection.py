@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from results.domain.errors import TeitenError
+from results.queries.shared.composites import Parts
+from results.queries.shared.configurations import ConfigurationRow
 from results.queries.shared.facets import Facet, MetricChoice
 
 LABEL, NODE = "label", "node"  # of a measurement: dimensions beside those of configurations
@@ -14,9 +16,13 @@ STATISTICS = ("median", "mean", "min", "max")
 PER = ("client", "core", "transaction")
 JOINT = " · "  # between the parts of a level of several dimensions
 
+HEAP = "heap"  # the access method that others are compared with
+
 # follow from other dimensions, or are no subject of an experiment: never a first choice
 _DERIVED = ("run", "threads", "version", "major", "initdb", "collectors", PUBLISHED)
 _FIRST_SERIES = ("installation", "version", "access_method", "topology")
+_BUILD = ("access_method", "installation")  # of a factor that sets both, the series: each build's own heap beside it
+_CONSTANT_X = ("clients", "scale", "workload")  # what x is where nothing is left to vary over it
 
 
 @dataclass(frozen=True)
@@ -61,21 +67,73 @@ def dimensions(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def first_choice(runs: tuple[int, ...], known: Sequence[Facet], choices: Sequence[MetricChoice]) -> Selection:
-    """Return the default choices. x: the factor with the most numbers; series: the installation, or else a factor that
-    is not x."""
-    varying = [facet for facet in known if facet.varies and facet.name not in _DERIVED]
+def first_choice(
+    runs: tuple[int, ...],
+    known: Sequence[Facet],
+    choices: Sequence[MetricChoice],
+    rows: Sequence[ConfigurationRow],
+    parts: Parts,
+) -> Selection:
+    """Return the default choices. metric: that of the parts of the runs' first (queries, steps, operations) where it
+    has some, and these are x; else x is the factor with the most numbers. series: the installation, or else a factor
+    that is not x. A factor that sets several things at once is one thing: it, or the builds that it makes, never what
+    it sets beside it.
+
+    rows: the configurations.
+    parts: of composite factors, what each sets."""
+    facets = _things(known, parts)
+    varying = [facet for facet in facets if facet.name not in _DERIVED]
     factors = [facet for facet in varying if facet.factor] or varying
+    metric = by_part(choices)
     numeric = _by_numbers(factors)
-    series = _first_series(varying, factors, numeric[:1])
-    x = _first_x(numeric, factors, series) or _unvaried(known)
-    return Selection(
-        runs=runs,
-        x=_name(x),
-        series=_name(series) if series != x else "",
-        metric=next((choice.name for choice in choices), ""),
-        statistic=STATISTICS[0],
-    )
+    series = _builds(rows, parts) or _first_series(facets, factors, [] if metric else numeric[:1])
+    x = LABEL if metric else _first_x([*numeric, *factors], known, series)
+    first = metric.name if metric else next((choice.name for choice in choices), "")
+    return Selection(runs=runs, x=x, series=series, metric=first, statistic=STATISTICS[0])
+
+
+def _first_x(free: Sequence[Facet], known: Sequence[Facet], series: str) -> str:
+    """Return the first of these that the series is not, or else a dimension that is the same everywhere."""
+    names = [facet.name for facet in known]
+    constant = next((name for name in (*_CONSTANT_X, *names) if name in names and name != series), series)
+    return next((facet.name for facet in free if facet.name != series), constant)
+
+
+def _things(known: Sequence[Facet], parts: Parts) -> list[Facet]:
+    """Return what varies, without what a factor sets beside itself."""
+    hidden = set[str]().union(*parts.values())
+    return [facet for facet in known if facet.varies and facet.name not in hidden]
+
+
+def by_part(choices: Sequence[MetricChoice]) -> MetricChoice | None:
+    """Return the metric that has the parts of the first, where there are several."""
+    parts = next((choice.parts for choice in choices), "")
+    found = next((choice for choice in choices if parts and choice.name == parts), None)
+    return found if found and len(found.labels) > 1 else None
+
+
+def default_baseline(cells_of: Mapping[str, int], names: str) -> str:
+    """Return what ratios refer to: the heap, else the first series that was measured in half as many cells as any.
+
+    cells_of: the levels in reading order, of each the number of its cells; a saved reference is none of them.
+    names: the dimensions that they are of."""
+    levels = [text.split(JOINT) for text in cells_of]
+    if "access_method" in dimensions(names) and any(HEAP in parts for parts in levels):
+        return HEAP
+    most = max(cells_of.values(), default=0)
+    return next((text for text, count in cells_of.items() if 2 * count >= most), "")
+
+
+def _builds(rows: Sequence[ConfigurationRow], parts: Parts) -> str:
+    """Return the series of runs in which one factor sets installation and access method, where some installation's heap
+    was measured beside another access method of it; '' elsewhere."""
+    if not any(set(_BUILD) <= own for own in parts.values()):
+        return ""
+    methods_of: dict[str, set[str]] = {}
+    for row in rows:
+        methods_of.setdefault(row.level("installation"), set()).add(row.level("access_method"))
+    paired = any(HEAP in methods and len(methods) > 1 for methods in methods_of.values())
+    return ",".join(_BUILD) if paired else ""
 
 
 def _by_numbers(factors: Sequence[Facet]) -> list[Facet]:
@@ -83,25 +141,11 @@ def _by_numbers(factors: Sequence[Facet]) -> list[Facet]:
     return sorted((f for f in factors if f.numeric), key=lambda facet: (-len(facet.values), facet.name))
 
 
-def _first_x(numeric: Sequence[Facet], factors: Sequence[Facet], series: Facet | None) -> Facet | None:
-    return next(iter((*numeric, *(facet for facet in factors if facet != series))), series)
-
-
-def _name(facet: Facet | None) -> str:
-    return facet.name if facet else ""
-
-
-def _first_series(varying: Sequence[Facet], factors: Sequence[Facet], x: Sequence[Facet]) -> Facet | None:
+def _first_series(facets: Sequence[Facet], factors: Sequence[Facet], x: Sequence[Facet]) -> str:
     """Return a preferred dimension, or else a factor that x is not."""
-    by_name = {facet.name: facet for facet in varying}
-    preferred = [by_name[name] for name in _FIRST_SERIES if name in by_name]
-    return next(iter((*preferred, *(facet for facet in factors if facet not in x))), None)
-
-
-def _unvaried(known: Sequence[Facet]) -> Facet | None:
-    """Return what x is where nothing varies."""
-    installation = [facet for facet in known if facet.name == "installation"]
-    return next(iter((*installation, *known)), None)
+    varying = {facet.name for facet in facets}
+    preferred = [name for name in _FIRST_SERIES if name in varying]
+    return next(iter((*preferred, *(facet.name for facet in factors if facet not in x))), "")
 
 
 def complete(

@@ -202,7 +202,7 @@ def skewed() -> models.Run:
 
 def test_an_interval_stands_beside_the_ratio_that_it_is_around(db: None, stranger: Client) -> None:
     run = skewed()
-    query = f"run={run.pk}&series=installation&x=clients"
+    query = f"run={run.pk}"
     newer = next(p for p in compare(urlstate.read(query)).points if p.verdict)
     verdict = newer.verdict
     assert verdict and verdict.ratio and verdict.low and verdict.high and newer.ratio == verdict.ratio

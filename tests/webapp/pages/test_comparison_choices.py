@@ -19,7 +19,7 @@ def test_an_interval_much_wider_than_the_values_does_not_hide_them(db: None, str
     for trial in run.trials.select_related("configuration"):
         newer = trial.configuration.dimensions["major"] == "18"
         factories.finish(trial, 1000 * ((0.2, 1.0, 2.0)[trial.block - 1] if newer else 1.0))
-    query = f"run={run.pk}&series=installation&x=clients"
+    query = f"run={run.pk}"
     verdict = next(p.verdict for p in compare(urlstate.read(query)).points if p.verdict)
     (figure,) = figures_of(text_of(stranger, f"/compare/?{query}&view=ratio"))
     low, high = figure["layout"]["yaxis"]["range"]

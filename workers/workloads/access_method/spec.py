@@ -114,7 +114,16 @@ METRICS = (
         0.1,
     ),
     Metric("index_scan.latency", "us", Better.LOWER, "Index scan", f"{_PGBENCH} One row; label: a range.", 0.05),
-    Metric("update.latency", "us", Better.LOWER, "UPDATE", f"{_PGBENCH} One row; label: a range.", 0.05),
+    Metric(
+        "update.latency",
+        "us",
+        Better.LOWER,
+        "UPDATE",
+        f"{_PGBENCH} One row; label: a range.",
+        0.05,
+        parts="update.latency",
+        whole="one row",
+    ),
     Metric("commit.latency", "us", Better.LOWER, "COMMIT of an UPDATE", f"{_PGBENCH} One row; label: a range.", 0.05),
     Metric("size.table", "B", Better.LOWER, "Size of a table", "pg_table_size after it was filled. Label: the table."),
     Metric(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
-from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.metrics import TOTAL, Better, Metric
 
 from .data import PARTS
 
@@ -53,6 +53,8 @@ METRICS = (
         "Bulk load",
         f"By the server's clock, from the first COPY to the end of the last ANALYZE. {_LABELS}",
         0.05,
+        parts="bulk.seconds",
+        whole=TOTAL,
     ),
     Metric(
         "bulk.rows_per_s",

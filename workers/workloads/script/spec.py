@@ -102,7 +102,14 @@ PARAMETERS = (
 )
 
 METRICS = (
-    Metric("script.seconds", "s", Better.LOWER, "Time taken", "From the start of queries or command to the end."),
+    Metric(
+        "script.seconds",
+        "s",
+        Better.LOWER,
+        "Time taken",
+        "From the start of queries or command to the end.",
+        parts="script.query.seconds",
+    ),
     Metric(
         "script.query.seconds",
         "s",

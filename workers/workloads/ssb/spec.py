@@ -127,6 +127,7 @@ METRICS = (
         Better.LOWER,
         "Time of a pass",
         "Sum of the queries' times in one pass of one client; the median over passes and clients.",
+        parts="ssb.query.seconds",
     ),
     Metric(
         "ssb.geometric_mean.seconds",

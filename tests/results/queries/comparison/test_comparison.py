@@ -51,7 +51,7 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_trials(django_as
     ids = tuple(
         factories.finished_run(replicates=5, factors={"clients": [1, 2, 4, 8]}, installation="16").pk for _ in "12"
     )
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         comparison = compare(Selection(ids))
     assert sum(point.n for point in comparison.points) == 40
 

@@ -199,7 +199,7 @@ def test_nodes_may_be_the_series_and_be_filtered() -> None:
     assert only.series == ("primary",)
 
 
-def test_labels_may_be_the_axis() -> None:
+def test_labels_may_be_the_axis_in_the_order_in_which_they_were_reported() -> None:
     made = factories.finished_run(factors={}, installation="16", replicates=1)
     attempt = models.Attempt.objects.get(run=made)
     for label in ("q1.2", "q1.1"):
@@ -207,7 +207,7 @@ def test_labels_may_be_the_axis() -> None:
             run=made, attempt=attempt, metric_id="tps", node="", label=label, value=len(label) + float(label[-1])
         )
     comparison = compare(Selection((made.pk,), {"label": ("q1.1", "q1.2")}, x="label", series=""))
-    assert [(point.x, point.value) for point in comparison.points] == [("q1.1", 5), ("q1.2", 6)]
+    assert [(point.x, point.value) for point in comparison.points] == [("q1.2", 6), ("q1.1", 5)]
     assert comparison.mixed == ()
 
 

@@ -1,0 +1,149 @@
+"""Every ready plan, run once, opens on a comparison that answers what it asks.
+
+It has a baseline, and a ratio in every cell that can have one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from results import models
+from results.domain import plan
+from results.domain.kinds.host_factors import read as read_host_factors
+from results.domain.kinds.specs import WorkloadSpec
+from results.domain.measurement.metrics import Metric
+from results.domain.measurement.parsed_trial import Measurement
+from results.domain.plan.recipes import Build, Compare, Recipe, read_all
+from results.hostfactors import define
+from results.queries.comparison.compare import Comparison, compare
+from results.queries.presets.access_methods import access_methods
+from results.queries.presets.topologies import topologies
+from results.queries.presets.versions import versions
+from results.queries.shared.selection import LABEL, Selection
+from results.runs import create_run
+from tests import factories
+from workers.registry import kinds
+
+pytestmark = pytest.mark.django_db
+RECIPES = {recipe.slug: recipe for recipe in read_all(Path(settings.BASE_DIR) / "plans", kinds()).plans}
+BUILDS = [Build("16", "heap"), Build("16", "heap2"), Build("18", "heap"), Build("18", "heap2")]
+
+
+LEVEL = """[{name}.levels.{level}]
+apply = "true"
+check = "true"
+"""
+ZFS = {"zfs_recordsize": ("128K", "16K", "8K"), "zfs_primarycache": ("metadata", "all")}
+
+
+def define_zfs() -> None:
+    text = ""
+    for name, levels in ZFS.items():
+        text += f'[{name}]\nhelp = "A property of ZFS."\nshow = "true"\nrevert = "true"\n'
+        text += "".join(LEVEL.format(name=name, level=level) for level in levels)
+    define(models.Agent.objects.get(), read_host_factors(text), "tests")
+
+
+def finished(recipe: Recipe, installations: tuple[str, ...] = ("16", "18")) -> models.Run:
+    factories.agent("db1")
+    models.Installation.objects.update(access_methods=["heap", "heap2"], extensions=["postgres_fdw", "pg_prewarm"])
+    models.Agent.objects.update(cores=64, memory_bytes=2**40, disk={"free_bytes": 2**50, "total_bytes": 2**50})
+    agent = models.Agent.objects.get()
+    models.Agent.objects.update(tools=agent.tools | {"pgpool": "/usr/sbin/pgpool pgpool-II version 4.3.5"})
+    define_zfs()
+    chosen: dict[str, Any] = (
+        {"builds": BUILDS} if recipe.compare is Compare.BUILDS else {"installations": installations}
+    )
+    if recipe.compare is Compare.ONE:
+        chosen = {"installations": installations[:1]}
+    mapping = recipe.plan(size=recipe.laptop, agents=dict.fromkeys(recipe.roles, "db1"), **chosen)
+    mapping |= {"replicates": 3}
+    run = create_run(plan.from_mapping(mapping, kinds()), kinds(), actor="tests")
+    workload = kinds().workloads[recipe.workload]
+    metrics, values = measured(workload, run.headline)
+    for trial in run.trials.select_related("configuration"):
+        number = 1 + trial.configuration.index / 10 + trial.block / 1000
+        factories.finish(
+            trial,
+            1.0,
+            metrics=metrics,
+            measurements=tuple(Measurement(name, number * factor, label=label) for name, label, factor in values),
+        )
+    return run
+
+
+def measured(workload: WorkloadSpec, headline: str) -> tuple[tuple[Metric, ...], list[tuple[str, str, float]]]:
+    """The headline and, where it has parts, two of these and what is called the whole."""
+    by_name = {metric.name: metric for metric in workload.metrics}
+    first = by_name[headline]
+    names = dict.fromkeys([headline, *filter(None, [first.parts])])
+    values = [(headline, "", 3.0)]
+    values += [(first.parts, label, factor) for label, factor in (("second", 2.0), ("first", 1.0)) if first.parts]
+    return tuple(by_name[name] for name in names), values
+
+
+def answers(comparison: Comparison) -> None:
+    chosen = comparison.selection
+    assert chosen.baseline
+    assert comparison.mixed == ()
+    assert all(row.lacks == "cell" for row in comparison.unmatched)  # which the plan leaves out
+    assert len(comparison.points) > 1
+    for point in comparison.points:
+        assert point.base is not None and point.ratio
+        assert (point.verdict is None) == (point.base == point.key)
+    assert any(point.verdict for point in comparison.points)
+
+
+@pytest.mark.parametrize("slug", [slug for slug in RECIPES if slug != "wg1-capabilities"])
+def test_it_opens_with_a_baseline_and_a_ratio_in_every_cell(slug: str) -> None:
+    run = finished(RECIPES[slug])
+    comparison = compare(Selection((run.pk,)))
+    answers(comparison)
+    others = {one.key for environment in comparison.environment for one in environment.notable}
+    assert others == set()
+    if RECIPES[slug].compare is Compare.BUILDS:
+        assert (comparison.selection.series, comparison.selection.baseline) == ("access_method,installation", "heap")
+        tables = access_methods().tables
+        assert all(cell and cell.ratio for table in tables for _, cells in table.lines for cell in cells)
+    if RECIPES[slug].compare is Compare.INSTALLATIONS:
+        assert comparison.selection.series == "installation"
+        [row] = versions().rows
+        assert [bool(cell and cell.speed) for cell in row.cells] == [True, True]
+
+
+@pytest.mark.parametrize("slug", [slug for slug, recipe in RECIPES.items() if recipe.compare is Compare.INSTALLATIONS])
+def test_with_one_installation_it_opens_on_what_else_it_varies(slug: str) -> None:
+    recipe = RECIPES[slug]
+    run = finished(recipe, ("16",))
+    if not recipe.mapping.get("factors"):
+        return  # one configuration: there is nothing to compare
+    answers(compare(Selection((run.pk,))))
+
+
+@pytest.mark.parametrize("slug", ["wg1-pgpool-read", "wg1-cascading", "fdw-shards", "logical-subscribers"])
+def test_topologies_show_it_too(slug: str) -> None:
+    finished(RECIPES[slug])
+    metric = models.Run.objects.get().headline
+    tables = topologies(metric).tables
+    assert tables and all(line.against_one for table in tables for line in table.lines if table.one)
+
+
+def test_queries_steps_and_operations_are_x_in_their_own_order_and_the_total_stands_apart() -> None:
+    run = finished(RECIPES["wg1-bulk-load"])
+    comparison = compare(Selection((run.pk,)))
+    assert (comparison.selection.x, comparison.xs) == (LABEL, ("second", "first", "total"))
+    assert {summary.cells for summary in comparison.summaries} == {2}
+    assert comparison.selection.filters == {"wal": ("skipped",)}
+    run = finished_in(RECIPES["wg1-ssb-parallel"])
+    comparison = compare(Selection((run.pk,)))
+    assert (comparison.selection.metric, comparison.xs) == ("ssb.query.seconds", ("second", "first"))
+
+
+def finished_in(recipe: Recipe) -> models.Run:
+    """In a warehouse that knows the agent already."""
+    models.Agent.objects.all().delete()
+    return finished(recipe)

@@ -1,0 +1,111 @@
+"""One address is one question: page, JSON, CSV, cell, why and citation of it give the same cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from results import models
+from tests import factories
+from tests.page_text import page_text
+from webapp import citations
+
+pytestmark = pytest.mark.django_db
+Answer = dict[tuple[str, str], tuple[str, float]]  # (x, series) → (verdict, ratio)
+
+
+@pytest.fixture
+def run() -> models.Run:
+    """Two scripts, two numbers of clients, two versions, as in the demo."""
+    factors = {"installation": ["16", "18"], "clients": [1, 4], "script": ["select-only", "tpcb-like"]}
+    made = factories.run(factors=factors, replicates=3)
+    chance = random.Random(5)
+    for trial in made.trials.select_related("configuration").order_by("position"):
+        dimensions = trial.configuration.dimensions
+        level = dimensions["clients"] * (3000 if dimensions["script"] == "select-only" else 1000)
+        faster = 1.08 if dimensions["major"] == "18" else 1.0
+        factories.finish(trial, level * faster * (1 + chance.gauss(0, 0.01)))
+    return made
+
+
+def of_json(client: Client, query: str) -> tuple[Answer, dict[str, Any]]:
+    """Return the verdicts, and all that the API said."""
+    whole = client.get(f"/api/v1/comparison/?{query}").json()
+    points = whole["points"]
+    said = {}
+    for x, series, kind, ratio in zip(points["x"], points["series"], points["verdict"], points["ratio"], strict=True):
+        if name := whole["verdicts"][kind]:
+            said[whole["xs"][x], whole["series"][series]] = (name, round(ratio, 4))
+    return said, whole
+
+
+def of_csv(client: Client, query: str) -> Answer:
+    rows = csv.DictReader(io.StringIO(client.get(f"/api/v1/comparison.csv?{query}").text))
+    return {
+        (row["x"], row["series"]): (row["verdict"], round(float(row["ratio"]), 4)) for row in rows if row["verdict"]
+    }
+
+
+@pytest.mark.parametrize(
+    "more", ["", "&metric=latency.p99", "&x=script", "&panel=clients&filter.clients=4&filter.script=tpcb-like"]
+)
+def test_page_json_csv_and_citation_of_one_address_give_the_same_cells(
+    run: models.Run, client: Client, more: str
+) -> None:
+    query = f"run={run.pk}{more}"
+    said, whole = of_json(client, query)
+    assert said and whole["mixed"] == []
+    assert of_csv(client, query) == said
+    _, comparison = citations.compare_query(query)
+    cited = {
+        (p.x, p.series): (str(p.verdict.kind), round(p.verdict.ratio or 0, 4)) for p in comparison.points if p.verdict
+    }
+    assert cited == said
+    page = client.get(f"/compare/?{query}", follow=True)
+    text = page_text(page)
+    for kind, ratio in said.values():
+        assert f"×{ratio:.3f}" in text
+        assert kind.replace("-", " ") in text
+    again, _ = of_json(client, page.request["QUERY_STRING"])
+    assert again == said
+
+
+def test_why_says_of_the_cell_what_the_comparison_says(run: models.Run, client: Client) -> None:
+    said, _ = of_json(client, f"run={run.pk}")
+    for (x, series), (kind, ratio) in said.items():
+        why = client.get(f"/api/v1/comparison/why/?run={run.pk}&at={x}&of={series}").json()
+        assert (why["verdict"]["kind"], round(why["ratio"], 4)) == (kind, ratio)
+
+
+def test_a_mixture_is_shown_to_who_names_its_levels(run: models.Run, client: Client) -> None:
+    _, whole = of_json(client, f"run={run.pk}")
+    assert whole["selection"]["filters"] == {"script": ["select-only"]}
+    said, mixture = of_json(client, f"run={run.pk}&filter.script=select-only,tpcb-like")
+    assert mixture["mixed"] == ["script"]
+    assert all(1.05 < ratio < 1.11 for _, ratio in said.values())
+
+
+@pytest.mark.parametrize(
+    ("path", "right"),
+    [
+        ("/api/v1/comparison/?run={run}&script=tpcb-like", "filter.script"),
+        ("/api/v1/comparison.csv?run={run}&script=tpcb-like", "filter.script"),
+        ("/api/v1/comparison/?run={run}&serie=installation", "series"),
+        ("/api/v1/comparison/why/?run={run}&script=tpcb-like", "filter.script"),
+        ("/api/v1/trends/?workload=pgbench&clients=4", "filter.clients"),
+        ("/compare/?run={run}&clients=4", "filter.clients"),
+        ("/compare/why/?run={run}&metrics=tps", "metric"),
+        ("/trends/?workload=pgbench&metrc=tps", "metric"),
+    ],
+)
+def test_an_unknown_parameter_is_an_error_that_names_the_right_one(
+    run: models.Run, client: Client, path: str, right: str
+) -> None:
+    answer = client.get(path.format(run=run.pk))
+    assert answer.status_code == 400
+    assert f"Did you mean {right}" in page_text(answer)
