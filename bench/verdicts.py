@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
+from bench import verdict_families
 from bench.figures import Figure
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.verdict import Kind, Question, Sample, judge
@@ -52,10 +53,16 @@ def simulated(
 
 
 def questions(base: Values, other: Values, paired: bool = True) -> list[Question]:
+    """Return one question a cell, none of which has anything to do with another."""
     keys = [tuple((run, block) for block in range(base.shape[1])) for run in (1, 2)]
     return [
-        Question(Sample(tuple(a), keys[0]), Sample(tuple(b), keys[0 if paired else 1]), Better.HIGHER, MARGIN)
-        for a, b in zip(base.tolist(), other.tolist(), strict=True)
+        Question(
+            Sample(tuple(a), keys[0], (str(cell),)),
+            Sample(tuple(b), keys[0 if paired else 1], (str(cell),)),
+            Better.HIGHER,
+            MARGIN,
+        )
+        for cell, (a, b) in enumerate(zip(base.tolist(), other.tolist(), strict=True))
     ]
 
 
@@ -112,6 +119,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     console.print(_rates())
     console.print(_conditions())
     console.print(f"One of {TOGETHER} cells differs by 5 %, noise 2 %: {_one_of_many()}")
+    console.print(verdict_families.table())
     false = [teiten(*simulated(n, cv)).mean() for n in REPLICATES for cv in NOISE]
     chance = float(stats.binom.ppf(0.999, CELLS, 0.05) / CELLS)
     return [
@@ -120,6 +128,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         Figure("5 % found at 10 replicates, noise 2 %", "", 0.99, (_power(10),), at_least=True),
         Figure("95 % interval covers, n = 5", "", 0.93, (coverage(5),), at_least=True),
         Figure("95 % interval covers, n = 10", "", 0.93, (coverage(10),), at_least=True),
+        *verdict_families.figures(),
     ]
 
 

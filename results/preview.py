@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from results import models
+from results.domain.environment.rules import COMPILED_QUERIES
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.disk_space import Need, needs
@@ -145,6 +146,7 @@ def _warnings(
     for installation in unchecked_installations(plan, specs, agents.values()):
         text = f"The settings that {installation} has are not known yet: those of the plan are not checked."
         yield Warning("settings", text, "Contact the agent, on its page.")
+    yield from _some_compile(specs, agents)
     for need in disk:
         yield from _too_large(need, agents[need.agent])
     for spec, size in zip(specs, sizes, strict=True):
@@ -152,6 +154,21 @@ def _warnings(
         yield from _of_configuration(spec, size, server)
         for name in set(spec.agents.values()):
             yield from _not_ready(agents[name])
+
+
+def _some_compile(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent]) -> Iterator[Warning]:
+    """Queries that only some of the builds can compile just in time are not comparable."""
+    can: dict[bool, set[str]] = {}
+    for spec in specs:
+        uses = spec.workload in COMPILED_QUERIES or any(name.startswith("jit") for name in spec.settings)
+        server = agents[spec.agents[spec.nodes[0]]]
+        row = next((row for row in server.installations.all() if row.name == spec.installation.name), None)
+        if uses and row is not None and spec.settings.get("jit") != "off":
+            can.setdefault(row.has_jit, set()).add(row.name)
+    if len(can) > 1:
+        with_jit, without = (", ".join(sorted(can[has])) for has in (True, False))
+        text = f"{with_jit} can compile queries (JIT) and {without} cannot: the comparison withholds the verdict."
+        yield Warning("installation", text, 'Set jit = "off", or choose builds that have LLVM.')
 
 
 def _not_ready(agent: models.Agent) -> Iterator[Warning]:

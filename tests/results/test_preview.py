@@ -205,3 +205,18 @@ def test_disk_is_counted_for_each_agent_and_place_and_compared_with_what_is_free
         "in place ssd of db2.",
         "in place ssd of db1.",
     ]
+
+
+def test_builds_of_which_only_some_can_compile_queries_are_warned_of() -> None:
+    models.Installation.objects.filter(name="postgresql-18.1").update(has_jit=True)
+    queries = {"workload": "ssb", "parameters": {}, "factors": {"installation": ["16", "18"]}}
+
+    def warned(**changes: Any) -> list[str]:
+        made = preview(factories.a_plan(**queries | changes), kinds())
+        return [warning.text for warning in made.warnings if "(JIT)" in warning.text]
+
+    [text] = warned()
+    assert "postgresql-18.1 can compile queries (JIT) and postgresql-16.9 cannot" in text
+    assert warned(settings={"jit": "off"}) == []
+    models.Installation.objects.update(has_jit=True)
+    assert warned() == []

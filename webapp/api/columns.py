@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from results.domain.errors import TeitenError
-from results.domain.statistics.verdict import Kind
+from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.cells import Comparison, Point, fields_of
 
 Number = float | int | None
@@ -32,6 +32,7 @@ MORE = (
     "detectable",
     "more",
     "margin",
+    "across_runs",
     "mixed",
     "trials",
     "attempts",
@@ -115,7 +116,7 @@ def _short_of_verdict(name: str) -> Callable[[Point], Number]:
 
 _COLUMNS: Mapping[str, Callable[[Point], Any]] = {
     **{name: _short_of_verdict(name) for name in ("low", "high", "detectable", "p", "adjusted", "margin")},
-    **{name: _of_verdict(name) for name in ("more", "pairs")},
+    **{name: _of_verdict(name) for name in ("more", "pairs", "across_runs")},
     "verdict_ratio": _short_of_verdict("ratio"),
     "verdict": lambda point: _INDEX[point.verdict.kind] if point.verdict else 0,
     "value": lambda point: short(point.value),
@@ -157,6 +158,9 @@ CSV_COLUMNS = (
     "high",
     "verdict",
     "rule",
+    "p",
+    "adjusted",
+    "across_runs",
 )
 
 
@@ -193,6 +197,11 @@ def _of_cell(comparison: Comparison, point: Point) -> tuple[tuple[Any, ...], tup
     node, label = ("" if name in chosen.axes else getattr(chosen, name) for name in ("node", "label"))
     before = (point.panel, point.x, point.series, metric.name, metric.unit, node, label, chosen.per)
     base = f"{point.base[2]} at {point.base[1]}" if point.base else ""
-    verdict = point.verdict
-    judged = (verdict.ratio, verdict.low, verdict.high, verdict.kind.value, verdict.rule) if verdict else (None,) * 5
-    return before, (chosen.statistic, repr(point.value), base, point.ratio, *judged)
+    return before, (chosen.statistic, repr(point.value), base, point.ratio, *_judged(point.verdict))
+
+
+def _judged(verdict: Verdict | None) -> tuple[Any, ...]:
+    if verdict is None:
+        return (None,) * 8
+    found = (verdict.ratio, verdict.low, verdict.high, verdict.kind.value, verdict.rule)
+    return *found, verdict.p, verdict.adjusted, int(verdict.across_runs)

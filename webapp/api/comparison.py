@@ -109,6 +109,11 @@ class PointColumnsSerializer(serializers.Serializer[Any]):
     adjusted = _number("p, adjusted for the number of cells compared (Benjamini-Hochberg).", required=False)
     margin = _number("Smallest relative change worth a verdict.", required=False)
     detectable = _number("The smallest relative difference that so many replicates would show.", required=False)
+    across_runs = _column(
+        serializers.BooleanField(allow_null=True),
+        "The sides were measured in different runs, whose own levels are part of the difference.",
+        required=False,
+    )
     more = _whole("How many more replicates a side would resolve `margin`.", required=False)
     mixed = _whole("How many different configurations fell into it; 1 where nothing else varies.", required=False)
     trials = _column(serializers.ListField(child=serializers.IntegerField()), "Ids of the trials.", required=False)

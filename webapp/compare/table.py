@@ -205,7 +205,7 @@ def _cell(point: Point, divisor: float, reach: float, low: float, high: float) -
         value=format_number(point.value / divisor),
         ratio=ratio(point.ratio) if point.base != point.key else "",
         kind=verdict.kind.value if verdict else "",
-        words=verdict.kind.words if verdict else "",
+        words=verdict.words if verdict else "",
         interval=interval(verdict) if verdict else "",
         bar=_bar(verdict, reach),
         dots=_dots(point, low, high) if point.n > 1 else "",

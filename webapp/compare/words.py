@@ -95,6 +95,8 @@ def _sentence(series: str, judged: Sequence[Point], comparison: Comparison) -> S
     parts = [f"{_word(kind, comparison)}{_of(kinds[kind], total, comparison)}" for kind in moved]
     agreed = len(moved) == 1 and not kinds[Kind.NOT_COMPARABLE]
     claim = f"{name} is {' and '.join(parts)}"
+    if all(point.verdict and point.verdict.across_runs for point in judged):
+        claim = f"{claim} in these runs"
     return Sentence(moved[0] if agreed else "", claim, "; ".join([ratio, *_others(kinds, moved)]))
 
 
@@ -143,8 +145,8 @@ def _others(kinds: Counter[Kind], named: Sequence[Kind]) -> Iterator[str]:
 
 
 def _ratio(series: str, judged: Sequence[Point], comparison: Comparison) -> str:
-    """Return '×0.928 (95 % interval 0.915 … 0.941, geometric mean)'. An interval stands beside the ratio that it is
-    around: of geometric means."""
+    """Return '×0.928 (95 % interval 0.915 … 0.941, geometric mean)', over what can be compared."""
+    judged = list(filter(_comparable, judged))
     if len(judged) == 1 and judged[0].ratio is not None:
         return _ratio_of_cell(judged[0])
     summaries = [summary for summary in comparison.summaries if summary.series == series and summary.ratio is not None]
@@ -154,6 +156,10 @@ def _ratio(series: str, judged: Sequence[Point], comparison: Comparison) -> str:
         ratios = [summary.ratio for summary in summaries if summary.ratio is not None]
         return f"×{min(ratios):.3f} to ×{max(ratios):.3f} (geometric means of {len(summaries)} panels)"
     return _summary(summaries[0])
+
+
+def _comparable(point: Point) -> bool:
+    return point.verdict is not None and point.verdict.kind is not Kind.NOT_COMPARABLE
 
 
 def _ratio_of_cell(point: Point) -> str:

@@ -128,8 +128,10 @@ def _sentence(version: str, base: str, mean: float, rows: Sequence[tuple[Version
     if claim is None and all(row.published and cell.n <= judged + cell.missing for row, cell in rows):
         claim = f"Published figures, one value each: {version} against {base}"
     claim = claim or f"{version} is {Kind.TOO_FEW.words} against {base}:"
+    across = " Measured in different runs, whose own levels are part of it."
+    across = across if all(cell.across_runs for _, cell in rows) else ""
     left_out = f" Left out: {counted(apart, 'cell')} not comparable." if apart else ""
-    return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{left_out}"
+    return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{across}{left_out}"
 
 
 def _claim(version: str, base: str, mean: float, kinds: Counter[str]) -> str | None:

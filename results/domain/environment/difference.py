@@ -9,8 +9,8 @@ from typing import Any
 
 from results.domain.environment.layers import LayerKind, flatten
 from results.domain.environment.reasons import Difference, Reasoning
-from results.domain.environment.rules import BUILDS, Cause
-from results.domain.environment.values import major_of
+from results.domain.environment.rules import BUILDS, COMPILED_QUERIES, Cause
+from results.domain.environment.values import major_of, normal
 
 Place = tuple[str, str]  # (role, kind of layer)
 Environment = Mapping[Place, Mapping[str, Any]]  # → dotted key → value
@@ -158,13 +158,15 @@ class _Judge:
             self.intended,
             versions=[_values(side, _BUILD, "version_num") for side in self.sides],
             initdb=[_values(side, _BUILD, "initdb") for side in self.sides],
+            compiles=any(_compiles(environment) for side in self.sides for environment in side),
         )
 
     def _same_major(self, intended: frozenset[str]) -> bool:
         """Return whether runs are compared that measured builds of one major version: a plan that is run again follows
         them."""
-        numbers = [number for side in self.sides for number in _values(side, _BUILD, "version_num")]
-        return "run" in intended and len({major_of(number) for number in numbers}) == 1
+        builds = [one[_BUILD] for side in self.sides for one in side if _BUILD in one]
+        majors = {major_of(build.get("version_num"), str(build.get("version", ""))) for build in builds}
+        return "run" in intended and len(majors) == 1
 
     def verdict(self) -> EnvironmentDifference:
         judgements: list[KeyJudgement] = []
@@ -187,7 +189,7 @@ class _Judge:
             sides.append({tuple(id(one.get(layer)) for layer in deciding): one for one in side})
         # a role that is not there is told by what else is
         roles = tuple(frozenset(_roles(side)) for side in self.sides)
-        key = (place, *(tuple(side) for side in sides), roles, self.intended, self.keep_equal)
+        key = (place, *(tuple(side) for side in sides), roles, self.intended, self.keep_equal, self.rules.compiles)
         if key not in self.known:
             self.known[key] = self.place(place, [list(side.values()) for side in sides])
         return self.known[key]
@@ -241,6 +243,15 @@ class _Layer:
 
     values: Mapping[str, Any]
     chosen: Mapping[str, Any]
+
+
+def _compiles(environment: Environment) -> bool:
+    """Return whether the trials' queries are compiled just in time, where the build can: they run long enough, or the
+    plan sets when."""
+    chosen = environment.get(("primary", LayerKind.SETTINGS), {})
+    set_up = any(key.startswith("jit") and normal(chosen[key]) != "off" for key in chosen)
+    workload = environment.get(("primary", LayerKind.DATA), {}).get("workload")
+    return normal(chosen.get("jit", "on")) == "on" and (set_up or workload in COMPILED_QUERIES)
 
 
 def _layers_of(place: Place, sides: Sequence[Sequence[Environment]]) -> list[list[_Layer]]:

@@ -72,12 +72,18 @@ class Reasoning:
     """What is known of two sides as a whole, and the rules that need it.
 
     intended: dimensions that are meant to differ.
-    versions, initdb: of each side's servers."""
+    versions, initdb: of each side's servers.
+    compiles: queries are compiled just in time, where the build can."""
 
     def __init__(
-        self, intended: frozenset[str], *, versions: Sequence[Sequence[Any]], initdb: Sequence[Sequence[Any]]
+        self,
+        intended: frozenset[str],
+        *,
+        versions: Sequence[Sequence[Any]],
+        initdb: Sequence[Sequence[Any]],
+        compiles: bool,
     ) -> None:
-        self.intended, self.versions, self.initdb = intended, versions, initdb
+        self.intended, self.versions, self.initdb, self.compiles = intended, versions, initdb, compiles
 
     def missing(self, node: str, kind: str, *, role_everywhere: bool, on_both_sides: bool) -> Reason:
         """Of a layer that not all trials have.
@@ -102,6 +108,9 @@ class Reasoning:
 
     def configured(self, one: Difference) -> Reason | None:
         """How a build was configured."""
+        if (one.kind, one.key) == (LayerKind.BUILD, "jit") and self.compiles:
+            why = "Only one side's build has LLVM and can compile queries (JIT), and these trials would use it."
+            return Reason(Cause.CONFOUNDER, why, True)
         if one.kind != LayerKind.BUILD or one.key != "configure":
             return None
         left, right = ({options(value) for value in side} for side in (one.left, one.right))

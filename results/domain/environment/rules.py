@@ -151,6 +151,8 @@ TOLD_DEFAULTS = {
 COMPILED = frozenset(
     {"block_size", "wal_block_size", "segment_size", "debug_assertions", "max_identifier_length", "max_index_keys"}
 )
+# Workloads whose queries run long enough to be compiled just in time, where the build can.
+COMPILED_QUERIES = frozenset({"ssb", "script"})
 CHECKED_BUILD = ("--enable-cassert", "-O0")  # makes a server several times slower
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from results.domain.units import parse_bytes, parse_seconds
 
 _SWITCH = {"on": "on", "true": "on", "yes": "on", "off": "off", "false": "off", "no": "off"}
+_RELEASE = re.compile(r"[0-9.]+")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
 # what says where a build was put, and nothing of what it is
 _PLACE = re.compile(
@@ -48,8 +49,11 @@ def options(value: Any) -> frozenset[str]:
     return frozenset(str(option) for option in listed if not _PLACE.fullmatch(str(option)))
 
 
-def major_of(version_num: Any) -> str:
-    """Return the major version of a server_version_num: 160009 → '16', 90603 → '9.6'; '' of what is none."""
+def major_of(version_num: Any, version: str = "") -> str:
+    """Return the major version of a server_version_num: 160009 → '16', 90603 → '9.6'; '' of what is none. What is no
+    release ('12beta1', '13devel', a fork's '16.3-x') is a version by itself."""
     if not isinstance(version_num, int):
         return ""
+    if version and not _RELEASE.fullmatch(version):
+        return version
     return str(version_num // 10000) if version_num >= 100000 else f"{version_num // 10000}.{version_num // 100 % 100}"

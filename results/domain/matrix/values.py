@@ -154,7 +154,7 @@ def dimensions(spec: TrialSpec) -> dict[str, Scalar]:
         "nodes": len(spec.servers),
         "installation": spec.installation.name,
         "version": spec.installation.version,
-        "major": major_of(spec.installation.version_num),
+        "major": major_of(spec.installation.version_num, spec.installation.version),
         "access_method": spec.access_method or "heap",
         "data": spec.data,
         "cache": spec.cache,

@@ -83,7 +83,9 @@ class Verdict:
     detectable: the smallest relative difference that so many replicates would show in four of five cases.
     more: of too few: how many more replicates a side would tell a difference of the margin in four of five cases; None
         for more than a plan can have, and where the spread is not known.
-    margin: the smallest relative change worth a verdict."""
+    margin: the smallest relative change worth a verdict.
+    across_runs: the two sides were measured in different runs, whose own levels are part of the difference: replicates
+        within a run say nothing of them, so that it is known of these runs only."""
 
     kind: Kind
     ratio: float | None
@@ -98,6 +100,13 @@ class Verdict:
     more: int | None
     margin: float
     rule: int = RULE
+    across_runs: bool = False
+
+    @property
+    def words(self) -> str:
+        """As pages write it."""
+        known = self.kind not in (Kind.TOO_FEW, Kind.NOT_COMPARABLE)
+        return f"{self.kind.words} in these runs" if self.across_runs and known else self.kind.words
 
 
 def direction(higher: bool, better: Better) -> Kind:
@@ -157,6 +166,7 @@ def _verdicts(questions: Sequence[Question], difference: Differences, family: in
             detectable=detectable[index],
             more=_whole(more[index]) if kinds[index] is Kind.TOO_FEW else None,
             margin=question.minimum_effect,
+            across_runs=any(_apart(base, other) for base, other in question.parts),
         )
         for index, question in enumerate(questions)
     )
@@ -195,7 +205,7 @@ def _borrowed(
 
     at: places of base and other among the variances, -1 for none."""
     known = (at >= 0).all(axis=1)
-    apart = np.array([{run for run, _ in a.keys}.isdisjoint(run for run, _ in b.keys) for a, b in parts], dtype=bool)
+    apart = np.array([_apart(base, other) for base, other in parts], dtype=bool)
     usable = known & difference.logarithmic & ((difference.pairs > 0) | apart)
     variance, freedom_of, most = (
         np.append(column, np.nan)[at] for column in (variances.variance, variances.freedom, variances.most)
@@ -247,6 +257,12 @@ RULES: Mapping[int, Callable[[Sequence[Question], Sequence[Question]], Differenc
     1: _by_own_replicates,
     2: _by_all_replicates,
 }
+
+
+def _apart(base: Sample, other: Sample) -> bool:
+    """Return whether both have values, and no run in common."""
+    runs = {run for run, _ in base.keys}
+    return bool(runs and other.keys) and runs.isdisjoint(run for run, _ in other.keys)
 
 
 def _kind(question: Question, differs: bool, same: bool, higher: bool) -> Kind:

@@ -80,8 +80,8 @@ def sample_of(replicates: Sequence[Replicate], part: tuple[str, ...]) -> Sample:
 
 @dataclass(frozen=True)
 class Summary:
-    """A series over all its cells in a panel that have a ratio, no value of zero or below, and are not left out; a cell
-    that is the baseline of others does not count among them.
+    """A series over all its cells in a panel that have a ratio, are comparable, hold no value of zero or below, and are
+    not left out; a cell that is the baseline of others does not count among them.
 
     ratio: geometric mean of the cells' ratios.
     missing: levels of x, among those shown, where the series or its baseline has no such cell.

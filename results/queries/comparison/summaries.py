@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from results.domain.statistics.difference import Sample
 from results.domain.statistics.summary import Mean, Source, geometric_mean, mean_ratio
+from results.domain.statistics.verdict import Kind
 from results.queries.comparison.cells import Key, Point, Summary
 
 
@@ -49,13 +50,21 @@ def _summary(
 
 
 def _counted(line: Sequence[Point], by_key: Mapping[Key, Point]) -> list[tuple[Point, Point]]:
-    """Return (base, cell) of each cell that is compared with another, where all values of both are above zero."""
-    compared = [(by_key[point.base], point) for point in line if point.base and point.base != point.key]
+    """Return (base, cell) of each cell that can be compared with another, where all values of both are above zero."""
+    compared = [(by_key[point.base], point) for point in line if point.base and point.verdict and _comparable(point)]
     return [(base, point) for base, point in compared if point.minimum > 0 and base.minimum > 0]
 
 
+def _comparable(point: Point) -> bool:
+    return point.verdict is None or point.verdict.kind is not Kind.NOT_COMPARABLE
+
+
 def _mean(pairs: Sequence[tuple[Point, Point]], samples: Mapping[Key, Sample]) -> Mean:
-    """Return the mean over (base, cell) pairs; no interval where cells share a base: they are not independent."""
+    """Return the mean over (base, cell) pairs; no interval where cells share a base (they are not independent), or hold
+    several configurations (their values are no sample of anything)."""
+    if any(point.configurations > 1 or base.configurations > 1 for base, point in pairs):
+        ratios = [point.ratio for _, point in pairs if point.ratio]
+        return Mean(mean_ratio(ratios), None, None, len(pairs), Source.NOTHING)
     mean = geometric_mean([(samples[base.key], samples[point.key]) for base, point in pairs])
     shared = len({base.key for base, _ in pairs}) < len(pairs)
     if shared and mean.source is not Source.BLOCKS:

@@ -31,7 +31,8 @@ class VersionCell:
         better, None where there are none.
     kinds: class of verdict → cells.
     missing: configurations of the row that one of the two lacks.
-    value: where the row is one configuration."""
+    value: where the row is one configuration.
+    across_runs: every verdict is on other runs than the base's; see `Verdict`."""
 
     version: str
     speed: float | None
@@ -42,6 +43,7 @@ class VersionCell:
     n: int
     trial_ids: tuple[int, ...]
     selection: Selection
+    across_runs: bool = False
 
 
 @dataclass(frozen=True)
@@ -232,6 +234,7 @@ class _Group:
             n=sum(point.n for point in own),
             trial_ids=trial_ids(own),
             selection=self._selection(series, *xs[: len(xs) == 1]),
+            across_runs=_across_runs(own),
         )
 
     def _speeds(self, points: Sequence[Point]) -> list[float]:
@@ -264,6 +267,11 @@ class _Group:
             return chosen
         own = {name: (part,) for name, part in zip(self.by, parts, strict=True)}
         return replace(chosen, filters={**chosen.filters, **own})
+
+
+def _across_runs(points: Sequence[Point]) -> bool:
+    """Return whether every cell was measured in other runs than its base."""
+    return all(point.verdict is not None and point.verdict.across_runs for point in points)
 
 
 @dataclass(frozen=True)

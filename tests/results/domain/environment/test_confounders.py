@@ -347,3 +347,21 @@ def test_confounders_stand_first() -> None:
 def test_every_rule_gives_its_reason_and_withholds_nothing(rule: Rule) -> None:
     assert rule.why.endswith(".")
     assert rule.cause in (Cause.HARMLESS, Cause.NOTED)
+
+
+def test_jit_that_only_one_build_can_withholds_the_verdict_of_what_would_use_it() -> None:
+    can, cannot = ({"build": {"jit": jit}} for jit in (True, False))
+    of_ssb = {"data": {"workload": "ssb"}}
+    queries = against(environment(11, **cannot, **of_ssb), environment(16, **can, **of_ssb), ["version"])
+    assert ("build", "jit") in {(one.kind, one.key) for one in queries.of(Cause.CONFOUNDER)}
+    transactions = against(environment(11, **cannot), environment(16, **can), ["version"])
+    assert transactions.comparable
+    costs = {"jit_above_cost": "1000"}
+    assert not against(
+        environment(11, rows=costs, **cannot), environment(16, rows=costs, **can), ["version"]
+    ).comparable
+    off = {"jit": "off"}
+    without = against(
+        environment(11, rows=off, **cannot, **of_ssb), environment(16, rows=off, **can, **of_ssb), ["version"]
+    )
+    assert without.comparable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import geometric_mean
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.compare import Comparison, compare
 from results.queries.shared.selection import Selection
 from tests import environments, factories
+from webapp.compare.words import lead
 
 pytestmark = pytest.mark.django_db
 SCRIPTS = ["select-only", "tpcb-like"]
@@ -206,3 +208,41 @@ def test_what_is_not_comparable_counts_in_no_family() -> None:
     assert replace(after[withheld[0]], adjusted=None, kind=Kind.SAME, more=None) == replace(
         before[withheld[0]], adjusted=None, kind=Kind.SAME, more=None
     )
+
+
+def test_what_two_runs_differ_in_is_said_of_these_runs_only() -> None:
+    within = ask(matrix(), **VIEWS[0])
+    assert not any(point.verdict.across_runs for point in within.points if point.verdict)
+    runs = [
+        noisy_run(0.001, installation=major, factors={"clients": [1, 4]}, replicates=4, seed=seed, effect=1.1)
+        for seed, major in enumerate(("16", "18"))
+    ]
+    across = ask(*runs, x="clients", series="major")
+    assert {point.verdict.words for point in across.points if point.verdict} == {"better in these runs"}
+    assert all(sentence.claim.endswith("in these runs") for sentence in lead(across))
+
+
+def test_cells_that_are_not_comparable_enter_no_mean_and_no_headline() -> None:
+    run = matrix()
+    environments.run_in_versions(run)
+    for trial in environments.done(run):
+        if trial.configuration.dimensions["major"] == "18" and trial.configuration.dimensions["clients"] == 8:
+            environments.ran_in(trial.attempt, environments.layers(18, facts={"release 6.1": "release 6.8"}))
+    one = {"filters": {"script": ("tpcb-like",)}}
+    comparison = ask(run, x="clients", series="installation", **one)
+    [_, summary] = comparison.summaries
+    assert (summary.cells, summary.missing) == (3, ("8",))
+    comparable = [point.ratio for point in comparison.points if point.verdict and point.x != "8"]
+    assert summary.ratio == pytest.approx(geometric_mean(comparable))
+    alone = ask(run, x="clients", series="installation", filters=one["filters"] | {"clients": ("8",)})
+    assert alone.summaries[1:] == ()
+    [sentence] = lead(alone)
+    assert "cannot be compared" in sentence.claim and sentence.rest.endswith("no ratio")
+
+
+def test_a_beta_or_a_fork_shares_no_column_with_the_release_of_its_number() -> None:
+    factories.agent("db1", {"16beta1": 160000, "16.9": 160009, "16.9-ee": 160009})
+    run = factories.run(factors={"installation": ["postgresql-16beta1", "postgresql-16.9", "postgresql-16.9-ee"]})
+    for trial in run.trials.all():
+        factories.finish(trial, 1000)
+    assert ask(run, x="workload", series="major").series == ("16beta1", "16", "16.9-ee")
