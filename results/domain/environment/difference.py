@@ -246,12 +246,14 @@ class _Layer:
 
 
 def _compiles(environment: Environment) -> bool:
-    """Return whether the trials' queries are compiled just in time, where the build can: they run long enough, or the
-    plan sets when."""
+    """Return whether the trials' queries are compiled just in time: the build can, jit is on, and they run long enough
+    or the plan sets when."""
     chosen = environment.get(("primary", LayerKind.SETTINGS), {})
-    set_up = any(key.startswith("jit") and normal(chosen[key]) != "off" for key in chosen)
+    in_force = {**environment.get(("primary", LayerKind.DEFAULTS), {}), **chosen}
+    if not environment.get(_BUILD, {}).get("jit") or normal(in_force.get("jit", "on")) != "on":
+        return False
     workload = environment.get(("primary", LayerKind.DATA), {}).get("workload")
-    return normal(chosen.get("jit", "on")) == "on" and (set_up or workload in COMPILED_QUERIES)
+    return workload in COMPILED_QUERIES or any(key.startswith("jit_") for key in chosen)
 
 
 def _layers_of(place: Place, sides: Sequence[Sequence[Environment]]) -> list[list[_Layer]]:

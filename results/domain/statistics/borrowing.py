@@ -2,8 +2,9 @@
 
 Three replicates say little of their own spread. What all configurations of a run have in common says more: a block
 that was slow for all of them, and how widely variances differ at all (Smyth, Stat. Appl. Genet. Mol. Biol. 3:1, 2004,
-here with an upper bound for how widely they may differ, and never below what a configuration's own values say).
-Formulae: docs/method.md.
+here with an upper bound for how widely they may differ). A variance is what configurations have in common or what its
+own values say, whichever is larger: where some configurations start in one of two modes, or are noisier than others,
+three that agree by chance would fool. Formulae: docs/method.md.
 """
 
 from __future__ import annotations
@@ -47,8 +48,7 @@ def borrowed_variances(samples: Sequence[Sample], sides: Sequence[Hashable]) -> 
     variance, total, most = own.copy(), freedom.copy(), np.full(len(samples), np.inf)
     for members in _priors(samples, sides, freedom):
         prior, prior_freedom, bound = _prior(own[members], freedom[members])
-        shrunk = (prior_freedom * prior + freedom[members] * own[members]) / (prior_freedom + freedom[members])
-        variance[members] = np.maximum(shrunk, own[members])
+        variance[members] = np.maximum(prior, own[members])
         total[members] = np.minimum(prior_freedom + freedom[members], np.maximum(bound, freedom[members]))
         most[members] = bound
     return Variances(variance, total, most)
