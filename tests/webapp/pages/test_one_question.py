@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from results import models
+from results.queries.presets.versions import versions
 from tests import factories
 from tests.page_text import page_text
-from webapp import citations
+from webapp import citations, urlstate
 
 pytestmark = pytest.mark.django_db
 Answer = dict[tuple[str, str], tuple[str, float]]  # (x, series) → (verdict, ratio)
@@ -80,6 +82,18 @@ def test_why_says_of_the_cell_what_the_comparison_says(run: models.Run, client: 
     for (x, series), (kind, ratio) in said.items():
         why = client.get(f"/api/v1/comparison/why/?run={run.pk}&at={x}&of={series}").json()
         assert (why["verdict"]["kind"], round(why["ratio"], 4)) == (kind, ratio)
+
+
+def test_versions_count_the_verdicts_that_the_comparison_gives(run: models.Run, client: Client) -> None:
+    whole = client.get(f"/api/v1/comparison/?run={run.pk}&x=clients,script&series=major").json()
+    kinds = Counter(whole["verdicts"][kind] for kind in whole["points"]["verdict"] if whole["verdicts"][kind])
+    [row] = client.get("/api/v1/versions/").json()["rows"]
+    newer = next(cell for cell in row["cells"] if cell["version"] == "18")
+    assert newer["kinds"] == kinds and kinds.total() == 4
+    for row in versions(workload="pgbench").rows:
+        cell = next(one for one in row.cells if one and one.version == "18")
+        said, _ = of_json(client, urlstate.write(cell.selection))
+        assert Counter(kind for kind, _ in said.values()) == cell.kinds
 
 
 def test_a_mixture_is_shown_to_who_names_its_levels(run: models.Run, client: Client) -> None:
