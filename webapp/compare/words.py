@@ -70,7 +70,10 @@ def listed(names: Sequence[str]) -> str:
 
 
 def lead(comparison: Comparison) -> list[Sentence]:
-    """Return what the verdicts say of each series. The metric is named once."""
+    """Return what the verdicts say of each series; nothing of a single line, whose cells are compared with one of them.
+    The metric is named once."""
+    if not comparison.selection.series:
+        return []
     by_series: dict[str, list[Point]] = {series: [] for series in comparison.series}
     for point in comparison.points:
         if point.verdict is not None:
@@ -220,9 +223,10 @@ def direction(better: str) -> str:
 
 
 def rule(comparison: Comparison) -> str:
-    """Which rule judged how many cells, with which margin; '' where nothing is compared."""
+    """Which rule judged, with which margin, corrected for how many; '' where nothing is compared."""
     verdicts = [point.verdict for point in comparison.points if point.verdict is not None]
     if not verdicts:
         return ""
-    cells = f"corrected for {len(verdicts)} cells" if len(verdicts) > 1 else "one cell"
+    family = comparison.family or len(verdicts)
+    cells = f"corrected for the {family} comparisons of these runs" if family > 1 else "one comparison"
     return f"Verdicts by rule {verdicts[0].rule}, margin ±{verdicts[0].margin * 100:.3g} %, {cells}."

@@ -142,6 +142,7 @@ class Comparison:
     references: names for `baseline=@name`.
     environment: of each series against its base, what else differs.
     rule: the verdicts' version.
+    family: comparisons of configurations that the verdicts are corrected for together.
     lost: attempts of the reference that is the baseline which are deleted, count no more, or were read again without
         the metric that it was saved with."""
 
@@ -163,6 +164,7 @@ class Comparison:
     environment: tuple[SeriesEnvironment, ...] = ()
     rule: int = RULE
     lost: tuple[int, ...] = ()
+    family: int = 0
 
     @property
     def outliers(self) -> tuple[int, ...]:

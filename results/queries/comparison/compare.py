@@ -104,6 +104,7 @@ def compare(selection: Selection, known: Freshness | None = None) -> Comparison:
         references=known.references,
         environment=answers.environment,
         lost=line.lost if line else (),
+        family=answers.family,
     )
 
 

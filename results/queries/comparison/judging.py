@@ -41,10 +41,12 @@ _NOTHING_IN_COMMON = KeyJudgement(
 @dataclass(frozen=True)
 class Judged:
     """verdicts: of each cell that is compared with another.
-    environment: what differs besides, of each series against its base."""
+    environment: what differs besides, of each series against its base.
+    family: pairs of configurations that were judged together."""
 
     verdicts: Mapping[Key, Verdict]
     environment: tuple[SeriesEnvironment, ...]
+    family: int = 0
 
 
 def judged(
@@ -72,7 +74,8 @@ def judged(
         of_pairs = [difference_of.get(pair) or _pair_difference(pair, baseline, environments) for pair in pairs]
         found.append(Pair(key, compared[key], _difference(of_pairs, sides[compared[key]], sides[key], environments)))
     questions = {pair: _question(pair, baseline, difference_of[pair].comparable, metric) for pair in family}
-    return Judged(_verdicts(questions, found, of_cells, cells, metric), series_environments(found, sides))
+    verdicts = _verdicts(questions, found, of_cells, cells, metric)
+    return Judged(verdicts, series_environments(found, sides), sum(one.comparable for one in questions.values()))
 
 
 def _verdicts(

@@ -77,6 +77,7 @@ def test_the_ratio_that_is_shown_is_the_one_that_was_judged_whichever_statistic_
 
 def test_raw_and_adjusted_p_stand_side_by_side_and_the_family_is_the_whole_run() -> None:
     run = matrix()
+    assert {ask(run, **view).family for view in VIEWS} == {8}
     one = ask(run, **VIEWS[5]).points[-1].verdict
     assert one and one.p is not None and one.adjusted is not None and one.adjusted > one.p
 
