@@ -58,10 +58,12 @@ from results.queries.shared.selection import (
 __all__ = ["Comparison", "Point", "Replicate", "RunWarning", "Summary", "Unmatched", "compare"]
 
 
-def compare(selection: Selection, known: Freshness | None = None) -> Comparison:
+def compare(selection: Selection, known: Freshness | None = None, *, mixtures: bool = False) -> Comparison:
     """Return the answer to a selection. Five queries whatever the number of trials, one less where `freshness` of the
     runs is known already and where nothing has a baseline, three more for a reference as the baseline. Raises
-    TeitenError that names an unknown x, series, metric, filter or baseline, or several nodes or labels in one cell."""
+    TeitenError that names an unknown x, series, metric, filter or baseline, or several nodes or labels in one cell.
+
+    mixtures: cells may hold several configurations; else what would be mixed is filtered by its first level."""
     known = known or freshness(selection.runs)
     rows = configurations(selection.runs)
     parts = composite_parts(rows)
@@ -71,7 +73,8 @@ def compare(selection: Selection, known: Freshness | None = None) -> Comparison:
     chosen = complete(selection, first, every, metrics)
     metric = next((choice.row() for choice in metrics if choice.name == chosen.metric), unknown(chosen.metric))
     units = units_of(chosen, metric, rows, parts, computed)
-    chosen, cells = _unmixed(chosen, units, parts, rows)
+    factors = set[str]() if mixtures else {name for row in rows for name in row.levels}
+    chosen, cells = _unmixed(chosen, units, parts, factors)
     line = _reference(chosen, known)
     saved = _reference_units(chosen, metric, line, parts, computed)
     cells = cells.joined(_reference_cells(chosen, line, saved, parts))
@@ -118,13 +121,10 @@ def _standard_baseline(
     return f"{CELL}{xs[0]}".strip() if asked.series is None and len(xs) > 1 else ""
 
 
-def _unmixed(
-    chosen: Selection, units: Sequence[Unit], parts: Parts, rows: Sequence[ConfigurationRow]
-) -> tuple[Selection, Cells]:
-    """Return the selection with a filter by the first level of each factor that would be mixed within cells and that
-    nobody filters by, where cells are compared at all; and the cells. Who wants a mixture names its levels."""
+def _unmixed(chosen: Selection, units: Sequence[Unit], parts: Parts, factors: Set[str]) -> tuple[Selection, Cells]:
+    """Return the selection with a filter by the first level of each of these factors that would be mixed within cells
+    and that nobody filters by, where cells are compared at all; and the cells. Who wants a mixture names its levels."""
     cells = cells_of(chosen, units, parts)
-    factors = {name for row in rows for name in row.levels}
     while chosen.series or chosen.baseline:
         name = next((name for name in cells.mixed if name in factors and name not in chosen.filters), None)
         if name is None:

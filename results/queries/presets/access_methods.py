@@ -97,8 +97,8 @@ def _compared(choice: MetricChoice, runs: tuple[int, ...], by: Sequence[str], he
     left out."""
     selection = Selection(runs, x=",".join(by), series=",".join(_BY), metric=choice.name)
     if _Stored(choice.name, choice.nodes[0]) in heaps:
-        return compare(replace(selection, baseline=_HEAP))
-    alone = compare(selection)
+        return compare(replace(selection, baseline=_HEAP), mixtures=True)
+    alone = compare(selection, mixtures=True)
     return replace(alone, points=tuple(replace(point, base=None, ratio=None, verdict=None) for point in alone.points))
 
 

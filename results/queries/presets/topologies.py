@@ -97,7 +97,7 @@ def _tables(shown: Sequence[Source], metric: str) -> tuple[TopologyTable, ...]:
     runs = tuple(source.run_id for source in shown)
     if all(choice.name != metric for choice in metrics_of(runs)):
         return ()
-    compared = compare(_selection(runs, {facet.name for facet in facets_of(runs)}, metric))
+    compared = compare(_selection(runs, {facet.name for facet in facets_of(runs)}, metric), mixtures=True)
     lags = _lags(trial_ids(compared.points))
     tables = (_table(source, compared, lags) for source in shown)
     return tuple(table for table in tables if table.lines)

@@ -193,7 +193,7 @@ class _Group:
         selection = Selection(
             runs, {MAJOR: tuple(shown)}, ",".join(by) or "workload", MAJOR, metric=headline, baseline=base.version
         )
-        comparison = compare(selection)
+        comparison = compare(selection, mixtures=True)
         points: dict[str, dict[str, Point]] = {x: {} for x in comparison.xs}
         for point in comparison.points:
             points[point.x][point.series] = point

@@ -147,3 +147,19 @@ def finished_in(recipe: Recipe) -> models.Run:
     """In a warehouse that knows the agent already."""
     models.Agent.objects.all().delete()
     return finished(recipe)
+
+
+def test_views_over_many_runs_show_all_of_them_whatever_else_their_plans_vary() -> None:
+    """A factor that would be mixed is filtered where somebody looks at it, and nowhere else."""
+    factories.agent("db1")
+    for clients in ([2, 4], [8, 16]):
+        arranged = {"topology": "streaming", "agents": {"primary": "db1", "standby": "db1"}}
+        factories.finished_run(factors={"topology.standbys": [1, 2], "clients": clients}, installation="16", **arranged)
+    tables = topologies().tables
+    assert [[line.n for line in table.lines] for table in tables] == [[4, 4], [4, 4]]
+    assert {table.mixed for table in tables} == {("clients", "threads")}
+    models.Run.objects.all().delete()
+    for threads in (["1", "2"], ["4"]):
+        factories.finished_run(factors={"installation": ["16", "18"], "threads": threads, "clients": [4]})
+    [row] = versions().rows
+    assert [cell and cell.n for cell in row.cells] == [6, 6]
