@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from results import models
-from results.domain.environment.rules import COMPILED_QUERIES
+from results.domain.environment.rules import compiles_queries
+from results.domain.environment.values import normal
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.disk_space import Need, needs
@@ -160,15 +161,18 @@ def _some_compile(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent]
     """Queries that only some of the builds can compile just in time are not comparable."""
     can: dict[bool, set[str]] = {}
     for spec in specs:
-        uses = spec.workload in COMPILED_QUERIES or any(name.startswith("jit") for name in spec.settings)
-        server = agents[spec.agents[spec.nodes[0]]]
-        row = next((row for row in server.installations.all() if row.name == spec.installation.name), None)
-        if uses and row is not None and spec.settings.get("jit") != "off":
+        row = _installed(spec, agents[spec.agents[spec.nodes[0]]])
+        off = normal(spec.settings.get("jit", "on")) == "off"
+        if row is not None and not off and compiles_queries(spec.workload, spec.settings):
             can.setdefault(row.has_jit, set()).add(row.name)
     if len(can) > 1:
         with_jit, without = (", ".join(sorted(can[has])) for has in (True, False))
         text = f"{with_jit} can compile queries (JIT) and {without} cannot: the comparison withholds the verdict."
         yield Warning("installation", text, 'Set jit = "off", or choose builds that have LLVM.')
+
+
+def _installed(spec: TrialSpec, server: models.Agent) -> models.Installation | None:
+    return next((row for row in server.installations.all() if row.name == spec.installation.name), None)
 
 
 def _not_ready(agent: models.Agent) -> Iterator[Warning]:
@@ -228,7 +232,7 @@ def _access_method_by_extension(spec: TrialSpec, server: models.Agent) -> Iterat
     """An access method that the build lacks was brought by an extension, or the plan would have been refused."""
     if not spec.access_method:
         return
-    row = next((row for row in server.installations.all() if row.name == spec.installation.name), None)
+    row = _installed(spec, server)
     if row is None or not row.access_methods or spec.access_method in row.access_methods:
         return
     text = f"{row.name} has no access method {spec.access_method} by itself: its extension "

@@ -9,7 +9,7 @@ from typing import Any
 
 from results.domain.environment.layers import LayerKind, flatten
 from results.domain.environment.reasons import Difference, Reasoning
-from results.domain.environment.rules import BUILDS, COMPILED_QUERIES, Cause
+from results.domain.environment.rules import BUILDS, Cause, compiles_queries
 from results.domain.environment.values import major_of, normal
 
 Place = tuple[str, str]  # (role, kind of layer)
@@ -253,7 +253,7 @@ def _compiles(environment: Environment) -> bool:
     if not environment.get(_BUILD, {}).get("jit") or normal(in_force.get("jit", "on")) != "on":
         return False
     workload = environment.get(("primary", LayerKind.DATA), {}).get("workload")
-    return workload in COMPILED_QUERIES or any(key.startswith("jit_") for key in chosen)
+    return compiles_queries(workload, chosen)
 
 
 def _layers_of(place: Place, sides: Sequence[Sequence[Environment]]) -> list[list[_Layer]]:

@@ -156,6 +156,14 @@ COMPILED_QUERIES = frozenset({"ssb", "script"})
 CHECKED_BUILD = ("--enable-cassert", "-O0")  # makes a server several times slower
 
 
+def compiles_queries(workload: Any, settings: Collection[str]) -> bool:
+    """Return whether queries would be compiled just in time, where the build can: they run long enough, or the plan
+    says when.
+
+    settings: names of those that are set."""
+    return workload in COMPILED_QUERIES or any(name.startswith("jit_") for name in settings)
+
+
 def rule_of(node: str, kind: str, key: str) -> Rule | None:
     """The first rule that names the key."""
     return next((rule for rule in RULES if rule.names(node, kind, key)), None)
