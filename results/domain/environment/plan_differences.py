@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 
 from results.domain.environment.difference import KeyJudgement
 from results.domain.environment.rules import (
@@ -13,6 +12,7 @@ from results.domain.environment.rules import (
     TOLD_BY_LAYERS,
     Cause,
     follows_from,
+    matches,
     rule_of,
 )
 from results.domain.environment.values import normal
@@ -52,7 +52,7 @@ def _differing(left: Sequence[Dimensions], right: Sequence[Dimensions], layers: 
         if other is not first:
             different |= {name for name, _ in other.items() ^ first.items()}
     for name in different - {_RUN}:
-        if not (layers and _matches(name, TOLD_BY_LAYERS)):
+        if not (layers and matches(name, TOLD_BY_LAYERS)):
             yield name
 
 
@@ -69,7 +69,7 @@ def _judgement(
         return KeyJudgement("", PLAN, name, one, other, Cause.ALIKE, "Varies on both sides alike.")
     if rule := rule_of("", PLAN, name):
         return KeyJudgement("", PLAN, name, one, other, rule.cause, rule.why)
-    if None in (*one, *other) and not _matches(name, DEFAULT_IF_ABSENT):
+    if None in (*one, *other) and not matches(name, DEFAULT_IF_ABSENT):
         return KeyJudgement("", PLAN, name, one, other, Cause.UNRECORDED, _ABSENT, True)
     return KeyJudgement("", PLAN, name, one, other, Cause.CONFOUNDER, _WHY, True)
 
@@ -91,7 +91,3 @@ def _shared(side: Dimensions) -> str:
         if name.startswith(_ROLE):
             roles.setdefault(agent, []).append(name.removeprefix(_ROLE))
     return ", ".join(sorted(" + ".join(several) for several in roles.values() if len(several) > 1))
-
-
-def _matches(name: str, patterns: Collection[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -31,6 +31,10 @@ class Cause(StrEnum):
     SAME = "same"
 
 
+def matches(name: str, patterns: Collection[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
 @dataclass(frozen=True)
 class Rule:
     """What a difference of some keys means.
@@ -47,7 +51,7 @@ class Rule:
     def names(self, node: str, kind: str, key: str) -> bool:
         if self.kind != kind or self.node not in ("", node):
             return False
-        return any(fnmatchcase(key, pattern) for pattern in self.keys)
+        return matches(key, self.keys)
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -243,9 +247,9 @@ def _script_dimensions(tool: str) -> tuple[str, ...]:
 
 def _makers(setting: str) -> tuple[str, ...]:
     makers = []
-    if any(fnmatchcase(setting, text) for text in OF_INITDB):
+    if matches(setting, OF_INITDB):
         makers.append("initdb")
-    if any(fnmatchcase(setting, text) for text in OF_TOPOLOGY):
+    if matches(setting, OF_TOPOLOGY):
         makers.append("topology")
     if setting == "default_table_access_method":
         makers.append("access_method")

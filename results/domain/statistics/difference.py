@@ -113,7 +113,7 @@ def in_shared_runs(base: Sample, other: Sample) -> tuple[Sample, Sample]:
 
 
 def _of_runs(sample: Sample, runs: Set[int]) -> Sample:
-    kept = [place for place, (run, _) in enumerate(sample.keys) if run in runs]
+    kept = [index for index, (run, _) in enumerate(sample.keys) if run in runs]
     return Sample(tuple(sample.values[i] for i in kept), tuple(sample.keys[i] for i in kept), sample.part)
 
 

@@ -185,8 +185,8 @@ def _by_all_replicates(family: Sequence[Question], questions: Sequence[Question]
     sides = {id(sample): (sample, side) for question in family for sample, side in _samples(question)}
     samples = [sample for sample, _ in sides.values()]
     variances = borrowed_variances(samples, [side for _, side in sides.values()])
-    place = {id_: index for index, id_ in enumerate(sides)}
-    at = np.array([[place.get(id(sample), -1) for sample in part] for part in parts], dtype=np.intp).reshape(-1, 2)
+    index_of = {id_: index for index, id_ in enumerate(sides)}
+    at = np.array([[index_of.get(id(sample), -1) for sample in part] for part in parts], dtype=np.intp).reshape(-1, 2)
     return _combined(_borrowed(by_parts, parts, variances, at), [len(question.parts) for question in questions])
 
 

@@ -69,18 +69,20 @@ def judged(
     environments = EnvironmentComparison(_attempts(family, sides.values()), parts)
     difference_of = {pair: _pair_difference(pair, baseline, environments) for pair in family}
     of_cells = pairs_of_cells(family, cells.units, compared)
-    found = []
+    cell_pairs = []
     for key, pairs in of_cells.items():
         of_pairs = [difference_of.get(pair) or _pair_difference(pair, baseline, environments) for pair in pairs]
-        found.append(Pair(key, compared[key], _difference(of_pairs, sides[compared[key]], sides[key], environments)))
+        cell_pairs.append(
+            Pair(key, compared[key], _difference(of_pairs, sides[compared[key]], sides[key], environments))
+        )
     questions = {pair: _question(pair, baseline, difference_of[pair].comparable, metric) for pair in family}
-    verdicts = _verdicts(questions, found, of_cells, cells, metric)
-    return Judged(verdicts, series_environments(found, sides), sum(one.comparable for one in questions.values()))
+    verdicts = _verdicts(questions, cell_pairs, of_cells, cells, metric)
+    return Judged(verdicts, series_environments(cell_pairs, sides), sum(one.comparable for one in questions.values()))
 
 
 def _verdicts(
     asked: Mapping[UnitPair, Question],
-    found: Sequence[Pair],
+    cell_pairs: Sequence[Pair],
     of_cells: Mapping[Key, Sequence[UnitPair]],
     cells: Cells,
     metric: MetricRow,
@@ -88,9 +90,9 @@ def _verdicts(
     """Return the verdict of each cell.
 
     asked: the family.
-    found: what differs besides between each cell and its base."""
+    cell_pairs: what differs besides between each cell and its base."""
     whole = {key: pairs[0] for key, pairs in of_cells.items() if len(pairs) == 1 and pairs[0] in asked}
-    beside = {one.key: _mixture(one, of_cells[one.key], cells, metric) for one in found if one.key not in whole}
+    beside = {one.key: _mixture(one, of_cells[one.key], cells, metric) for one in cell_pairs if one.key not in whole}
     verdicts = judge(tuple(asked.values()), beside=tuple(beside.values()))
     of_pair = dict(zip(asked, verdicts, strict=False))
     of_mixture = dict(zip(beside, verdicts[len(asked) :], strict=True))

@@ -98,12 +98,12 @@ def units_of(
         key = (measured.node, measured.label, *map(row.level, names))
         replicates.setdefault(key, []).extend(measured.replicates(_clients(row) if per_client else 1.0))
         rows_of.setdefault(key, {})[row.id] = row
-    place = {id_: place for place, id_ in enumerate(by_id)}
+    index_of = {id_: index for index, id_ in enumerate(by_id)}
     units = [
         Unit(tuple(rows_of[key].values()), key[0], key[1], tuple(sorted(own, key=WHEN)), metric.whole)
         for key, own in replicates.items()
     ]
-    return tuple(sorted(units, key=lambda unit: (place[unit.rows[0].id], unit.node, unit.label)))
+    return tuple(sorted(units, key=lambda unit: (index_of[unit.rows[0].id], unit.node, unit.label)))
 
 
 def telling_apart(rows: Sequence[ConfigurationRow], parts: Parts, named: Collection[str]) -> tuple[str, ...]:

@@ -108,8 +108,8 @@ def _things(known: Sequence[Facet], parts: Parts) -> list[Facet]:
 def by_part(choices: Sequence[MetricChoice]) -> MetricChoice | None:
     """Return the metric that has the parts of the first, where there are several."""
     parts = next((choice.parts for choice in choices), "")
-    found = next((choice for choice in choices if parts and choice.name == parts), None)
-    return found if found and len(found.labels) > 1 else None
+    metric = next((choice for choice in choices if parts and choice.name == parts), None)
+    return metric if metric and len(metric.labels) > 1 else None
 
 
 def default_baseline(cells_of: Mapping[str, int], names: str) -> str:

@@ -99,7 +99,7 @@ def test_a_against_a_is_called_different_in_at_most_5_of_100_cells_whatever_the_
 
 def test_three_replicates_find_five_percent_in_half_of_eight_cells_and_by_themselves_in_an_eighth():
     families = pages(3, equal, effect=0.05)
-    assert found(families) >= 0.43
+    assert found(families) >= 0.45
     assert found(families, rule=1) <= 0.2
 
 
