@@ -29,12 +29,11 @@ COSTS = ("wal", "blocks.hit", "blocks.read", "blocks.written", "disk.read", "dis
 class Headline:
     """The comparison's own metric.
 
-    cells: ratio of the cells' values, as in the comparison.
-    ratio, low, high: the verdict's, of the geometric means."""
+    base, other: the cells' values.
+    ratio, low, high: the verdict's, of the geometric means: no quotient of the values."""
 
     base: str
     other: str
-    cells: float | None
     ratio: float | None
     low: float | None
     high: float | None
@@ -45,7 +44,6 @@ def headline(comparison: Comparison, base: Point, other: Point) -> Headline:
     return Headline(
         base=format_quantity(base.value, unit),
         other=format_quantity(other.value, unit),
-        cells=other.ratio,
         ratio=verdict.ratio if verdict else None,
         low=verdict.low if verdict else None,
         high=verdict.high if verdict else None,

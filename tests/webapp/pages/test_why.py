@@ -51,7 +51,10 @@ def figure(text: str, name: str) -> dict[str, Any]:
 def test_the_sentence_on_top_says_what_moved_and_what_did_not(run: models.Run, stranger: Client) -> None:
     text = text_of(stranger, f"/compare/why/?run={run.pk}&at=1")
     message = words(text.split('class="lead said"')[1].partition("</div>")[0])
-    assert "postgresql-18.1 has 1,128 tps, ×1.125 of postgresql-16.9, which has 1,003 tps." in message
+    assert (
+        "postgresql-18.1 has 1,128 tps (median); postgresql-16.9 has 1,003 tps. Ratio of geometric means ×1.125"
+        in message
+    )
     assert "Changed with it:" in message
     assert "CPU per transaction −11.1 %" in message
     assert "WAL +10.0 %" in message
