@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
 
 from results.domain.matrix import TrialSpec
+from results.domain.measurement.histogram import Histogram
+from results.domain.measurement.histogram import merge as merged_counts
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from workers.bundle.costs import costs, total
@@ -71,7 +74,7 @@ def _join(groups: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
 
 def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:
     """Return the part with all derived measurements and gaps."""
-    checked = _without_incomplete_log(whole)
+    checked = _with_exact_latencies(_without_incomplete_log(whole))
     per_transaction, gaps = costs(checked, manifest, spec)
     derived = (*_phases(manifest, spec), *per_transaction, *_per_node(checked, spec))
     return replace(checked, measurements=(*checked.measurements, *derived), gaps=(*checked.gaps, *gaps))
@@ -107,4 +110,26 @@ def _without_incomplete_log(whole: Part) -> Part:
             m for m in whole.measurements if not m.metric.startswith("latency.p") and m.metric != "latency.max"
         ),
         gaps=(*whole.gaps, Gap("latency_log", "client", reason)),
+    )
+
+
+def _with_exact_latencies(whole: Part) -> Part:
+    """Replace mean and standard deviation of the latency, which pgbench prints rounded to whole microseconds, by those
+    of the log's exact counts. What runs beside the workload has no log of all its scripts, and keeps pgbench's."""
+    loads = {item.node for item in whole.latencies if not item.label}
+    logged: dict[tuple[str, str], list[Histogram]] = defaultdict(list)
+    for item in whole.latencies:
+        if item.node in loads:
+            for node in {item.node, ""}:
+                logged[node, item.label].append(item.histogram)
+    exact: dict[tuple[str, str, str], float] = {}
+    for (node, label), histograms in logged.items():
+        together = merged_counts(histograms)
+        exact["latency.mean", node, label] = together.mean_us()
+        exact["latency.sd", node, label] = together.sd_us()
+    return replace(
+        whole,
+        measurements=tuple(
+            replace(m, value=exact.get((m.metric, m.node, m.label), m.value)) for m in whole.measurements
+        ),
     )

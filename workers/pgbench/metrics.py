@@ -43,9 +43,10 @@ METRICS = (
         "us",
         Better.LOWER,
         "Mean latency",
-        "From pgbench. Label: one script of a mixture.",
+        "Of the exact counts of its transaction log; from pgbench, in whole µs, where that lacks transactions. "
+        "Label: one script of a mixture.",
     ),
-    Metric("latency.sd", "us", Better.LOWER, "Latency, standard deviation", "From pgbench.", 0.05),
+    Metric("latency.sd", "us", Better.LOWER, "Latency, standard deviation", "As the mean latency.", 0.05),
     Metric(
         "schedule.lag",
         "us",

@@ -46,6 +46,8 @@ def test_the_histogram_holds_every_transaction(measure: Measure) -> None:
     attempt = measure(parameters={"clients": 3})
     histogram = attempt.histograms.get(label="")
     assert sum(histogram.counts) == sum(histogram.heat_counts) == value(attempt, "transactions")
+    counts = zip(histogram.latencies_us, histogram.counts, strict=True)
+    assert value(attempt, "latency.mean") == sum(latency * count for latency, count in counts) / sum(histogram.counts)
 
 
 def test_the_environment_is_stored_as_layers_once(measure: Measure) -> None:
