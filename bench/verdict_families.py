@@ -154,7 +154,9 @@ def rates(condition: str, cells: int, n: int, rule: int) -> Rates:
     false = (called & ~truth).sum(axis=1) / np.maximum(called.sum(axis=1), 1)
     every = _verdicts(noise, np.full((count, cells), EFFECT), rule)
     return Rates(
-        alone=float(np.mean([_alone(verdict) for family in _verdicts(noise, 0 * truth, rule) for verdict in family])),
+        alone=float(
+            np.mean([called_alone(verdict) for family in _verdicts(noise, 0 * truth, rule) for verdict in family])
+        ),
         false=float(false.mean()),
         found=float(np.mean([verdict.kind in DIFFERS for family in every for verdict in family])),
     )
@@ -176,7 +178,8 @@ def _verdicts(noise: Values, effects: NDArray[np.generic], rule: int) -> list[tu
     ]
 
 
-def _alone(verdict: Verdict) -> bool:
+def called_alone(verdict: Verdict) -> bool:
+    """Return whether it would be called different without a correction."""
     return verdict.p is not None and verdict.p <= 0.05 and abs(np.log(verdict.ratio or 1)) >= np.log1p(MARGIN)
 
 

@@ -33,6 +33,7 @@ MORE = (
     "more",
     "margin",
     "across_runs",
+    "runs",
     "mixed",
     "trials",
     "attempts",
@@ -116,7 +117,7 @@ def _short_of_verdict(name: str) -> Callable[[Point], Number]:
 
 _COLUMNS: Mapping[str, Callable[[Point], Any]] = {
     **{name: _short_of_verdict(name) for name in ("low", "high", "detectable", "p", "adjusted", "margin")},
-    **{name: _of_verdict(name) for name in ("more", "pairs", "across_runs")},
+    **{name: _of_verdict(name) for name in ("more", "pairs", "across_runs", "runs")},
     "verdict_ratio": _short_of_verdict("ratio"),
     "verdict": lambda point: _INDEX[point.verdict.kind] if point.verdict else 0,
     "value": lambda point: short(point.value),
@@ -161,6 +162,7 @@ CSV_COLUMNS = (
     "p",
     "adjusted",
     "across_runs",
+    "runs",
 )
 
 
@@ -202,6 +204,6 @@ def _of_cell(comparison: Comparison, point: Point) -> tuple[tuple[Any, ...], tup
 
 def _judged(verdict: Verdict | None) -> tuple[Any, ...]:
     if verdict is None:
-        return (None,) * 8
+        return (None,) * 9
     found = (verdict.ratio, verdict.low, verdict.high, verdict.kind.value, verdict.rule)
-    return *found, verdict.p, verdict.adjusted, int(verdict.across_runs)
+    return *found, verdict.p, verdict.adjusted, int(verdict.across_runs), verdict.runs

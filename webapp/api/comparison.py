@@ -114,6 +114,7 @@ class PointColumnsSerializer(serializers.Serializer[Any]):
         "The sides were measured in different runs, whose own levels are part of the difference.",
         required=False,
     )
+    runs = _whole("So many runs say how far runs lie apart, which is part of the interval; 0 for none.", required=False)
     more = _whole("How many more replicates a side would resolve `margin`.", required=False)
     mixed = _whole("How many different configurations fell into it; 1 where nothing else varies.", required=False)
     trials = _column(serializers.ListField(child=serializers.IntegerField()), "Ids of the trials.", required=False)

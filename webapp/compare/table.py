@@ -229,6 +229,8 @@ def lacking(verdict: Verdict) -> str:
         return f"about {counted(verdict.more, 'more replicate')} would tell"
     if min(verdict.n, verdict.n_base) < FEWEST:
         return f"it takes at least {FEWEST} replicates a side"
+    if verdict.runs:
+        return "further runs would tell, not further replicates"
     return f"more than {MOST} replicates would be needed"
 
 

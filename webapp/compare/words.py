@@ -98,7 +98,7 @@ def _sentence(series: str, judged: Sequence[Point], comparison: Comparison) -> S
     parts = [f"{_word(kind, comparison)}{_of(kinds[kind], total, comparison)}" for kind in moved]
     agreed = len(moved) == 1 and not kinds[Kind.NOT_COMPARABLE]
     claim = f"{name} is {' and '.join(parts)}"
-    if all(point.verdict and point.verdict.across_runs for point in judged):
+    if all(point.verdict and point.verdict.of_these_runs for point in judged):
         claim = f"{claim} in these runs"
     return Sentence(moved[0] if agreed else "", claim, "; ".join([ratio, *_others(kinds, moved)]))
 
@@ -229,4 +229,6 @@ def rule(comparison: Comparison) -> str:
         return ""
     family = comparison.family or len(verdicts)
     cells = f"corrected for the {family} comparisons of these runs" if family > 1 else "one comparison"
-    return f"Verdicts by rule {verdicts[0].rule}, margin ±{verdicts[0].margin * 100:.3g} %, {cells}."
+    runs = sorted({verdict.runs for verdict in verdicts if verdict.runs})
+    levels = f", with the spread of {' to '.join(map(str, runs[:: max(len(runs) - 1, 1)]))} runs" if runs else ""
+    return f"Verdicts by rule {verdicts[0].rule}, margin ±{verdicts[0].margin * 100:.3g} %, {cells}{levels}."

@@ -129,7 +129,7 @@ def _sentence(version: str, base: str, mean: float, rows: Sequence[tuple[Version
         claim = f"Published figures, one value each: {version} against {base}"
     claim = claim or f"{version} is {Kind.TOO_FEW.words} against {base}:"
     across = " Measured in different runs, whose own levels are part of it."
-    across = across if all(cell.across_runs for _, cell in rows) else ""
+    across = across if all(cell.of_these_runs for _, cell in rows) else ""
     left_out = f" Left out: {counted(apart, 'cell')} not comparable." if apart else ""
     return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{across}{left_out}"
 

@@ -7,8 +7,9 @@ difference is that of the means, as a share of the larger of the two.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,14 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.intp]
 
 
+class RunMean(NamedTuple):
+    """Of the values of one configuration in one run the mean of their natural logarithms, and how many they are."""
+
+    run: int
+    logarithm: float
+    n: int
+
+
 @dataclass(frozen=True)
 class Sample:
     """Replicates of one configuration.
@@ -30,11 +39,13 @@ class Sample:
     keys: of each value the run and the block that it was measured in; values of two samples with the same key make a
         pair.
     part: of what was measured: metric, node, label. Samples of several parts come from the same trials, and say nothing
-        of one another's noise."""
+        of one another's noise.
+    other_runs: what other runs of the same configuration measured: how far the levels of runs lie apart."""
 
     values: tuple[float, ...]
     keys: tuple[tuple[int, int], ...]
     part: tuple[str, ...] = ()
+    other_runs: tuple[RunMean, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,8 @@ class Differences:
     pairs: Ints  # by which it was judged, 0 for none
     counts: tuple[Ints, Ints]  # values of base and of other that the estimate is made of
     least_error: Floats  # standard error that the resolution of single values leaves
+    across_runs: Bools  # whether the sides were measured in different runs
+    runs: Ints  # whose levels are part of the error, 0 where they are not
 
 
 def differences(sides: Sequence[tuple[Sample, Sample]]) -> Differences:
@@ -60,10 +73,10 @@ def differences(sides: Sequence[tuple[Sample, Sample]]) -> Differences:
     other = _Side([values for _, values, _ in matches])
     pairs = np.where(np.array([paired for _, _, paired in matches], dtype=bool), other.n, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _differences(base, other, pairs)
+        return _differences(base, other, pairs, np.array([apart(*sides_of) for sides_of in sides], dtype=bool))
 
 
-def _differences(base: _Side, other: _Side, pairs: Ints) -> Differences:
+def _differences(base: _Side, other: _Side, pairs: Ints, across_runs: Bools) -> Differences:
     logarithmic = base.above_zero & other.above_zero
     scale = np.where(logarithmic, 0, np.maximum(abs(base.means()), abs(other.means())))
     ratio = np.where(other.means() >= 0, other.means() / np.where(base.means() > 0, base.means(), np.nan), np.nan)
@@ -84,6 +97,8 @@ def _differences(base: _Side, other: _Side, pairs: Ints) -> Differences:
         pairs=pairs,
         counts=(base.n, other.n),
         least_error=np.sqrt(base.floor**2 / base.n + other.floor**2 / other.n),
+        across_runs=across_runs,
+        runs=np.zeros(len(pairs), dtype=np.intp),
     )
 
 
@@ -102,6 +117,12 @@ def matched(base: Sample, other: Sample) -> tuple[Sequence[float], Sequence[floa
     return [a for a, _ in shared], [b for _, b in shared], True
 
 
+def apart(base: Sample, other: Sample) -> bool:
+    """Return whether both have values, and no run in common."""
+    runs = {run for run, _ in base.keys}
+    return bool(runs and other.keys) and runs.isdisjoint(run for run, _ in other.keys)
+
+
 def in_shared_runs(base: Sample, other: Sample) -> tuple[Sample, Sample]:
     """Return the two without the values of runs that only one of them is in, where they share one: a run's own level
     would count as theirs."""
@@ -114,7 +135,7 @@ def in_shared_runs(base: Sample, other: Sample) -> tuple[Sample, Sample]:
 
 def _of_runs(sample: Sample, runs: Set[int]) -> Sample:
     kept = [index for index, (run, _) in enumerate(sample.keys) if run in runs]
-    return Sample(tuple(sample.values[i] for i in kept), tuple(sample.keys[i] for i in kept), sample.part)
+    return replace(sample, values=tuple(sample.values[i] for i in kept), keys=tuple(sample.keys[i] for i in kept))
 
 
 class _Side:

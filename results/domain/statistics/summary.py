@@ -29,6 +29,7 @@ class Source(StrEnum):
 
     BLOCKS = "blocks"  # one geometric mean a block: cells of a block may depend on one another
     REPLICATES = "replicates"  # each cell's own error, cells taken as independent
+    RUNS = "runs"  # the cells' own intervals, since the level of a run is common to all of its cells
     CELLS = "cells"  # the spread among cells, which differ in truth as well: the widest
     NOTHING = "nothing"  # no interval: a single cell without replicates, or cells that are not independent
 

@@ -17,6 +17,7 @@ from results.domain.statistics import power
 from results.domain.statistics.borrowing import Variances, borrowed_variances
 from results.domain.statistics.difference import Differences, differences, in_shared_runs
 from results.domain.statistics.difference import Sample as Sample
+from results.domain.statistics.run_levels import with_run_levels
 
 RULE = 2
 LEVEL = 0.95
@@ -84,8 +85,9 @@ class Verdict:
     more: of too few: how many more replicates a side would tell a difference of the margin in four of five cases; None
         for more than a plan can have, and where the spread is not known.
     margin: the smallest relative change worth a verdict.
-    across_runs: the two sides were measured in different runs, whose own levels are part of the difference: replicates
-        within a run say nothing of them, so that it is known of these runs only."""
+    across_runs: the two sides were measured in different runs, whose own levels are part of the difference.
+    runs: of the same configurations, from which is known how far such levels lie apart; 0 for too few of them: then the
+        difference is known of these runs only, since replicates within a run say nothing of its level."""
 
     kind: Kind
     ratio: float | None
@@ -101,12 +103,18 @@ class Verdict:
     margin: float
     rule: int = RULE
     across_runs: bool = False
+    runs: int = 0
+
+    @property
+    def of_these_runs(self) -> bool:
+        """Whether it says nothing of what other runs would show."""
+        return self.across_runs and not self.runs
 
     @property
     def words(self) -> str:
         """As pages write it."""
         known = self.kind not in (Kind.TOO_FEW, Kind.NOT_COMPARABLE)
-        return f"{self.kind.words} in these runs" if self.across_runs and known else self.kind.words
+        return f"{self.kind.words} in these runs" if self.of_these_runs and known else self.kind.words
 
 
 def direction(higher: bool, better: Better) -> Kind:
@@ -151,7 +159,7 @@ def _verdicts(questions: Sequence[Question], difference: Differences, family: in
     more = _optional(_more(difference, margin, reach))
     higher = (difference.estimate > 0).tolist()
     kinds = [_kind(*answers) for answers in zip(questions, differs.tolist(), same.tolist(), higher, strict=True)]
-    pairs = difference.pairs.tolist()
+    pairs, across_runs, runs = (one.tolist() for one in (difference.pairs, difference.across_runs, difference.runs))
     return tuple(
         Verdict(
             kind=kinds[index],
@@ -166,7 +174,8 @@ def _verdicts(questions: Sequence[Question], difference: Differences, family: in
             detectable=detectable[index],
             more=_whole(more[index]) if kinds[index] is Kind.TOO_FEW else None,
             margin=question.minimum_effect,
-            across_runs=any(_apart(base, other) for base, other in question.parts),
+            across_runs=across_runs[index],
+            runs=runs[index],
         )
         for index, question in enumerate(questions)
     )
@@ -187,7 +196,9 @@ def _by_all_replicates(family: Sequence[Question], questions: Sequence[Question]
     variances = borrowed_variances(samples, [side for _, side in sides.values()])
     index_of = {id_: index for index, id_ in enumerate(sides)}
     at = np.array([[index_of.get(id(sample), -1) for sample in part] for part in parts], dtype=np.intp).reshape(-1, 2)
-    return _combined(_borrowed(by_parts, parts, variances, at), [len(question.parts) for question in questions])
+    of_questions = [question.parts for question in questions]
+    whole = _combined(_borrowed(by_parts, parts, variances, at), list(map(len, of_questions)))
+    return with_run_levels(whole, of_questions)
 
 
 def _samples(question: Question) -> Iterator[tuple[Sample, Hashable]]:
@@ -205,8 +216,7 @@ def _borrowed(
 
     at: places of base and other among the variances, -1 for none."""
     known = (at >= 0).all(axis=1)
-    apart = np.array([_apart(base, other) for base, other in parts], dtype=bool)
-    usable = known & difference.logarithmic & ((difference.pairs > 0) | apart)
+    usable = known & difference.logarithmic & ((difference.pairs > 0) | difference.across_runs)
     variance, freedom_of, most = (
         np.append(column, np.nan)[at] for column in (variances.variance, variances.freedom, variances.most)
     )
@@ -250,6 +260,8 @@ def _combined(difference: Differences, counts: Sequence[int]) -> Differences:
         pairs=np.where(paired, total(difference.pairs), 0).astype(np.intp),
         counts=(total(difference.counts[0]).astype(np.intp), total(difference.counts[1]).astype(np.intp)),
         least_error=np.sqrt(total(difference.least_error**2)) / number,
+        across_runs=total(difference.across_runs) > 0,
+        runs=np.zeros(len(counts), dtype=np.intp),
     )
 
 
@@ -257,12 +269,6 @@ RULES: Mapping[int, Callable[[Sequence[Question], Sequence[Question]], Differenc
     1: _by_own_replicates,
     2: _by_all_replicates,
 }
-
-
-def _apart(base: Sample, other: Sample) -> bool:
-    """Return whether both have values, and no run in common."""
-    runs = {run for run, _ in base.keys}
-    return bool(runs and other.keys) and runs.isdisjoint(run for run, _ in other.keys)
 
 
 def _kind(question: Question, differs: bool, same: bool, higher: bool) -> Kind:
@@ -310,7 +316,8 @@ def _more(difference: Differences, margin: Floats, reach: Floats) -> Floats:
     near = known & (total > 0) & (total <= difference.used)
     total = np.where(near, np.ceil(difference.used * (reach / beyond) ** 2), total)
     more = np.maximum(total - difference.used, 1)
-    return np.where((total == 0) | (total > power.MOST), np.nan, more)
+    unknown = (total == 0) | (total > power.MOST) | (difference.runs > 0)  # replicates do not tell the levels of runs
+    return np.where(unknown, np.nan, more)
 
 
 def _optional(column: Floats) -> list[float | None]:

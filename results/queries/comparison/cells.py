@@ -144,7 +144,8 @@ class Comparison:
     rule: the verdicts' version.
     family: comparisons of configurations that the verdicts are corrected for together.
     lost: attempts of the reference that is the baseline which are deleted, count no more, or were read again without
-        the metric that it was saved with."""
+        the metric that it was saved with.
+    other_runs: which say how far the levels of runs lie apart, where cells of different runs are compared."""
 
     selection: Selection
     first: Selection
@@ -165,6 +166,7 @@ class Comparison:
     rule: int = RULE
     lost: tuple[int, ...] = ()
     family: int = 0
+    other_runs: tuple[int, ...] = ()
 
     @property
     def outliers(self) -> tuple[int, ...]:

@@ -1,6 +1,20 @@
 -- What a comparison of the runs depends on: their trials, the numbers read of them, what metrics mean, references and the
--- runs that these were measured in. Trials of runs that are only listed besides are not counted: they become more by
+-- runs that these were measured in, and the newest other runs of the same plans. Trials of runs that are only listed besides are not counted: they become more by
 -- blocks, and whatever happens to them is at a time.
+WITH others AS (
+    SELECT other.id
+    FROM (SELECT DISTINCT plan_id FROM results_run WHERE id = ANY(%(runs)s) AND publication_id IS NULL) AS known
+    CROSS JOIN LATERAL (
+        SELECT run.id
+        FROM results_run AS run
+        WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
+            AND run.id <> ALL(%(runs)s)
+        ORDER BY run.id DESC
+        LIMIT %(others)s
+    ) AS other
+    ORDER BY other.id DESC
+    LIMIT 4 * %(others)s
+)
 SELECT
     concat_ws(
         E'\n',
@@ -14,6 +28,7 @@ SELECT
             FROM results_run AS run
             WHERE run.id = ANY(%(runs)s)
                 OR run.id IN (SELECT id FROM results_run ORDER BY id DESC LIMIT %(latest)s)
+                OR run.id IN (SELECT id FROM others)
                 OR run.id IN (
                     SELECT attempt.run_id
                     FROM results_reference AS reference
@@ -25,4 +40,5 @@ SELECT
         (SELECT max(id) FROM results_noise),
         (SELECT string_agg(concat_ws(' ', name, snapshot_id, series), E'\n' ORDER BY name) FROM results_reference)
     ) AS state,
-    array(SELECT name FROM results_reference ORDER BY name) AS references
+    array(SELECT name FROM results_reference ORDER BY name) AS references,
+    array(SELECT id FROM others ORDER BY id) AS others

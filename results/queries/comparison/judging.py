@@ -57,11 +57,13 @@ def judged(
     bases: Mapping[Key, Key],
     metric: MetricRow,
     parts: Parts,
+    samples: Mapping[Unit, Sample],
 ) -> Judged:
     """Judge the whole family, whatever the view shows of it. A cell of one configuration has the verdict of that; one
     of several is compared with its base configuration by configuration. One query, none without bases.
 
-    bases: of each cell that has one, itself included."""
+    bases: of each cell that has one, itself included.
+    samples: of units where they are more than their values: with what other runs measured of the same."""
     compared = {key: base for key, base in bases.items() if base != key}
     if not compared:
         return Judged({}, ())
@@ -75,8 +77,8 @@ def judged(
         cell_pairs.append(
             Pair(key, compared[key], _difference(of_pairs, sides[compared[key]], sides[key], environments))
         )
-    questions = {pair: _question(pair, baseline, difference_of[pair].comparable, metric) for pair in family}
-    verdicts = _verdicts(questions, cell_pairs, of_cells, cells, metric)
+    questions = {pair: _question(pair, baseline, difference_of[pair].comparable, metric, samples) for pair in family}
+    verdicts = _verdicts(questions, cell_pairs, of_cells, cells, metric, samples)
     return Judged(verdicts, series_environments(cell_pairs, sides), sum(one.comparable for one in questions.values()))
 
 
@@ -86,13 +88,16 @@ def _verdicts(
     of_cells: Mapping[Key, Sequence[UnitPair]],
     cells: Cells,
     metric: MetricRow,
+    samples: Mapping[Unit, Sample],
 ) -> dict[Key, Verdict]:
     """Return the verdict of each cell.
 
     asked: the family.
     cell_pairs: what differs besides between each cell and its base."""
     whole = {key: pairs[0] for key, pairs in of_cells.items() if len(pairs) == 1 and pairs[0] in asked}
-    beside = {one.key: _mixture(one, of_cells[one.key], cells, metric) for one in cell_pairs if one.key not in whole}
+    beside = {
+        one.key: _mixture(one, of_cells[one.key], cells, metric, samples) for one in cell_pairs if one.key not in whole
+    }
     verdicts = judge(tuple(asked.values()), beside=tuple(beside.values()))
     of_pair = dict(zip(asked, verdicts, strict=False))
     of_mixture = dict(zip(beside, verdicts[len(asked) :], strict=True))
@@ -144,10 +149,12 @@ def _pair_difference(pair: UnitPair, baseline: Baseline, environments: Environme
     return environments.difference(left, right)
 
 
-def _question(pair: UnitPair, baseline: Baseline, comparable: bool, metric: MetricRow) -> Question:
+def _question(
+    pair: UnitPair, baseline: Baseline, comparable: bool, metric: MetricRow, samples: Mapping[Unit, Sample]
+) -> Question:
     return Question(
-        base=_sample(pair.bases),
-        other=_sample(pair.others),
+        base=_sample(pair.bases, samples),
+        other=_sample(pair.others, samples),
         better=Better(metric.better),
         minimum_effect=metric.minimum_effect,
         comparable=comparable,
@@ -155,8 +162,10 @@ def _question(pair: UnitPair, baseline: Baseline, comparable: bool, metric: Metr
     )
 
 
-def _sample(units: Sequence[Unit]) -> Sample:
-    return units[0].sample if len(units) == 1 else sample_of(replicates_of(units), units[0].part)
+def _sample(units: Sequence[Unit], samples: Mapping[Unit, Sample]) -> Sample:
+    if len(units) > 1:
+        return sample_of(replicates_of(units), units[0].part)
+    return samples.get(units[0], units[0].sample)
 
 
 def _difference(
@@ -172,7 +181,9 @@ def _difference(
     return replace(whole, judgements=ranked((*whole.judgements, _NOTHING_IN_COMMON)))
 
 
-def _mixture(one: Pair, pairs: Sequence[UnitPair], cells: Cells, metric: MetricRow) -> Question:
+def _mixture(
+    one: Pair, pairs: Sequence[UnitPair], cells: Cells, metric: MetricRow, samples: Mapping[Unit, Sample]
+) -> Question:
     """Return the question of a cell that holds other configurations than a pair of the family."""
     return Question(
         base=cells.samples[one.base],
@@ -180,5 +191,5 @@ def _mixture(one: Pair, pairs: Sequence[UnitPair], cells: Cells, metric: MetricR
         better=Better(metric.better),
         minimum_effect=metric.minimum_effect,
         comparable=one.difference.comparable,
-        strata=tuple((_sample(pair.bases), _sample(pair.others)) for pair in pairs),
+        strata=tuple((_sample(pair.bases, samples), _sample(pair.others, samples)) for pair in pairs),
     )

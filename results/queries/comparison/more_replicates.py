@@ -78,7 +78,7 @@ def _asking(verdict: Verdict | None, spread: float, effect: float) -> Verdict | 
     """Return the verdict with as many more replicates as the noise asks for; None where it asks for no more than there
     are. Noise that asks for more than a plan can have leaves no number, whatever a few replicates that happen to agree
     say."""
-    if verdict is None or effect <= 0:
+    if verdict is None or verdict.runs or effect <= 0:  # replicates tell nothing of the levels of runs
         return None
     needed = replicates_needed(spread, effect, paired=verdict.pairs > 0)
     there = min(verdict.n, verdict.n_base)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from results.domain.statistics.difference import Sample
 from results.domain.statistics.summary import Mean, Source, geometric_mean, mean_ratio
-from results.domain.statistics.verdict import Kind
+from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.cells import Key, Point, Summary
 
 
@@ -62,14 +62,31 @@ def _comparable(point: Point) -> bool:
 def _mean(pairs: Sequence[tuple[Point, Point]], samples: Mapping[Key, Sample]) -> Mean:
     """Return the mean over (base, cell) pairs; no interval where cells share a base (they are not independent), or hold
     several configurations (their values are no sample of anything)."""
-    if any(point.configurations > 1 or base.configurations > 1 for base, point in pairs):
+    if any(max(base.configurations, point.configurations) > 1 for base, point in pairs):
         ratios = [point.ratio for _, point in pairs if point.ratio]
         return Mean(mean_ratio(ratios), None, None, len(pairs), Source.NOTHING)
+    if any(point.verdict and point.verdict.runs for _, point in pairs):
+        return _mean_over_runs([point.verdict for _, point in pairs if point.verdict])
+    return _mean_over_replicates(pairs, samples)
+
+
+def _mean_over_replicates(pairs: Sequence[tuple[Point, Point]], samples: Mapping[Key, Sample]) -> Mean:
     mean = geometric_mean([(samples[base.key], samples[point.key]) for base, point in pairs])
     shared = len({base.key for base, _ in pairs}) < len(pairs)
     if shared and mean.source is not Source.BLOCKS:
         return replace(mean, low=None, high=None, source=Source.NOTHING)
     return mean
+
+
+def _mean_over_runs(verdicts: Sequence[Verdict]) -> Mean:
+    """Return the mean over cells whose intervals hold the level of a run, which is common to all of them; no interval
+    where that of a cell does not."""
+    ratio = mean_ratio([verdict.ratio for verdict in verdicts if verdict.ratio])
+    ends = [(verdict.low, verdict.high) for verdict in verdicts if verdict.low and verdict.high and verdict.runs]
+    if len(ends) < len(verdicts):
+        return Mean(ratio, None, None, len(verdicts), Source.NOTHING)
+    low, high = map(mean_ratio, zip(*ends, strict=True))
+    return Mean(ratio, low, high, len(verdicts), Source.RUNS)
 
 
 def _missing(shown: Sequence[str], counted: Sequence[Point]) -> tuple[str, ...]:

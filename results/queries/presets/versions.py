@@ -32,7 +32,7 @@ class VersionCell:
     kinds: class of verdict → cells.
     missing: configurations of the row that one of the two lacks.
     value: where the row is one configuration.
-    across_runs: every verdict is on other runs than the base's; see `Verdict`."""
+    of_these_runs: every verdict says nothing of what other runs would show; see `Verdict`."""
 
     version: str
     speed: float | None
@@ -43,7 +43,7 @@ class VersionCell:
     n: int
     trial_ids: tuple[int, ...]
     selection: Selection
-    across_runs: bool = False
+    of_these_runs: bool = False
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class _Group:
             n=sum(point.n for point in own),
             trial_ids=trial_ids(own),
             selection=self._selection(series, *xs[: len(xs) == 1]),
-            across_runs=_across_runs(own),
+            of_these_runs=_of_these_runs(own),
         )
 
     def _speeds(self, points: Sequence[Point]) -> list[float]:
@@ -269,9 +269,9 @@ class _Group:
         return replace(chosen, filters={**chosen.filters, **own})
 
 
-def _across_runs(points: Sequence[Point]) -> bool:
-    """Return whether every cell was measured in other runs than its base."""
-    return all(point.verdict is not None and point.verdict.across_runs for point in points)
+def _of_these_runs(points: Sequence[Point]) -> bool:
+    """Return whether no verdict says anything of what other runs would show."""
+    return all(point.verdict is not None and point.verdict.of_these_runs for point in points)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,10 @@ from results.domain.environment.rules import Cause
 from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.compare import Comparison, compare
 from results.queries.shared.selection import Selection
+from results.runs import close_finished
 from tests import environments, factories
-from webapp.compare.words import lead
+from webapp.compare.table import lacking
+from webapp.compare.words import lead, rule
 
 pytestmark = pytest.mark.django_db
 SCRIPTS = ["select-only", "tpcb-like"]
@@ -221,6 +223,62 @@ def test_what_two_runs_differ_in_is_said_of_these_runs_only() -> None:
     across = ask(*runs, x="clients", series="major")
     assert {point.verdict.words for point in across.points if point.verdict} == {"better in these runs"}
     assert all(sentence.claim.endswith("in these runs") for sentence in lead(across))
+
+
+def repeated(plan: models.Plan, *levels: float) -> list[models.Run]:
+    """Finished runs of a plan, each so many times as fast as usual."""
+    runs = []
+    for seed, level in enumerate(levels):
+        run = factories.run(stored=plan, factors={"clients": [1, 4]}, installation="16", replicates=3, seed=seed)
+        chance = random.Random(seed)
+        for trial in run.trials.select_related("configuration"):
+            factories.finish(
+                trial, 1000 * level * trial.configuration.dimensions["clients"] * (1 + chance.gauss(0, 0.003))
+            )
+        close_finished(run.pk)
+        runs.append(run)
+    return runs
+
+
+def test_other_runs_of_the_plan_say_how_far_runs_lie_apart() -> None:
+    factories.agent()
+    plan = factories.stored_plan(factors={"clients": [1, 4]}, installation="16", replicates=3)
+    *others, before, last = repeated(plan, 1.0, 1.08, 0.93, 1.02, 0.98, 1.06)
+    alone = ask(last, x="clients", series="run")
+    assert alone.other_runs == ()
+    comparison = ask(before, last, x="clients", series="run")
+    assert comparison.other_runs == tuple(sorted(run.pk for run in (*others, before, last)))
+    verdicts = [point.verdict for point in comparison.points if point.verdict]
+    assert {(verdict.kind, verdict.runs, verdict.of_these_runs) for verdict in verdicts} == {(Kind.TOO_FEW, 4, False)}
+    assert lacking(verdicts[0]) == "further runs would tell, not further replicates"
+    assert "with the spread of 4 runs" in rule(comparison)
+    [summary] = [one for one in comparison.summaries if one.source]
+    assert summary.source == "runs"
+    assert summary.low == pytest.approx(geometric_mean(verdict.low for verdict in verdicts))
+
+
+def test_runs_that_are_compared_are_other_runs_of_one_another() -> None:
+    factories.agent()
+    plan = factories.stored_plan(factors={"clients": [1, 4]}, installation="16", replicates=3)
+    runs = repeated(plan, 1.0, 1.08, 0.93, 1.02, 0.98, 1.06)
+    whole = ask(*runs, x="clients", series="run", baseline=str(runs[4].pk))
+    of_last = {point.x: point.verdict for point in whole.points if point.series == str(runs[5].pk)}
+    pair = ask(*runs[4:], x="clients", series="run", baseline=str(runs[4].pk))
+    of_pair = {point.x: point.verdict for point in pair.points if point.series == str(runs[5].pk)}
+    for x, verdict in of_pair.items():
+        again = of_last[x]
+        assert verdict and again and (verdict.ratio, verdict.runs) == (again.ratio, again.runs)
+
+
+def test_a_run_of_another_configuration_is_no_other_run(django_assert_num_queries: Any) -> None:
+    factories.agent()
+    plan = factories.stored_plan(factors={"clients": [1, 4]}, installation="16", replicates=3)
+    before, last = repeated(plan, 1.0, 1.06)
+    for seed in range(3):
+        factories.finished_run(stored=plan, factors={"clients": [2]}, installation="16", replicates=3, seed=seed)
+    with django_assert_num_queries(7):
+        comparison = ask(before, last, x="clients", series="run", filters={"clients": ("1", "4")})
+    assert {point.verdict.words for point in comparison.points if point.verdict} == {"better in these runs"}
 
 
 def test_cells_that_are_not_comparable_enter_no_mean_and_no_headline() -> None:
