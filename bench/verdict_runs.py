@@ -14,7 +14,7 @@ from bench.figures import Figure
 from bench.verdict_families import CLAIM, DIFFERS, EFFECT, MARGIN, NOISE, called_alone
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.run_levels import run_mean
-from results.domain.statistics.verdict import Question, Sample, Verdict, judge
+from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
 
 SEED = 20261124
 FAMILIES = 1000
@@ -116,6 +116,50 @@ def _verdicts(noise: Values, effect: float) -> list[Verdict]:
             questions.append(Question(base, other, Better.HIGHER, MARGIN))
         verdicts += judge(questions)
     return verdicts
+
+
+@dataclass(frozen=True)
+class Alarms:
+    """Shares of newest runs with a configuration that is worse: of equal ones, and of those that are all 5 % slower."""
+
+    false: float
+    true: float
+
+
+@cache
+def alarms(condition: str, earlier: int, cells: int) -> Alarms:
+    """Return how often the newest run is worse than so many earlier ones, of five replicates."""
+    n = 5
+    random = np.random.default_rng([SEED, 1, list(CONDITIONS).index(condition), earlier, cells])
+    level = CONDITIONS[condition](random, (FAMILIES, earlier + 1, cells))
+    noise = level[..., None] + NOISE * random.normal(0, 1, (FAMILIES, earlier + 1, cells, n))
+    keys = tuple((run, block) for run in range(earlier) for block in range(n))
+    newest = tuple((earlier, block) for block in range(n))
+    rates = []
+    for effect in (0.0, -EFFECT):
+        worse = 0
+        for *before, last in noise:
+            questions = [
+                Question(
+                    Sample(tuple(np.exp([run[cell] for run in before]).ravel().tolist()), keys),
+                    Sample(tuple((np.exp(last[cell]) * (1 + effect)).tolist()), newest),
+                    Better.HIGHER,
+                    MARGIN,
+                )
+                for cell in range(cells)
+            ]
+            worse += any(verdict.kind is Kind.WORSE for verdict in judge(questions))
+        rates.append(worse / FAMILIES)
+    return Alarms(*rates)
+
+
+def alarms_table() -> Table:
+    columns = [f"{earlier} runs before, {cells} configurations" for cells in (1, CELLS) for earlier in (1, 3, 10)]
+    made = Table("levels of runs", *columns, title="alarms for the newest run, n = 5: A/A / all 5 % slower, %")
+    for condition in CONDITIONS:
+        every = [alarms(condition, earlier, cells) for cells in (1, CELLS) for earlier in (1, 3, 10)]
+        made.add_row(condition, *(f"{100 * one.false:.1f} / {100 * one.true:.1f}" for one in every))
+    return made
 
 
 def table() -> Table:

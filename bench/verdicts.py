@@ -121,6 +121,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     console.print(f"One of {TOGETHER} cells differs by 5 %, noise 2 %: {_one_of_many()}")
     console.print(verdict_families.table())
     console.print(verdict_runs.table())
+    console.print(verdict_runs.alarms_table())
     false = [teiten(*simulated(n, cv)).mean() for n in REPLICATES for cv in NOISE]
     chance = float(stats.binom.ppf(0.999, CELLS, 0.05) / CELLS)
     return [

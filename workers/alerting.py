@@ -73,7 +73,7 @@ def message(alert: models.Alert) -> tuple[str, str]:
     outcomes += [f"{len(lost)} not measured"] if lost else []
     subject = f"[Teiten] {plan}: {', '.join(outcomes)} in run {content['run']}"
     lines = [
-        f"Run {content['run']} of “{plan}” against run {content['before']}, {content['metric']['label']}:",
+        f"Run {content['run']} of “{plan}” against {_earlier(content)}, {content['metric']['label']}:",
         *([_failed_trials(content)] if content["failed"] else []),
         "",
         *(f"- {_cell_line(cell, content['metric']['unit'])}" for cell in worse[:MOST_NAMED]),
@@ -166,11 +166,22 @@ def _cell_line(cell: Mapping[str, Any], unit: str) -> str:
         known = cell["low"] is not None and cell["high"] is not None
         margin = f" (95 %: {_percent(cell['low'])} to {_percent(cell['high'])})" if known else ""
         medians = f"median {format_quantity(cell['before'], unit)} → {format_quantity(cell['after'], unit)}"
-        parts.append(f"{medians}; geometric mean {_percent(cell['ratio'])}{margin}")
+        alone = "" if cell.get("runs") else " in these runs"
+        parts.append(f"{medians}; geometric mean {_percent(cell['ratio'])}{margin}{alone}")
     if cell["since"] is not None:
         change = f", {_percent(cell['level_ratio'])}" if cell["level_ratio"] is not None else ""
         parts.append(f"on a worse level since run {cell['since']}{change}")
     return f"{cell['name']}: {'; '.join(parts)}{_environment_differences(cell['environment'])}"
+
+
+def _earlier(content: Mapping[str, Any]) -> str:
+    """Return what the run was held against: 'the 10 runs before it' where any cell was held against so many."""
+    most = max((len(cell.get("against", ())) for cell in content["cells"]), default=1)
+    return (
+        f"up to {most} runs before it, the last of them run {content['before']}"
+        if most > 1
+        else f"run {content['before']}"
+    )
 
 
 def _lost_line(configuration: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -86,6 +87,29 @@ def test_another_kernel_withholds_the_verdict_and_is_named(plan: models.Plan) ->
     assert {cell.kind for cell in cells} == {Kind.NOT_COMPARABLE}
     assert {cell.environment for cell in cells} == {("kernel release: 6.1.0 → 6.8.0",)}
     assert states(later) == ["quiet"]
+
+
+def test_a_run_is_held_against_up_to_ten_before_it_whose_spread_counts(plan: models.Plan) -> None:
+    """Runs lie 2 % apart, far more than their replicates: of two of them alone many would be worse."""
+    chance = random.Random(4)
+    history = runs(plan, [8000 * (1 + chance.gauss(0, 0.02)) for _ in range(14)])
+    judged = [progress(run.pk) for run in history]
+    for number, (run, of_run) in enumerate(zip(history, judged, strict=True)):
+        before = tuple(one.pk for one in history[max(0, number - 10) : number])
+        assert {cell.against for cell in of_run.cells} == ({before} if before else set()), run
+        assert {cell.runs for cell in of_run.cells} == ({len(before) if number >= 3 else 0} if before else set())
+    assert [of_run.run for of_run in judged[3:] if of_run.worse] == []
+    (lower,) = runs(plan, [6800])
+    assert {cell.kind for cell in progress(lower.pk).cells} == {Kind.WORSE}
+
+
+def test_runs_in_another_environment_and_on_another_level_do_not_count(plan: models.Plan) -> None:
+    history = [
+        histories.measured(plan, at(30 - day), tps, kernel="5.15.0" if day < 2 else "6.1.0")
+        for day, tps in enumerate([8000] * 12 + [7000] * 5)
+    ]
+    assert {cell.against for cell in progress(history[5].pk).cells} == {tuple(run.pk for run in history[2:5])}
+    assert {cell.against for cell in progress(history[-1].pk).cells} == {tuple(run.pk for run in history[12:16])}
 
 
 def test_what_another_kernel_cost_comes_to_light_as_a_lower_level() -> None:

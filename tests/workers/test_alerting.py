@@ -135,7 +135,21 @@ def test_a_webhook_gets_every_number_as_json(hook: Hook, settings: Any) -> None:
     assert body["worse"][0]["ratio"] == pytest.approx(0.9, abs=0.01)
     assert sorted(body["worse"][0]["trials_after"]) == sorted(run.trials.values_list("pk", flat=True))
     assert body["run"]["url"] == f"https://teiten.example.org/runs/{run.pk}/"
+    assert (body["worse"][0]["against"], body["worse"][0]["runs"]) == ([run.pk - 1], 0)
+    assert "in these runs" in body["text"]
     assert models.Alert.objects.get(run=run).state == "sent"
+
+
+def test_an_alert_names_how_many_runs_it_is_against(hook: Hook) -> None:
+    plan = histories.nightly(replicates=5)
+    alerts.watch(plan, "webhook", hook.url, user=None, actor="tests")
+    *earlier, last = histories.months(plan, [8000, 8010, 7990, 8005, 7200])
+    alert()
+    ((_, _, body),) = hook.posted
+    assert body["worse"][0]["against"] == [run.pk for run in earlier]
+    assert f"against up to 4 runs before it, the last of them run {earlier[-1].pk}" in body["text"]
+    assert "in these runs" not in body["text"]
+    assert body["run"]["id"] == last.pk
 
 
 def test_a_server_that_refuses_is_asked_again_later(mailbox: Mailbox) -> None:

@@ -1,8 +1,8 @@
-"""A plan's run against the one before it: every configuration judged, and the level of its latest runs."""
+"""A plan's run against the latest before it: every configuration judged, and the level that they are on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
@@ -22,18 +22,23 @@ from results.queries.shared.metrics import MetricRow
 from results.queries.shared.selection import JOINT, LABEL, NODE
 from results.queries.shared.side_by_side import side_by_side
 from results.queries.trends.families import Family, families
-from results.queries.trends.trends import TrendLine, TrendPoint, TrendValue, shifts
+from results.queries.trends.trends import Shift, TrendPoint, TrendValue, shifts
 
 MOST_RUNS = 60  # of a plan, the newest, that are looked through for changes of level
+AGAINST = 10  # runs that the newest is held against
 NEAR = 2  # points within which a change found again is the same change
 
 
 @dataclass(frozen=True)
 class CellProgress:
-    """One configuration of the run and of the one before.
+    """One configuration of the run and of those that it is held against.
 
     name: by what tells it apart; with label and node where the metric's values have them, for each of which there is a
         cell.
+    against: those runs: the latest before it, up to ten, on the same level and in the same environment, in order of
+        time.
+    runs: of them, whose spread is part of the interval; 0 where they are too few, so that the verdict is one on these
+        runs only.
     before, after: medians.
     kind: of the verdict, too-few without replicates to judge.
     ratio: after to before, of the geometric means.
@@ -53,6 +58,8 @@ class CellProgress:
     trials_before: tuple[int, ...]
     trials_after: tuple[int, ...]
     environment: tuple[str, ...]
+    against: tuple[int, ...] = ()
+    runs: int = 0
     since: int | None = None
     level_ratio: float | None = None
 
@@ -73,7 +80,7 @@ class LostTrials:
 
 @dataclass(frozen=True)
 class Progress:
-    """A run of a plan against the one before it.
+    """A run of a plan against the latest before it.
 
     run, before: ids; before is None for a plan's first run.
     lost: see there.
@@ -102,8 +109,8 @@ class Progress:
 
 
 def progress(run_id: int) -> Progress:
-    """The run against the newest finished one of the same plan that began before it, by the first metric of the run.
-    All cells are judged together. Raises NotFound. At most eight queries."""
+    """The run against the finished ones of the same plan that began before it, by the first metric of the run. All
+    cells are judged together. Raises NotFound. At most eight queries."""
     run = models.Run.objects.select_related("plan").filter(pk=run_id).first()
     if run is None:
         raise NotFound(f"There is no run {run_id}.")
@@ -135,29 +142,28 @@ def progress(run_id: int) -> Progress:
 
 
 def _compared(
-    unmeasured: Progress, lines: Sequence[tuple[TrendLine, Family]], metric: MetricRow, own: Sequence[ConfigurationRow]
+    unmeasured: Progress, lines: Sequence[_Line], metric: MetricRow, own: Sequence[ConfigurationRow]
 ) -> Progress:
     """Return the progress with every configuration judged.
 
     unmeasured: of the run, without what it measured.
     own: its configurations."""
     failed = {row.id: row.failed for row in own}
-    pairs: dict[str, tuple[TrendPoint, TrendPoint]] = {}
+    steps: list[_Step] = []
     lost: list[LostTrials] = []
     unmatched: list[str] = []
-    for line, family in lines:
-        before, after = _at(line, unmeasured.before), _at(line, unmeasured.run)
+    for line in lines:
+        before, after = line.at(unmeasured.before), line.at(unmeasured.run)
         if before and after:
-            pairs[line.name] = (before, after)
-        elif before and (missing := failed.keys() & set(family.configurations)):
+            steps.append(_step(line, after, metric))
+        elif before and (missing := failed.keys() & set(line.family.configurations)):
             lost.append(LostTrials(line.name, sum(failed[configuration] for configuration in missing)))
         elif after:
             unmatched.append(line.name)
-    by_name = {line.name: line for line, _ in lines}
     return replace(
         unmeasured,
         metric=metric,
-        cells=tuple(_with_level(cell, by_name[cell.name], metric) for cell in _judged(pairs, metric)),
+        cells=tuple(_with_level(cell, step, metric) for cell, step in zip(_judged(steps, metric), steps, strict=True)),
         lost=tuple(lost),
         unmatched=tuple(unmatched),
     )
@@ -190,7 +196,40 @@ class _Value:
     value: float
 
 
-def _lines(known: Sequence[Family], metric: MetricChoice, runs: Sequence[int]) -> list[tuple[TrendLine, Family]]:
+@dataclass(frozen=True)
+class _Line:
+    """What a family measured of one node and label, a point for each run, in order of time."""
+
+    name: str
+    points: tuple[TrendPoint, ...]
+    family: Family
+    part: tuple[str, str]
+
+    def at(self, run: int | None) -> TrendPoint | None:
+        return next((point for point in self.points if point.runs[0] == run), None)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """The newest point of a line, and what it is held against.
+
+    earlier: at least one point, on the level of the latest of them, in order of time.
+    shifts: of the level, before the newest."""
+
+    line: _Line
+    earlier: tuple[TrendPoint, ...]
+    newest: TrendPoint
+    shifts: tuple[Shift, ...]
+
+
+def _step(line: _Line, newest: TrendPoint, metric: MetricRow) -> _Step:
+    points = line.points[: line.points.index(newest)]
+    before = shifts(line.name, points, metric)
+    on_level = points[before[-1].first :] if before else points
+    return _Step(line, on_level[-AGAINST:], newest, tuple(before))
+
+
+def _lines(known: Sequence[Family], metric: MetricChoice, runs: Sequence[int]) -> list[_Line]:
     """Of each family a line for each node and label of the metric, or for its total where it has one.
 
     runs: in order of time, as the points are."""
@@ -201,7 +240,7 @@ def _lines(known: Sequence[Family], metric: MetricChoice, runs: Sequence[int]) -
         points = tuple(_point(by_run[run]) for run in runs if run in by_run)
         needs_name = len(known) > 1 or not (label or node)
         names = (_name(family, known, varying) if needs_name else "", label, node)
-        lines.append((TrendLine(JOINT.join(filter(None, names)), points, ()), family))
+        lines.append(_Line(JOINT.join(filter(None, names)), points, family, (node, label)))
     return lines
 
 
@@ -241,10 +280,6 @@ def _point(values: Sequence[_Value]) -> TrendPoint:
     )
 
 
-def _at(line: TrendLine, run: int | None) -> TrendPoint | None:
-    return next((point for point in line.points if point.runs[0] == run), None)
-
-
 def _name(family: Family, known: Sequence[Family], varying: Sequence[Facet]) -> str:
     """Return '16 · clients 8': the levels by which the family differs from the others. varying: what they differ in."""
     everything = [facet.name for facet in varying]
@@ -260,47 +295,59 @@ def _told_apart(family: Family, known: Sequence[Family], names: Sequence[str]) -
     return not any(other is not family and [other.level(name) for name in names] == levels for other in known)
 
 
-Pairs = Mapping[str, tuple[TrendPoint, TrendPoint]]
+def _judged(steps: Sequence[_Step], metric: MetricRow) -> list[CellProgress]:
+    """An environment that differs in what matters from that of the run before withholds the verdict, and an earlier run
+    in another one does not count; another build does not matter: it is what a plan follows."""
+    points = [point for step in steps for point in (*step.earlier, step.newest)]
+    environments = EnvironmentComparison([value.attempt_id for point in points for value in point.values])
+    asked = [_asked(step, environments, metric) for step in steps]
+    verdicts = judge([question for question, _, _ in asked])
+    return [
+        _cell(step, against, verdict, difference)
+        for step, verdict, (_, against, difference) in zip(steps, verdicts, asked, strict=True)
+    ]
 
 
-def _judged(pairs: Pairs, metric: MetricRow) -> list[CellProgress]:
-    """An environment that differs in what matters withholds the verdict; another build does not: it is what a plan
-    follows."""
-    attempts: list[int] = []
-    for before, after in pairs.values():
-        attempts += [value.attempt_id for value in (*before.values, *after.values)]
-    judged = EnvironmentComparison(attempts)
-    differences: list[EnvironmentDifference] = []
-    questions: list[Question] = []
-    better, effect = Better(metric.better), metric.minimum_effect
-    for before, after in pairs.values():
-        difference = judged.difference(_side(before, "before"), _side(after, "after"))
-        comparable = difference.comparable
-        differences.append(difference)
-        questions.append(Question(_sample(before), _sample(after), better, effect, comparable=comparable))
-    verdicts: Sequence[Verdict] = judge(questions)
-    cells: list[CellProgress] = []
-    for (name, pair), verdict, difference in zip(pairs.items(), verdicts, differences, strict=True):
-        cells.append(_cell(name, pair, verdict, difference))
-    return cells
+def _asked(
+    step: _Step, environments: EnvironmentComparison, metric: MetricRow
+) -> tuple[Question, tuple[TrendPoint, ...], EnvironmentDifference]:
+    """Return the question, the points that the newest is held against, and what differs from the latest of them."""
+    *others, latest = step.earlier
+    difference = _difference(latest, step.newest, environments)
+    alike = [point for point in others if _difference(point, step.newest, environments).comparable]
+    against = (*(alike if difference.comparable else ()), latest)
+    question = Question(
+        base=_sample(against, step.line.part),
+        other=_sample([step.newest], step.line.part),
+        better=Better(metric.better),
+        minimum_effect=metric.minimum_effect,
+        comparable=difference.comparable,
+    )
+    return question, against, difference
+
+
+def _difference(before: TrendPoint, after: TrendPoint, environments: EnvironmentComparison) -> EnvironmentDifference:
+    return environments.difference(_side(before, "before"), _side(after, "after"))
 
 
 def _cell(
-    name: str, pair: tuple[TrendPoint, TrendPoint], verdict: Verdict, difference: EnvironmentDifference
+    step: _Step, against: Sequence[TrendPoint], verdict: Verdict, difference: EnvironmentDifference
 ) -> CellProgress:
-    before, after = pair
     mattering = [one for one in difference.judgements if one.matters]
+    before = [value for point in against for value in point.values]
     return CellProgress(
-        name=name,
+        name=step.line.name,
         kind=verdict.kind,
-        before=before.median,
-        after=after.median,
+        before=median(value.value for value in before),
+        after=step.newest.median,
         ratio=verdict.ratio,
         low=verdict.low,
         high=verdict.high,
-        trials_before=tuple(value.trial_id for value in before.values),
-        trials_after=tuple(value.trial_id for value in after.values),
+        trials_before=tuple(value.trial_id for value in before),
+        trials_after=tuple(value.trial_id for value in step.newest.values),
         environment=tuple(f"{one.kind} {one.key}: {_text(one.left)} → {_text(one.right)}" for one in mattering),
+        against=tuple(point.runs[0] for point in against),
+        runs=verdict.runs,
     )
 
 
@@ -312,23 +359,22 @@ def _side(point: TrendPoint, mark: str) -> Side:
     )
 
 
-def _sample(point: TrendPoint) -> Sample:
-    return Sample(
-        tuple(value.value for value in point.values), tuple((value.run_id, value.block) for value in point.values)
-    )
+def _sample(points: Sequence[TrendPoint], part: tuple[str, str]) -> Sample:
+    values = [value for point in points for value in point.values]
+    return Sample(tuple(value.value for value in values), tuple((value.run_id, value.block) for value in values), part)
 
 
 def _text(values: Sequence[object]) -> str:
     return ", ".join("–" if value is None else str(value)[:80] for value in values)
 
 
-def _with_level(cell: CellProgress, line: TrendLine, metric: MetricRow) -> CellProgress:
+def _with_level(cell: CellProgress, step: _Step, metric: MetricRow) -> CellProgress:
     """A worse level that has just become long enough to be told: what a changed environment cost, and losses too small
-    for two runs alone, come to light so."""
-    last = next(reversed(shifts(line.name, line.points, metric)), None)
+    for one run alone, come to light so."""
+    points = step.line.points
+    last = next(reversed(shifts(step.line.name, points, metric)), None)
     if last is None or last.kind is not Kind.WORSE:
         return cell
-    earlier = shifts(line.name, line.points[:-1], metric)
-    if any(one.kind is Kind.WORSE and abs(one.first - last.first) <= NEAR for one in earlier):
+    if any(one.kind is Kind.WORSE and abs(one.first - last.first) <= NEAR for one in step.shifts):
         return cell
-    return replace(cell, since=line.points[last.first].runs[0], level_ratio=last.ratio)
+    return replace(cell, since=points[last.first].runs[0], level_ratio=last.ratio)

@@ -41,6 +41,7 @@ class Newest:
     that are worse by name, what withheld verdicts, and the rest as in `progress.Progress`.
 
     lost: (name, failed trials).
+    against: how many runs before it the run was held against, the most of all configurations.
     judged: False where an error kept it from being so."""
 
     run_id: int
@@ -54,6 +55,7 @@ class Newest:
     trials: int
     comparison: str
     judged: bool = True
+    against: int = 1
 
 
 def plan_watches(plan_id: int) -> tuple[list[WatchRow], Newest | None]:
@@ -99,4 +101,5 @@ def _newest(alert: models.Alert) -> Newest:
         failed=alert.content["failed"],
         trials=alert.content["trials"],
         comparison=alert.content["comparison"],
+        against=max((len(cell.get("against", ())) for cell in cells), default=1),
     )
