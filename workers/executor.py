@@ -20,7 +20,7 @@ import logging
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence, Set
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,7 +40,7 @@ from results.domain.kinds.host_factors import Change
 from results.domain.kinds.specs import GRACE_S
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.deadlines import deadlines
-from results.domain.matrix.program_needs import ProgramNeed, needed_by
+from results.domain.matrix.program_needs import ProgramNeed, needed_by, used_by
 from results.domain.measurement.activity import ActivitySample
 from results.domain.measurement.parsed_trial import CommandRun, LayerUse
 from workers import data, registry
@@ -209,8 +209,18 @@ async def _connect(attempt: _Attempt, connections: AsyncExitStack) -> None:
     clocks = dict(zip(names, await all_of(remote.clock_offset() for remote in opened), strict=True))
     attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
     stage.clock_offsets_s = {role: clocks[name][0] for role, name in order.spec.agents.items()}
+    used = used_by(order.spec, registry.kinds())
     for role, remote in _machines_by_role(stage).items():
-        attempt.layers += [LayerUse(role, layer) for layer in order.layers[remote.address.name]]
+        agent = remote.address.name
+        attempt.layers += [LayerUse(role, _of_trial(layer, used[agent])) for layer in order.layers[agent]]
+
+
+def _of_trial(layer: Layer, programs: Set[str]) -> Layer:
+    """Return the layer of a machine with no programs but these: another version of one that a trial does not use is no
+    difference of its environment."""
+    if layer.kind != LayerKind.TOOL:
+        return layer
+    return Layer(layer.kind, {name: found for name, found in layer.content.items() if name in programs})
 
 
 async def _require_programs(attempt: _Attempt) -> None:

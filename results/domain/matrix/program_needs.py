@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from results.domain.errors import PlanError, Problem
 from results.domain.kinds.programs import EVERY_ROLE, OWN, Program
@@ -65,7 +66,19 @@ def needed_by(spec: TrialSpec, kinds: Kinds) -> Iterator[ProgramNeed]:
     """What a trial cannot do without: the programs of its workload, its topology, and the collectors it requires."""
     yield from _needs(spec, kinds.workloads[spec.workload].programs, spec.clients, f"the workload {spec.workload}")
     yield from _needs(spec, kinds.topologies[spec.topology].programs, spec.nodes, f"the topology {spec.topology}")
-    for name in spec.required_collectors:
+    yield from _of_collectors(spec, kinds, spec.required_collectors)
+
+
+def used_by(spec: TrialSpec, kinds: Kinds) -> dict[str, set[str]]:
+    """Agent → names of the programs that a trial uses there: those that it needs, its collectors' and Teiten's own."""
+    names = {agent: {program.name for program in OWN} for agent in spec.agents.values()}
+    for need in chain(needed_by(spec, kinds), _of_collectors(spec, kinds, spec.collectors)):
+        names[need.agent].add(need.program.name)
+    return names
+
+
+def _of_collectors(spec: TrialSpec, kinds: Kinds, names: Iterable[str]) -> Iterator[ProgramNeed]:
+    for name in names:
         collector = kinds.collectors[name]
         yield from _needs(spec, collector.programs, _watched(spec, collector.on), f"the collector {name}")
 

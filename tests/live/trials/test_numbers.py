@@ -73,6 +73,14 @@ def test_the_environment_is_stored_as_layers_once(measure: Measure) -> None:
     )
 
 
+def test_of_its_agents_programs_a_trial_keeps_those_that_it_used(measure: Measure) -> None:
+    attempt = measure(collectors=["sar"])
+    uses = attempt.layer_uses.filter(layer__kind="tool").select_related("layer")
+    names = {name for use in uses for name in use.layer.content}
+    assert "pgpool" in models.Agent.objects.get(name="live").tools
+    assert {"sar", "tar", "teiten"} <= names and names.isdisjoint({"pgpool", "perf"})
+
+
 def test_the_same_bundle_twice_changes_nothing(measure: Measure, bundles: Path) -> None:
     attempt = measure()
     before = stored(attempt)

@@ -15,6 +15,7 @@ from results.domain.matrix.program_needs import (
     looked_for,
     needed_by,
     programs_of_kinds,
+    used_by,
 )
 from tests import factories
 from workers.registry import kinds
@@ -45,6 +46,17 @@ def test_a_trial_needs_the_programs_of_its_roles_and_of_the_collectors_that_it_r
     }
     assert {need.agent for need in needs if need.user == "the collector latency_log"} == {"db1"}
     assert {need.role for need in needs if need.user == "the collector perf"} == {"primary"}
+
+
+def test_what_a_trial_uses_are_the_programs_of_its_kinds_and_collectors_on_the_agents_where_they_work(
+    pooled: TrialSpec,
+) -> None:
+    used = used_by(pooled, kinds())
+    own = {"tar", "find", "flock"}
+    assert used["db1"] >= own | {"sar", "sadf", "perf", "pgbench"} and "pgpool" not in used["db1"]
+    assert used["db2"] >= own | {"sar", "sadf", "pgpool"} and used["db2"].isdisjoint({"perf", "pgbench"})
+    alone = used_by(replace(pooled, topology="single", agents={"client": "db1", "primary": "db1"}), kinds())
+    assert "pgpool" not in alone["db1"] and "db2" not in alone
 
 
 def test_servers_outside_need_no_program(pooled: TrialSpec) -> None:
