@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from bench import verdict_families, verdict_runs
+from bench import verdict_families, verdict_looks, verdict_runs
 from bench.figures import Figure
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.verdict import Kind, Question, Sample, judge
@@ -122,6 +122,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     console.print(verdict_families.table())
     console.print(verdict_runs.table())
     console.print(verdict_runs.alarms_table())
+    console.print(*verdict_looks.tables())
     false = [teiten(*simulated(n, cv)).mean() for n in REPLICATES for cv in NOISE]
     chance = float(stats.binom.ppf(0.999, CELLS, 0.05) / CELLS)
     return [
@@ -132,6 +133,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         Figure("95 % interval covers, n = 10", "", 0.93, (coverage(10),), at_least=True),
         *verdict_families.figures(),
         *verdict_runs.figures(),
+        *verdict_looks.figures(),
     ]
 
 

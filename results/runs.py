@@ -257,13 +257,16 @@ def _create_trials(run: models.Run, rows: Sequence[models.Configuration], blocks
 
 @transaction.atomic
 def add_blocks(run_id: int, blocks: int, actor: str) -> None:
-    """Add replicates of every configuration, after the trials that are there."""
+    """Add replicates of every configuration, after the trials that are there. Where some of these have ended, somebody
+    may have looked at them, which verdicts pay for (docs/method.md)."""
     require_count(blocks)
     run = lock(run_id)
     require_extendable(run)
     first = run.blocks + 1
     _create_trials(run, list(run.configurations.order_by("index")), range(first, first + blocks))
-    models.Run.objects.filter(pk=run_id).update(blocks=run.blocks + blocks)
+    looked = models.Trial.objects.filter(run_id=run_id, state=TrialState.DONE).exists()
+    looks = [*run.looks, *([run.blocks] if looked else [])]
+    models.Run.objects.filter(pk=run_id).update(blocks=run.blocks + blocks, looks=looks)
     _reopen(run_id)
     audit(actor, "add blocks", f"run {run_id}", blocks=blocks)
 

@@ -20,6 +20,7 @@ class Run(models.Model):
     seed: of the random order of the trials
     start_at: when a scheduled run may start
     cancelled_at: when it was cancelled as a whole, though trials may have been retried since
+    looks: blocks that there were, each time that some were added after trials had ended
     publication: whose figures these are, where Teiten did not measure them
     """
 
@@ -32,6 +33,7 @@ class Run(models.Model):
     plan_hash = models.CharField(max_length=64)
     seed = models.BigIntegerField()
     blocks = models.PositiveIntegerField()
+    looks = models.JSONField(default=list, db_default=[])
     state = models.CharField(max_length=12, default=RunState.SCHEDULED)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -122,3 +123,24 @@ def test_a_warehouse_that_stopped_among_the_older_migrations_goes_on_with_them(
     migrate(alias, BEFORE[-1])
     assert applied(alias) == sorted([*BEFORE, SQUASHED])
     assert schema(alias) == squashed
+
+
+def test_looks_are_read_from_the_audit_log(alias: str) -> None:
+    migrate(alias, "0010_parts_and_prereleases")
+    with connections[alias].cursor() as cursor:
+        for run, blocks in ((1, 10), (2, 3)):
+            cursor.execute(
+                "INSERT INTO results_run (id, name, workload, headline, toml, factors, plan_hash, seed, blocks, state,"
+                " created_at) VALUES (%s, 'a', 'pgbench', 'tps', '', '[]', '', 1, %s, 'finished', now())",
+                [run, blocks],
+            )
+        for run, added in ((1, 2), (11, 9), (1, 5)):
+            cursor.execute(
+                "INSERT INTO results_auditentry (at, actor, verb, object, detail)"
+                " VALUES (now(), 'ada', 'add blocks', %s, %s)",
+                [f"run {run}", json.dumps({"blocks": added})],
+            )
+    migrate(alias, "0011_looks")
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SELECT id, looks::text FROM results_run ORDER BY id")
+        assert cursor.fetchall() == [(1, "[3, 5]"), (2, "[]")]

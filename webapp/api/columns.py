@@ -34,6 +34,8 @@ MORE = (
     "margin",
     "across_runs",
     "runs",
+    "looks",
+    "level",
     "mixed",
     "trials",
     "attempts",
@@ -116,8 +118,8 @@ def _short_of_verdict(name: str) -> Callable[[Point], Number]:
 
 
 _COLUMNS: Mapping[str, Callable[[Point], Any]] = {
-    **{name: _short_of_verdict(name) for name in ("low", "high", "detectable", "p", "adjusted", "margin")},
-    **{name: _of_verdict(name) for name in ("more", "pairs", "across_runs", "runs")},
+    **{name: _short_of_verdict(name) for name in ("low", "high", "detectable", "p", "adjusted", "margin", "level")},
+    **{name: _of_verdict(name) for name in ("more", "pairs", "across_runs", "runs", "looks")},
     "verdict_ratio": _short_of_verdict("ratio"),
     "verdict": lambda point: _INDEX[point.verdict.kind] if point.verdict else 0,
     "value": lambda point: short(point.value),
@@ -163,6 +165,7 @@ CSV_COLUMNS = (
     "adjusted",
     "across_runs",
     "runs",
+    "level",
 )
 
 
@@ -204,6 +207,6 @@ def _of_cell(comparison: Comparison, point: Point) -> tuple[tuple[Any, ...], tup
 
 def _judged(verdict: Verdict | None) -> tuple[Any, ...]:
     if verdict is None:
-        return (None,) * 9
+        return (None,) * 10
     found = (verdict.ratio, verdict.low, verdict.high, verdict.kind.value, verdict.rule)
-    return *found, verdict.p, verdict.adjusted, int(verdict.across_runs), verdict.runs
+    return *found, verdict.p, verdict.adjusted, int(verdict.across_runs), verdict.runs, verdict.level

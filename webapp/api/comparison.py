@@ -115,7 +115,9 @@ class PointColumnsSerializer(serializers.Serializer[Any]):
         required=False,
     )
     runs = _whole("So many runs say how far runs lie apart, which is part of the interval; 0 for none.", required=False)
-    more = _whole("How many more replicates a side would resolve `margin`.", required=False)
+    looks = _whole("How often replicates were added after a look.", required=False)
+    level = _number("Adjusted p up to which it is a difference: 0.05, less after looks.", required=False)
+    more = _whole("How many more replicates a side would tell in four of five cases.", required=False)
     mixed = _whole("How many different configurations fell into it; 1 where nothing else varies.", required=False)
     trials = _column(serializers.ListField(child=serializers.IntegerField()), "Ids of the trials.", required=False)
     attempts = _column(serializers.ListField(child=serializers.IntegerField()), "Their attempts.", required=False)

@@ -222,7 +222,7 @@ def _dots(point: Point, low: float, high: float) -> str:
 
 
 def lacking(verdict: Verdict) -> str:
-    """Return what would decide a cell, where nothing is decided: 'about 4 more replicates would tell'."""
+    """Return what would decide a cell in four of five cases, where nothing is: 'about 4 more replicates would tell'."""
     if verdict.kind is not Kind.TOO_FEW:
         return ""
     if verdict.more:

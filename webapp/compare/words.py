@@ -231,4 +231,7 @@ def rule(comparison: Comparison) -> str:
     cells = f"corrected for the {family} comparisons of these runs" if family > 1 else "one comparison"
     runs = sorted({verdict.runs for verdict in verdicts if verdict.runs})
     levels = f", with the spread of {' to '.join(map(str, runs[:: max(len(runs) - 1, 1)]))} runs" if runs else ""
-    return f"Verdicts by rule {verdicts[0].rule}, margin ±{verdicts[0].margin * 100:.3g} %, {cells}{levels}."
+    level = min(verdict.level for verdict in verdicts)
+    looked = any(verdict.looks for verdict in verdicts)
+    looks = f" Replicates were added after looks: a difference takes an adjusted p of {level:.2g}." if looked else ""
+    return f"Verdicts by rule {verdicts[0].rule}, margin ±{verdicts[0].margin * 100:.3g} %, {cells}{levels}.{looks}"

@@ -17,6 +17,8 @@ SIGNIFICANCE = 0.05
 POWER = 0.8
 FEWEST = 3  # with fewer replicates a side there is no verdict
 MOST = 1000  # a plan's most replicates
+_ROUNDS = 4  # until the degrees of freedom are those of as many as are asked for
+_KNOWN = 1e4  # degrees of freedom of a spread that is known
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +51,38 @@ def needed(effects: Floats, spreads: Floats, paired: NDArray[np.bool_], power: f
         np.searchsorted(-_shifts(power, False), ratio),
     )
     return np.where(index > MOST - FEWEST, 0, index + FEWEST)
+
+
+def needed_to_tell(
+    spreads: Floats, freedom: Floats, margins: Floats, levels: Floats, used: NDArray[np.intp], family: int
+) -> Floats:
+    """Return the replicates a side with which, in four of five cases each, it is told that there is no difference, and
+    that there is one of twice the margin, though it be the only one of its family. NaN where more than 1000 are needed.
+
+    The spread is known from replicates that are there already, with their degrees of freedom, and is estimated again
+    from all of them: the chance is one over both (Stein, Ann. Math. Stat. 16, 1945).
+
+    spreads: standard deviations of single values, as logarithms, as the margins.
+    levels: p up to which values differ by then.
+    used: replicates a side that are there."""
+    total = np.maximum(used, FEWEST).astype(float)
+    for _ in range(_ROUNDS):
+        later = freedom * np.maximum(total / np.maximum(used, 1), 1)
+        same = special.nctdtrit(freedom, special.stdtrit(later, 1 - SIGNIFICANCE / 2), (1 + POWER) / 2)
+        differs = special.nctdtrit(freedom, special.stdtrit(later, 1 - levels / (2 * family)), POWER) / 2
+        total = np.clip(np.ceil(2 * (spreads * np.maximum(same, differs) / margins) ** 2), FEWEST, 10 * MOST)
+    return np.where(total <= MOST, total, np.nan)
+
+
+def replicates_to_tell(spread: float, effect: float, level: float, family: int) -> int | None:
+    """The same of one spread that is known, as a share; None for more than 1000."""
+    if effect <= 0:
+        return None
+    one = np.ones(1)
+    total = needed_to_tell(
+        one * max(spread, 1e-12), one * _KNOWN, one * math.log1p(effect), one * level, one.astype(np.intp), family
+    )
+    return int(total[0]) if math.isfinite(total[0]) else None
 
 
 def noncentrality(freedom: Floats, power: float = POWER) -> Floats:

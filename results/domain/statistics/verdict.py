@@ -17,10 +17,12 @@ from results.domain.statistics import power
 from results.domain.statistics.borrowing import Variances, borrowed_variances
 from results.domain.statistics.difference import Differences, differences, in_shared_runs
 from results.domain.statistics.difference import Sample as Sample
+from results.domain.statistics.looks import FIRST, look_level
 from results.domain.statistics.run_levels import with_run_levels
 
 RULE = 2
 LEVEL = 0.95
+FIRST_TO_COUNT_LOOKS = 2  # rule
 BOTH = 0.25  # standard errors, by simulation: how near to one another two demands become more than the larger one
 
 Floats = NDArray[np.float64]
@@ -56,7 +58,8 @@ class Question:
     minimum_effect: smallest relative change worth a verdict, and the margin within which they are the same.
     comparable: False where something that matters differs besides.
     side: what the values of `other` are values of; questions of one side have noise in common.
-    strata: of a mixture (base, other) of each configuration in it: they are compared one by one."""
+    strata: of a mixture (base, other) of each configuration in it: they are compared one by one.
+    looks: replicates a side that were there when more were added, at each addition."""
 
     base: Sample
     other: Sample
@@ -65,6 +68,7 @@ class Question:
     comparable: bool = True
     side: Hashable = ""
     strata: tuple[tuple[Sample, Sample], ...] = ()
+    looks: tuple[int, ...] = ()
 
     @property
     def parts(self) -> tuple[tuple[Sample, Sample], ...]:
@@ -82,12 +86,16 @@ class Verdict:
     n, n_base: values of other and of base.
     pairs: by which it was judged, 0 for unpaired.
     detectable: the smallest relative difference that so many replicates would show in four of five cases.
-    more: of too few: how many more replicates a side would tell a difference of the margin in four of five cases; None
-        for more than a plan can have, and where the spread is not known.
+    more: of too few: how many more replicates a side would tell, in four of five cases each, that there is no
+        difference, and that there is one of twice the margin; None for more than a plan can have, and where the spread
+        is not known.
     margin: the smallest relative change worth a verdict.
     across_runs: the two sides were measured in different runs, whose own levels are part of the difference.
     runs: of the same configurations, from which is known how far such levels lie apart; 0 for too few of them: then the
-        difference is known of these runs only, since replicates within a run say nothing of its level."""
+        difference is known of these runs only, since replicates within a run say nothing of its level.
+    looks: how often replicates were added after a look.
+    level: adjusted p up to which it is a difference: 5 %, after looks less.
+    next_level: what that is once replicates are added."""
 
     kind: Kind
     ratio: float | None
@@ -104,6 +112,9 @@ class Verdict:
     rule: int = RULE
     across_runs: bool = False
     runs: int = 0
+    looks: int = 0
+    level: float = FIRST
+    next_level: float = FIRST
 
     @property
     def of_these_runs(self) -> bool:
@@ -136,29 +147,38 @@ def judge(questions: Sequence[Question], rule: int = RULE, *, beside: Sequence[Q
         )
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what cannot be had is None in the verdict
         every = (*questions, *beside)
-        verdicts = _verdicts(every, RULES[rule](questions, every), len(questions))
+        looks = [question.looks if rule >= FIRST_TO_COUNT_LOOKS else () for question in every]
+        verdicts = _verdicts(every, RULES[rule](questions, every), looks, len(questions))
     return tuple(replace(verdict, rule=rule) for verdict in verdicts) if rule != RULE else verdicts
 
 
-def _verdicts(questions: Sequence[Question], difference: Differences, family: int) -> tuple[Verdict, ...]:
+def _verdicts(
+    questions: Sequence[Question], difference: Differences, looks_at: Sequence[Sequence[int]], family: int
+) -> tuple[Verdict, ...]:
     """Return a verdict for each question.
 
+    looks_at: of each question how many replicates there were at each look before.
     family: so many of the questions, the first, are corrected together; each of the rest by itself with these."""
     effect = np.array([question.minimum_effect for question in questions], dtype=float)
     comparable = np.array([question.comparable for question in questions], dtype=bool)
     margin = np.where(difference.logarithmic, np.log1p(effect), effect)
+    used = difference.used.tolist()
+    looks = [_looks_before(counts, count) for counts, count in zip(looks_at, used, strict=True)]
+    level = np.array([look_level(of_question, count) for of_question, count in zip(looks, used, strict=True)])
     reach = special.stdtrit(difference.freedom, (1 + LEVEL) / 2) * difference.error
     tested = difference.used >= power.FEWEST
     p = np.where(tested, 2 * special.stdtr(difference.freedom, -abs(difference.estimate) / difference.error), np.nan)
     adjusted = _adjusted(p, tested & comparable, family)
-    differs = (adjusted <= 1 - LEVEL) & (abs(difference.estimate) >= margin)
+    differs = (adjusted <= level) & (abs(difference.estimate) >= margin)
     same = tested & ~differs & (abs(difference.estimate) + reach <= margin)
     reached = [np.where(difference.logarithmic, np.exp(difference.estimate + end), np.nan) for end in (-reach, reach)]
     ratio, low, high = map(_optional, (difference.ratio, *reached))
     p_of, adjusted_of, detectable = map(_optional, (p, adjusted, _detectable(difference, margin)))
-    more = _optional(_more(difference, margin, reach))
     higher = (difference.estimate > 0).tolist()
     kinds = [_kind(*answers) for answers in zip(questions, differs.tolist(), same.tolist(), higher, strict=True)]
+    open_ = np.array([kind is Kind.TOO_FEW for kind in kinds], dtype=bool)
+    next_level = _next_level(looks, used, open_)
+    more = _optional(_more(difference, margin, reach, next_level, int((tested & comparable)[:family].sum())))
     pairs, across_runs, runs = (one.tolist() for one in (difference.pairs, difference.across_runs, difference.runs))
     return tuple(
         Verdict(
@@ -176,9 +196,27 @@ def _verdicts(questions: Sequence[Question], difference: Differences, family: in
             margin=question.minimum_effect,
             across_runs=across_runs[index],
             runs=runs[index],
+            looks=len(looks[index]),
+            level=float(level[index]),
+            next_level=float(next_level[index]),
         )
         for index, question in enumerate(questions)
     )
+
+
+def _looks_before(counts: Sequence[int], used: int) -> tuple[int, ...]:
+    """Return the looks at which something could have been told, and after which there are more replicates."""
+    return tuple(sorted({count for count in counts if power.FEWEST <= count < used}))
+
+
+def _next_level(looks: Sequence[tuple[int, ...]], used: Sequence[int], undecided: Bools) -> Floats:
+    """Return the level of a look at twice as many replicates, where something is undecided."""
+    levels = np.full(len(looks), FIRST)
+    for index in map(int, np.flatnonzero(undecided)):
+        count = used[index]
+        if count >= power.FEWEST:
+            levels[index] = look_level((*looks[index], count), 2 * count)
+    return levels
 
 
 def _by_own_replicates(family: Sequence[Question], questions: Sequence[Question]) -> Differences:
@@ -305,19 +343,26 @@ def _unbiased(freedom: Floats) -> Floats:
     return (1 - 2 / (9 * freedom)) ** -1.5
 
 
-def _more(difference: Differences, margin: Floats, reach: Floats) -> Floats:
+def _more(difference: Differences, margin: Floats, reach: Floats, level: Floats, family: int) -> Floats:
     """Where so many are there already, the estimate lies near the margin: then as many as shorten the interval until
-    it no longer crosses it."""
-    spread = difference.spread * _unbiased(difference.freedom)
-    known = ~np.isnan(spread)
-    total = np.full(len(spread), np.nan)
-    total[known] = power.needed(margin[known], np.maximum(spread[known], 1e-9), difference.pairs[known] > 0)
+    it no longer crosses it.
+
+    level: of the next look."""
+    known = ~np.isnan(difference.spread)
+    total = np.full(len(margin), np.nan)
+    total[known] = power.needed_to_tell(
+        np.maximum(difference.spread[known], 1e-9),
+        difference.freedom[known],
+        margin[known],
+        level[known],
+        difference.used[known],
+        max(family, 1),
+    )
     beyond = np.maximum(abs(margin - abs(difference.estimate)), 1e-9)
-    near = known & (total > 0) & (total <= difference.used)
+    near = known & (total <= difference.used)
     total = np.where(near, np.ceil(difference.used * (reach / beyond) ** 2), total)
-    more = np.maximum(total - difference.used, 1)
-    unknown = (total == 0) | (total > power.MOST) | (difference.runs > 0)  # replicates do not tell the levels of runs
-    return np.where(unknown, np.nan, more)
+    unknown = np.isnan(total) | (total > power.MOST) | (difference.runs > 0)  # replicates tell no level of a run
+    return np.where(unknown, np.nan, np.maximum(total - difference.used, 1))
 
 
 def _optional(column: Floats) -> list[float | None]:

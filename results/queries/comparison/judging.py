@@ -159,7 +159,22 @@ def _question(
         minimum_effect=metric.minimum_effect,
         comparable=comparable,
         side=tuple(map(pair.others[0].level, baseline.dimensions)),
+        looks=_looks([pair]),
     )
+
+
+def _looks(pairs: Sequence[UnitPair]) -> tuple[int, ...]:
+    """Return how many replicates a side there were, each time that blocks were added to a run of theirs."""
+    rows = {row.run_id: row for pair in pairs for unit in (*pair.bases, *pair.others) for row in unit.rows}
+    looks = [(run, look) for run, row in rows.items() for look in row.looks]
+    return tuple(
+        sum(min(_count(side, run, look) for side in (pair.bases, pair.others)) for pair in pairs) for run, look in looks
+    )
+
+
+def _count(units: Sequence[Unit], run: int, look: int) -> int:
+    """Return how many replicates there were when the run had so many blocks."""
+    return sum(one.run_id != run or one.block <= look for unit in units for one in unit.replicates)
 
 
 def _sample(units: Sequence[Unit], samples: Mapping[Unit, Sample]) -> Sample:
@@ -192,4 +207,5 @@ def _mixture(
         minimum_effect=metric.minimum_effect,
         comparable=one.difference.comparable,
         strata=tuple((_sample(pair.bases, samples), _sample(pair.others, samples)) for pair in pairs),
+        looks=_looks(pairs),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from results import sql
-from results.domain.statistics.power import replicates_needed
+from results.domain.statistics.power import replicates_to_tell
 from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.cells import Comparison, Point
 from results.queries.shared.ordering import DEFAULT
@@ -46,7 +46,7 @@ def by_noise(comparison: Comparison) -> tuple[Comparison, tuple[KeptNoise, ...]]
     for pair in undecided:
         point, _ = pair
         noise = _widest(pair, comparison.selection, kept)
-        if noise and (verdict := _asking(point.verdict, noise.spread, comparison.metric.minimum_effect)):
+        if noise and (verdict := _asking(point.verdict, noise.spread, comparison)):
             points[point.key] = replace(point, verdict=verdict)
             used[noise] = None
     return replace(comparison, points=tuple(points.values())), tuple(used)
@@ -74,13 +74,14 @@ def _widest(
     return max(known, key=lambda noise: noise.spread) if len(known) == len(noises) else None
 
 
-def _asking(verdict: Verdict | None, spread: float, effect: float) -> Verdict | None:
+def _asking(verdict: Verdict | None, spread: float, comparison: Comparison) -> Verdict | None:
     """Return the verdict with as many more replicates as the noise asks for; None where it asks for no more than there
     are. Noise that asks for more than a plan can have leaves no number, whatever a few replicates that happen to agree
     say."""
+    effect = comparison.metric.minimum_effect
     if verdict is None or verdict.runs or effect <= 0:  # replicates tell nothing of the levels of runs
         return None
-    needed = replicates_needed(spread, effect, paired=verdict.pairs > 0)
+    needed = replicates_to_tell(spread, effect, verdict.next_level, max(comparison.family, 1))
     there = min(verdict.n, verdict.n_base)
     if needed is None:
         return replace(verdict, more=None) if verdict.more else None

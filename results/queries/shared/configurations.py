@@ -18,7 +18,9 @@ STATES = ("done", "failed", "cancelled", "waiting", "running")
 
 @dataclass(frozen=True)
 class ConfigurationRow:
-    """A configuration of a run, and how many of its trials are in which state."""
+    """A configuration of a run, and how many of its trials are in which state.
+
+    looks: blocks that the run had, each time that some were added."""
 
     id: int
     run_id: int
@@ -29,6 +31,7 @@ class ConfigurationRow:
     cancelled: int
     waiting: int
     running: int
+    looks: tuple[int, ...] = ()
 
     @property
     def trials(self) -> int:
@@ -51,6 +54,7 @@ class ConfigurationRow:
 class _StoredRow(NamedTuple):
     id: int
     run_id: int
+    looks: str  # JSON
     levels: str  # JSON
     dimensions: str  # JSON
     done: int
@@ -67,7 +71,8 @@ def configurations(run_ids: Sequence[int]) -> list[ConfigurationRow]:
     rows = []
     for stored in sql.tuples(_StoredRow, sql.load(__file__), {"runs": list(run_ids)}):
         levels, dimensions, texts = _contents(stored.run_id, stored.levels, stored.dimensions)
-        row = ConfigurationRow(stored.id, stored.run_id, levels, dimensions, *stored[4:])
+        looks = tuple(json.loads(stored.looks))
+        row = ConfigurationRow(stored.id, stored.run_id, levels, dimensions, *stored[5:], looks=looks)
         row.__dict__["texts"] = texts  # its cached property
         rows.append(row)
     return rows

@@ -1,10 +1,11 @@
 -- The configurations of the runs, and how many trials of each are in which state.
 SELECT
-    configuration.id, configuration.run_id,
+    configuration.id, configuration.run_id, run.looks::text AS looks,
     configuration.levels::text AS levels, configuration.dimensions::text AS dimensions,
     coalesce(trials.done, 0) AS done, coalesce(trials.failed, 0) AS failed, coalesce(trials.cancelled, 0) AS cancelled,
     coalesce(trials.waiting, 0) AS waiting, coalesce(trials.running, 0) AS running
 FROM results_configuration AS configuration
+JOIN results_run AS run ON run.id = configuration.run_id
 LEFT JOIN (
     SELECT
         configuration_id,

@@ -155,7 +155,7 @@ def _compared(
     for line in lines:
         before, after = line.at(unmeasured.before), line.at(unmeasured.run)
         if before and after:
-            steps.append(_step(line, after, metric))
+            steps.append(_step(line, after, metric, own[0].looks))
         elif before and (missing := failed.keys() & set(line.family.configurations)):
             lost.append(LostTrials(line.name, sum(failed[configuration] for configuration in missing)))
         elif after:
@@ -214,19 +214,22 @@ class _Step:
     """The newest point of a line, and what it is held against.
 
     earlier: at least one point, on the level of the latest of them, in order of time.
-    shifts: of the level, before the newest."""
+    shifts: of the level, before the newest.
+    looks: replicates of the newest, each time that some were added."""
 
     line: _Line
     earlier: tuple[TrendPoint, ...]
     newest: TrendPoint
     shifts: tuple[Shift, ...]
+    looks: tuple[int, ...]
 
 
-def _step(line: _Line, newest: TrendPoint, metric: MetricRow) -> _Step:
+def _step(line: _Line, newest: TrendPoint, metric: MetricRow, looks: Sequence[int]) -> _Step:
     points = line.points[: line.points.index(newest)]
     before = shifts(line.name, points, metric)
     on_level = points[before[-1].first :] if before else points
-    return _Step(line, on_level[-AGAINST:], newest, tuple(before))
+    seen = [sum(value.block <= look for value in newest.values) for look in looks]
+    return _Step(line, on_level[-AGAINST:], newest, tuple(before), tuple(seen))
 
 
 def _lines(known: Sequence[Family], metric: MetricChoice, runs: Sequence[int]) -> list[_Line]:
@@ -322,6 +325,7 @@ def _asked(
         better=Better(metric.better),
         minimum_effect=metric.minimum_effect,
         comparable=difference.comparable,
+        looks=step.looks,
     )
     return question, against, difference
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from results import models
-from results.domain.statistics.power import replicates_needed
+from results.domain.statistics.looks import look_level
+from results.domain.statistics.power import replicates_to_tell
 from results.domain.statistics.verdict import Kind
 from results.queries.comparison.compare import Comparison, compare
 from results.queries.comparison.more_replicates import by_noise
@@ -32,7 +33,8 @@ def test_the_noise_of_the_agents_aa_run_says_how_many_more() -> None:
     aa_run, run = factories.aa_run(0.02), wavering()
     comparison, noise = by_noise(compare(Selection((run.pk,))))
     (one,) = noise
-    needed = replicates_needed(one.spread, EFFECT)
+    assert comparison.family == 2
+    needed = replicates_to_tell(one.spread, EFFECT, look_level((3,), 6), 2)
     assert needed is not None
     undecided = [point for point in comparison.points if point.verdict and point.verdict.kind is Kind.TOO_FEW]
     assert undecided and more_needed(comparison) == [needed - 3] * len(undecided)
@@ -44,7 +46,7 @@ def test_noise_that_no_plan_can_overcome_leaves_no_number() -> None:
     aa_run, run = factories.aa_run(0.3), wavering()
     plain = compare(Selection((run.pk,)))
     comparison, (one,) = by_noise(plain)
-    assert (one.aa_run_id, replicates_needed(one.spread, EFFECT)) == (aa_run.pk, None)
+    assert (one.aa_run_id, replicates_to_tell(one.spread, EFFECT, 0.01, 2)) == (aa_run.pk, None)
     assert any(more_needed(plain)) and not any(more_needed(comparison))
 
 

@@ -12,10 +12,11 @@ import pytest
 
 from results import models
 from results.domain.environment.rules import Cause
+from results.domain.statistics.looks import look_level
 from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.compare import Comparison, compare
 from results.queries.shared.selection import Selection
-from results.runs import close_finished
+from results.runs import add_blocks, close_finished
 from tests import environments, factories
 from webapp.compare.table import lacking
 from webapp.compare.words import lead, rule
@@ -208,9 +209,8 @@ def test_what_is_not_comparable_counts_in_no_family() -> None:
     withheld = [trials for trials, verdict in after.items() if verdict.kind is Kind.NOT_COMPARABLE]
     assert len(withheld) == 1
     assert after[withheld[0]].adjusted is None
-    assert replace(after[withheld[0]], adjusted=None, kind=Kind.SAME, more=None) == replace(
-        before[withheld[0]], adjusted=None, kind=Kind.SAME, more=None
-    )
+    alike = {"adjusted": None, "kind": Kind.SAME, "more": None, "next_level": 0.05}
+    assert replace(after[withheld[0]], **alike) == replace(before[withheld[0]], **alike)
 
 
 def test_what_two_runs_differ_in_is_said_of_these_runs_only() -> None:
@@ -268,6 +268,48 @@ def test_runs_that_are_compared_are_other_runs_of_one_another() -> None:
     for x, verdict in of_pair.items():
         again = of_last[x]
         assert verdict and again and (verdict.ratio, verdict.runs) == (again.ratio, again.runs)
+
+
+def extended(*added: int) -> models.Run:
+    """A run of three blocks, to which so many were added, each time after all had ended."""
+    run = noisy_run(factors={"installation": ["16", "18"], "clients": [1, 4]}, replicates=3, effect=1.03)
+    chance = random.Random(9)
+    for blocks in added:
+        close_finished(run.pk)
+        add_blocks(run.pk, blocks, "tests")
+        for trial in run.trials.filter(state="waiting").select_related("configuration"):
+            factories.finish(trial, factories.usual_tps(trial) * (1 + chance.gauss(0, 0.02)))
+    run.refresh_from_db()
+    return run
+
+
+def test_replicates_that_were_added_after_a_look_are_paid_for() -> None:
+    run = extended(2, 5)
+    assert run.looks == [3, 5]
+    comparison = ask(run, x="clients", series="installation")
+    verdicts = [point.verdict for point in comparison.points if point.verdict]
+    assert {(verdict.n, verdict.looks, verdict.level) for verdict in verdicts} == {(10, 2, look_level((3, 5), 10))}
+    assert "Replicates were added after looks: a difference takes an adjusted p of 0.0" in rule(comparison)
+    alone = ask(extended(), x="clients", series="installation")
+    assert {(point.verdict.looks, point.verdict.level) for point in alone.points if point.verdict} == {(0, 0.05)}
+    assert "look" not in rule(alone)
+
+
+def test_blocks_that_are_added_before_any_trial_has_ended_are_no_look() -> None:
+    run = factories.run(replicates=3)
+    models.Run.objects.filter(pk=run.pk).update(state="running")
+    add_blocks(run.pk, 2, "tests")
+    run.refresh_from_db()
+    assert (run.blocks, run.looks) == (5, [])
+
+
+def test_a_look_counts_the_replicates_that_both_sides_had_by_then() -> None:
+    run = extended(2)
+    lost = run.trials.filter(configuration__dimensions__clients=4, block__lte=3).first()
+    models.Trial.objects.filter(pk=lost.pk).update(state="failed")
+    comparison = ask(run, x="clients", series="installation")
+    looks = {point.x: point.verdict.looks for point in comparison.points if point.verdict}
+    assert looks == {"1": 1, "4": 0}, "two replicates tell nothing"
 
 
 def test_a_run_of_another_configuration_is_no_other_run(django_assert_num_queries: Any) -> None:
