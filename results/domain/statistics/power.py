@@ -17,7 +17,7 @@ SIGNIFICANCE = 0.05
 POWER = 0.8
 FEWEST = 3  # with fewer replicates a side there is no verdict
 MOST = 1000  # a plan's most replicates
-_ROUNDS = 4  # until the degrees of freedom are those of as many as are asked for
+_ROUNDS = 3  # until the degrees of freedom are those of as many as are asked for
 _KNOWN = 1e4  # degrees of freedom of a spread that is known
 
 Floats = NDArray[np.float64]

@@ -176,9 +176,9 @@ def _verdicts(
     p_of, adjusted_of, detectable = map(_optional, (p, adjusted, _detectable(difference, margin)))
     higher = (difference.estimate > 0).tolist()
     kinds = [_kind(*answers) for answers in zip(questions, differs.tolist(), same.tolist(), higher, strict=True)]
-    open_ = np.array([kind is Kind.TOO_FEW for kind in kinds], dtype=bool)
-    next_level = _next_level(looks, used, open_)
-    more = _optional(_more(difference, margin, reach, next_level, int((tested & comparable)[:family].sum())))
+    undecided = np.array([kind is Kind.TOO_FEW for kind in kinds], dtype=bool)
+    next_level = _next_level(looks, used, undecided)
+    more = _optional(_more(difference, undecided, margin, reach, next_level, int((tested & comparable)[:family].sum())))
     pairs, across_runs, runs = (one.tolist() for one in (difference.pairs, difference.across_runs, difference.runs))
     return tuple(
         Verdict(
@@ -192,7 +192,7 @@ def _verdicts(
             n_base=len(question.base.values),
             pairs=pairs[index],
             detectable=detectable[index],
-            more=_whole(more[index]) if kinds[index] is Kind.TOO_FEW else None,
+            more=_whole(more[index]),
             margin=question.minimum_effect,
             across_runs=across_runs[index],
             runs=runs[index],
@@ -343,12 +343,14 @@ def _unbiased(freedom: Floats) -> Floats:
     return (1 - 2 / (9 * freedom)) ** -1.5
 
 
-def _more(difference: Differences, margin: Floats, reach: Floats, level: Floats, family: int) -> Floats:
+def _more(
+    difference: Differences, undecided: Bools, margin: Floats, reach: Floats, level: Floats, family: int
+) -> Floats:
     """Where so many are there already, the estimate lies near the margin: then as many as shorten the interval until
     it no longer crosses it.
 
     level: of the next look."""
-    known = ~np.isnan(difference.spread)
+    known = undecided & ~np.isnan(difference.spread)
     total = np.full(len(margin), np.nan)
     total[known] = power.needed_to_tell(
         np.maximum(difference.spread[known], 1e-9),
