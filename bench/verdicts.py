@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from bench import verdict_families, verdict_looks, verdict_runs
+from bench import drift_rates, verdict_families, verdict_looks, verdict_runs
 from bench.figures import Figure
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.verdict import Kind, Question, Sample, judge
@@ -123,6 +123,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     console.print(verdict_runs.table())
     console.print(verdict_runs.alarms_table())
     console.print(*verdict_looks.tables())
+    console.print(drift_rates.table())
     false = [teiten(*simulated(n, cv)).mean() for n in REPLICATES for cv in NOISE]
     chance = float(stats.binom.ppf(0.999, CELLS, 0.05) / CELLS)
     return [
@@ -134,6 +135,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         *verdict_families.figures(),
         *verdict_runs.figures(),
         *verdict_looks.figures(),
+        *drift_rates.figures(),
     ]
 
 

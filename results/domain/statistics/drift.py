@@ -3,6 +3,9 @@
 One linear model over all trials of a run: log value = configuration + change × (position in the run) + order change ×
 (place within the block), by least squares. Blocks in random order make the three separable. A trial with several values
 (one a label or node) is one observation: the mean of their logarithms.
+
+What varies slowly by itself (a neighbour that is busy for an hour) looks like a change. The error of a slope therefore
+grows with the autocorrelation from trial to trial, taken at an upper bound since it is estimated from few.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from scipy import special
 LEVEL = 0.01  # of steady runs this share is warned about
 SMALLEST = 0.01  # a smaller change over the run is not worth a warning
 FREEDOM = 3  # with fewer degrees of freedom no change is given
+_BOUND = 1.5  # standard errors by which the autocorrelation may be larger than it seems; by simulation
+_MOST_CORRELATED = 0.97
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,9 +76,10 @@ def drift(configurations: ArrayLike, blocks: ArrayLike, positions: ArrayLike, va
     freedom = len(starts) - (int(groups.max()) + 1) - len(separable)
     changes: list[tuple[float | None, float | None]] = [(None, None), (None, None)]
     if separable and freedom >= FREEDOM and np.linalg.matrix_rank(x[:, separable]) == len(separable):
-        slopes, errors = _fit(x[:, separable], y, freedom)
+        slopes, errors, correlated = _fit(x[:, separable], y, freedom)
         for index, slope, error in zip(separable, slopes, errors, strict=True):
-            p = 2 * float(special.stdtr(freedom, -abs(slope) / error)) if error > 0 else float(slope == 0)
+            left = max(freedom / correlated, 1)
+            p = 2 * float(special.stdtr(left, -abs(slope) / error)) if error > 0 else float(slope == 0)
             changes[index] = (math.expm1(slope), p)
     return Drift(*changes[0], *changes[1], trials=len(starts))
 
@@ -105,9 +111,27 @@ def _within(groups: Ints, values: Floats) -> Floats:
     return values - (np.bincount(groups, values) / np.bincount(groups))[groups]
 
 
-def _fit(x: Floats, y: Floats, freedom: int) -> tuple[Floats, Floats]:
-    """Least squares: slopes and their standard errors."""
+def _fit(x: Floats, y: Floats, freedom: int) -> tuple[Floats, Floats, float]:
+    """Least squares: slopes, their standard errors, and so many values that are correlated are worth one that is not.
+
+    y: in the order in which it was measured."""
     inverse = np.linalg.inv(x.T @ x)
     slopes = inverse @ x.T @ y
     rest = y - x @ slopes
-    return slopes, np.sqrt(np.diag(inverse) * float(rest @ rest) / freedom)
+    squares = float(rest @ rest)
+    correlated = _correlated(rest, squares, freedom)
+    return slopes, np.sqrt(np.diag(inverse) * squares / freedom * correlated), correlated
+
+
+def _correlated(rest: Floats, squares: float, freedom: int) -> float:
+    """Return the variance inflation (1 + r) / (1 - r) of a mean of values with the autocorrelation r, from what is left
+    after a fit. That underestimates r by what the fit took away, and by about (3 + 4 r) / n (Marriott and Pope,
+    Biometrika 41, 1954)."""
+    if not squares:
+        return 1.0
+    n = len(rest)
+    seen = float(rest[1:] @ rest[:-1]) / squares
+    unbiased = seen * n / freedom + (3 + 4 * max(seen, 0)) / n
+    bound = unbiased + _BOUND * math.sqrt(max(1 - seen**2, 0) / n)
+    r = min(max(bound, 0), _MOST_CORRELATED)
+    return (1 + r) / (1 - r)

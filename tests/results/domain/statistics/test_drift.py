@@ -62,7 +62,7 @@ def test_one_configuration_is_plain_regression():
     change = drift(alone)
     expected = stats.linregress(range(9), np.log([seen.value for seen in alone]))
     assert change.change == pytest.approx(math.expm1(8 * expected.slope))
-    assert change.p == pytest.approx(expected.pvalue)
+    assert expected.pvalue < change.p  # the autocorrelation of nine values may be larger than it seems
     assert change.order_change is None
 
 
@@ -89,14 +89,14 @@ def test_a_configuration_with_zeros_is_left_out():
     assert drift([Observation("counts", 0, 0, 0.0)]).trials == 0
 
 
-def test_steady_runs_are_warned_about_once_in_a_hundred_for_each_of_both_tests():
+def test_steady_runs_are_warned_about_at_most_once_in_a_hundred_by_each_of_both_tests():
     drifts = [drift(run(seed, noise=0.03)) for seed in range(1500)]
     for p in ([each.p for each in drifts], [each.order_p for each in drifts]):
-        assert 0.003 < np.mean(np.array(p) <= 0.01) < 0.018  # four standard errors
+        assert 0 < np.mean(np.array(p) <= 0.01) < 0.01
 
 
 def test_a_drift_of_5_percent_in_noise_of_1_percent_is_warned_about():
-    assert np.mean([drift(run(seed, drift_share=0.05)).drifts for seed in range(200)]) > 0.99
+    assert np.mean([drift(run(seed, drift_share=0.05)).drifts for seed in range(200)]) > 0.85
 
 
 def labelled(observations, labels):
@@ -120,3 +120,27 @@ def test_many_values_of_a_trial_say_no_more_than_one():
 def test_steady_runs_of_labelled_values_are_warned_about_as_seldom():
     drifts = [drift(labelled(run(seed, noise=0.03), 13)) for seed in range(300)]
     assert np.mean([each.drifts or each.order_matters for each in drifts]) < 0.06
+
+
+def lasting(seed, share, *, blocks=10, configurations=8, change=0.0):
+    """A run whose noise lasts from trial to trial."""
+    random = np.random.default_rng(seed)
+    level = 0.0
+    observations: list[Observation] = []
+    for block in range(blocks):
+        for configuration in random.permutation(configurations):
+            level = share * level + math.sqrt(1 - share**2) * random.normal(0, 0.02)
+            position = len(observations)
+            log = configuration + level + change * position / (blocks * configurations - 1)
+            observations.append(Observation(f"c{configuration}", block, position, math.exp(log)))
+    return observations
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_steady_runs_are_warned_about_once_in_a_hundred_though_their_noise_lasts(share):
+    warned = [drift(lasting(seed, share)).p <= model.LEVEL for seed in range(300)]
+    assert sum(warned) <= stats.binom.ppf(0.999, 300, 0.01)
+
+
+def test_a_drift_is_noticed_where_noise_does_not_last():
+    assert np.mean([drift(lasting(seed, 0.0, change=0.06)).drifts for seed in range(50)]) > 0.9
