@@ -20,6 +20,7 @@ GROUPS = (
         "Per transaction",
         ("cpu.per_transaction", "context_switches.per", "wal.per_", "blocks.read.per", "blocks.written.per"),
     ),
+    ("Steadiness", ("steady.",)),
     ("Latency", ("latency.", "schedule.")),
     ("Statements", ("statement.",)),
     ("Connections", ("connection.",)),

@@ -15,6 +15,8 @@ from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from workers.bundle.costs import costs, total
 from workers.bundle.manifest import Manifest
+from workers.bundle.steadiness import METRICS as OF_STEADINESS
+from workers.bundle.steadiness import steadiness
 
 T = TypeVar("T")
 
@@ -50,6 +52,7 @@ METRICS = (
         0.05,
     ),
     Metric("blocks.written.per_transaction", "1", Better.LOWER, "Blocks written per transaction", _PER, 0.05),
+    *OF_STEADINESS,
 )
 
 
@@ -76,7 +79,12 @@ def add(whole: Part, manifest: Manifest, spec: TrialSpec) -> Part:
     """Return the part with all derived measurements and gaps."""
     checked = _with_exact_latencies(_without_incomplete_log(whole))
     per_transaction, gaps = costs(checked, manifest, spec)
-    derived = (*_phases(manifest, spec), *per_transaction, *_per_node(checked, spec))
+    derived = (
+        *_phases(manifest, spec),
+        *per_transaction,
+        *_per_node(checked, spec),
+        *steadiness(checked, manifest, spec),
+    )
     return replace(checked, measurements=(*checked.measurements, *derived), gaps=(*checked.gaps, *gaps))
 
 
