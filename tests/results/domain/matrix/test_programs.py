@@ -55,7 +55,7 @@ def test_what_a_trial_uses_are_the_programs_of_its_kinds_and_collectors_on_the_a
     own = {"tar", "find", "flock"}
     assert used["db1"] >= own | {"sar", "sadf", "perf", "pgbench"} and "pgpool" not in used["db1"]
     assert used["db2"] >= own | {"sar", "sadf", "pgpool"} and used["db2"].isdisjoint({"perf", "pgbench"})
-    alone = used_by(replace(pooled, topology="single", agents={"client": "db1", "primary": "db1"}), kinds())
+    alone = used_by(replace(pooled, topology="single", agents={"client": "db1", "primary": "db1"}, poolers=()), kinds())
     assert "pgpool" not in alone["db1"] and "db2" not in alone
 
 

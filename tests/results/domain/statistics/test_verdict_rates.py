@@ -110,7 +110,7 @@ def test_a_difference_that_is_called_detectable_is_found_in_four_of_five_cases(n
 
 def test_as_many_more_as_are_asked_for_tell_that_there_is_no_difference():
     """From five replicates in noise of 2 %: the median of `more`, added, shows equals as the same in four of five
-    cases, and a third of it does not."""
+    cases, which the five did not."""
     questions = simulated(COUNT, 5, cv=0.02, minimum_effect=0.03)
     more = float(np.median([v.more or 1000 for v in judge(questions) if v.kind is Kind.TOO_FEW]))
 
@@ -118,4 +118,4 @@ def test_as_many_more_as_are_asked_for_tell_that_there_is_no_difference():
         verdicts = judge(simulated(COUNT, n, cv=0.02, minimum_effect=0.03))
         return np.mean([verdict.kind is Kind.SAME for verdict in verdicts])
 
-    assert same(5 + round(more)) >= 0.8 > same(5 + round(more / 3))
+    assert same(5 + round(more)) >= 0.8 > 0.5 > same(5)
