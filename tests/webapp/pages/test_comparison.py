@@ -185,7 +185,9 @@ def test_more_blocks_go_by_the_noise_of_an_aa_run_and_say_so(db: None, member: C
     text = text_of(member, f"/compare/?run={run.pk}")
     assert f"about {point.verdict.more} more replicates would tell<" in text and message in text
     behind = text_of(member, f"/compare/cell/?run={run.pk}&{place_of(point)}")
-    assert f"About {point.verdict.more} more replicates would tell, in four of five cases." in behind and message in behind
+    assert (
+        f"About {point.verdict.more} more replicates would tell, in four of five cases." in behind and message in behind
+    )
     assert "<button" not in behind[behind.index("<main") : behind.index("</main>")]
     aa_run.delete()
     assert "from the noise of" not in text_of(member, f"/compare/?run={run.pk}")
