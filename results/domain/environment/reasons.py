@@ -131,8 +131,12 @@ class Reasoning:
         dimension = follows_from(one.node, one.kind, one.key, self.intended)
         if not dimension:
             return None
-        if (one.kind, one.key) == (LayerKind.CLIENT, "version"):
-            return Reason(Cause.NOTED, "psql and pgbench came with the installation that is compared.")
+        if (one.kind, one.key) == (LayerKind.CLIENT, "version") and dimension in BUILDS:
+            why = (
+                "psql and pgbench came with the installation that is compared, and their own speed is part of the "
+                'difference: client_programs = "newest" in the plan takes one for all.'
+            )
+            return Reason(Cause.NOTED, why)
         return Reason(Cause.INTENDED, f"Follows from {dimension}.", False, dimension)
 
     def default(self, one: Difference) -> Reason | None:

@@ -195,6 +195,7 @@ def follows_from(node: str, kind: str, key: str, intended: Collection[str]) -> s
 _BUILD_DIMENSIONS = tuple(sorted(BUILDS))
 # Keys of a layer that follow from other dimensions than the rest of it.
 _CLIENT_DIMENSIONS = {
+    "version": (*_BUILD_DIMENSIONS, "client_programs"),
     "threads_rule": ("threads", "clients"),
     "agents": ("agent.client", "agent.primary", "topology"),
 }

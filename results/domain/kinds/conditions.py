@@ -28,6 +28,7 @@ TEXTS = (
         maximum=1000,
     ),
 )
+NEWEST = "newest"
 CONDITIONS = (
     Parameter("topology", Kind.TEXT, "single", "How the servers are arranged."),
     Parameter(
@@ -43,6 +44,15 @@ CONDITIONS = (
         "",
         "Table access method; empty is the server's default.",
         pattern=r"([a-z_][a-z0-9_]*)?",
+    ),
+    Parameter(
+        "client_programs",
+        Kind.TEXT,
+        "",
+        "Whose psql and pgbench make the load. Empty: those of the installation that is measured; newest: those of the "
+        "newest PostgreSQL on the client's agent; or a version or an installation there. One for all keeps the "
+        "client's own speed out of a comparison of versions.",
+        pattern=r"([A-Za-z0-9][A-Za-z0-9 ._+-]{0,80})?",
     ),
     Parameter("duration_s", Kind.NUMBER, 60, "Length of the measured window.", 1, 7 * 86400, unit="s"),
     Parameter("warmup_s", Kind.NUMBER, 0, "The load runs this long before the clock starts.", 0, 86400, unit="s"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from results.domain.errors import PlanError, Problem
+from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.specs import RoleKind, Target, WorkloadSpec, role_of
 from results.domain.matrix.configurations import Configuration
@@ -187,14 +188,22 @@ class _Resolver:
         return folders
 
     def client_bin(self, client: str, agents: Mapping[str, str], first: str, installation: InstallationRef) -> str:
-        if agents[client] == first:
+        wanted = str(self.values["client_programs"])
+        if not wanted and agents[client] == first:
             return installation.client_bin
         candidates = [i for i in self.installed[agents[client]] if i.client_bin]
-        same = find_installation(installation.version, candidates)
-        chosen = same or max(candidates, key=lambda candidate: candidate.version_num, default=None)
-        if chosen is None:
+        newest = max(candidates, key=lambda candidate: candidate.version_num, default=None)
+        if newest is None:
             what = f"Agent {agents[client]} has no psql and pgbench."
             raise PlanError([Problem(f"agents.{client}", what, "Install PostgreSQL's client programs there.")])
+        if wanted in ("", NEWEST):
+            same = None if wanted else find_installation(installation.version, candidates)
+            return (same or newest).client_bin
+        chosen = find_installation(wanted, candidates)
+        if chosen is None:
+            known = ", ".join(candidate.name for candidate in candidates)
+            what = f"Agent {agents[client]} has no client programs of PostgreSQL {wanted!r}."
+            raise PlanError([Problem("client_programs", what, f"It has those of {known}; or write {NEWEST}.")])
         return chosen.client_bin
 
     def loads(

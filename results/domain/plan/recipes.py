@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from results.domain import toml_text
 from results.domain.errors import PlanError, Problem
+from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.plan import Kinds, from_mapping
@@ -99,6 +100,8 @@ class Recipe:
             raise PlanError(problems)
         parameters = dict(self.mapping.get("parameters", {})) | {self.size.name: chosen}
         mapping = dict(self.mapping) | {"agents": dict(agents), "parameters": parameters}
+        if self.compare is Compare.INSTALLATIONS:  # versions, whose clients' own speed is not what is compared
+            mapping = {"client_programs": NEWEST} | mapping
         if name:
             mapping["name"] = name
         mapping["description"] = f"{self.description}\n\nAfter {self.source}."

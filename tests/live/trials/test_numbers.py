@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from results import ingest, models
 from results.domain.errors import IngestError
+from results.domain.matrix import InstallationRef
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.states import RunState, TrialState
 from tests.live.trials.conftest import run_next, start, value
@@ -71,6 +72,17 @@ def test_the_environment_is_stored_as_layers_once(measure: Measure) -> None:
     assert set(first.layer_uses.values_list("layer", flat=True)) == set(
         second.layer_uses.values_list("layer", flat=True)
     )
+
+
+def test_a_trial_may_be_driven_by_the_newest_client(measure: Measure, installations: list[InstallationRef]) -> None:
+    newest = max(installations, key=lambda one: one.version_num)
+    attempt = measure(installation="16", client_programs="newest")
+    client = attempt.layer_uses.get(layer__kind="client").layer.content
+    build = attempt.layer_uses.get(layer__kind="build").layer.content
+    assert (client["version"], client["bin"]) == (newest.version, newest.client_bin)
+    assert build["version"].startswith("16")
+    run = [one["command"] for one in attempt.commands if one["phase"] == "measure" and "/pgbench " in one["command"]]
+    assert run and all(f"{newest.client_bin}/pgbench " in command for command in run)
 
 
 def test_of_its_agents_programs_a_trial_keeps_those_that_it_used(measure: Measure) -> None:

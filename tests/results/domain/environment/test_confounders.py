@@ -243,6 +243,13 @@ def test_the_data_matter_unless_they_are_varied() -> None:
     assert against(environment(), other, ["workload"]).comparable
 
 
+def test_client_programs_that_are_compared_are_meant_to_differ() -> None:
+    other = environment(client={"version": "16.14", "bin": "/opt/16.14/bin"})
+    assert of(against(environment(), other, ["client_programs"]), "version").cause == Cause.INTENDED
+    told = of(against(environment(), other, ["installation"]), "version")
+    assert told.cause == Cause.NOTED and 'client_programs = "newest"' in told.why
+
+
 def test_numbers_of_clients_bring_their_threads() -> None:
     other = environment(client={"threads_rule": 4})
     assert against(environment(), other, ["clients"]).comparable

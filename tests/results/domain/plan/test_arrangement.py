@@ -221,3 +221,29 @@ def test_a_plan_with_commands_of_its_own_needs_a_higher_right() -> None:
     assert runs_commands(plans.from_mapping(PLAN | ENDPOINTS | {"topology_parameters": parameters}, KINDS), KINDS)
     levels = [{"label": "x", "values": {"topology.after": "true"}}]
     assert runs_commands(plans.from_mapping(PLAN | ENDPOINTS | {"factors": {"f": levels}}, KINDS), KINDS)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "folder"), [("", "/pg/16.9"), ("newest", "/pg/18.1"), ("18", "/pg/18.1"), ("16.9", "/pg/16.9")]
+)
+def test_a_plan_may_take_the_same_psql_and_pgbench_for_every_installation(wanted: str, folder: str) -> None:
+    spec = resolved(client_programs=wanted)
+    assert (spec.client_bin, spec.installation.version) == (folder, "16.9")
+    far = resolved(client_programs=wanted, agents={"primary": "db1", "client": "load1", "client2": "load2"})
+    assert (far.client_bin, far.client_bin_of("client2")) == (folder, folder)
+
+
+def test_client_programs_that_the_agent_does_not_have_are_named_with_those_that_it_has() -> None:
+    [problem] = problems(client_programs="17")
+    assert problem.field == "client_programs"
+    assert "Agent db1 has no client programs of PostgreSQL '17'" in problem.what
+    assert "It has those of 16.9, 18.1; or write newest." in problem.todo
+    bare = {"db1": [ref("16.9"), InstallationRef("17.2", "/pg/17", "", "17.2", 170002)]}
+    [problem] = problems(bare, client_programs="17")
+    assert "It has those of 16.9;" in problem.todo
+
+
+def test_client_programs_may_be_what_is_compared() -> None:
+    plan = plans.from_mapping(PLAN | {"factors": {"client_programs": ["16", "18"]}}, KINDS)
+    specs = resolve(plan, expand(plan), INSTALLED, KINDS)
+    assert [spec.client_bin for spec in specs] == ["/pg/16.9", "/pg/18.1"]

@@ -110,6 +110,15 @@ def test_a_choice_makes_the_plan() -> None:
     assert plan.description == "What it finds out.\n\nAnd more.\n\nAfter A report 2012, 2.2."
 
 
+def test_versions_are_compared_by_the_newest_client_unless_the_file_says_otherwise() -> None:
+    choice = {"agents": {"primary": "db1"}, "installations": ["16", "18"]}
+    assert from_mapping(made().plan(**choice), kinds()).conditions["client_programs"] == "newest"
+    own = made(client_programs="16").plan(**choice)
+    assert from_mapping(own, kinds()).conditions["client_programs"] == "16"
+    one = made(compare="one").plan(agents={"primary": "db1"}, installations=["18"])
+    assert from_mapping(one, kinds()).conditions["client_programs"] == ""
+
+
 def test_builds_become_one_factor_of_installation_and_access_method() -> None:
     builds = [Build("16", "heap"), Build("zheap 12beta1", "zheap")]
     plan = from_mapping(made(compare="builds").plan(agents={"primary": "db1"}, builds=builds, name="Mine"), kinds())
