@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from django.utils import timezone
 from rich.console import Console
@@ -11,10 +12,15 @@ from rich.table import Table
 
 from results import warehouse
 from results.domain.states import ENDED_RUNS
+from results.domain.statistics.verdict import Verdict
 from results.domain.units import format_number, format_quantity
+from results.queries.comparison.compare import Comparison, compare
 from results.queries.runs.runs import Cell, ConfigurationRow, RunDetail, run_detail
+from results.queries.shared.selection import Selection
+from webapp.compare.words import rule
 
 POLL_S = 0.5
+INSTALLATION = "installation"
 
 
 def follow(run_id: int, console: Console) -> RunDetail:
@@ -57,27 +63,52 @@ def _report_ended(detail: RunDetail, reported: set[int], console: Console) -> No
 
 
 def table(detail: RunDetail) -> Table:
-    """Return a table of the configurations, with ratios to the first installation where that is a factor."""
+    """Return a table of the configurations; where installations are a factor, with the ratio and the verdict that the
+    comparison gives them."""
     names = [factor["name"] for factor in detail.factors]
-    has_ratio = "installation" in names
+    comparison = _comparison(detail, names)
+    verdicts = _verdicts(comparison) if comparison else {}
     result = Table(title=f"{detail.run.name}: {detail.metric.label} ({detail.metric.unit})", title_justify="left")
     for name in names:
         result.add_column(name, no_wrap=True)
-    for heading in ("median", "min", "max", "n", *(["ratio"] if has_ratio else [])):
-        result.add_column(heading, justify="right")
+    for heading in ("median", "min", "max", "n", *(["ratio", "verdict"] if comparison else [])):
+        result.add_column(heading, justify="left" if heading == "verdict" else "right")
     for row in detail.configurations:
-        values = (row.median, row.minimum, row.maximum)
-        texts = [format_number(value) if value is not None else "–" for value in values]
-        ratio = [_ratio(detail, row)] if has_ratio else []
-        result.add_row(*(row.levels[name] for name in names), *texts, str(row.n), *ratio)
+        answer = _answer(verdicts.get(row.id)) if comparison else ()
+        result.add_row(*map(row.levels.__getitem__, names), *_numbers(row), *answer)
+    if comparison:
+        result.caption = f"Ratios of geometric means to {comparison.selection.baseline}. {rule(comparison)}"
+        result.caption_justify = "left"
     return result
 
 
-def _ratio(detail: RunDetail, row: ConfigurationRow) -> str:
-    """Return the ratio to the same configuration on the factor's first installation."""
-    first = next(factor["levels"][0] for factor in detail.factors if factor["name"] == "installation")
-    base_levels = dict(row.levels) | {"installation": first}
-    base = next((other for other in detail.configurations if other.levels == base_levels), None)
-    if base is None or base.median is None or row.median is None or not base.median:
-        return "–"
-    return f"{row.median / base.median:.3f}"
+def _comparison(detail: RunDetail, names: Sequence[str]) -> Comparison | None:
+    """Return the comparison of installations, a cell for each configuration; None where nothing was measured, or
+    installations are no factor."""
+    if INSTALLATION not in names or not any(row.n for row in detail.configurations):
+        return None
+    others = [name for name in names if name != INSTALLATION]
+    return compare(
+        Selection((detail.run.id,), x=",".join(others) or "workload", series=INSTALLATION, metric=detail.metric.name)
+    )
+
+
+def _verdicts(comparison: Comparison) -> dict[int, Verdict]:
+    """Return the verdict of each configuration that is compared with another."""
+    return {
+        replicate.configuration_id: point.verdict
+        for point in comparison.points
+        if point.verdict
+        for replicate in point.values
+    }
+
+
+def _numbers(row: ConfigurationRow) -> list[str]:
+    values = (row.median, row.minimum, row.maximum)
+    return [*(format_number(value) if value is not None else "–" for value in values), str(row.n)]
+
+
+def _answer(verdict: Verdict | None) -> tuple[str, str]:
+    if verdict is None:
+        return "", ""
+    return (f"×{verdict.ratio:.3f}" if verdict.ratio is not None else "–"), verdict.words

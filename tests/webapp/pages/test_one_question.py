@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from results import models
 from results.queries.presets.versions import versions
+from results.queries.runs.runs import run_detail
+from results.runs import close_finished
 from tests import factories
 from tests.page_text import page_text
 from webapp import citations, urlstate
+from webapp.management import terminal
 
 pytestmark = pytest.mark.django_db
 Answer = dict[tuple[str, str], tuple[str, float]]  # (x, series) → (verdict, ratio)
@@ -123,3 +127,29 @@ def test_an_unknown_parameter_is_an_error_that_names_the_right_one(
     answer = client.get(path.format(run=run.pk))
     assert answer.status_code == 400
     assert f"Did you mean {right}" in page_text(answer)
+
+
+def test_the_terminal_gives_the_ratios_and_verdicts_of_the_comparison(run: models.Run, client: Client) -> None:
+    close_finished(run.pk)
+    said, whole = of_json(client, f"run={run.pk}&x=clients,script&series=installation")
+    table = terminal.table(run_detail(run.pk, timezone.now()))
+    columns = {str(column.header): list(column.cells) for column in table.columns}
+    rows = zip(columns["installation"], columns["clients"], columns["script"], strict=True)
+    answers = dict(zip(rows, zip(columns["ratio"], columns["verdict"], strict=True), strict=True))
+    assert len(answers) == 8 and len(said) == 4
+    for (x, _), (kind, ratio) in said.items():
+        clients, script = x.split(" · ")
+        word = "undecided" if kind == "too-few" else kind
+        assert answers["18", clients, script] == (f"×{ratio:.3f}", word)
+        assert answers["16", clients, script] == ("", "")
+    assert f"rule {whole['rule']}, margin ±2 %, corrected for the 4 comparisons" in str(table.caption)
+
+
+def test_the_terminal_shows_a_run_without_a_finished_trial_and_one_of_a_single_installation(db: None) -> None:
+    failed = factories.run()
+    for trial in failed.trials.all():
+        factories.fail(trial)
+    alone = factories.finished_run(factors={"clients": [1]}, installation="16")
+    for one in (failed, alone):
+        headings = [str(column.header) for column in terminal.table(run_detail(one.pk, timezone.now())).columns]
+        assert "median" in headings and "ratio" not in headings
