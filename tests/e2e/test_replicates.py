@@ -12,7 +12,7 @@ from tests.e2e.conftest import Watched
 
 @pytest.fixture
 def undecided(agent: models.Agent) -> models.Run:
-    run = factories.run(replicates=3)
+    run = factories.run(replicates=3, seed=1)
     factories.finish_noisily(run, 0.06)
     return run
 
