@@ -16,6 +16,7 @@ def main() -> int:
     django.setup()
     from bench import (
         aa,
+        aa_runs,
         cascade,
         cascade_load,
         changepoint,
@@ -47,6 +48,7 @@ def main() -> int:
         "tpcc_load": tpcc_load,
         "verdicts": verdicts,
         "aa": aa,
+        "aa_runs": aa_runs,
         "cascade": cascade,
         "cascade_load": cascade_load,
         "changepoint": changepoint,
