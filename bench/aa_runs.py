@@ -65,15 +65,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
 
 def report(run_ids: list[int], console: Console) -> list[Figure]:
     """Return the figures of runs of one plan that have ended, and print how far they lie apart."""
-    whole = compare(Selection(tuple(run_ids), x="clients", series="run", metric="tps"))
-    table = Table("clients", "sd of single values", "sd of runs' means", "of which levels of runs", title="tps, %")
-    for x in whole.xs:
-        logs = [np.log([one.value for one in point.values]) for point in whole.points if point.x == x]
-        within = float(np.mean([values.var(ddof=1) for values in logs]))
-        between = float(np.var([values.mean() for values in logs], ddof=1))
-        levels = max(between - within * float(np.mean([1 / len(values) for values in logs])), 0)
-        table.add_row(x, *(f"{100 * variance**0.5:.1f}" for variance in (within, between, levels)))
-    console.print(table)
+    console.print(_spreads(run_ids))
     alone: list[Verdict] = []
     known: list[Verdict] = []
     for pair in combinations(run_ids, 2):
@@ -86,6 +78,19 @@ def report(run_ids: list[int], console: Console) -> list[Figure]:
         f"{counts[1]} with the spread of {max(verdict.runs for verdict in known)} other runs"
     )
     return [Figure("equal runs called different, with other runs", "", LEVEL, (counts[1] / len(known),))]
+
+
+def _spreads(run_ids: list[int]) -> Table:
+    """Return a table of how far single values and runs lie apart."""
+    whole = compare(Selection(tuple(run_ids), x="clients", series="run", metric="tps"))
+    table = Table("clients", "sd of single values", "sd of runs' means", "of which levels of runs", title="tps, %")
+    for x in whole.xs:
+        logs = [np.log([one.value for one in point.values]) for point in whole.points if point.x == x]
+        within = float(np.mean([values.var(ddof=1) for values in logs]))
+        between = float(np.var([values.mean() for values in logs], ddof=1))
+        levels = max(between - within * float(np.mean([1 / len(values) for values in logs])), 0)
+        table.add_row(x, *(f"{100 * variance**0.5:.1f}" for variance in (within, between, levels)))
+    return table
 
 
 def _alone(points: Sequence[Point], margin: float) -> list[Question]:
