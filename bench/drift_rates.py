@@ -17,7 +17,7 @@ NOISE = 0.02
 CHANGE = 0.06
 SIZES = ((4, 5), (8, 5), (8, 10), (24, 3))  # configurations, blocks
 LASTING = (0.0, 0.3, 0.5, 0.7, 0.9)  # autocorrelation from trial to trial
-CLAIM = 0.02
+CLAIM = 0.0125
 
 
 @cache

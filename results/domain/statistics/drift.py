@@ -21,6 +21,7 @@ LEVEL = 0.01  # of steady runs this share is warned about
 SMALLEST = 0.01  # a smaller change over the run is not worth a warning
 FREEDOM = 3  # with fewer degrees of freedom no change is given
 _BOUND = 1.5  # standard errors by which the autocorrelation may be larger than it seems; by simulation
+_SKEWNESS = 5  # how much further a high autocorrelation may be above its estimate; by simulation
 _MOST_CORRELATED = 0.97
 
 Floats = NDArray[np.float64]
@@ -132,6 +133,7 @@ def _correlated(rest: Floats, squares: float, freedom: int) -> float:
     n = len(rest)
     seen = float(rest[1:] @ rest[:-1]) / squares
     unbiased = seen * n / freedom + (3 + 4 * max(seen, 0)) / n
-    bound = unbiased + _BOUND * math.sqrt(max(1 - seen**2, 0) / n)
+    beyond = _BOUND * math.sqrt(max(1 - seen**2, 0)) + _SKEWNESS * max(seen, 0) ** 2
+    bound = unbiased + beyond / math.sqrt(n)
     r = min(max(bound, 0), _MOST_CORRELATED)
     return (1 + r) / (1 - r)
