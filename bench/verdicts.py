@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from bench import drift_rates, verdict_families, verdict_looks, verdict_runs
+from bench import drift_rates, verdict_earlier, verdict_families, verdict_looks, verdict_runs
 from bench.figures import Figure
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.verdict import Kind, Question, Sample, judge
@@ -120,6 +120,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     console.print(_conditions())
     console.print(f"One of {TOGETHER} cells differs by 5 %, noise 2 %: {_one_of_many()}")
     console.print(verdict_families.table())
+    console.print(verdict_earlier.table())
     console.print(verdict_runs.table())
     console.print(verdict_runs.alarms_table())
     console.print(*verdict_looks.tables())
@@ -133,6 +134,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         Figure("95 % interval covers, n = 5", "", 0.93, (coverage(5),), at_least=True),
         Figure("95 % interval covers, n = 10", "", 0.93, (coverage(10),), at_least=True),
         *verdict_families.figures(),
+        *verdict_earlier.figures(),
         *verdict_runs.figures(),
         *verdict_looks.figures(),
         *drift_rates.figures(),

@@ -1,16 +1,17 @@
-"""How much single values vary, with help from the other configurations that were measured beside them. Pure.
+"""How much single values vary, with help from the configurations measured beside them and from earlier runs. Pure.
 
 Three replicates say little of their own spread. What all configurations of a run have in common says more: a block
 that was slow for all of them, and how widely variances differ at all (Smyth, Stat. Appl. Genet. Mol. Biol. 3:1, 2004,
 here with an upper bound for how widely they may differ). A variance is what configurations have in common or what its
 own values say, whichever is larger: where some configurations start in one of two modes, or are noisier than others,
-three that agree by chance would fool. Formulae: docs/method.md.
+three that agree by chance would fool. Earlier runs of the same configuration say more than its neighbours, but only of
+a run that is as noisy as they were: whether it is, all its configurations say together. Formulae: docs/method.md.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ from results.domain.statistics.difference import RESOLUTION, Sample
 FEWEST_OF_A_SIDE = 4  # samples from which a side has a prior of its own
 FEWEST = 3  # samples from which there is a prior at all
 BOUND = 0.2  # chance that variances differ more widely than the prior allows for
+LIKE_EARLIER = (0.05, 0.8)  # quantiles of F between which a run is as noisy as earlier ones
+FEWEST_LIKE_EARLIER = 8  # degrees of freedom of a run with which a noisier one is noticed, by simulation
 _EQUAL = 1e6  # degrees of freedom of a prior of variances that do not differ
 
 Floats = NDArray[np.float64]
@@ -33,25 +36,34 @@ class Variances:
     """Of single values, on natural logarithms: one element a sample, NaN where it cannot be had.
 
     freedom: degrees of freedom of each.
-    most: degrees of freedom that all samples of its prior have together, the most that any two of them can have."""
+    most: degrees of freedom that all samples of its prior have together, the most that any two of them can have.
+    earlier: whether it is what earlier runs say of the sample, or its own where that is larger."""
 
     variance: Floats
     freedom: Floats
     most: Floats
+    earlier: NDArray[np.bool_]
 
 
 def borrowed_variances(samples: Sequence[Sample], sides: Sequence[Hashable]) -> Variances:
     """Return the variance of each sample. Those with a value that is not above zero have none.
 
     sides: of each sample what it is a sample of: a side that is noisier than the others borrows from itself."""
-    own, freedom = _own_variances(samples)
+    own, freedom = own_variances(samples)
     variance, total, most = own.copy(), freedom.copy(), np.full(len(samples), np.inf)
     for members in _priors(samples, sides, freedom):
         prior, prior_freedom, bound = _prior(own[members], freedom[members])
         variance[members] = np.maximum(prior, own[members])
         total[members] = np.minimum(prior_freedom + freedom[members], np.maximum(bound, freedom[members]))
         most[members] = bound
-    return Variances(variance, total, most)
+    of_earlier_runs = np.zeros(len(samples), dtype=bool)
+    for members in _as_noisy_as_earlier(samples, own, freedom):
+        earlier, earlier_freedom = _earlier([samples[index] for index in members])
+        variance[members] = np.maximum(earlier, own[members])
+        total[members] = earlier_freedom + freedom[members]
+        most[members] = np.inf
+        of_earlier_runs[members] = True
+    return Variances(variance, total, most, of_earlier_runs)
 
 
 def _priors(samples: Sequence[Sample], sides: Sequence[Hashable], freedom: Floats) -> list[Ints]:
@@ -67,6 +79,27 @@ def _priors(samples: Sequence[Sample], sides: Sequence[Hashable], freedom: Float
         else:
             priors.append([index for several in by_side.values() for index in several])
     return [np.array(members, dtype=np.intp) for members in priors if len(members) >= FEWEST]
+
+
+def _as_noisy_as_earlier(samples: Sequence[Sample], own: Floats, freedom: Floats) -> Iterator[Ints]:
+    """Give the samples of each part that have earlier runs, where all of them together vary as much as there."""
+    by_part: dict[Hashable, list[int]] = defaultdict(list)
+    for index, sample in enumerate(samples):
+        if freedom[index] > 0 and sample.earlier_noise is not None:
+            by_part[sample.part].append(index)
+    for part in by_part.values():
+        members = np.array(part, dtype=np.intp)
+        earlier, earlier_freedom = _earlier([samples[index] for index in part])
+        ratios = own[members] / earlier * (1 - 2 / earlier_freedom)  # whose mean is 1 where they are equally noisy
+        together = float(freedom[members].sum())
+        low, high = stats.f.ppf(LIKE_EARLIER, together, earlier_freedom.sum())
+        if together >= FEWEST_LIKE_EARLIER and low <= np.average(ratios, weights=freedom[members]) <= high:
+            yield members
+
+
+def _earlier(samples: Sequence[Sample]) -> tuple[Floats, Floats]:
+    variance, freedom = zip(*(sample.earlier_noise or (np.nan, np.nan) for sample in samples), strict=True)
+    return np.maximum(variance, RESOLUTION**2), np.array(freedom, dtype=float)
 
 
 def _prior(variances: Floats, freedom: Floats) -> tuple[float, float, float]:
@@ -100,8 +133,9 @@ def _inverse_trigamma(value: float) -> float:
     return y
 
 
-def _own_variances(samples: Sequence[Sample]) -> tuple[Floats, Floats]:
-    """Return the variance of each sample and its degrees of freedom, 0 where there are none."""
+def own_variances(samples: Sequence[Sample]) -> tuple[Floats, Floats]:
+    """Return the variance of each sample by its own values, without what blocks add to all samples of a run and part
+    alike, and its degrees of freedom, 0 where there are none."""
     squares, freedom = np.zeros(len(samples)), np.zeros(len(samples))
     for members, blocks, logarithms in _measured_together(samples):
         indexes, member_of = np.unique(members, return_inverse=True)

@@ -32,6 +32,13 @@ class RunMean(NamedTuple):
     n: int
 
 
+class Noise(NamedTuple):
+    """Variance of single values, on natural logarithms, and its degrees of freedom."""
+
+    variance: float
+    freedom: float
+
+
 @dataclass(frozen=True)
 class Sample:
     """Replicates of one configuration.
@@ -40,12 +47,14 @@ class Sample:
         pair.
     part: of what was measured: metric, node, label. Samples of several parts come from the same trials, and say nothing
         of one another's noise.
-    other_runs: what other runs of the same configuration measured: how far the levels of runs lie apart."""
+    other_runs: what other runs of the same configuration measured: how far the levels of runs lie apart.
+    earlier_noise: how much single values varied in earlier runs of the same configuration, if there are any."""
 
     values: tuple[float, ...]
     keys: tuple[tuple[int, int], ...]
     part: tuple[str, ...] = ()
     other_runs: tuple[RunMean, ...] = ()
+    earlier_noise: Noise | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,7 @@ class Differences:
     least_error: Floats  # standard error that the resolution of single values leaves
     across_runs: Bools  # whether the sides were measured in different runs
     runs: Ints  # whose levels are part of the error, 0 where they are not
+    earlier: Bools  # whether the error is that of earlier runs
 
 
 def differences(sides: Sequence[tuple[Sample, Sample]]) -> Differences:
@@ -99,6 +109,7 @@ def _differences(base: _Side, other: _Side, pairs: Ints, across_runs: Bools) -> 
         least_error=np.sqrt(base.floor**2 / base.n + other.floor**2 / other.n),
         across_runs=across_runs,
         runs=np.zeros(len(pairs), dtype=np.intp),
+        earlier=np.zeros(len(pairs), dtype=bool),
     )
 
 

@@ -93,6 +93,7 @@ class Verdict:
     across_runs: the two sides were measured in different runs, whose own levels are part of the difference.
     runs: of the same configurations, from which is known how far such levels lie apart; 0 for too few of them: then the
         difference is known of these runs only, since replicates within a run say nothing of its level.
+    earlier: earlier runs of both configurations say how much single values vary.
     looks: how often replicates were added after a look.
     level: adjusted p up to which it is a difference: 5 %, after looks less.
     next_level: what that is once replicates are added."""
@@ -112,6 +113,7 @@ class Verdict:
     rule: int = RULE
     across_runs: bool = False
     runs: int = 0
+    earlier: bool = False
     looks: int = 0
     level: float = FIRST
     next_level: float = FIRST
@@ -179,7 +181,9 @@ def _verdicts(
     undecided = np.array([kind is Kind.TOO_FEW for kind in kinds], dtype=bool)
     next_level = _next_level(looks, used, undecided)
     more = _optional(_more(difference, undecided, margin, reach, next_level, int((tested & comparable)[:family].sum())))
-    pairs, across_runs, runs = (one.tolist() for one in (difference.pairs, difference.across_runs, difference.runs))
+    pairs, across_runs, runs, earlier = (
+        one.tolist() for one in (difference.pairs, difference.across_runs, difference.runs, difference.earlier)
+    )
     return tuple(
         Verdict(
             kind=kinds[index],
@@ -196,6 +200,7 @@ def _verdicts(
             margin=question.minimum_effect,
             across_runs=across_runs[index],
             runs=runs[index],
+            earlier=earlier[index],
             looks=len(looks[index]),
             level=float(level[index]),
             next_level=float(next_level[index]),
@@ -267,6 +272,7 @@ def _borrowed(
         error=np.where(usable, error, difference.error),
         freedom=np.where(usable, np.minimum(freedom, most.max(axis=1)), difference.freedom),
         spread=np.where(usable, np.sqrt(variance.mean(axis=1)), difference.spread),
+        earlier=usable & np.append(variances.earlier, False)[at].all(axis=1),
     )
 
 
@@ -300,6 +306,7 @@ def _combined(difference: Differences, counts: Sequence[int]) -> Differences:
         least_error=np.sqrt(total(difference.least_error**2)) / number,
         across_runs=total(difference.across_runs) > 0,
         runs=np.zeros(len(counts), dtype=np.intp),
+        earlier=total(difference.earlier) == number,
     )
 
 

@@ -1,13 +1,15 @@
 """What configurations of a run say of one another's noise. Rates are simulated with known truth."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import special, stats
 
 from results.domain.measurement.metrics import Better
-from results.domain.statistics.borrowing import borrowed_variances
+from results.domain.statistics.borrowing import borrowed_variances, own_variances
+from results.domain.statistics.difference import Noise
 from results.domain.statistics.verdict import Kind, Question, Sample, judge
 from tests.results.domain.statistics.questions import question, sample
 
@@ -177,6 +179,70 @@ def test_three_configurations_are_too_few_for_a_side_and_two_for_any():
     assert borrowed_variances(few, ["a", "b"]).freedom.sum() == pytest.approx(2)
     more = samples_of(random.normal(0, 0.02, (4, 3)))
     assert borrowed_variances(more, ["a", "a", "b", "b"]).freedom.sum() > 6
+
+
+EARLIER = 6
+
+
+def with_earlier_runs(families, earlier, noise, *, seed=2):
+    """Return the families, each sample with what so many earlier runs say, of (random, shape) → their logarithms."""
+    random = np.random.default_rng(seed)
+    told = []
+    for family in families:
+        cells, n = len(family), len(family[0].base.values)
+        runs = [samples_of(noise(random, (2, cells, n)).reshape(-1, n)) for _ in range(earlier)]
+        variances = np.mean([own_variances(samples)[0] for samples in runs], axis=0)
+        freedom = sum(own_variances(samples)[1] for samples in runs)
+        of = [Noise(*one) for one in zip(variances, freedom, strict=True)]
+        told.append(
+            [
+                replace(q, base=replace(q.base, earlier_noise=a), other=replace(q.other, earlier_noise=b))
+                for q, a, b in zip(family, of[:cells], of[cells:], strict=True)
+            ]
+        )
+    return told
+
+
+def test_earlier_runs_find_more():
+    families = pages(3, equal, effect=0.05)
+    assert found(with_earlier_runs(families, EARLIER, equal)) >= found(families) + 0.03
+    unequal_in_all = pages(3, noisy_side, effect=0.15)
+    assert found(with_earlier_runs(unequal_in_all, EARLIER, noisy_side)) > found(unequal_in_all)
+
+
+@pytest.mark.parametrize("factor", [1, 1.5, 2, 3])
+@pytest.mark.parametrize("cells", [1, 3, CELLS])
+def test_a_run_that_is_noisier_than_earlier_ones_finds_nothing_false_by_their_noise(cells, factor):
+    families = pages(3, lambda random, shape: factor * equal(random, shape), cells=cells)
+    assert alone(with_earlier_runs(families, EARLIER, equal)) <= at_most(0.055, PAGES * cells)
+
+
+def test_earlier_runs_are_left_aside_where_a_run_is_noisier_or_has_too_few_values_to_show_it():
+    random = np.random.default_rng(5)
+    table = 0.02 * random.normal(0, 1, (8, 3))
+    known = Noise(0.02**2, 12.0)
+
+    def earlier(table):
+        samples = [replace(sample, earlier_noise=known) for sample in samples_of(table)]
+        return borrowed_variances(samples, [""] * len(table))
+
+    assert earlier(table).earlier.all()
+    assert (earlier(table).freedom > 12).all()
+    assert not earlier(4 * table).earlier.any()
+    assert not earlier(table / 20).earlier.any()
+    assert not earlier(table[:2]).earlier.any()
+    assert earlier(4 * table).variance.tolist() == borrowed_variances(samples_of(4 * table), [""] * 8).variance.tolist()
+
+
+def test_a_configuration_that_is_noisier_than_before_keeps_its_own_noise():
+    random = np.random.default_rng(6)
+    table = 0.02 * random.normal(0, 1, (16, 3))
+    table[0] = 0.06, -0.06, 0.0
+    samples = [replace(sample, earlier_noise=Noise(0.02**2, 12.0)) for sample in samples_of(table)]
+    variances = borrowed_variances(samples, [""] * 16)
+    assert variances.earlier.all()
+    assert variances.variance[0] > 0.04**2
+    assert np.median(variances.variance[1:]) == pytest.approx(0.02**2)
 
 
 def test_values_that_are_not_above_zero_have_no_variance():
