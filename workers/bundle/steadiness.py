@@ -18,6 +18,7 @@ from workers.bundle.manifest import Manifest
 from workers.postgres.configuration import PREFERRED
 
 FEWEST_SECONDS = 10  # of which anything is said
+FEWEST_AT_START = 3  # seconds
 _RATE = "tps"
 _LOG = "pg_stat"  # the collector that reads the servers' log
 _SECONDS = "Of transactions per second, second by second of the measured window, at least ten of them."
@@ -40,6 +41,14 @@ METRICS = (
         Better.NEITHER,
         "Trend within the window",
         f"From its beginning to its end by least squares, in percent of the mean. {_SECONDS}",
+        0.1,
+    ),
+    Metric(
+        "steady.start",
+        "%",
+        Better.NEITHER,
+        "Start of the window",
+        f"Its first tenth, at least three seconds, against the rest: low while caches still fill. {_SECONDS}",
         0.1,
     ),
     Metric(
@@ -91,6 +100,9 @@ def _of_seconds(series: Series, end_s: float, node: str) -> Iterator[Measurement
     yield Measurement("steady.variation", 100 * float(values.std(ddof=1)) / mean, node)
     slope = float(np.polyfit(times, values, 1)[0])
     yield Measurement("steady.trend", 100 * slope * end_s / mean, node)
+    first = max(FEWEST_AT_START, len(values) // 10)
+    if (rest := float(values[first:].mean())) > 0:
+        yield Measurement("steady.start", 100 * (float(values[:first].mean()) / rest - 1), node)
     if (correlation := _autocorrelation(values)) is not None:
         yield Measurement("steady.autocorrelation", correlation, node)
 

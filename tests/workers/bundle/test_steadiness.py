@@ -58,7 +58,14 @@ def test_a_rate_that_swings_from_second_to_second_has_no_trend() -> None:
 
 
 def test_a_rate_that_is_always_the_same_varies_by_nothing() -> None:
-    assert of_seconds([100.0] * SECONDS) == pytest.approx({"steady.variation": 0, "steady.trend": 0})
+    still = {"steady.variation": 0, "steady.trend": 0, "steady.start": 0}
+    assert of_seconds([100.0] * SECONDS) == pytest.approx(still)
+
+
+def test_a_window_that_begins_slowly_says_by_how_much() -> None:
+    assert of_seconds([80.0] * 3 + [100.0] * (SECONDS - 3))["steady.start"] == pytest.approx(-20)
+    minute = Part(series=(rates([110.0] * 6 + [100.0] * 54),))
+    assert of(minute, replace(MANIFEST, window=(1000, 1060)))["steady.start", ""] == pytest.approx(10)
 
 
 def test_seconds_before_and_after_the_window_and_gaps_do_not_count() -> None:

@@ -67,6 +67,12 @@ def test_differences_are_those_of_the_views(version: str) -> None:
     assert stored_values["buffers.hit_ratio", ""] == pytest.approx(100 * hit / (hit + read))
 
 
+def test_the_age_of_the_server_is_that_at_the_snapshot_before_the_window() -> None:
+    before = json.loads(files_of("16")["before.json"])
+    values = {one.metric: one.value for one in recorded("16").measurements}
+    assert values["steady.server_age"] == before["at"] - before["postmaster_started"] > 0
+
+
 def test_sizes_are_told_by_table_and_in_total() -> None:
     stored_values = values(recorded("18"))
     tables = [value for (metric, label), value in stored_values.items() if metric == "size.table" and label]

@@ -40,8 +40,9 @@ def _differences(reading: Reading) -> tuple[tuple[Measurement, ...], tuple[Gap, 
     before, after = (read_snapshot(reading.files[name], name) for name in ("before.json", "after.json"))
     if reason := why_not_comparable(before, after):
         return (), (Gap("pg_stat", reading.node, reason),)
+    age = Measurement("steady.server_age", before.at_s - before.postmaster_started, reading.node)
     measurements = tuple(differences(before, after, reading.node))
-    return (*measurements, *_own_wal(before.wal_bytes, after.wal_bytes, reading)), ()
+    return (age, *measurements, *_own_wal(before.wal_bytes, after.wal_bytes, reading)), ()
 
 
 def _own_wal(before: float, after: float, reading: Reading) -> Iterator[Measurement]:

@@ -57,6 +57,14 @@ METRICS = (
         f"{_OVER} pg_stat_database.",
     ),
     Metric("temp.bytes", "B", Better.LOWER, "Temporary files", f"{_OVER} pg_stat_database.", 0.05),
+    Metric(
+        "steady.server_age",
+        "s",
+        Better.NEITHER,
+        "Time since the server's start",
+        "When the window began. Replicates measured after one start share whatever mode the server started in.",
+        0.1,
+    ),
     Metric("deadlocks", "1", Better.LOWER, "Deadlocks", f"{_OVER} pg_stat_database."),
     Metric(
         "waits",
