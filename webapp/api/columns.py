@@ -34,6 +34,7 @@ MORE = (
     "margin",
     "across_runs",
     "runs",
+    "earlier",
     "looks",
     "level",
     "mixed",
@@ -119,7 +120,7 @@ def _short_of_verdict(name: str) -> Callable[[Point], Number]:
 
 _COLUMNS: Mapping[str, Callable[[Point], Any]] = {
     **{name: _short_of_verdict(name) for name in ("low", "high", "detectable", "p", "adjusted", "margin", "level")},
-    **{name: _of_verdict(name) for name in ("more", "pairs", "across_runs", "runs", "looks")},
+    **{name: _of_verdict(name) for name in ("more", "pairs", "across_runs", "runs", "earlier", "looks")},
     "verdict_ratio": _short_of_verdict("ratio"),
     "verdict": lambda point: _INDEX[point.verdict.kind] if point.verdict else 0,
     "value": lambda point: short(point.value),

@@ -115,6 +115,11 @@ class PointColumnsSerializer(serializers.Serializer[Any]):
         required=False,
     )
     runs = _whole("So many runs say how far runs lie apart, which is part of the interval; 0 for none.", required=False)
+    earlier = _column(
+        serializers.BooleanField(allow_null=True),
+        "Earlier runs of both configurations say how much single values vary.",
+        required=False,
+    )
     looks = _whole("How often replicates were added after a look.", required=False)
     level = _number("Adjusted p up to which it is a difference: 0.05, less after looks.", required=False)
     more = _whole("How many more replicates a side would tell in four of five cases.", required=False)

@@ -231,6 +231,8 @@ def rule(comparison: Comparison) -> str:
     cells = f"corrected for the {family} comparisons of these runs" if family > 1 else "one comparison"
     runs = sorted({verdict.runs for verdict in verdicts if verdict.runs})
     levels = f", with the spread of {' to '.join(map(str, runs[:: max(len(runs) - 1, 1)]))} runs" if runs else ""
+    if any(verdict.earlier for verdict in verdicts):
+        levels += f", with the noise of {len(comparison.earlier_runs)} earlier runs"
     level = min(verdict.level for verdict in verdicts)
     looked = any(verdict.looks for verdict in verdicts)
     looks = f" Replicates were added after looks: a difference takes an adjusted p of {level:.2g}." if looked else ""

@@ -145,7 +145,8 @@ class Comparison:
     family: comparisons of configurations that the verdicts are corrected for together.
     lost: attempts of the reference that is the baseline which are deleted, count no more, or were read again without
         the metric that it was saved with.
-    other_runs: which say how far the levels of runs lie apart, where cells of different runs are compared."""
+    other_runs: which say how far the levels of runs lie apart, where cells of different runs are compared.
+    earlier_runs: of the same plans, which measured the same configurations and say how much single values vary."""
 
     selection: Selection
     first: Selection
@@ -167,6 +168,7 @@ class Comparison:
     lost: tuple[int, ...] = ()
     family: int = 0
     other_runs: tuple[int, ...] = ()
+    earlier_runs: tuple[int, ...] = ()
 
     @property
     def outliers(self) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ from results.queries.comparison.family import UnitPair, unit_pairs
 from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.judging import judged
 from results.queries.comparison.label_order import label_order
-from results.queries.comparison.other_runs import samples_with_other_runs
+from results.queries.comparison.other_runs import other_runs
 from results.queries.comparison.references import ReferenceRow, reference
 from results.queries.comparison.replicates import OWN, Cells, cells_of
 from results.queries.comparison.summaries import summaries
@@ -63,7 +63,8 @@ def compare(selection: Selection, known: Freshness | None = None, *, mixtures: b
     """Return the answer to a selection. Five queries whatever the number of trials, one less where `freshness` of the
     runs is known already and where nothing has a baseline, three more for a reference as the baseline. Raises
     TeitenError that names an unknown x, series, metric, filter or baseline, or several nodes or labels in one cell.
-    Two queries more where what is compared was measured in different runs, and there are others of the same plans.
+    Two queries more where other runs of the same plans say something: earlier ones, or any where what is compared was
+    measured in different runs.
 
     mixtures: cells may hold several configurations; else what would be mixed is filtered by its first level."""
     known = known or freshness(selection.runs)
@@ -88,13 +89,10 @@ def compare(selection: Selection, known: Freshness | None = None, *, mixtures: b
     bases = matched(wanted)
     baseline = _baseline_of_reference(chosen, line) if line else baseline_of(chosen, cells.units, bases)
     family = _family(chosen, units, saved, baseline, parts)
-    samples = samples_with_other_runs(
-        family,
-        (*units, *saved),
-        known.others,
-        lambda beside: units_of(chosen, metric, beside, parts, computed),
+    others = other_runs(
+        family, (*units, *saved), known, lambda beside: units_of(chosen, metric, beside, parts, computed)
     )
-    answers = judged(chosen, family, baseline, cells, bases, metric, parts, samples)
+    answers = judged(chosen, family, baseline, cells, bases, metric, parts, others.samples)
     points = _points(cells, bases, answers.verdicts, chosen.statistic)
     filters = _of_configurations(chosen.filters)
     return Comparison(
@@ -116,7 +114,8 @@ def compare(selection: Selection, known: Freshness | None = None, *, mixtures: b
         environment=answers.environment,
         lost=line.lost if line else (),
         family=answers.family,
-        other_runs=tuple(sorted({mean.run for sample in samples.values() for mean in sample.other_runs})),
+        other_runs=others.levels,
+        earlier_runs=others.noise,
     )
 
 

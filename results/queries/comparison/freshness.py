@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from results import sql
 
 OTHERS = 10  # runs of a plan, and four times as many of all plans
+EARLIER = 6  # likewise, before those compared
 
 
 @dataclass(frozen=True)
@@ -16,11 +17,14 @@ class Freshness:
 
     state: a text that is another one as soon as a comparison of the runs could be.
     references: names of all.
-    others: the newest finished runs of the same plans beside these; they say how far the levels of runs lie apart."""
+    others: the newest finished runs of the same plans beside these; they say how far the levels of runs lie apart.
+    earlier: the last finished ones before the newest of these; they say how much single values vary. Since no later run
+        is among them, a verdict within a run stays what it was."""
 
     state: str
     references: tuple[str, ...]
     others: tuple[int, ...] = ()
+    earlier: tuple[int, ...] = ()
 
 
 NOTHING_KNOWN = Freshness("", ())
@@ -29,4 +33,5 @@ NOTHING_KNOWN = Freshness("", ())
 def freshness(run_ids: Sequence[int], latest: int = 0) -> Freshness:
     """Of these runs and of the `latest` newest, which a page offers besides. One query, that reads no trial but the
     newest of each run."""
-    return sql.rows(Freshness, sql.load(__file__), {"runs": list(run_ids), "latest": latest, "others": OTHERS})[0]
+    parameters = {"runs": list(run_ids), "latest": latest, "others": OTHERS, "earlier": EARLIER}
+    return sql.rows(Freshness, sql.load(__file__), parameters)[0]

@@ -1,9 +1,30 @@
 -- What a comparison of the runs depends on: their trials, the numbers read of them, what metrics mean, references and the
--- runs that these were measured in, and the newest other runs of the same plans. Trials of runs that are only listed besides are not counted: they become more by
--- blocks, and whatever happens to them is at a time.
-WITH others AS (
+-- runs that these were measured in, and other runs of the same plans: the newest, and the last ones before these. Trials
+-- of runs that are only listed besides are not counted: they become more by blocks, and whatever happens to them is at a
+-- time.
+WITH known AS (
+    SELECT plan_id, max(id) AS newest
+    FROM results_run
+    WHERE id = ANY(%(runs)s) AND publication_id IS NULL
+    GROUP BY plan_id
+),
+earlier AS (
     SELECT other.id
-    FROM (SELECT DISTINCT plan_id FROM results_run WHERE id = ANY(%(runs)s) AND publication_id IS NULL) AS known
+    FROM known
+    CROSS JOIN LATERAL (
+        SELECT run.id
+        FROM results_run AS run
+        WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
+            AND run.id <> ALL(%(runs)s) AND run.id < known.newest
+        ORDER BY run.id DESC
+        LIMIT %(earlier)s
+    ) AS other
+    ORDER BY other.id DESC
+    LIMIT 4 * %(earlier)s
+),
+others AS (
+    SELECT other.id
+    FROM known
     CROSS JOIN LATERAL (
         SELECT run.id
         FROM results_run AS run
@@ -29,6 +50,7 @@ SELECT
             WHERE run.id = ANY(%(runs)s)
                 OR run.id IN (SELECT id FROM results_run ORDER BY id DESC LIMIT %(latest)s)
                 OR run.id IN (SELECT id FROM others)
+                OR run.id IN (SELECT id FROM earlier)
                 OR run.id IN (
                     SELECT attempt.run_id
                     FROM results_reference AS reference
@@ -41,4 +63,5 @@ SELECT
         (SELECT string_agg(concat_ws(' ', name, snapshot_id, series), E'\n' ORDER BY name) FROM results_reference)
     ) AS state,
     array(SELECT name FROM results_reference ORDER BY name) AS references,
-    array(SELECT id FROM others ORDER BY id) AS others
+    array(SELECT id FROM others ORDER BY id) AS others,
+    array(SELECT id FROM earlier ORDER BY id) AS earlier

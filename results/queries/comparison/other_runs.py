@@ -1,57 +1,102 @@
-"""What other runs of the same plans measured of the same configurations: how far the levels of runs lie apart."""
+"""What other runs of the same plans measured of the same configurations: how far the levels of runs lie apart, and how
+much single values vary."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from itertools import chain, product
 
-from results.domain.statistics.difference import RunMean, Sample, apart
+from results.domain.statistics.borrowing import own_variances
+from results.domain.statistics.difference import Noise, RunMean, Sample, apart
 from results.domain.statistics.run_levels import run_mean
+from results.queries.comparison.cells import Replicate, sample_of
 from results.queries.comparison.family import UnitPair
+from results.queries.comparison.freshness import Freshness
 from results.queries.comparison.units import RUN, Unit
 from results.queries.shared.configurations import ConfigurationRow, configurations
 
 Same = frozenset[tuple[str, str]]  # what configurations have alike that are the same but for their run
+FEWEST_FREEDOM = 4  # degrees of freedom from which earlier runs say how much values vary
 Measured = Callable[[Sequence[ConfigurationRow]], Sequence[Unit]]
 
 
-def samples_with_other_runs(
-    family: Sequence[UnitPair], units: Sequence[Unit], others: Sequence[int], measured: Measured
-) -> dict[Unit, Sample]:
-    """Return of the configurations that are compared with those of another run their values, with what other runs
-    measured of the same. Two queries where there are any.
+@dataclass(frozen=True)
+class OtherRuns:
+    """What the verdicts of a comparison rest on besides the runs compared.
+
+    samples: of configurations that other runs measured too, their values with what those say.
+    levels: runs that say how far the levels of runs lie apart.
+    noise: earlier runs that say how much single values vary."""
+
+    samples: Mapping[Unit, Sample]
+    levels: tuple[int, ...] = ()
+    noise: tuple[int, ...] = ()
+
+
+def other_runs(family: Sequence[UnitPair], units: Sequence[Unit], known: Freshness, measured: Measured) -> OtherRuns:
+    """Return what other runs say of the configurations compared. Two queries where there are any.
 
     units: all that the runs compared measured; they are other runs of one another.
-    others: runs beside these.
     measured: what configurations measured of the metric asked for; one query."""
     compared = {row.run_id for unit in units for row in unit.rows}
-    if len(compared) < 2:
-        return {}
-    across = list(chain.from_iterable((*pair.bases, *pair.others) for pair in family if _apart(pair)))
-    if not across:
-        return {}
-    beside = [run for run in others if run not in compared]
-    known = _means((*units, *(measured(configurations(beside)) if beside else ())))
-    return {unit: replace(unit.sample, other_runs=_beside(unit, known)) for unit in across}
+    across = set(chain.from_iterable((*pair.bases, *pair.others) for pair in family if _apart(pair)))
+    levels = set(known.others) - compared if across else set[int]()
+    earlier = set(known.earlier) - compared if family else set[int]()
+    beside = measured(configurations(sorted(levels | earlier))) if levels | earlier else ()
+    means = _means((*units, *beside), levels | compared) if across else {}
+    noise = _noise(beside, earlier)
+    samples: dict[Unit, Sample] = {}
+    for unit in dict.fromkeys(chain.from_iterable((*pair.bases, *pair.others) for pair in family)):
+        others = _beside(unit, means) if unit in across else ()
+        earlier_noise = noise.get(_same(unit, unit.rows[0]))
+        if others or earlier_noise:
+            samples[unit] = replace(unit.sample, other_runs=others, earlier_noise=earlier_noise)
+    return OtherRuns(
+        samples,
+        levels=tuple(sorted({mean.run for sample in samples.values() for mean in sample.other_runs})),
+        noise=tuple(sorted(earlier)) if any(sample.earlier_noise for sample in samples.values()) else (),
+    )
 
 
 def _apart(pair: UnitPair) -> bool:
     return any(apart(base.sample, other.sample) for base, other in product(pair.bases, pair.others))
 
 
-def _means(units: Iterable[Unit]) -> dict[Same, dict[int, RunMean]]:
-    """Return of each configuration the mean of each run that measured it, without a value of zero or below."""
-    values: dict[Same, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+def _means(units: Iterable[Unit], runs: Set[int]) -> dict[Same, dict[int, RunMean]]:
+    """Return of each configuration the mean of each of these runs that measured it, without a value of zero or
+    below."""
+    means: dict[Same, dict[int, RunMean]] = defaultdict(dict)
+    for (same, _), replicates in _by_configuration(units, runs).items():
+        values: dict[int, list[float]] = defaultdict(list)
+        for replicate in replicates:
+            values[replicate.run_id].append(replicate.value)
+        means[same] |= {run: run_mean(run, own) for run, own in values.items() if min(own) > 0}
+    return means
+
+
+def _noise(units: Iterable[Unit], runs: Set[int]) -> dict[Same, Noise]:
+    """Return of each configuration how much its values varied within these runs, all together."""
+    by_configuration = _by_configuration(units, runs)
+    samples = [sample_of(replicates, part) for (_, part), replicates in by_configuration.items()]
+    variances, freedom = own_variances(samples)
+    return {
+        same: Noise(variance, free)
+        for (same, _), variance, free in zip(by_configuration, variances.tolist(), freedom.tolist(), strict=True)
+        if free > FEWEST_FREEDOM
+    }
+
+
+def _by_configuration(units: Iterable[Unit], runs: Set[int]) -> dict[tuple[Same, tuple[str, str]], list[Replicate]]:
+    """Return what these runs measured of each configuration and part."""
+    by_configuration: dict[tuple[Same, tuple[str, str]], list[Replicate]] = defaultdict(list)
     for unit in units:
         same_of = {row.id: _same(unit, row) for row in unit.rows}
         for replicate in unit.replicates:
-            values[same_of[replicate.configuration_id]][replicate.run_id].append(replicate.value)
-    return {
-        same: {run: run_mean(run, own) for run, own in by_run.items() if min(own) > 0}
-        for same, by_run in values.items()
-    }
+            if replicate.run_id in runs:
+                by_configuration[same_of[replicate.configuration_id], unit.part].append(replicate)
+    return by_configuration
 
 
 def _beside(unit: Unit, known: Mapping[Same, Mapping[int, RunMean]]) -> tuple[RunMean, ...]:

@@ -257,6 +257,55 @@ def test_other_runs_of_the_plan_say_how_far_runs_lie_apart() -> None:
     assert summary.low == pytest.approx(geometric_mean(verdict.low for verdict in verdicts))
 
 
+VERSIONS_BY_CLIENTS = {"installation": ["16", "18"], "clients": [1, 2, 4, 8]}
+
+
+def measured_again(plan: models.Plan, seed: int, effect: float = 1.03) -> models.Run:
+    """A finished run of a plan with two versions, of which 18 is so many times as fast, at a noise of 2 %."""
+    run = factories.run(stored=plan, factors=VERSIONS_BY_CLIENTS, replicates=3, seed=seed)
+    chance = random.Random(seed)
+    for trial in run.trials.select_related("configuration"):
+        level = effect if trial.configuration.dimensions["major"] == "18" else 1.0
+        factories.finish(trial, 1000 * level * (1 + chance.gauss(0, 0.02)))
+    close_finished(run.pk)
+    return run
+
+
+def test_earlier_runs_of_the_plan_say_how_much_values_vary_and_later_ones_change_nothing(
+    django_assert_num_queries: Any,
+) -> None:
+    factories.agent()
+    plan = factories.stored_plan(factors=VERSIONS_BY_CLIENTS, replicates=3)
+    first = measured_again(plan, 1)
+    with django_assert_num_queries(5):
+        alone = ask(first, x="clients", series="installation")
+    assert (alone.earlier_runs, alone.other_runs) == ((), ())
+    assert not any(point.verdict.earlier for point in alone.points if point.verdict)
+    *earlier, newest = [first, *(measured_again(plan, seed) for seed in (2, 3, 4, 5))]
+    assert ask(first, x="clients", series="installation") == alone
+    with django_assert_num_queries(7):
+        comparison = ask(newest, x="clients", series="installation")
+    assert comparison.earlier_runs == tuple(run.pk for run in earlier)
+    verdicts = [point.verdict for point in comparison.points if point.verdict]
+    assert all(verdict.earlier for verdict in verdicts)
+    assert "with the noise of 4 earlier runs" in rule(comparison)
+    measured_again(plan, 6)
+    assert ask(newest, x="clients", series="installation").points == comparison.points
+    models.Run.objects.exclude(pk=newest.pk).update(state="cancelled")
+    without = [point.verdict for point in ask(newest, x="clients", series="installation").points if point.verdict]
+    assert [verdict.ratio for verdict in without] == [verdict.ratio for verdict in verdicts]
+    assert [verdict.detectable for verdict in without] > [verdict.detectable for verdict in verdicts]
+
+
+def test_earlier_runs_of_other_configurations_say_nothing() -> None:
+    factories.agent()
+    plan = factories.stored_plan(factors=VERSIONS_BY_CLIENTS, replicates=3)
+    for seed in range(4):
+        other = {"installation": ["16", "18"], "clients": [3, 5]}
+        factories.finished_run(stored=plan, factors=other, replicates=3, seed=seed)
+    assert ask(measured_again(plan, 9), x="clients", series="installation").earlier_runs == ()
+
+
 def test_runs_that_are_compared_are_other_runs_of_one_another() -> None:
     factories.agent()
     plan = factories.stored_plan(factors={"clients": [1, 4]}, installation="16", replicates=3)
