@@ -38,7 +38,7 @@ from results.domain.statistics.verdict import Question, Sample, Verdict, judge
 SEED = 20261125
 CELLS = 4000  # simulated for each number, in families
 EARLIER = 6
-SIZES = ((1, 3), (1, 5), (4, 3), (8, 3), (8, 5))  # cells, replicates
+SIZES = ((1, 3), (1, 10), (4, 3), (8, 3), (8, 5))  # cells, replicates
 
 
 def noisier(factor: float) -> Draw:
@@ -101,27 +101,36 @@ def rates(condition: str, cells: int, n: int, earlier: bool) -> Rates:
     families = CELLS // cells
     noise = CONDITIONS[condition](random, (families * (EARLIER + 1), 2, cells, n))
     runs = noise.reshape(families, EARLIER + 1, 2, cells, n)
-    equal_cells = [verdict for family in runs for verdict in _verdicts(family, 0, earlier)]
-    differing = [verdict for family in runs for verdict in _verdicts(family, EFFECT, earlier)]
     return Rates(
-        alone=float(np.mean([called_alone(verdict) for verdict in equal_cells])),
-        found=float(np.mean([verdict.kind in DIFFERS for verdict in differing])),
+        alone=float(np.mean([called_alone(verdict) for verdict in _verdicts(runs, 0, earlier)])),
+        found=float(np.mean([_found(verdict, cells) for verdict in _verdicts(runs, EFFECT, earlier)])),
     )
 
 
-def _verdicts(runs: Values, effect: float, earlier: bool) -> tuple[Verdict, ...]:
-    """Return the verdicts on the cells of the last of these runs."""
+def _found(verdict: Verdict, cells: int) -> bool:
+    return verdict.kind in DIFFERS if cells > 1 else called_alone(verdict)
+
+
+def _verdicts(families: Values, effect: float, earlier: bool) -> list[Verdict]:
+    """Return the verdicts on the cells of the last run of each family. Cells that are alone in theirs are judged at
+    once, as parts that lend one another nothing; their p is not adjusted."""
+    of_families = [_questions(runs, effect, earlier, (str(number),)) for number, runs in enumerate(families)]
+    if families.shape[3] == 1:
+        return list(judge([question for questions in of_families for question in questions]))
+    return [verdict for questions in of_families for verdict in judge(questions)]
+
+
+def _questions(runs: Values, effect: float, earlier: bool, part: tuple[str, ...]) -> list[Question]:
     *before, newest = np.exp(runs)
     _, cells, n = newest.shape
     noise = _noise(before) if earlier else [None] * 2 * cells
     keys = tuple((EARLIER, block) for block in range(n))
     samples = [
-        Sample(tuple(values), keys, earlier_noise=own)
+        Sample(tuple(values), keys, part, earlier_noise=own)
         for values, own in zip((newest * [[[1]], [[1 + effect]]]).reshape(-1, n).tolist(), noise, strict=True)
     ]
-    return judge(
-        [Question(*sides, Better.HIGHER, MARGIN) for sides in zip(samples[:cells], samples[cells:], strict=True)]
-    )
+    sides = zip(samples[:cells], samples[cells:], strict=True)
+    return [Question(base, other, Better.HIGHER, MARGIN) for base, other in sides]
 
 
 def _noise(runs: Sequence[Values]) -> list[Noise]:
