@@ -78,6 +78,22 @@ def agent_contact(address: Address) -> Contact:
     return asyncio.run(contact.discover_agent(replace(address, search=tuple(agent_fields(address)["search"]))))
 
 
+def old(major: str) -> str:
+    """Where the tests' surroundings put this server; the test is left out where it could not be fetched."""
+    folders = os.environ.get("TEITEN_AGENT_SEARCH", "").split(":")
+    paths = [folder for folder in folders if Path(folder).name == "old" and (Path(folder) / major).is_dir()]
+    if not paths:
+        pytest.skip(f"PostgreSQL {major} is not here: python -m bootstrap oldpg {major}")
+    return f"{paths[0]}/{major}"
+
+
+@pytest.fixture(scope="session")
+def every_version(address: Address) -> Contact:
+    """What a contact finds on the agent, with the old servers beside the others."""
+    search = (*agent_fields(address)["search"], *(old(major) for major in ("11", "12", "17")))
+    return asyncio.run(contact.discover_agent(replace(address, search=search)))
+
+
 @pytest.fixture
 def agent(transactional_db: None, address: Address, bundles: Path, agent_contact: Contact) -> models.Agent:
     """The agent as the warehouse knows it after its first contact."""

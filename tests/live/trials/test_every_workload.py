@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from results import agents, models
 from results.agents import Contact
-from tests.live.trials.conftest import agent_fields, run_next, start
+from tests.live.trials.conftest import agent_fields, old, run_next, start
 from workers import contact, registry
 from workers.remote.address import Address
 
@@ -43,15 +43,6 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "tpcc": {"parameters": {"customers_per_district": 30, "items": 200, "clients": 2}},
     "update_scaleup": {"parameters": {"clients": 2}},
 }
-
-
-def old(major: str) -> str:
-    """Where the tests' surroundings put this server; the test is left out where it could not be fetched."""
-    folders = os.environ.get("TEITEN_AGENT_SEARCH", "").split(":")
-    paths = [folder for folder in folders if Path(folder).name == "old" and (Path(folder) / major).is_dir()]
-    if not paths:
-        pytest.skip(f"PostgreSQL {major} is not here: python -m bootstrap oldpg {major}")
-    return f"{paths[0]}/{major}"
 
 
 @pytest.fixture(scope="module", params=MAJORS)

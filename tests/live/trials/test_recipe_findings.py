@@ -6,19 +6,17 @@ own-queries find out, which is a time; the capabilities, which test_capabilities
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings as django_settings
 
 from results import models, runs
 from results.domain import plan as plans
-from results.domain.plan.recipes import Build, Compare, read_all
 from results.domain.states import TrialState
 from tests.live.trials.conftest import run_next, value
 from tests.live.trials.test_access_method import SMALL as SMALL_PROFILE
 from tests.live.trials.test_background import moments
+from tests.ready_plans import RECIPES, compared, smaller
 from workers import registry
 
 Attempts = dict[str, models.Attempt]
@@ -46,21 +44,11 @@ def start(slug: str, installation: str, size: float, factors: dict[str, list[Any
     """Start a ready plan.
 
     factors: the labels or values that are left of each. parameters, settings: merged with the plan's."""
+    recipe = RECIPES[slug]
+    mapping = recipe.plan(size=size, agents={"primary": "live"}, **compared(recipe, [installation]))
+    small = smaller(mapping, factors, **{"replicates": 1, "duration_s": 1} | changes)
     kinds = registry.kinds()
-    recipe = read_all(Path(django_settings.BASE_DIR) / "plans", kinds).find(slug)
-    assert recipe is not None
-    builds = [Build(installation, "heap")] if recipe.compare is Compare.BUILDS else []
-    mapping = recipe.plan(
-        size=size, agents={"primary": "live"}, installations=[] if builds else [installation], builds=builds
-    )
-    for name, kept in factors.items():
-        levels = mapping["factors"][name]
-        composite = isinstance(levels[0], dict)
-        mapping["factors"][name] = [level for level in levels if level["label"] in kept] if composite else kept
-    for table in ("parameters", "settings"):
-        mapping[table] = mapping.get(table, {}) | changes.pop(table, {})
-    mapping |= {"replicates": 1, "duration_s": 1} | changes
-    return runs.create_run(plans.from_mapping(mapping, kinds), kinds, actor="test")
+    return runs.create_run(plans.from_mapping(small, kinds), kinds, actor="test")
 
 
 def measured(attempt: models.Attempt, metric: str) -> dict[str, float]:
@@ -146,7 +134,7 @@ def test_the_primary_of_a_cascade_sends_to_one_standby_alone(run_recipe: Callabl
 
 
 def test_every_server_behind_pgpool_gets_every_write(run_recipe: Callable[..., Attempts]) -> None:
-    few = {"parameters": {"clients": 2}, "threads": "2", "exclude": []}
+    few = {"parameters": {"clients": 2}, "threads": "2"}
     [attempt] = run_recipe("wg1-pgpool-update", "16", 1, {"servers": ["2"], "way": ["pgpool-II"]}, **few).values()
     writes = [value(attempt, "pgpool.writes", node=node) for node in ("primary", "node2")]
     assert writes == pytest.approx([4 * value(attempt, "transactions")] * 2, rel=0.02)  # it counts without locks

@@ -3,11 +3,9 @@ of a query. The plan is the ready one, wg1-ssb-parallel, with nine workers for a
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +20,10 @@ from results.domain.measurement import query_plans
 from results.domain.plan.recipes import read_all
 from results.domain.states import TrialState
 from tests.live.trials.afterwards import Afterwards
-from tests.live.trials.conftest import PATIENCE_S, agent_fields, run_next, value
+from tests.live.trials.conftest import PATIENCE_S, run_next, value
 from tests.live.trials.killing import beside
-from tests.live.trials.test_every_workload import old
-from workers import contact, registry
+from workers import registry
 from workers.bundle import reader
-from workers.remote.address import Address
 
 SOME = "q1.1, q2.1, q3.1, q4.1"
 LARGE = {  # the small tables are scanned as if they were large, and hardly a block of them stays in shared buffers
@@ -129,13 +125,6 @@ def test_the_statistics_take_no_worker_from_the_queries(agent: models.Agent) -> 
     assert (attempt.error, attempt.gaps) == (None, [])
     assert len(attempt.series.get(name="backends.active").values) >= 2
     assert value(attempt, "ssb.workers.launched") > 0
-
-
-@pytest.fixture(scope="module")
-def every_version(address: Address) -> Contact:
-    """What a contact finds on the agent, with the old servers beside the others."""
-    search = (*agent_fields(address)["search"], *(old(major) for major in ("11", "12", "17")))
-    return asyncio.run(contact.discover_agent(replace(address, search=search)))
 
 
 @pytest.mark.parametrize("version", ["11", "12", "16", "17", "18"])

@@ -5,11 +5,7 @@ It has a baseline, and a ratio in every cell that can have one.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-from django.conf import settings
 
 from results import models
 from results.domain import plan
@@ -17,22 +13,19 @@ from results.domain.kinds.host_factors import read as read_host_factors
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.measurement.metrics import Metric
 from results.domain.measurement.parsed_trial import Measurement
-from results.domain.plan.recipes import Build, Compare, Recipe, read_all
+from results.domain.plan.recipes import Compare, Recipe
 from results.hostfactors import define
-from results.queries.comparison.compare import Comparison, compare
+from results.queries.comparison.compare import compare
 from results.queries.presets.access_methods import access_methods
 from results.queries.presets.topologies import topologies
 from results.queries.presets.versions import versions
 from results.queries.shared.selection import LABEL, Selection
 from results.runs import create_run
 from tests import factories
+from tests.ready_plans import RECIPES, WITHOUT_NUMBERS, answers, compared
 from workers.registry import kinds
 
 pytestmark = pytest.mark.django_db
-RECIPES = {recipe.slug: recipe for recipe in read_all(Path(settings.BASE_DIR) / "plans", kinds()).plans}
-BUILDS = [Build("16", "heap"), Build("16", "heap2"), Build("18", "heap"), Build("18", "heap2")]
-
-
 LEVEL = """[{name}.levels.{level}]
 apply = "true"
 check = "true"
@@ -55,11 +48,7 @@ def finished(recipe: Recipe, installations: tuple[str, ...] = ("16", "18")) -> m
     agent = models.Agent.objects.get()
     models.Agent.objects.update(tools=agent.tools | {"pgpool": "/usr/sbin/pgpool pgpool-II version 4.3.5"})
     define_zfs()
-    chosen: dict[str, Any] = (
-        {"builds": BUILDS} if recipe.compare is Compare.BUILDS else {"installations": installations}
-    )
-    if recipe.compare is Compare.ONE:
-        chosen = {"installations": installations[:1]}
+    chosen = compared(recipe, installations, ("heap", "heap2"))
     mapping = recipe.plan(size=recipe.laptop, agents=dict.fromkeys(recipe.roles, "db1"), **chosen)
     mapping |= {"replicates": 3}
     run = create_run(plan.from_mapping(mapping, kinds()), kinds(), actor="tests")
@@ -86,19 +75,7 @@ def measured(workload: WorkloadSpec, headline: str) -> tuple[tuple[Metric, ...],
     return tuple(by_name[name] for name in names), values
 
 
-def answers(comparison: Comparison) -> None:
-    chosen = comparison.selection
-    assert chosen.baseline
-    assert comparison.mixed == ()
-    assert all(row.lacks == "cell" for row in comparison.unmatched)  # which the plan leaves out
-    assert len(comparison.points) > 1
-    for point in comparison.points:
-        assert point.base is not None and point.ratio
-        assert (point.verdict is None) == (point.base == point.key)
-    assert any(point.verdict for point in comparison.points)
-
-
-@pytest.mark.parametrize("slug", [slug for slug in RECIPES if slug != "wg1-capabilities"])
+@pytest.mark.parametrize("slug", [slug for slug in RECIPES if slug not in WITHOUT_NUMBERS])
 def test_it_opens_with_a_baseline_and_a_ratio_in_every_cell(slug: str) -> None:
     run = finished(RECIPES[slug])
     comparison = compare(Selection((run.pk,)))
