@@ -144,9 +144,13 @@ def _unmixed(chosen: Selection, units: Sequence[Unit], parts: Parts, factors: Se
 
 
 def _summed_up(xs: Sequence[str], chosen: Selection, metric: MetricRow) -> list[str]:
-    """Return the levels of x that a mean is over: not a total beside its parts."""
-    total = {TOTAL} if chosen.x == LABEL and metric.whole == TOTAL else set[str]()
-    return [x for x in xs if x not in chosen.without and x not in total]
+    """Return the levels of x that a mean is over: what is part of another label ('copy: orders' of 'copy') counts in
+    that, and a total beside its parts not at all."""
+    left_out = set(chosen.without)
+    if chosen.x == LABEL:
+        left_out.update(x for x in xs if x.partition(": ")[0] in set(xs) - {x})
+        left_out.update({TOTAL} & {metric.whole})
+    return [x for x in xs if x not in left_out]
 
 
 def _family(

@@ -122,6 +122,16 @@ def test_queries_steps_and_operations_are_x_in_their_own_order_and_the_total_sta
     assert (comparison.selection.metric, comparison.xs) == ("ssb.query.seconds", ("second", "first"))
 
 
+def test_a_mean_over_steps_counts_no_part_of_one_of_them_beside_it() -> None:
+    run = finished(RECIPES["wg1-bulk-load"])
+    models.Measurement.objects.filter(run=run, label="second").update(label="first: orders")
+    comparison = compare(Selection((run.pk,)))
+    assert comparison.xs == ("first: orders", "first", "total")
+    assert {summary.cells for summary in comparison.summaries} == {1}
+    alone = compare(Selection((run.pk,), {LABEL: ("first: orders",)}))
+    assert {summary.cells for summary in alone.summaries} == {1}
+
+
 def finished_in(recipe: Recipe) -> models.Run:
     """In a warehouse that knows the agent already."""
     models.Agent.objects.all().delete()
