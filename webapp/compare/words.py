@@ -11,6 +11,7 @@ from results.domain.statistics.verdict import Kind
 from results.domain.units import counted
 from results.queries.comparison.compare import Comparison, Point, Summary
 from results.queries.shared.ordering import VERSIONS, all_numbers
+from results.queries.shared.selection import LABEL
 from webapp.chooser import title as dimension_title
 
 MOST_NAMES = 3  # of series in a title
@@ -20,7 +21,7 @@ _INSTALLED = "postgresql-"
 _TIMES = {"tps", "us", "s", "1/s", "B/s"}
 _LEVELS = {
     "clients": "client count",
-    "label": "query",
+    "label": "label",
     "version": "version",
     "installation": "installation",
     "scale": "scale",
@@ -129,7 +130,8 @@ def _of(count: int, total: int, comparison: Comparison) -> str:
         return ""
     if comparison.selection.panel:
         return f" in {'all' if count == total else f'{count} of'} {total} cells"
-    where = levels(total, comparison.selection.x)
+    queries = comparison.selection.x == LABEL and "query" in comparison.metric.name.split(".")
+    where = counted(total, "query") if queries else levels(total, comparison.selection.x)
     return f" at all {where}" if count == total else f" at {count} of {where}"
 
 

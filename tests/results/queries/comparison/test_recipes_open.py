@@ -23,6 +23,7 @@ from results.queries.shared.selection import LABEL, Selection
 from results.runs import create_run
 from tests import factories
 from tests.ready_plans import RECIPES, WITHOUT_NUMBERS, answers, compared
+from webapp.compare.words import lead
 from workers.registry import kinds
 
 pytestmark = pytest.mark.django_db
@@ -130,6 +131,15 @@ def test_a_mean_over_steps_counts_no_part_of_one_of_them_beside_it() -> None:
     assert {summary.cells for summary in comparison.summaries} == {1}
     alone = compare(Selection((run.pk,), {LABEL: ("first: orders",)}))
     assert {summary.cells for summary in alone.summaries} == {1}
+
+
+def test_what_is_no_total_keeps_its_place_in_the_workload_s_order_and_no_step_is_called_a_query() -> None:
+    run = finished(RECIPES["wg1-access-methods-zheap"])
+    comparison = compare(Selection((run.pk,)))
+    assert (comparison.selection.x, comparison.xs) == (LABEL, ("one row", "second", "first"))
+    assert all("at all 3 labels" in sentence.claim for sentence in lead(comparison))
+    comparison = compare(Selection((finished_in(RECIPES["wg1-ssb-parallel"]).pk,)))
+    assert [sentence.claim.rpartition(" at ")[2] for sentence in lead(comparison)] == ["all 2 queries"]
 
 
 def finished_in(recipe: Recipe) -> models.Run:
