@@ -18,6 +18,7 @@ MOST_NAMES = 3  # of series in a title
 MOST_SAID = 4  # series of which the lead speaks
 _MOVED = (Kind.WORSE, Kind.BETTER, Kind.LOWER, Kind.HIGHER)  # named in this order where they are equally many
 _INSTALLED = "postgresql-"
+_SWITCHED = {"on", "off", "true", "false"}
 _TIMES = {"tps", "us", "s", "1/s", "B/s"}
 _LEVELS = {
     "clients": "client count",
@@ -41,7 +42,11 @@ class Sentence:
 
 
 def names_of(comparison: Comparison) -> dict[str, str]:
-    """Series → how it is called on the page: without what all installations are called alike."""
+    """Series → how it is called on the page: without what all installations are called alike, and of what is on or off
+    with its name."""
+    if comparison.series and set(comparison.series) <= _SWITCHED:
+        name = dimension_title(comparison.selection.series or "")
+        return {series: f"{name} {series}" for series in comparison.series}
     alike = all(series.startswith(_INSTALLED) for series in comparison.series)
     return {series: series.removeprefix(_INSTALLED) if alike else series for series in comparison.series}
 

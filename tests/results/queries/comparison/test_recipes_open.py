@@ -23,7 +23,7 @@ from results.queries.shared.selection import LABEL, Selection
 from results.runs import create_run
 from tests import factories
 from tests.ready_plans import RECIPES, WITHOUT_NUMBERS, answers, compared
-from webapp.compare.words import lead
+from webapp.compare.words import heading, lead
 from workers.registry import kinds
 
 pytestmark = pytest.mark.django_db
@@ -140,6 +140,14 @@ def test_what_is_no_total_keeps_its_place_in_the_workload_s_order_and_no_step_is
     assert all("at all 3 labels" in sentence.claim for sentence in lead(comparison))
     comparison = compare(Selection((finished_in(RECIPES["wg1-ssb-parallel"]).pk,)))
     assert [sentence.claim.rpartition(" at ")[2] for sentence in lead(comparison)] == ["all 2 queries"]
+
+
+def test_a_series_that_is_on_or_off_says_what_is() -> None:
+    run = finished(RECIPES["wg1-ssb-jit"], ("16",))
+    models.Measurement.objects.filter(run=run, label="second").delete()
+    comparison = compare(Selection((run.pk,), series="setting.jit"))
+    assert heading(comparison) == "jit on against jit off"
+    assert {sentence.claim.partition(" is ")[0] for sentence in lead(comparison)} == {"jit on"}
 
 
 def finished_in(recipe: Recipe) -> models.Run:
