@@ -9,10 +9,10 @@ from results import sql
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.presets.sources import level_name, matched_by, sources
 from results.queries.shared.composites import composite_parts
-from results.queries.shared.configurations import configurations
+from results.queries.shared.configurations import ConfigurationRow, configurations
 from results.queries.shared.facets import MetricChoice, facets, metrics_of
 from results.queries.shared.metrics import MetricRow
-from results.queries.shared.selection import JOINT, LABEL, Selection
+from results.queries.shared.selection import JOINT, LABEL, PUBLISHED, Selection
 
 WORKLOAD = "access_method"
 MOST_RUNS = 12
@@ -73,12 +73,22 @@ def access_methods() -> AccessMethods:
     choices = {choice.name: choice for choice in metrics_of(runs)}
     heaps = set(sql.rows(_Stored, _OF_HEAPS, {"runs": list(runs)}))
     rows = configurations(runs)
-    by = (LABEL, *matched_by(facets(rows, {}), composite_parts(rows), *_BY, "published", "updates_before"))
+    by = (LABEL, *_told_apart_by(rows))
     tables = []
     for group, names in GROUPS:
         for choice in (choices[name] for name in names if name in choices):
             tables.append(_table(group, choice, _compared(choice, runs, by, heaps), by))
     return AccessMethods(runs, tuple(tables))
+
+
+def _told_apart_by(rows: Sequence[ConfigurationRow]) -> tuple[str, ...]:
+    """Return the dimensions that vary among what was measured, or among what was published: that nothing is published
+    of most of a plan tells nothing apart."""
+    names = set[str]()
+    for published in (False, True):
+        own = [row for row in rows if (PUBLISHED in row.texts) == published]
+        names.update(matched_by(facets(own, {}), composite_parts(own), *_BY, PUBLISHED, "updates_before"))
+    return tuple(sorted(names))
 
 
 def _table(group: str, choice: MetricChoice, comparison: Comparison, by: Sequence[str]) -> AccessMethodTable:

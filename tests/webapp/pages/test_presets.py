@@ -14,6 +14,8 @@ from django.test import Client
 
 from results import models
 from results.domain.errors import TeitenError
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Measurement
 from results.published.catalogue import TABLES
 from results.published.load import load
 from results.published.tables import FOLDER
@@ -153,6 +155,22 @@ def test_access_methods_stand_against_the_heap_of_their_build(loaded: None, stra
         assert ratio in text
     assert "There is no ratio for zedstore build (13devel): heap was not measured there." in text
     assert "only heap AM is supported" in text and "published, not tried here" in text
+
+
+def test_rows_of_access_methods_are_named_by_what_tells_them_apart_though_little_of_a_plan_is_published(
+    loaded: None,
+) -> None:
+    factories.agent()
+    models.Installation.objects.update(access_methods=["heap", "heap2"])
+    factors = {"access_method": ["heap", "heap2"]}
+    for rows in (1000, 2000):
+        changes = {"workload": "access_method", "factors": factors, "parameters": {"rows": rows}, "installation": "16"}
+        for trial in factories.run(**changes, replicates=1).trials.all():
+            size = (Metric("size.table", "B", Better.LOWER, "Table"), Measurement("size.table", 8192.0, label="foo"))
+            factories.finish(trial, 1.0, metrics=size[:1], measurements=size[1:])
+    [sizes] = [table for table in access_methods().tables if table.metric.name == "size.table"]
+    names = [name for name, cells in sizes.lines if cells[0]]
+    assert names == ["foo · fillfactor 100 · rows 1000", "foo · fillfactor 100 · rows 2000"]
 
 
 def test_access_methods_take_a_fixed_number_of_queries(
