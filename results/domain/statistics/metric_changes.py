@@ -101,6 +101,7 @@ PLAIN = {
     "buffers.hit_ratio": "",
     "checkpoints": "checkpoints",
     "run_queue": "",
+    "ssb.jit.seconds": "compiling (JIT)",
     "cpu.busy": "",
     "failed": "",
 }

@@ -26,6 +26,7 @@ METRICS = {
         ("latency.p99", "us", Better.LOWER),
         ("transactions", "1", Better.NEITHER),
         ("ssb.executions", "1", Better.NEITHER),
+        ("ssb.jit.seconds", "s", Better.LOWER),
         ("cpu.busy", "%", Better.NEITHER),
         ("wal.bytes", "B", Better.LOWER),
         ("blocks.read", "1", Better.LOWER),
@@ -96,6 +97,12 @@ def test_the_sentence_tells_what_moved_from_what_did_not_and_what_is_open() -> N
     (p99,) = text.open
     assert p99.verdict.low is not None and p99.verdict.high is not None and p99.reach is not None
     assert (1 + p99.reach) ** 2 == pytest.approx(p99.verdict.high / p99.verdict.low)
+
+
+def test_the_sentence_tells_of_the_time_that_jit_took_where_only_one_side_compiled() -> None:
+    base, other = side(ssb__jit__seconds=0.0, cpu__busy=50.0), side(9, ssb__jit__seconds=8.0, cpu__busy=50.0)
+    text = sentence(metric_changes(base, other, METRICS))
+    assert "compiling (JIT)" in [one.said for one in (*text.moved, *text.open)]
 
 
 def test_what_is_not_comparable_is_shown_and_not_judged() -> None:
