@@ -12,6 +12,7 @@ from results.queries.shared.composites import composite_parts
 from results.queries.shared.configurations import ConfigurationRow, configurations
 from results.queries.shared.facets import MetricChoice, facets, metrics_of
 from results.queries.shared.metrics import MetricRow
+from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.selection import JOINT, LABEL, PUBLISHED, Selection
 
 WORKLOAD = "access_method"
@@ -73,7 +74,7 @@ def access_methods() -> AccessMethods:
     choices = {choice.name: choice for choice in metrics_of(runs)}
     heaps = set(sql.rows(_Stored, _OF_HEAPS, {"runs": list(runs)}))
     rows = configurations(runs)
-    by = (LABEL, *_told_apart_by(rows))
+    by = (LABEL, *_telling_apart(rows))
     tables = []
     for group, names in GROUPS:
         for choice in (choices[name] for name in names if name in choices):
@@ -81,14 +82,18 @@ def access_methods() -> AccessMethods:
     return AccessMethods(runs, tuple(tables))
 
 
-def _told_apart_by(rows: Sequence[ConfigurationRow]) -> tuple[str, ...]:
-    """Return the dimensions that vary among what was measured, or among what was published: that nothing is published
-    of most of a plan tells nothing apart."""
-    names = set[str]()
-    for published in (False, True):
-        own = [row for row in rows if (PUBLISHED in row.texts) == published]
-        names.update(matched_by(facets(own, {}), composite_parts(own), *_BY, PUBLISHED, "updates_before"))
-    return tuple(sorted(names))
+def _telling_apart(rows: Sequence[ConfigurationRow]) -> tuple[str, ...]:
+    """Return the dimensions that vary: of what was measured, of what was published, or between values that both have.
+    Little of a plan is published, and what is not tells nothing apart."""
+    published = [row for row in rows if PUBLISHED in row.texts]
+    measured = [row for row in rows if PUBLISHED not in row.texts]
+
+    def varies(name: str) -> bool:
+        levels, own, of_reports = ({row.level(name) for row in group} for group in (rows, measured, published))
+        return max(len(levels - {DEFAULT}), len(own), len(of_reports)) > 1
+
+    names = matched_by(facets(rows, {}), composite_parts(rows), *_BY, PUBLISHED, "updates_before")
+    return tuple(name for name in names if varies(name))
 
 
 def _table(group: str, choice: MetricChoice, comparison: Comparison, by: Sequence[str]) -> AccessMethodTable:

@@ -163,14 +163,13 @@ def test_rows_of_access_methods_are_named_by_what_tells_them_apart_though_little
     factories.agent()
     models.Installation.objects.update(access_methods=["heap", "heap2"])
     factors = {"access_method": ["heap", "heap2"]}
-    for rows in (1000, 2000):
-        changes = {"workload": "access_method", "factors": factors, "parameters": {"rows": rows}, "installation": "16"}
-        for trial in factories.run(**changes, replicates=1).trials.all():
-            size = (Metric("size.table", "B", Better.LOWER, "Table"), Measurement("size.table", 8192.0, label="foo"))
-            factories.finish(trial, 1.0, metrics=size[:1], measurements=size[1:])
+    changes = {"workload": "access_method", "factors": factors, "parameters": {"rows": 1000}, "installation": "16"}
+    for trial in factories.run(**changes, replicates=1).trials.all():
+        size = (Metric("size.table", "B", Better.LOWER, "Table"), Measurement("size.table", 8192.0, label="foo"))
+        factories.finish(trial, 1.0, metrics=size[:1], measurements=size[1:])
     [sizes] = [table for table in access_methods().tables if table.metric.name == "size.table"]
-    names = [name for name, cells in sizes.lines if cells[0]]
-    assert names == ["foo · fillfactor 100 · rows 1000", "foo · fillfactor 100 · rows 2000"]
+    assert [name for name, cells in sizes.lines if cells[0]] == ["foo · fillfactor 100 · rows 1000"]
+    assert "foo, filled · fillfactor 80 · rows 1000000" in [name for name, _ in sizes.lines]
 
 
 def test_access_methods_take_a_fixed_number_of_queries(
