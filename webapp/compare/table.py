@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote_plus
 
 from results.domain.measurement.metrics import Better
@@ -18,6 +18,7 @@ from results.domain.units import counted, format_number, scale_for
 from results.queries.comparison.baselines import REFERENCE
 from results.queries.comparison.cells import Key
 from results.queries.comparison.compare import Comparison, Point, Summary
+from results.queries.comparison.summaries import summed_up
 from webapp.compare.words import names_of, panel_name
 from webapp.templatetags.teiten import interval, ratio, with_outliers
 
@@ -64,12 +65,14 @@ class Cell:
 class TableRow:
     """The cells of one level of x in one panel.
 
-    counted: whether the summary counts it."""
+    counted: whether the summary counts it.
+    countable: whether it could: no total beside its parts, and no part of another."""
 
     x: str
     index: int
     counted: bool
     cells: tuple[Cell | None, ...]
+    countable: bool = True
 
 
 @dataclass(frozen=True)
@@ -143,11 +146,13 @@ def _section(comparison: Comparison, panel: str, points: Sequence[Point], diviso
     points: of the panel."""
     cells = {(point.x, point.series): point for point in points}
     rows = []
+    chosen = comparison.selection
+    countable = summed_up(comparison.xs, replace(chosen, without=()), comparison.metric)
     for index, x in enumerate(comparison.xs):
         present = [cells.get((x, series)) for series in comparison.series]
         if any(present):
-            counted = x not in comparison.selection.without
-            rows.append(TableRow(x, index, counted, _cells(present, divisor, reach)))
+            counted = x in countable and x not in chosen.without
+            rows.append(TableRow(x, index, counted, _cells(present, divisor, reach), x in countable))
     totals = _totals(comparison, panel, points)
     return Section(panel_name(comparison, panel), tuple(rows), totals if any(totals) else ())
 

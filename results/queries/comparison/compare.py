@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import compress
 
 from results.domain.environment.rules import BUILDS
-from results.domain.measurement.metrics import TOTAL
 from results.domain.statistics.drift import drift
 from results.domain.statistics.outliers import outliers
 from results.domain.statistics.verdict import Verdict
@@ -38,7 +37,7 @@ from results.queries.comparison.label_order import label_order
 from results.queries.comparison.other_runs import other_runs
 from results.queries.comparison.references import ReferenceRow, reference
 from results.queries.comparison.replicates import OWN, Cells, cells_of
-from results.queries.comparison.summaries import summaries
+from results.queries.comparison.summaries import summaries, summed_up
 from results.queries.comparison.units import RUN, Unit, telling_apart, units_of
 from results.queries.shared.composites import Parts, composite_parts
 from results.queries.shared.configurations import STATES, ConfigurationRow, configurations
@@ -47,7 +46,6 @@ from results.queries.shared.metrics import MetricRow, unknown
 from results.queries.shared.ordering import sorted_levels
 from results.queries.shared.selection import (
     JOINT,
-    LABEL,
     PUBLISHED,
     Selection,
     complete,
@@ -103,7 +101,7 @@ def compare(selection: Selection, known: Freshness | None = None, *, mixtures: b
         series=series,
         panels=panels,
         points=points,
-        summaries=tuple(summaries(points, cells.samples, _summed_up(xs, chosen, metric))),
+        summaries=tuple(summaries(points, cells.samples, summed_up(xs, chosen, metric))),
         mixed=cells.mixed,
         excluded=_excluded(passing(rows, filters), cells),
         facets=tuple(facets(rows, filters)),
@@ -141,16 +139,6 @@ def _unmixed(chosen: Selection, units: Sequence[Unit], parts: Parts, factors: Se
         chosen = replace(chosen, filters={**chosen.filters, name: levels[:1]})
         cells = cells_of(chosen, units, parts)
     return chosen, cells
-
-
-def _summed_up(xs: Sequence[str], chosen: Selection, metric: MetricRow) -> list[str]:
-    """Return the levels of x that a mean is over: what is part of another label ('copy: orders' of 'copy') counts in
-    that, and a total beside its parts not at all."""
-    left_out = set(chosen.without)
-    if chosen.x == LABEL:
-        left_out.update(x for x in xs if x.partition(": ")[0] in set(xs) - {x})
-        left_out.update({TOTAL} & {metric.whole})
-    return [x for x in xs if x not in left_out]
 
 
 def _family(

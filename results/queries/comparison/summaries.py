@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from results.domain.measurement.metrics import TOTAL
 from results.domain.statistics.difference import Sample
 from results.domain.statistics.summary import Mean, Source, geometric_mean, mean_ratio
 from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.cells import Key, Point, Summary
+from results.queries.shared.metrics import MetricRow
+from results.queries.shared.selection import LABEL, Selection
 
 
 def summaries(points: Sequence[Point], samples: Mapping[Key, Sample], shown: Sequence[str]) -> list[Summary]:
@@ -22,6 +25,16 @@ def summaries(points: Sequence[Point], samples: Mapping[Key, Sample], shown: Seq
             lines.setdefault((point.panel, point.series), []).append(point)
     all_ = (_summary(line, by_key, samples, shown) for line in lines.values())
     return [summary for summary in all_ if summary is not None]
+
+
+def summed_up(xs: Sequence[str], chosen: Selection, metric: MetricRow) -> list[str]:
+    """Return the levels of x that a mean is over: what is part of another label ('copy: orders' of 'copy') counts in
+    that, and a total beside its parts not at all."""
+    left_out = set(chosen.without)
+    if chosen.x == LABEL:
+        left_out.update(x for x in xs if x.partition(": ")[0] in set(xs) - {x})
+        left_out.update({TOTAL} & {metric.whole})
+    return [x for x in xs if x not in left_out]
 
 
 def _summary(

@@ -77,6 +77,14 @@ def test_labels_that_tell_cells_apart_have_chips(done: models.Run, stranger: Cli
     assert 'name="filter.label"' not in other and '<select name="label"' in other
 
 
+def test_only_rows_that_the_mean_can_count_are_ticked(done: models.Run, stranger: Client) -> None:
+    queries_of(done)
+    models.Measurement.objects.filter(label="q2.1").update(label="q1.1: first scan")
+    text = text_of(stranger, f"/compare/?run={done.pk}&x=label&metric=query.time&filter.clients=4")
+    boxes = re.findall(r'<input type="checkbox" data-count="([^"]*)"[^>]*?( checked| disabled)\s*>', text)
+    assert boxes == [("q1.1", " checked"), ("q1.2", " checked"), ("q1.1: first scan", " disabled")]
+
+
 def test_several_labels_are_let_go_with_the_axis_that_told_them_apart(done: models.Run, stranger: Client) -> None:
     queries_of(done)
     was = "was.x=label&was.series=installation&was.panel=&was.metric="
