@@ -81,6 +81,14 @@ def test_update_and_commit_are_told_apart() -> None:
     assert value(part, "commit.latency", "range") == pytest.approx(1000 * commit)
 
 
+def test_a_latency_without_a_label_is_called_that_of_one_row_beside_a_range() -> None:
+    called = {metric.name: metric.whole for metric in SPEC.metrics}
+    names = {one.metric for one in parsed(recorded("15-heap")).measurements if one.label == "range"}
+    assert {name: called[name] for name in names} == dict.fromkeys(
+        ("index_scan.latency", "update.latency", "commit.latency"), "one row"
+    )
+
+
 def test_bulk_insert_is_copy_and_commit_together() -> None:
     part = parsed(recorded("15-heap"))
     both = [value(part, "bulk_insert.seconds", f"foo: {word}") for word in ("COPY", "COMMIT")]

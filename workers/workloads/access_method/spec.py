@@ -113,7 +113,15 @@ METRICS = (
         "method's scans reaches the heap's mean time.",
         0.1,
     ),
-    Metric("index_scan.latency", "us", Better.LOWER, "Index scan", f"{_PGBENCH} One row; label: a range.", 0.05),
+    Metric(
+        "index_scan.latency",
+        "us",
+        Better.LOWER,
+        "Index scan",
+        f"{_PGBENCH} One row; label: a range.",
+        0.05,
+        whole="one row",
+    ),
     Metric(
         "update.latency",
         "us",
@@ -124,7 +132,15 @@ METRICS = (
         parts="update.latency",
         whole="one row",
     ),
-    Metric("commit.latency", "us", Better.LOWER, "COMMIT of an UPDATE", f"{_PGBENCH} One row; label: a range.", 0.05),
+    Metric(
+        "commit.latency",
+        "us",
+        Better.LOWER,
+        "COMMIT of an UPDATE",
+        f"{_PGBENCH} One row; label: a range.",
+        0.05,
+        whole="one row",
+    ),
     Metric("size.table", "B", Better.LOWER, "Size of a table", "pg_table_size after it was filled. Label: the table."),
     Metric(
         "size.indexes",
