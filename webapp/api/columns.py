@@ -11,7 +11,7 @@ from typing import Any
 
 from results.domain.errors import TeitenError
 from results.domain.statistics.verdict import Kind, Verdict
-from results.queries.comparison.cells import Comparison, Point, fields_of
+from results.queries.comparison.cells import Comparison, Key, LeftOut, Point, fields_of
 
 Number = float | int | None
 Pattern = tuple[tuple[int, int], ...]
@@ -38,6 +38,7 @@ MORE = (
     "looks",
     "level",
     "mixed",
+    "compared",
     "trials",
     "attempts",
 )
@@ -131,6 +132,7 @@ _COLUMNS: Mapping[str, Callable[[Point], Any]] = {
     "maximum": lambda point: short(point.maximum),
     "n": lambda point: point.n,
     "mixed": lambda point: point.configurations,
+    "compared": lambda point: point.compared,
     "trials": lambda point: [r.trial_id for r in point.values],
     "attempts": lambda point: [r.attempt_id for r in point.values],
 }
@@ -167,6 +169,9 @@ CSV_COLUMNS = (
     "across_runs",
     "runs",
     "level",
+    "configurations",
+    "compared",
+    "left_out",
 )
 
 
@@ -180,8 +185,11 @@ def as_csv(comparison: Comparison) -> str:
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
+    left_out: dict[Key, list[LeftOut]] = {}
+    for one in comparison.left_out:
+        left_out.setdefault((one.panel, one.x, one.series), []).append(one)
     for point in comparison.points:
-        before, after = _of_cell(comparison, point)
+        before, after = _of_cell(comparison, point, left_out.get(point.key, ()))
         for r in point.values:
             yield (
                 *before,
@@ -197,13 +205,23 @@ def _rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
             )
 
 
-def _of_cell(comparison: Comparison, point: Point) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _of_cell(
+    comparison: Comparison, point: Point, left_out: Sequence[LeftOut]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return what stands before and after the columns of a replicate in each row of a cell."""
     chosen, metric = comparison.selection, comparison.metric
     node, label = ("" if name in chosen.axes else getattr(chosen, name) for name in ("node", "label"))
     before = (point.panel, point.x, point.series, metric.name, metric.unit, node, label, chosen.per)
     base = f"{point.base[2]} at {point.base[1]}" if point.base else ""
-    return before, (chosen.statistic, repr(point.value), base, point.ratio, *_judged(point.verdict))
+    verdict = _judged(point.verdict)
+    configurations = point.configurations, point.compared, "; ".join(map(_one_left_out, left_out))
+    return before, (chosen.statistic, repr(point.value), base, point.ratio, *verdict, *configurations)
+
+
+def _one_left_out(one: LeftOut) -> str:
+    """'clients=4 scale=10'; of the baseline's 'baseline: clients=8'."""
+    levels = " ".join(f"{name}={level}" for name, level in one.levels.items())
+    return levels if one.lacks == "baseline" else f"baseline: {levels}"
 
 
 def _judged(verdict: Verdict | None) -> tuple[Any, ...]:

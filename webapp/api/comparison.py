@@ -124,6 +124,7 @@ class PointColumnsSerializer(serializers.Serializer[Any]):
     level = _number("Adjusted p up to which it is a difference: 0.05, less after looks.", required=False)
     more = _whole("How many more replicates a side would tell in four of five cases.", required=False)
     mixed = _whole("How many different configurations fell into it; 1 where nothing else varies.", required=False)
+    compared = _whole("Of how many of these `ratio` and `verdict` speak: those that the base has too.", required=False)
     trials = _column(serializers.ListField(child=serializers.IntegerField()), "Ids of the trials.", required=False)
     attempts = _column(serializers.ListField(child=serializers.IntegerField()), "Their attempts.", required=False)
 
@@ -149,6 +150,7 @@ class ComparisonSerializer(AroundSerializer):
     - `mixed`: dimensions that vary within a cell
     - `excluded`: trials that are in no cell
     - `unmatched`: cells without a counterpart
+    - `left_out`: configurations within cells that `ratio` and `verdict` leave out, as the other side lacks them
     - `environment`: of each series against its base, what else differs
     - `outliers`: trials whose values stand apart; they count like the others
     """

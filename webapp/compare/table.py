@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote_plus
 
@@ -19,10 +19,11 @@ from results.queries.comparison.baselines import REFERENCE
 from results.queries.comparison.cells import Key
 from results.queries.comparison.compare import Comparison, Point, Summary
 from results.queries.comparison.summaries import summed_up
-from webapp.compare.words import names_of, panel_name
+from webapp.compare.words import left_out, names_of, panel_name
 from webapp.templatetags.teiten import interval, ratio, with_outliers
 
 WIDTH = 100.0  # of the bars' drawing, whatever its size on the page
+_LeftOut = Mapping[Key, tuple[str, str]]
 TALL = 40  # rows from which the table scrolls in its own box
 
 
@@ -46,6 +47,7 @@ class Cell:
     dots: path of its replicates, between its row's smallest and largest; '' of a single one.
     count: of its replicates and outliers.
     place: the query that names it.
+    compared: of how many configurations its ratio speaks, where not of all; left_out: which it leaves out.
     lacks: what would decide an undecided one."""
 
     value: str
@@ -59,6 +61,8 @@ class Cell:
     place: str
     mixed: bool
     lacks: str
+    compared: str = ""
+    left_out: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,11 +126,11 @@ def table(comparison: Comparison) -> Table:
     largest = max((abs(point.maximum) for point in comparison.points), default=1.0)
     divisor, unit = scale_for(largest, comparison.metric.unit)
     names = names_of(comparison)
-    reach = _reach(comparison)
+    reach, alone = _reach(comparison), left_out(comparison)
     by_panel: dict[str, list[Point]] = {panel: [] for panel in comparison.panels}
     for point in comparison.points:
         by_panel[point.panel].append(point)
-    sections = tuple(_section(comparison, panel, points, divisor, reach) for panel, points in by_panel.items())
+    sections = tuple(_section(comparison, panel, points, divisor, reach, alone) for panel, points in by_panel.items())
     margin = WIDTH / 2 * math.log1p(comparison.metric.minimum_effect) / reach
     return Table(
         unit=unit,
@@ -140,10 +144,13 @@ def table(comparison: Comparison) -> Table:
     )
 
 
-def _section(comparison: Comparison, panel: str, points: Sequence[Point], divisor: float, reach: float) -> Section:
+def _section(
+    comparison: Comparison, panel: str, points: Sequence[Point], divisor: float, reach: float, alone: _LeftOut
+) -> Section:
     """Return the rows and totals of one panel.
 
-    points: of the panel."""
+    points: of the panel.
+    alone: what cells leave out."""
     cells = {(point.x, point.series): point for point in points}
     rows = []
     chosen = comparison.selection
@@ -152,7 +159,7 @@ def _section(comparison: Comparison, panel: str, points: Sequence[Point], diviso
         present = [cells.get((x, series)) for series in comparison.series]
         if any(present):
             counted = x in countable and x not in chosen.without
-            rows.append(TableRow(x, index, counted, _cells(present, divisor, reach), x in countable))
+            rows.append(TableRow(x, index, counted, _cells(present, divisor, reach, alone), x in countable))
     totals = _totals(comparison, panel, points)
     return Section(panel_name(comparison, panel), tuple(rows), totals if any(totals) else ())
 
@@ -198,13 +205,17 @@ def _reach(comparison: Comparison) -> float:
     return min(max(largest, 3 * math.log1p(comparison.metric.minimum_effect), 0.05), math.log(4))
 
 
-def _cells(points: Sequence[Point | None], divisor: float, reach: float) -> tuple[Cell | None, ...]:
+def _cells(points: Sequence[Point | None], divisor: float, reach: float, alone: _LeftOut) -> tuple[Cell | None, ...]:
     values = [replicate.value for point in points if point for replicate in point.values]
     low, high = min(values), max(values)
-    return tuple(None if point is None else _cell(point, divisor, reach, low, high) for point in points)
+    nothing = ("", "")
+    return tuple(
+        None if point is None else _cell(point, divisor, reach, (low, high), alone.get(point.key, nothing))
+        for point in points
+    )
 
 
-def _cell(point: Point, divisor: float, reach: float, low: float, high: float) -> Cell:
+def _cell(point: Point, divisor: float, reach: float, range_: tuple[float, float], alone: tuple[str, str]) -> Cell:
     verdict = point.verdict
     return Cell(
         value=format_number(point.value / divisor),
@@ -213,11 +224,13 @@ def _cell(point: Point, divisor: float, reach: float, low: float, high: float) -
         words=verdict.words if verdict else "",
         interval=interval(verdict) if verdict else "",
         bar=_bar(verdict, reach),
-        dots=_dots(point, low, high) if point.n > 1 else "",
+        dots=_dots(point, *range_) if point.n > 1 else "",
         count=with_outliers(point.n, len(point.outliers)),
         place=place_of(point),
         mixed=point.configurations > 1,
         lacks=lacking(verdict) if verdict else "",
+        compared=alone[0],
+        left_out=alone[1],
     )
 
 

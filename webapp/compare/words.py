@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.verdict import Kind
 from results.domain.units import counted
+from results.queries.comparison.cells import Key, LeftOut
 from results.queries.comparison.compare import Comparison, Point, Summary
 from results.queries.shared.ordering import VERSIONS, all_numbers
 from results.queries.shared.selection import LABEL
@@ -192,7 +193,7 @@ def missing(comparison: Comparison) -> list[int]:
 
 
 def unmatched(comparison: Comparison) -> list[str]:
-    """Cells without a counterpart, in words."""
+    """Cells, and configurations within cells, without a counterpart, in words."""
     names = names_of(comparison)
     cells_of: dict[tuple[str, str], list[str]] = {}
     for row in comparison.unmatched:
@@ -206,7 +207,52 @@ def unmatched(comparison: Comparison) -> list[str]:
         count, baseline = len(comparison.lost), comparison.selection.baseline
         lost = f"{count} of the trials that {baseline} was saved with count no more, or lost its metric when read again"
         sentences.insert(0, lost)
-    return sentences
+    return sentences + _left_out(comparison)
+
+
+def _left_out(comparison: Comparison) -> list[str]:
+    """Return a sentence for each configuration that ratios leave out, with all cells of a series where they do."""
+    names = names_of(comparison)
+    base_of = {point.key: point.base[2] for point in comparison.points if point.base}
+    cells_of: dict[tuple[str, str, str], list[str]] = {}
+    for one in comparison.left_out:
+        series, base = (names.get(name, name) for name in (one.series, base_of[one.panel, one.x, one.series]))
+        lacking = (series, base) if one.lacks == "cell" else (base, series)
+        x_and_panel = f"{one.x} ({one.panel})" if one.panel else one.x
+        cells_of.setdefault((*lacking, configuration(one)), []).append(x_and_panel)
+    x = dimension_title(comparison.selection.x)
+    return [
+        f"{lacking} has no {levels} at {x} {_shortened(several)}, which its comparison with {other} leaves out"
+        for (lacking, other, levels), several in cells_of.items()
+    ]
+
+
+def configuration(one: LeftOut) -> str:
+    """'clients 4, scale 10'."""
+    return ", ".join(f"{dimension_title(name)} {level}" for name, level in one.levels.items())
+
+
+def left_out(comparison: Comparison) -> dict[Key, tuple[str, str]]:
+    """Return of each cell whose ratio does not speak of all its configurations, or of all its base's, of how many it
+    does, and which it leaves out."""
+    by_key = {point.key: point for point in comparison.points}
+    alone_of: dict[Key, list[LeftOut]] = {}
+    for one in comparison.left_out:
+        alone_of.setdefault((one.panel, one.x, one.series), []).append(one)
+    return {key: _left_out_of(by_key[key], by_key, alone) for key, alone in alone_of.items()}
+
+
+def _left_out_of(point: Point, by_key: Mapping[Key, Point], alone: Sequence[LeftOut]) -> tuple[str, str]:
+    own, of_base = ([configuration(one) for one in alone if one.lacks == lacks] for lacks in ("baseline", "cell"))
+    counts, which = [], []
+    if own:
+        counts.append(f"{point.compared} of {counted(point.configurations, 'configuration')}")
+        which.append(f"{listed(own)}, which the baseline lacks")
+    if of_base and point.base:
+        configurations = by_key[point.base].configurations
+        counts.append(f"{configurations - len(of_base)} of the baseline's {configurations}")
+        which.append(f"{listed(of_base)}, which only the baseline has")
+    return f"ratio of {' and '.join(counts)}", f"Left out: {'; '.join(which)}."
 
 
 def warnings(comparison: Comparison) -> list[tuple[int, str]]:

@@ -87,11 +87,14 @@ def cell(request: HttpRequest) -> HttpResponseBase:
         raise Http404("The comparison has no such cell.")
     base = by_key.get(point.base) if point.base and point.base != point.key else None
     runs = runs_lacking_replicates(point, base)
+    compared, left_out = words.left_out(comparison).get(point.key, ("", ""))
     context = {
         "comparison": comparison,
         "point": point,
         "base": base,
         "lacks": lacking(point.verdict) if point.verdict else "",
+        "compared": compared,
+        "left_out": left_out,
         "noise": [one for one in noise if one.run_id in runs],
         "place": place_of(point),
         "query": urlstate.write(shortest(selection, comparison)),

@@ -52,7 +52,7 @@ def one_side(judgement: KeyJudgement | NotableDifference, side: str) -> str:
     values, other_values = judgement.left, judgement.right
     if side == "right":
         values, other_values = other_values, values
-    return " / ".join(dict.fromkeys(_value(judgement.key, value, other_values) for value in values))
+    return " / ".join(dict.fromkeys(_value(judgement.key, value, other_values) for value in values)) or "–"
 
 
 def _value(key: str, value: Any, other_values: Sequence[Any]) -> str:

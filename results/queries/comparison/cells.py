@@ -36,6 +36,7 @@ class Point:
     value: its statistic.
     configurations: how many different ones fell into it: more than one means that something else varies.
     base: (panel, x, series) of the cell that it is compared with, None where there is none.
+    compared: of how many of these its ratio and verdict speak; None where it is not compared.
     ratio: of their values.
     verdict: what their replicates say; None where the cell is its own base.
     outliers: trials whose values stand apart from the others; they count like them."""
@@ -54,6 +55,7 @@ class Point:
     ratio: float | None = None
     verdict: Verdict | None = None
     outliers: tuple[int, ...] = ()
+    compared: int | None = None
 
     @property
     def key(self) -> Key:
@@ -115,6 +117,21 @@ class Unmatched:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A configuration of a cell, or of its base, that the other of the two lacks: neither the cell's ratio nor its
+    verdict speaks of it.
+
+    lacks: 'baseline' where it is the cell's, 'cell' where it is the base's.
+    levels: dimension → level, of those in which the configurations of the two differ."""
+
+    panel: str
+    x: str
+    series: str
+    lacks: str
+    levels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class RunWarning:
     """A run whose values changed while it was measured.
 
@@ -139,6 +156,7 @@ class Comparison:
     excluded: trials of the selection that are in no cell: failed, cancelled, waiting, running, and `without` (done, but
         without this metric).
     unmatched: what has no counterpart.
+    left_out: configurations within cells that have none.
     references: names for `baseline=@name`.
     environment: of each series against its base, what else differs.
     rule: the verdicts' version.
@@ -169,6 +187,7 @@ class Comparison:
     family: int = 0
     other_runs: tuple[int, ...] = ()
     earlier_runs: tuple[int, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def outliers(self) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ from results.queries.comparison.cells import (
 )
 from results.queries.comparison.family import UnitPair, unit_pairs
 from results.queries.comparison.freshness import Freshness, freshness
-from results.queries.comparison.judging import judged
+from results.queries.comparison.judging import Judged, judged
 from results.queries.comparison.label_order import label_order
 from results.queries.comparison.other_runs import other_runs
 from results.queries.comparison.references import ReferenceRow, reference
@@ -91,7 +91,7 @@ def compare(selection: Selection, known: Freshness | None = None, *, mixtures: b
         family, (*units, *saved), known, lambda beside: units_of(chosen, metric, beside, parts, computed)
     )
     answers = judged(chosen, family, baseline, cells, bases, metric, parts, others.samples)
-    points = _points(cells, bases, answers.verdicts, chosen.statistic)
+    points = _points(cells, bases, answers, chosen.statistic)
     filters = _of_configurations(chosen.filters)
     return Comparison(
         selection=chosen,
@@ -114,6 +114,7 @@ def compare(selection: Selection, known: Freshness | None = None, *, mixtures: b
         family=answers.family,
         other_runs=others.levels,
         earlier_runs=others.noise,
+        left_out=answers.left_out,
     )
 
 
@@ -209,15 +210,15 @@ def _baseline_of_reference(chosen: Selection, line: ReferenceRow) -> Baseline:
     return Baseline(tuple(sorted({*dimensions(chosen.series or ""), *_own_dimensions(line)})))
 
 
-def _points(
-    cells: Cells, bases: Mapping[Key, Key], verdicts: Mapping[Key, Verdict], statistic: str
-) -> tuple[Point, ...]:
+def _points(cells: Cells, bases: Mapping[Key, Key], answers: Judged, statistic: str) -> tuple[Point, ...]:
     apart = outliers([sample.values for sample in cells.samples.values()])
     statistics = {key: _statistics(sample.values) for key, sample in cells.samples.items()}
+    alone = Counter((one.panel, one.x, one.series) for one in answers.left_out if one.lacks == "baseline")
     points = []
     for (key, replicates), indexes in zip(cells.replicates.items(), apart, strict=True):
         panel, x, series = key
-        base, own, verdict = bases.get(key), statistics[key], verdicts.get(key)
+        base, own, verdict = bases.get(key), statistics[key], answers.verdicts.get(key)
+        count = len(cells.units[key])
         points.append(
             Point(
                 x=x,
@@ -229,11 +230,12 @@ def _points(
                 minimum=own["min"],
                 maximum=own["max"],
                 values=replicates,
-                configurations=len(cells.units[key]),
+                configurations=count,
                 base=base,
                 ratio=_ratio(verdict, key == base and own[statistic] != 0),
                 verdict=verdict,
                 outliers=tuple(replicates[index].trial_id for index in indexes),
+                compared=count - alone[key] if verdict else None,
             )
         )
     return tuple(points)

@@ -84,3 +84,16 @@ def pairs_of_cells(
             within = (pair.within(cells[base], cells[key]) for pair in own)
             found[key] = tuple(pair for pair in within if pair is not None)
     return found
+
+
+def left_out(
+    pairs: Collection[UnitPair], bases: Sequence[Unit], others: Sequence[Unit]
+) -> tuple[list[Unit], list[Unit]]:
+    """Return the units of either side that no pair has; none where the sides have nothing in common, which are then
+    compared as a whole.
+
+    pairs: of the two sides, as by `pairs_of_cells`."""
+    if not pairs:
+        return [], []
+    paired = {unit for pair in pairs for unit in (*pair.bases, *pair.others)}
+    return [unit for unit in bases if unit not in paired], [unit for unit in others if unit not in paired]

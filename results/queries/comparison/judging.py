@@ -11,10 +11,10 @@ from results.domain.measurement.metrics import Better
 from results.domain.statistics.difference import Sample
 from results.domain.statistics.verdict import Question, Verdict, judge
 from results.queries.comparison.baselines import Baseline
-from results.queries.comparison.cells import Key, sample_of
-from results.queries.comparison.family import UnitPair, pairs_of_cells
+from results.queries.comparison.cells import Key, LeftOut, sample_of
+from results.queries.comparison.family import UnitPair, left_out, pairs_of_cells
 from results.queries.comparison.replicates import Cells, replicates_of
-from results.queries.comparison.units import Unit
+from results.queries.comparison.units import RUN, Unit
 from results.queries.environment.environments import (
     EnvironmentComparison,
     Pair,
@@ -36,17 +36,20 @@ _NOTHING_IN_COMMON = KeyJudgement(
     "The two sides have no configuration in common: each was measured under conditions that the other was not.",
     warn=True,
 )
+_LEFT_OUT = "The other side lacks them: neither the ratio nor the verdict speaks of them."
 
 
 @dataclass(frozen=True)
 class Judged:
     """verdicts: of each cell that is compared with another.
     environment: what differs besides, of each series against its base.
-    family: pairs of configurations that were judged together."""
+    family: pairs of configurations that were judged together.
+    left_out: configurations within these cells that are not compared."""
 
     verdicts: Mapping[Key, Verdict]
     environment: tuple[SeriesEnvironment, ...]
     family: int = 0
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def judged(
@@ -71,15 +74,17 @@ def judged(
     environments = EnvironmentComparison(_attempts(family, sides.values()), parts)
     difference_of = {pair: _pair_difference(pair, baseline, environments) for pair in family}
     of_cells = pairs_of_cells(family, cells.units, compared)
-    cell_pairs = []
+    cell_pairs, alone = [], []
     for key, pairs in of_cells.items():
         of_pairs = [difference_of.get(pair) or _pair_difference(pair, baseline, environments) for pair in pairs]
-        cell_pairs.append(
-            Pair(key, compared[key], _difference(of_pairs, sides[compared[key]], sides[key], environments))
-        )
+        difference = _difference(of_pairs, sides[compared[key]], sides[key], environments)
+        of_cell = _left_out(chosen, key, compared[key], pairs, cells)
+        cell_pairs.append(Pair(key, compared[key], _with_left_out(difference, of_cell)))
+        alone += of_cell
     questions = {pair: _question(pair, baseline, difference_of[pair].comparable, metric, samples) for pair in family}
     verdicts = _verdicts(questions, cell_pairs, of_cells, cells, metric, samples)
-    return Judged(verdicts, series_environments(cell_pairs, sides), sum(one.comparable for one in questions.values()))
+    family_size = sum(one.comparable for one in questions.values())
+    return Judged(verdicts, series_environments(cell_pairs, sides), family_size, tuple(alone))
 
 
 def _verdicts(
@@ -194,6 +199,32 @@ def _difference(
     if not whole.comparable:
         return whole
     return replace(whole, judgements=ranked((*whole.judgements, _NOTHING_IN_COMMON)))
+
+
+def _left_out(chosen: Selection, key: Key, base: Key, pairs: Sequence[UnitPair], cells: Cells) -> list[LeftOut]:
+    """Return the configurations of a cell and its base that are in none of their pairs, by what tells them apart."""
+    sides = cells.units[base], cells.units[key]
+    alone = left_out(pairs, *sides)
+    names = [*cells.mixed, *([RUN] if RUN in chosen.filters else [])]
+    varied = [name for name in names if len({unit.level(name) for side in sides for unit in side}) > 1]
+    return [
+        LeftOut(*key, lacks, {name: unit.level(name) for name in varied})
+        for lacks, units in zip(("cell", "baseline"), alone, strict=True)
+        for unit in units
+    ]
+
+
+def _with_left_out(difference: EnvironmentDifference, left_out: Sequence[LeftOut]) -> EnvironmentDifference:
+    """Return what differs between a cell and its base, with the configurations that only one of them has."""
+    if not left_out:
+        return difference
+    left, right = (tuple(_levels_text(one) for one in left_out if one.lacks == lacks) for lacks in ("cell", "baseline"))
+    judgement = KeyJudgement("", PLAN, "configurations", left, right, Cause.NOTED, _LEFT_OUT, warn=True)
+    return replace(difference, judgements=ranked((*difference.judgements, judgement)))
+
+
+def _levels_text(one: LeftOut) -> str:
+    return ", ".join(f"{name} {level}" for name, level in one.levels.items())
 
 
 def _mixture(

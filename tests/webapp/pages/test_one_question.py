@@ -108,6 +108,41 @@ def test_a_mixture_is_shown_to_who_names_its_levels(run: models.Run, client: Cli
     assert all(1.05 < ratio < 1.11 for _, ratio in said.values())
 
 
+def test_what_only_one_side_of_a_mixture_has_is_named_and_counted(client: Client) -> None:
+    """tpcb-like was not run with 4 clients on 18, and not with 8 on 16."""
+    lacking = [{"script": "tpcb-like", "installation": "18", "clients": "4"}]
+    lacking.append({"script": "tpcb-like", "installation": "16", "clients": "8"})
+    factors = {"installation": ["16", "18"], "clients": [1, 2, 4, 8], "script": ["select-only", "tpcb-like"]}
+    made = factories.finished_run(factors=factors, exclude=lacking, threads="1")
+    query = f"run={made.pk}&x=script&series=major&filter.clients=1,2,4,8"
+    whole = client.get(f"/api/v1/comparison/?{query}&columns=mixed,compared").json()
+    of_cell = {"panel": "", "x": "tpcb-like", "series": "18"}
+    assert whole["left_out"] == [
+        of_cell | {"lacks": "cell", "levels": {"clients": "4"}},
+        of_cell | {"lacks": "baseline", "levels": {"clients": "8"}},
+    ]
+    counts = zip(whole["points"]["compared"], whole["points"]["mixed"], strict=True)
+    assert list(counts) == [(None, 4), (None, 3), (4, 4), (2, 3)]
+    [environment] = whole["environment"]
+    differences = [row for row in environment["told"] if row["key"] == "configurations"]
+    assert [(row["left"], row["right"], row["matters"]) for row in differences] == [
+        (["clients 4"], ["clients 8"], False)
+    ]
+    rows = list(csv.DictReader(io.StringIO(client.get(f"/api/v1/comparison.csv?{query}").text)))
+    assert {(row["compared"], row["configurations"], row["left_out"]) for row in rows if row["series"] == "18"} == {
+        ("4", "4", ""),
+        ("2", "3", "baseline: clients=4; clients=8"),
+    }
+    page = page_text(client.get(client.get(f"/compare/?{query}").headers["Location"]))
+    assert page.count("ratio of 2 of 3 configurations and 2 of the baseline&#x27;s 3") == 1
+    assert "18 has no clients 4 at script tpcb-like, which its comparison with 16 leaves out." in page
+    assert "16 has no clients 8 at script tpcb-like, which its comparison with 18 leaves out." in page
+    cell = page_text(client.get(f"/compare/cell/?{query}&at=tpcb-like&of=18"))
+    assert "Left out: clients 8, which the baseline lacks; clients 4, which only the baseline has." in cell
+    _, comparison = citations.compare_query(query)
+    assert any("18 has no clients 4" in remark for remark in citations.remarks(comparison, ()))
+
+
 @pytest.mark.parametrize(
     ("path", "right"),
     [
