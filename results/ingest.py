@@ -117,12 +117,13 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt) -> None:
                 minimum_effect=metric.minimum_effect,
                 parts=metric.parts,
                 whole=metric.whole,
+                client_overhead=metric.client_overhead,
             )
             for metric in {metric.name: metric for metric in parsed.metrics}.values()
         ],
         update_conflicts=True,
         unique_fields=["name"],
-        update_fields=["unit", "better", "label", "help", "minimum_effect", "parts", "whole"],
+        update_fields=["unit", "better", "label", "help", "minimum_effect", "parts", "whole", "client_overhead"],
     )
     store_layers([use.layer for use in parsed.layers])
     ids = (attempt.run_id, attempt.pk)

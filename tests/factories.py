@@ -69,8 +69,8 @@ DATA = Path(__file__).parent / "data"
 STARTED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 RAW_FILES = {"workload/stdout.txt": b"tps = 1000.0 (without initial connection time)\n", "server/log.txt": b"ready\n"}
 METRICS = (
-    Metric("tps", "tps", Better.HIGHER, "Transactions per second", "From pgbench."),
-    Metric("latency.p99", "us", Better.LOWER, "p99 latency", "From the exact histogram."),
+    Metric("tps", "tps", Better.HIGHER, "Transactions per second", "From pgbench.", client_overhead=True),
+    Metric("latency.p99", "us", Better.LOWER, "p99 latency", "From the exact histogram.", client_overhead=True),
     Metric("cpu.user", "%", Better.NEITHER, "CPU in user mode", "From sar."),
 )
 

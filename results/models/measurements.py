@@ -26,6 +26,7 @@ class Metric(models.Model):
     minimum_effect = models.FloatField()
     parts = models.CharField(max_length=63, blank=True, default="", db_default="")
     whole = models.CharField(max_length=63, blank=True, default="", db_default="")
+    client_overhead = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["name"]

@@ -15,12 +15,15 @@ from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
-from django.db import connections
+from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 
 from bootstrap import agent, places
 from results import migrations
+from results.models import Metric
 from tests.conftest import surrounding
+from workers.bundle import derive
+from workers.registry import kinds
 
 FOLDER = Path(migrations.__path__[0])
 SQUASHED = "0001_squashed_0009_clusters"
@@ -144,3 +147,18 @@ def test_looks_are_read_from_the_audit_log(alias: str) -> None:
     with connections[alias].cursor() as cursor:
         cursor.execute("SELECT id, looks::text FROM results_run ORDER BY id")
         assert cursor.fetchall() == [(1, "[3, 5]"), (2, "[]")]
+
+
+@pytest.mark.django_db
+def test_metrics_that_were_stored_before_say_where_the_work_of_pgbench_is_part_of_them() -> None:
+    declared = {metric.name: metric for spec in kinds().workloads.values() for metric in spec.metrics}
+    declared |= {metric.name: metric for spec in kinds().collectors.values() for metric in spec.metrics}
+    declared |= {metric.name: metric for metric in derive.METRICS}
+    Metric.objects.bulk_create(
+        Metric(name=name, unit=metric.unit, better=metric.better, label=metric.label, minimum_effect=0.02)
+        for name, metric in declared.items()
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("results.migrations.0012_client_overhead").BY_PGBENCH)
+    stored = set(Metric.objects.filter(client_overhead=True).values_list("name", flat=True))
+    assert stored == {name for name, metric in declared.items() if metric.client_overhead}

@@ -12,6 +12,7 @@ METRICS = (
         "Transactions per second",
         "From pgbench, without the time of the first connections; with the time of every connection where "
         "each transaction opens its own (-C). Label: one script of a mixture.",
+        client_overhead=True,
     ),
     Metric(
         "tps.including",
@@ -19,6 +20,7 @@ METRICS = (
         Better.HIGHER,
         "Transactions per second, connecting included",
         "Printed up to version 13; from 14 transactions divided by run time plus initial connection time.",
+        client_overhead=True,
     ),
     Metric(
         "transactions",
@@ -36,8 +38,15 @@ METRICS = (
     ),
     Metric("retried", "1", Better.LOWER, "Transactions retried", "Transactions that took more than one try."),
     Metric("retries", "1", Better.LOWER, "Retries", "Tries beyond the first, of all transactions."),
-    Metric("skipped", "1", Better.LOWER, "Skipped transactions", "Too late to start at the given rate (-R, -L)."),
-    Metric("late", "1", Better.LOWER, "Late transactions", "Above the latency limit (-L)."),
+    Metric(
+        "skipped",
+        "1",
+        Better.LOWER,
+        "Skipped transactions",
+        "Too late to start at the given rate (-R, -L).",
+        client_overhead=True,
+    ),
+    Metric("late", "1", Better.LOWER, "Late transactions", "Above the latency limit (-L).", client_overhead=True),
     Metric(
         "latency.mean",
         "us",
@@ -45,14 +54,24 @@ METRICS = (
         "Mean latency",
         "Of the exact counts of its transaction log; from pgbench, in whole µs, where that lacks transactions. "
         "Label: one script of a mixture.",
+        client_overhead=True,
     ),
-    Metric("latency.sd", "us", Better.LOWER, "Latency, standard deviation", "As the mean latency.", 0.05),
+    Metric(
+        "latency.sd",
+        "us",
+        Better.LOWER,
+        "Latency, standard deviation",
+        "As the mean latency.",
+        0.05,
+        client_overhead=True,
+    ),
     Metric(
         "schedule.lag",
         "us",
         Better.LOWER,
         "Mean schedule lag",
         "How late transactions began at the given rate (-R).",
+        client_overhead=True,
     ),
     Metric(
         "schedule.lag.max",
@@ -61,6 +80,7 @@ METRICS = (
         "Largest schedule lag",
         "The latest beginning at the given rate (-R).",
         0.1,
+        client_overhead=True,
     ),
     Metric(
         "connection.time",
@@ -69,6 +89,7 @@ METRICS = (
         "Initial connection time",
         "All clients connecting, before the clock starts (14 and later).",
         0.1,
+        client_overhead=True,
     ),
     Metric(
         "connection.mean",
@@ -77,6 +98,7 @@ METRICS = (
         "Mean connection time",
         "Of one connection under -C (14 and later).",
         0.05,
+        client_overhead=True,
     ),
     Metric(
         "statement.latency",
@@ -85,6 +107,7 @@ METRICS = (
         "Mean latency of a statement",
         "From pgbench -r. Label: script/number and the statement.",
         0.05,
+        client_overhead=True,
     ),
     Metric("statement.failed", "1", Better.LOWER, "Failures in a statement", "From pgbench -r (15 and later)."),
     Metric("statement.retries", "1", Better.LOWER, "Retries after a statement", "From pgbench -r (15 and later)."),

@@ -25,7 +25,9 @@ class Metric:
     minimum_effect: the smallest relative change worth a verdict (0.02 = 2 %).
     parts: the metric whose labels are the queries, steps or operations that this one is made of, which are read side by
         side: itself or another; '' where there are none.
-    whole: what the value without a label is called beside those with one ('total' where it is their sum)."""
+    whole: what the value without a label is called beside those with one ('total' where it is their sum).
+    client_overhead: pgbench's own work is part of the value, because it times or counts it in its loop or runs on the
+        machine that is asked: another pgbench version may change it where the server does not."""
 
     name: str
     unit: str
@@ -35,6 +37,7 @@ class Metric:
     minimum_effect: float = 0.02
     parts: str = ""
     whole: str = ""
+    client_overhead: bool = False
 
 
 TOTAL = "total"

@@ -77,6 +77,7 @@ class MetricChoice:
     headlines: int
     parts: str = ""
     whole: str = ""
+    client_overhead: bool = False
 
     def row(self) -> MetricRow:
         return MetricRow(
@@ -88,6 +89,7 @@ class MetricChoice:
             self.minimum_effect,
             parts=self.parts,
             whole=self.whole,
+            client_overhead=self.client_overhead,
         )
 
 

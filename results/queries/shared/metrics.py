@@ -19,6 +19,7 @@ class MetricRow:
     minimum_effect: float = 0.02
     parts: str = ""
     whole: str = ""
+    client_overhead: bool = False
 
 
 def unknown(name: str) -> MetricRow:
@@ -30,5 +31,6 @@ def list_metrics() -> list[MetricRow]:
     """Every metric that has ever been measured, by name. One query."""
     return sql.rows(
         MetricRow,
-        "SELECT name, unit, better, label, help, minimum_effect, parts, whole FROM results_metric ORDER BY name",
+        "SELECT name, unit, better, label, help, minimum_effect, parts, whole, client_overhead FROM results_metric "
+        "ORDER BY name",
     )

@@ -25,10 +25,11 @@ METRICS = (
             f"p{p:g} latency",
             _HELP,
             _noise(p),
+            client_overhead=True,
         )
         for p in PERCENTILES
     ),
-    Metric("latency.max", "us", Better.LOWER, "Largest latency", _HELP, 0.25),
+    Metric("latency.max", "us", Better.LOWER, "Largest latency", _HELP, 0.25, client_overhead=True),
 )
 
 SPEC = CollectorSpec(

@@ -121,6 +121,7 @@ METRICS = (
         f"{_PGBENCH} One row; label: a range.",
         0.05,
         whole="one row",
+        client_overhead=True,
     ),
     Metric(
         "update.latency",
@@ -131,6 +132,7 @@ METRICS = (
         0.05,
         parts="update.latency",
         whole="one row",
+        client_overhead=True,
     ),
     Metric(
         "commit.latency",
@@ -140,6 +142,7 @@ METRICS = (
         f"{_PGBENCH} One row; label: a range.",
         0.05,
         whole="one row",
+        client_overhead=True,
     ),
     Metric("size.table", "B", Better.LOWER, "Size of a table", "pg_table_size after it was filled. Label: the table."),
     Metric(
@@ -188,8 +191,15 @@ METRICS = (
         f"{_PSQL} Of foo after its updates, but CREATE INDEX, which is after COPY. Label: the command.",
         0.05,
     ),
-    Metric("tpcb.tps", "tps", Better.HIGHER, "TPC-B-like", "From pgbench, one client, without the time of connecting."),
-    Metric("tpcb.latency", "us", Better.LOWER, "Mean latency, TPC-B-like", "From pgbench."),
+    Metric(
+        "tpcb.tps",
+        "tps",
+        Better.HIGHER,
+        "TPC-B-like",
+        "From pgbench, one client, without the time of connecting.",
+        client_overhead=True,
+    ),
+    Metric("tpcb.latency", "us", Better.LOWER, "Mean latency, TPC-B-like", "From pgbench.", client_overhead=True),
     Metric("tpcb.transactions", "1", Better.NEITHER, "Transactions, TPC-B-like", "From pgbench."),
     Metric(
         "tpcb.growth",
@@ -206,6 +216,7 @@ METRICS = (
         "Mean latency of a statement, TPC-B-like",
         f"{_PGBENCH} Label: its number and text.",
         0.05,
+        client_overhead=True,
     ),
 )
 

@@ -54,6 +54,7 @@ METRICS = (
         Better.HIGHER,
         "Rows per second",
         "Transactions per second times the rows of a transaction, where the server has as many rows as that makes.",
+        client_overhead=True,
     ),
     Metric(
         "append.rows",

@@ -46,6 +46,7 @@ METRICS = (
         Better.HIGHER,
         "Acknowledged transactions per second",
         "By the clients' own logs, divided by the whole measured window: time without service counts.",
+        client_overhead=True,
     ),
     Metric(
         "ledger.lost",

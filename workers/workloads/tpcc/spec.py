@@ -98,6 +98,7 @@ METRICS = (
         Better.HIGHER,
         "New orders per minute",
         "Committed New-Orders, counted in the data, over pgbench's run time. Not a tpmC.",
+        client_overhead=True,
     ),
     Metric(
         "tpm",
@@ -105,6 +106,7 @@ METRICS = (
         Better.HIGHER,
         "Transactions per minute",
         "All five types, New-Orders that were rolled back as intended among them. Label: one type.",
+        client_overhead=True,
     ),
     Metric("new_orders", "1", Better.NEITHER, "New orders", "Committed New-Orders, counted in the data."),
     Metric(
