@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from results import models
 from results.domain.environment.rules import compiles_queries
-from results.domain.environment.values import normal
+from results.domain.environment.values import client_major, normal
+from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.disk_space import Need, needs
@@ -77,7 +78,7 @@ def preview(plan: Plan, kinds: Kinds) -> Preview:
         seconds_from,
         disk_bytes,
         disk or (),
-        tuple(dict.fromkeys(_warnings(plan, specs, sizes, disk or ()))),
+        tuple(dict.fromkeys(_warnings(plan, workload, specs, sizes, disk or ()))),
         noise,
         noise.detectable(plan.replicates) if noise else None,
     )
@@ -138,7 +139,11 @@ def _part_s(spec: TrialSpec, workload: WorkloadSpec) -> float | None:
 
 
 def _warnings(
-    plan: Plan, specs: Sequence[TrialSpec], sizes: Sequence[int | None], disk: Sequence[Need]
+    plan: Plan,
+    workload: WorkloadSpec,
+    specs: Sequence[TrialSpec],
+    sizes: Sequence[int | None],
+    disk: Sequence[Need],
 ) -> Iterator[Warning]:
     rows = models.Agent.objects.prefetch_related(installations_of_agents(), "host_changes")
     agents = {agent.name: agent for agent in rows}
@@ -148,6 +153,7 @@ def _warnings(
         text = f"The settings that {installation} has are not known yet: those of the plan are not checked."
         yield Warning("settings", text, "Contact the agent, on its page.")
     yield from _some_compile(specs, agents)
+    yield from _own_clients(specs, workload, agents)
     for need in disk:
         yield from _too_large(need, agents[need.agent])
     for spec, size in zip(specs, sizes, strict=True):
@@ -169,6 +175,25 @@ def _some_compile(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent]
         with_jit, without = (", ".join(sorted(can[has])) for has in (True, False))
         text = f"{with_jit} can compile queries (JIT) and {without} cannot: the comparison withholds the verdict."
         yield Warning("installation", text, 'Set jit = "off", or choose builds that have LLVM.')
+
+
+def _own_clients(
+    specs: Sequence[TrialSpec], workload: WorkloadSpec, agents: Mapping[str, models.Agent]
+) -> Iterator[Warning]:
+    """A version with its own pgbench: the client is part of every difference."""
+    headlines = {workload.headline_for(spec.parameters) for spec in specs}
+    if not any(metric.client_overhead for metric in workload.metrics if metric.name in headlines):
+        return
+    versions = {_client_version(spec, agents) for spec in specs if spec.own_client} - {""}
+    if len({client_major(version) for version in versions}) > 1:
+        text = f"Each PostgreSQL is measured with its own pgbench ({', '.join(sorted(versions))}), whose own speed is "
+        text += "part of every difference."
+        yield Warning("client_programs", text, f"Take {NEWEST} to compare the servers alone.")
+
+
+def _client_version(spec: TrialSpec, agents: Mapping[str, models.Agent]) -> str:
+    rows = agents[spec.agents["client"]].installations.all()
+    return next((row.version for row in rows if row.bin_dir == spec.client_bin), "")
 
 
 def _installed(spec: TrialSpec, server: models.Agent) -> models.Installation | None:

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 from results import VERSION
 from results.domain.environment.layers import Layer, LayerKind
+from results.domain.environment.rules import OWN_CLIENTS
 from results.domain.errors import (
     AgentError,
     DeadlineError,
@@ -253,6 +254,7 @@ async def _describe(attempt: _Attempt) -> None:
         "bin": spec.client_bin,
         "version": attempt.order.client_version,
         "agents": len(set(spec.agents.values())),
+        **({OWN_CLIENTS: True} if spec.own_client else {}),
     }
     attempt.layers += [
         LayerUse("primary", settings.layer(effective)),

@@ -220,3 +220,21 @@ def test_builds_of_which_only_some_can_compile_queries_are_warned_of() -> None:
     assert warned(settings={"jit": "off"}) == []
     models.Installation.objects.update(has_jit=True)
     assert warned() == []
+
+
+def test_a_plan_that_means_each_version_with_its_own_client_is_warned_of_where_that_is_part_of_its_numbers() -> None:
+    """The installations of the agent have their own psql and pgbench."""
+    for row in models.Installation.objects.all():
+        row.client_bin = row.bin_dir
+        row.save()
+
+    def warned(**changes: Any) -> list[str]:
+        return [one.text for one in previewed(**changes).warnings if one.field == "client_programs"]
+
+    assert warned(client_programs="own") == [
+        "Each PostgreSQL is measured with its own pgbench (16.9, 18.1), whose own speed is part of every difference."
+    ]
+    assert warned() == warned(client_programs="newest") == []
+    assert warned(client_programs="own", factors={"installation": ["16"]}) == []
+    by_psql = {"workload": "ssb", "parameters": {}, "factors": {"installation": ["16", "18"]}}
+    assert warned(client_programs="own", **by_psql) == []

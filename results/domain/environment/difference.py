@@ -9,13 +9,14 @@ from typing import Any
 
 from results.domain.environment.layers import LayerKind, flatten
 from results.domain.environment.reasons import Difference, Reasoning
-from results.domain.environment.rules import BUILDS, Cause, compiles_queries
+from results.domain.environment.rules import BUILDS, CLIENT_PROGRAMS, OWN_CLIENTS, Cause, compiles_queries
 from results.domain.environment.values import major_of, normal
 
 Place = tuple[str, str]  # (role, kind of layer)
 Environment = Mapping[Place, Mapping[str, Any]]  # → dotted key → value
 _ORDER = {cause: place for place, cause in enumerate(Cause)}
 _BUILD = ("primary", LayerKind.BUILD)
+_CLIENT = ("client", LayerKind.CLIENT)
 
 
 @dataclass(frozen=True)
@@ -85,18 +86,21 @@ def judge_environments(
     known: Known | None = None,
     *,
     equal: bool = False,
+    client_overhead: bool = True,
 ) -> EnvironmentDifference:
     """All environments of one side against all of the other.
 
     intended: dimensions that are meant to differ ('version', 'setting.work_mem', 'agent.primary').
     known: one dictionary for many calls over the same layer objects, so that two layers are compared once.
-    equal: judgements of equal keys as well."""
+    equal: judgements of equal keys as well.
+    client_overhead: pgbench's own work is part of what is compared, see `Metric`."""
     recorded = (any(left), any(right))
     unknown = tuple(_nothing_known(left, right))
     if not all(recorded):
         return EnvironmentDifference(unknown, 0, recorded)
     left, right = ([environment for environment in side if environment] for side in (left, right))
-    compared = _Judge(left, right, frozenset(intended), {} if known is None else known, equal).verdict()
+    judge = _Judge(left, right, frozenset(intended), {} if known is None else known, equal, client_overhead)
+    compared = judge.verdict()
     return replace(compared, judgements=(*unknown, *compared.judgements)) if unknown else compared
 
 
@@ -150,15 +154,19 @@ class _Judge:
         intended: frozenset[str],
         known: Known,
         keep_equal: bool,
+        client_overhead: bool,
     ) -> None:
         self.sides = (left, right)
         self.known, self.keep_equal = known, keep_equal
         self.intended = intended | BUILDS if intended & BUILDS or self._same_major(intended) else intended
+        if intended & BUILDS and self._own_clients():
+            self.intended |= {CLIENT_PROGRAMS}
         self.rules = Reasoning(
             self.intended,
             versions=[_values(side, _BUILD, "version_num") for side in self.sides],
             initdb=[_values(side, _BUILD, "initdb") for side in self.sides],
             compiles=any(_compiles(environment) for side in self.sides for environment in side),
+            client_overhead=client_overhead,
         )
 
     def _same_major(self, intended: frozenset[str]) -> bool:
@@ -167,6 +175,11 @@ class _Judge:
         builds = [one[_BUILD] for side in self.sides for one in side if _BUILD in one]
         majors = {major_of(build.get("version_num"), str(build.get("version", ""))) for build in builds}
         return "run" in intended and len(majors) == 1
+
+    def _own_clients(self) -> bool:
+        """Return whether all plans have each PostgreSQL measured with its own psql and pgbench: the clients are part of
+        what is compared."""
+        return all(environment.get(_CLIENT, {}).get(OWN_CLIENTS) for side in self.sides for environment in side)
 
     def verdict(self) -> EnvironmentDifference:
         judgements: list[KeyJudgement] = []
@@ -189,7 +202,8 @@ class _Judge:
             sides.append({tuple(id(one.get(layer)) for layer in deciding): one for one in side})
         # a role that is not there is told by what else is
         roles = tuple(frozenset(_roles(side)) for side in self.sides)
-        key = (place, *(tuple(side) for side in sides), roles, self.intended, self.keep_equal, self.rules.compiles)
+        rules = (self.intended, self.rules.compiles, self.rules.client_overhead)
+        key = (place, *(tuple(side) for side in sides), roles, self.keep_equal, rules)
         if key not in self.known:
             self.known[key] = self.place(place, [list(side.values()) for side in sides])
         return self.known[key]

@@ -11,6 +11,9 @@ from results.domain.environment.layers import LayerKind
 from results.domain.environment.rules import (
     BUILDS,
     CHECKED_BUILD,
+    CLIENT_BESIDE,
+    CLIENT_MINOR,
+    CLIENT_WITHIN,
     COMPILED,
     TOLD_DEFAULTS,
     Cause,
@@ -18,7 +21,7 @@ from results.domain.environment.rules import (
     rule_of,
     rule_of_absent,
 )
-from results.domain.environment.values import normal, options
+from results.domain.environment.values import client_major, normal, options
 
 _MEMORY_TOLERANCE = 0.01
 _QUANTITIES = (LayerKind.SETTINGS, LayerKind.DATA, LayerKind.TOPOLOGY)  # elsewhere 6.1 is not 6.10
@@ -73,7 +76,8 @@ class Reasoning:
 
     intended: dimensions that are meant to differ.
     versions, initdb: of each side's servers.
-    compiles: queries are compiled just in time, where the build can."""
+    compiles: queries are compiled just in time, where the build can.
+    client_overhead: pgbench's own work is part of what is compared."""
 
     def __init__(
         self,
@@ -82,8 +86,10 @@ class Reasoning:
         versions: Sequence[Sequence[Any]],
         initdb: Sequence[Sequence[Any]],
         compiles: bool,
+        client_overhead: bool,
     ) -> None:
-        self.intended, self.versions, self.initdb, self.compiles = intended, versions, initdb, compiles
+        self.intended, self.versions, self.initdb = intended, versions, initdb
+        self.compiles, self.client_overhead = compiles, client_overhead
 
     def missing(self, node: str, kind: str, *, role_everywhere: bool, on_both_sides: bool) -> Reason:
         """Of a layer that not all trials have.
@@ -101,7 +107,8 @@ class Reasoning:
 
     def reason(self, one: Difference) -> Reason:
         """By the first rule that has something to say."""
-        for rule in (_same_value, self.configured, self.compared, _alike, self.default, _reserved_memory, _by_table):
+        rules = (_same_value, self.configured, self.compared, _alike, self.client, self.default, _reserved_memory)
+        for rule in (*rules, _by_table):
             if reason := rule(one):
                 return reason
         return Reason(Cause.CONFOUNDER, _WHY.get(one.kind, "It may make a difference of its own."), True)
@@ -129,15 +136,18 @@ class Reasoning:
     def compared(self, one: Difference) -> Reason | None:
         """What follows from a dimension that is meant to differ."""
         dimension = follows_from(one.node, one.kind, one.key, self.intended)
-        if not dimension:
+        return Reason(Cause.INTENDED, f"Follows from {dimension}.", False, dimension) if dimension else None
+
+    def client(self, one: Difference) -> Reason | None:
+        """Which psql and pgbench made the load."""
+        if (one.kind, one.key) != (LayerKind.CLIENT, "version"):
             return None
-        if (one.kind, one.key) == (LayerKind.CLIENT, "version") and dimension in BUILDS:
-            why = (
-                "psql and pgbench came with the installation that is compared, and their own speed is part of the "
-                'difference: client_programs = "newest" in the plan takes one for all.'
-            )
-            return Reason(Cause.NOTED, why)
-        return Reason(Cause.INTENDED, f"Follows from {dimension}.", False, dimension)
+        left, right = ({client_major(version) for version in side} for side in (one.left, one.right))
+        if left == right:
+            return Reason(Cause.NOTED, CLIENT_MINOR)
+        if not self.client_overhead:
+            return Reason(Cause.NOTED, CLIENT_BESIDE)
+        return Reason(Cause.CONFOUNDER, CLIENT_WITHIN, True)
 
     def default(self, one: Difference) -> Reason | None:
         """What a setting is where nobody set it."""

@@ -15,6 +15,8 @@ AGENT = "agent"  # beside the layers: which machine played the role
 PLAN = "plan"  # beside the layers: what the plan has of a dimension
 PLACEMENT = "placement"  # of the plan: which roles share a machine
 BUILDS = frozenset({"installation", "version", "major"})
+OWN_CLIENTS = "own"  # in the client's layer: the plan has each PostgreSQL measured with its own psql and pgbench
+CLIENT_PROGRAMS = "client_programs"
 
 
 class Cause(StrEnum):
@@ -70,6 +72,7 @@ RULES = (
     _harmless(LayerKind.BUILD, "name", "What the installation is called on its agent."),
     _harmless(LayerKind.BUILD, "full_version", "The version in more words."),
     _harmless(LayerKind.CLIENT, "bin", "Where the client programs lie."),
+    _harmless(LayerKind.CLIENT, OWN_CLIENTS, "What the plan says of whose client programs to take."),
     _harmless(LayerKind.HOST, "*.device *.mount *.disk", "A name; which place it is stands beside it."),
     _harmless(LayerKind.STORAGE, "mount device disk", "A path or a name; what the device is stands beside it."),
     _harmless(
@@ -157,6 +160,13 @@ COMPILED = frozenset(
 )
 # Workloads whose queries run long enough to be compiled just in time, where the build can.
 COMPILED_QUERIES = frozenset({"ssb", "script"})
+# What another version of psql and pgbench means, as no dimension makes it differ.
+CLIENT_MINOR = "Another minor version of psql and pgbench."
+CLIENT_BESIDE = "Another version of psql and pgbench, whose own work is no part of this metric."
+CLIENT_WITHIN = (
+    "The load was made by another version of pgbench, whose own speed is part of this metric: set "
+    'client_programs = "newest" in the plan and run again, or "own" where each PostgreSQL is meant with its own.'
+)
 CHECKED_BUILD = ("--enable-cassert", "-O0")  # makes a server several times slower
 
 
@@ -195,7 +205,7 @@ def follows_from(node: str, kind: str, key: str, intended: Collection[str]) -> s
 _BUILD_DIMENSIONS = tuple(sorted(BUILDS))
 # Keys of a layer that follow from other dimensions than the rest of it.
 _CLIENT_DIMENSIONS = {
-    "version": (*_BUILD_DIMENSIONS, "client_programs"),
+    "version": (CLIENT_PROGRAMS,),
     "threads_rule": ("threads", "clients"),
     "agents": ("agent.client", "agent.primary", "topology"),
 }

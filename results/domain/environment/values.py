@@ -49,6 +49,14 @@ def options(value: Any) -> frozenset[str]:
     return frozenset(str(option) for option in listed if not _PLACE.fullmatch(str(option)))
 
 
+def client_major(version: Any) -> str:
+    """Return the major version of psql or pgbench: '16.9' → '16', '9.6.24' → '9.6'. What is no release ('19beta1') is
+    one by itself; '' where nothing is known."""
+    text = str(version or "")
+    release = re.fullmatch(r"(9\.\d+|\d+)(\.\d+)*", text)
+    return release[1] if release else text
+
+
 def major_of(version_num: Any, version: str = "") -> str:
     """Return the major version of a server_version_num: 160009 → '16', 90603 → '9.6'; '' of what is none. What is no
     release ('12beta1', '13devel', a fork's '16.3-x') is a version by itself."""

@@ -28,7 +28,7 @@ TEXTS = (
         maximum=1000,
     ),
 )
-NEWEST = "newest"
+NEWEST, OWN = "newest", "own"  # of client_programs
 CONDITIONS = (
     Parameter("topology", Kind.TEXT, "single", "How the servers are arranged."),
     Parameter(
@@ -49,9 +49,9 @@ CONDITIONS = (
         "client_programs",
         Kind.TEXT,
         "",
-        "Whose psql and pgbench make the load. Empty: those of the installation that is measured; newest: those of the "
-        "newest PostgreSQL on the client's agent; or a version or an installation there. One for all keeps the "
-        "client's own speed out of a comparison of versions.",
+        "Whose psql and pgbench make the load. newest: those of the newest PostgreSQL on the client's agent, so that "
+        "only the servers differ; own: those of each installation, where they are meant to be part of what is "
+        "compared; or a version or an installation there. Empty: newest where installations are compared, else own.",
         pattern=r"([A-Za-z0-9][A-Za-z0-9 ._+-]{0,80})?",
     ),
     Parameter("duration_s", Kind.NUMBER, 60, "Length of the measured window.", 1, 7 * 86400, unit="s"),

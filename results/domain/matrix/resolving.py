@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from results.domain.errors import PlanError, Problem
-from results.domain.kinds.conditions import NEWEST
+from results.domain.kinds.conditions import NEWEST, OWN
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.specs import RoleKind, Target, WorkloadSpec, role_of
 from results.domain.matrix.configurations import Configuration
@@ -104,6 +104,7 @@ class _Resolver:
             services=topology.of_kind(RoleKind.SERVICE, nodes),
             host=_named("host.", values),
             patience=self.plan.patience,
+            own_client=self.own_client,
         )
 
     def named_as(self, role: str) -> str:
@@ -177,6 +178,10 @@ class _Resolver:
                 elsewhere[node] = same
         return elsewhere
 
+    @property
+    def own_client(self) -> bool:
+        return self.values["client_programs"] == OWN
+
     def client_bins(
         self, agents: Mapping[str, str], poolers: Collection[str], first: str, installation: InstallationRef
     ) -> dict[str, str]:
@@ -188,7 +193,7 @@ class _Resolver:
         return folders
 
     def client_bin(self, client: str, agents: Mapping[str, str], first: str, installation: InstallationRef) -> str:
-        wanted = str(self.values["client_programs"])
+        wanted = "" if self.own_client else str(self.values["client_programs"])
         if not wanted and agents[client] == first:
             return installation.client_bin
         candidates = [i for i in self.installed[agents[client]] if i.client_bin]
@@ -203,7 +208,7 @@ class _Resolver:
         if chosen is None:
             known = ", ".join(candidate.name for candidate in candidates)
             what = f"Agent {agents[client]} has no client programs of PostgreSQL {wanted!r}."
-            raise PlanError([Problem("client_programs", what, f"It has those of {known}; or write {NEWEST}.")])
+            raise PlanError([Problem("client_programs", what, f"It has those of {known}; or write {NEWEST} or {OWN}.")])
         return chosen.client_bin
 
     def loads(

@@ -49,7 +49,7 @@ _OF_SEVERAL = (
     "services",
     "outside",
 )  # written only where they say more
-_USUAL = {"patience": 1}  # written only where they are otherwise
+_USUAL = {"patience": 1, "own_client": False}  # written only where they are otherwise
 ONE_LOAD = (Load("client", "client", "primary"),)
 
 
@@ -69,7 +69,8 @@ class TrialSpec:
     services: nodes that are neither.
     outside: nodes on machines that are no agents: theirs in `agents` is the one that they are asked from.
     host: host factor → level.
-    patience: factor of every deadline."""
+    patience: factor of every deadline.
+    own_client: the plan means each installation to be measured with its own psql and pgbench."""
 
     workload: str
     parameters: Mapping[str, Scalar]
@@ -96,6 +97,7 @@ class TrialSpec:
     outside: tuple[str, ...] = ()
     host: Mapping[str, str] = field(default_factory=dict)
     patience: float = 1
+    own_client: bool = False
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from results.domain import toml_text
 from results.domain.errors import PlanError, Problem
-from results.domain.kinds.conditions import CONDITIONS, TEXTS
+from results.domain.kinds.conditions import CONDITIONS, NEWEST, TEXTS
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.reserved_names import initdb_problem
 from results.domain.kinds.specs import TopologySpec, WorkloadSpec
@@ -58,6 +58,8 @@ class _PlanReader(Fields):
         workload: WorkloadSpec | None = self.kind("workload", str(values["workload"]), self.kinds.workloads)
         factors = read_factors(self, workload) if workload is not None else ()
         self.some_installation(values, factors)
+        if not values["client_programs"] and _compares_installations(factors):
+            values["client_programs"] = NEWEST
         topology: TopologySpec | None = self.kind("topology", str(values["topology"]), self.kinds.topologies)
         plan = Plan(
             name=str(values["name"]),
@@ -154,3 +156,10 @@ class _PlanReader(Fields):
             if not isinstance(collector, str) or collector not in known:
                 self.problem(name, f"There is no collector {collector!r}.", f"There are {', '.join(sorted(known))}.")
         return tuple(str(collector) for collector in chosen)
+
+
+def _compares_installations(factors: Iterable[Factor]) -> bool:
+    """Return whether trials of several installations are compared, and no factor says whose client programs to take."""
+    levels = [level.values for factor in factors for level in factor.levels]
+    several = {values["installation"] for values in levels if "installation" in values}
+    return len(several) > 1 and not any("client_programs" in values for values in levels)

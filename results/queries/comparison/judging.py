@@ -71,7 +71,8 @@ def judged(
     if not compared:
         return Judged({}, ())
     sides = _sides(chosen, cells, compared)
-    environments = EnvironmentComparison(_attempts(family, sides.values()), parts)
+    attempts = _attempts(family, sides.values())
+    environments = EnvironmentComparison(attempts, parts, client_overhead=metric.client_overhead)
     difference_of = {pair: _pair_difference(pair, baseline, environments) for pair in family}
     of_cells = pairs_of_cells(family, cells.units, compared)
     cell_pairs, alone = [], []

@@ -70,12 +70,15 @@ class Pair(NamedTuple):
 class EnvironmentComparison:
     """Compares many pairs of sides that share their environments."""
 
-    def __init__(self, attempts: Iterable[int], parts: Mapping[str, Collection[str]] = NO_PARTS) -> None:
+    def __init__(
+        self, attempts: Iterable[int], parts: Mapping[str, Collection[str]] = NO_PARTS, *, client_overhead: bool
+    ) -> None:
         """Read what the attempts ran in. One query.
 
-        parts: of factors that set several dimensions at once, these."""
+        parts: of factors that set several dimensions at once, these.
+        client_overhead: of the metric that is compared."""
         self._environments = environments_of(list(dict.fromkeys(attempts)))
-        self._parts = parts
+        self._parts, self._client_overhead = parts, client_overhead
         self._layers: Known = {}
         self._environment_differences: dict[Any, EnvironmentDifference] = {}
         self._differences: dict[Any, EnvironmentDifference] = {}
@@ -103,7 +106,9 @@ class EnvironmentComparison:
         question = (*map(tuple, sides), intended)
         if question not in self._environment_differences:
             base, other = ([one.environment for one in side] for side in sides)
-            self._environment_differences[question] = judge_environments(base, other, intended, self._layers)
+            self._environment_differences[question] = judge_environments(
+                base, other, intended, self._layers, client_overhead=self._client_overhead
+            )
         return self._environment_differences[question]
 
     def _different(self, attempts: Iterable[int]) -> list[TrialEnvironment]:

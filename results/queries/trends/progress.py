@@ -302,7 +302,8 @@ def _judged(steps: Sequence[_Step], metric: MetricRow) -> list[CellProgress]:
     """An environment that differs in what matters from that of the run before withholds the verdict, and an earlier run
     in another one does not count; another build does not matter: it is what a plan follows."""
     points = [point for step in steps for point in (*step.earlier, step.newest)]
-    environments = EnvironmentComparison([value.attempt_id for point in points for value in point.values])
+    attempts = [value.attempt_id for point in points for value in point.values]
+    environments = EnvironmentComparison(attempts, client_overhead=metric.client_overhead)
     asked = [_asked(step, environments, metric) for step in steps]
     verdicts = judge([question for question, _, _ in asked])
     return [

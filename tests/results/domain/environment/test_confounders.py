@@ -229,11 +229,48 @@ def test_jit_that_came_on_by_default_is_told() -> None:
     assert (jit.cause, jit.left, jit.right, jit.warn) == (Cause.DEFAULT, ("off",), ("on",), True)
 
 
-def test_the_client_program_matters_unless_it_came_with_the_version() -> None:
+@pytest.mark.parametrize("intended", ["clients", "version", "installation", "run"])
+def test_another_pgbench_matters_where_its_own_work_is_measured_whatever_is_compared(intended: str) -> None:
     other = environment(client={"version": "16.14", "bin": "/opt/16.14/bin"})
-    assert keys(against(environment(), other, ["clients"]), Cause.CONFOUNDER) == {"version"}
-    comparison = against(environment(), other, ["version"])
-    assert (of(comparison, "version").cause, comparison.comparable) == (Cause.NOTED, True)
+    within = judge([environment()], [other], [intended], client_overhead=True)
+    assert keys(within, Cause.CONFOUNDER) == {"version"}
+    assert (
+        of(within, "version").warn
+        and 'client_programs = "newest" in the plan and run again' in of(within, "version").why
+    )
+    beside = judge([environment()], [other], [intended], client_overhead=False)
+    assert (of(beside, "version").cause, beside.comparable) == (Cause.NOTED, True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "cause"),
+    [
+        ("18.4", "18.1", Cause.NOTED),
+        ("9.6.24", "9.6.1", Cause.NOTED),
+        ("9.6.24", "9.5.1", Cause.CONFOUNDER),
+        ("19beta1", "19.0", Cause.CONFOUNDER),
+        ("19beta1", "19beta2", Cause.CONFOUNDER),
+    ],
+)
+def test_a_minor_version_of_the_client_is_told_and_a_major_one_matters(one: str, other: str, cause: Cause) -> None:
+    left, right = (environment(client={"version": version}) for version in (one, other))
+    assert of(against(left, right, ["version"]), "version").cause == cause
+
+
+def test_clients_that_vary_alike_on_both_sides_withhold_nothing() -> None:
+    sides = [[environment(major, client={"version": client}) for client in ("16.14", "18.4")] for major in (16, 18)]
+    client = [one for one in judge(*sides, ["version"]).judgements if one.kind == LayerKind.CLIENT]
+    assert [(one.key, one.cause) for one in client] == [("version", Cause.ALIKE)]
+
+
+def test_a_plan_that_means_each_version_with_its_own_client_has_a_verdict() -> None:
+    own = {"own": True, "bin": "/opt"}
+    left = environment(16, client={"version": "16.14", **own})
+    comparison = against(left, environment(18, client=own), ["installation"])
+    [client] = [one for one in comparison.judgements if one.kind == LayerKind.CLIENT]
+    assert (client.cause, client.dimension, comparison.comparable) == (Cause.INTENDED, "client_programs", True)
+    assert not against(left, environment(18), ["installation"]).comparable, "only one side means it"
+    assert not against(left, environment(16, client=own), ["clients"]).comparable, "no versions are compared"
 
 
 def test_the_data_matter_unless_they_are_varied() -> None:
@@ -246,8 +283,6 @@ def test_the_data_matter_unless_they_are_varied() -> None:
 def test_client_programs_that_are_compared_are_meant_to_differ() -> None:
     other = environment(client={"version": "16.14", "bin": "/opt/16.14/bin"})
     assert of(against(environment(), other, ["client_programs"]), "version").cause == Cause.INTENDED
-    told = of(against(environment(), other, ["installation"]), "version")
-    assert told.cause == Cause.NOTED and 'client_programs = "newest"' in told.why
 
 
 def test_numbers_of_clients_bring_their_threads() -> None:

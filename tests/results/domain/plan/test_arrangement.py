@@ -224,7 +224,8 @@ def test_a_plan_with_commands_of_its_own_needs_a_higher_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "folder"), [("", "/pg/16.9"), ("newest", "/pg/18.1"), ("18", "/pg/18.1"), ("16.9", "/pg/16.9")]
+    ("wanted", "folder"),
+    [("", "/pg/16.9"), ("own", "/pg/16.9"), ("newest", "/pg/18.1"), ("18", "/pg/18.1"), ("16.9", "/pg/16.9")],
 )
 def test_a_plan_may_take_the_same_psql_and_pgbench_for_every_installation(wanted: str, folder: str) -> None:
     spec = resolved(client_programs=wanted)
@@ -237,10 +238,32 @@ def test_client_programs_that_the_agent_does_not_have_are_named_with_those_that_
     [problem] = problems(client_programs="17")
     assert problem.field == "client_programs"
     assert "Agent db1 has no client programs of PostgreSQL '17'" in problem.what
-    assert "It has those of 16.9, 18.1; or write newest." in problem.todo
+    assert "It has those of 16.9, 18.1; or write newest or own." in problem.todo
     bare = {"db1": [ref("16.9"), InstallationRef("17.2", "/pg/17", "", "17.2", 170002)]}
     [problem] = problems(bare, client_programs="17")
     assert "It has those of 16.9;" in problem.todo
+
+
+def clients_of(**changes: Any) -> list[tuple[str, bool]]:
+    plan = plans.from_mapping(PLAN | changes, KINDS)
+    return [(spec.client_bin, spec.own_client) for spec in resolve(plan, expand(plan), INSTALLED, KINDS)]
+
+
+def test_a_plan_that_compares_installations_takes_the_newest_client_unless_it_says_otherwise() -> None:
+    several = {"factors": {"installation": ["16.9", "18.1"]}}
+    assert clients_of(**several) == [("/pg/18.1", False)] * 2
+    assert clients_of(**several, client_programs="own") == [("/pg/16.9", True), ("/pg/18.1", True)]
+    names = ("16.9", "18.1")
+    builds = [{"label": name, "values": {"installation": name}} for name in names]
+    assert clients_of(factors={"build": builds}) == [("/pg/18.1", False)] * 2
+    assert clients_of(factors={"installation": ["16.9"]}) == [("/pg/16.9", False)]
+    whole = [{"label": name, "values": {"installation": name, "client_programs": name}} for name in names]
+    assert clients_of(factors={"build": whole}) == [("/pg/16.9", False), ("/pg/18.1", False)]
+
+
+def test_a_trial_with_its_own_client_says_so_wherever_it_is_kept() -> None:
+    spec = resolved(client_programs="own")
+    assert TrialSpec.from_json(spec.to_json()) == spec and "own_client" not in resolved().to_json()
 
 
 def test_client_programs_may_be_what_is_compared() -> None:

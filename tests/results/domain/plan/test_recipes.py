@@ -212,3 +212,13 @@ def test_a_folder_holds_ready_plans_plain_ones_and_broken_ones(tmp_path: Path) -
     assert [broken.slug for broken in recipes.broken] == ["Bad_Name", "no-toml", "not-utf8"]
     assert recipes.find("good") is recipes.plans[0]
     assert recipes.find("plain") is None
+
+
+def test_each_workload_says_whether_the_work_of_pgbench_is_part_of_its_first_metric() -> None:
+    by_pgbench = {"access_method", "append", "ledger", "pgbench", "read_scaleup", "tpcc", "update_scaleup"}
+    of = {name: {metric.name: metric for metric in spec.metrics} for name, spec in kinds().workloads.items()}
+    built_in = {name for name, spec in kinds().workloads.items() if name != "script"}
+    assert {name for name in built_in if of[name][kinds().workloads[name].headline].client_overhead} == by_pgbench
+    script = kinds().workloads["script"]
+    assert of["script"][script.headline_for({"form": "pgbench"})].client_overhead
+    assert not of["script"][script.headline_for({"form": "queries"})].client_overhead

@@ -396,3 +396,19 @@ def test_a_beta_or_a_fork_shares_no_column_with_the_release_of_its_number() -> N
     for trial in run.trials.all():
         factories.finish(trial, 1000)
     assert ask(run, x="workload", series="major").series == ("16beta1", "16", "16.9-ee")
+
+
+def test_another_pgbench_withholds_what_it_times_and_not_what_the_server_counts() -> None:
+    run = factories.finished_run(replicates=3)
+    own = environments.layers(16, client={"version": "16.14"})
+    environments.run_in_versions(run, v16=own)
+    kinds = {}
+    for metric in ("tps", "latency.p99", "latency.p98", "cpu.user"):
+        node = "primary" if metric == "cpu.user" else ""
+        comparison = ask(run, metric=metric, node=node)
+        kinds[metric] = {point.verdict.kind for point in comparison.points if point.verdict}
+        [environment] = comparison.environment
+        [client] = [one for one in environment.difference.judgements if one.kind == "client"]
+        assert client.matters == (metric != "cpu.user")
+    assert kinds.pop("cpu.user") != {Kind.NOT_COMPARABLE}
+    assert set().union(*kinds.values()) == {Kind.NOT_COMPARABLE}
