@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from results import models
-from results.domain.environment.rules import compiles_queries
+from results.domain.environment.rules import BUILT_DEFAULTS, TOAST_COMPRESSION, compiles_queries
 from results.domain.environment.values import client_major, normal
+from results.domain.kinds import server_settings
 from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.matrix import TrialSpec
@@ -153,6 +154,7 @@ def _warnings(
         text = f"The settings that {installation} has are not known yet: those of the plan are not checked."
         yield Warning("settings", text, "Contact the agent, on its page.")
     yield from _some_compile(specs, agents)
+    yield from _some_have_lz4(specs, agents)
     yield from _own_clients(specs, workload, agents)
     for need in disk:
         yield from _too_large(need, agents[need.agent])
@@ -175,6 +177,24 @@ def _some_compile(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent]
         with_jit, without = (", ".join(sorted(can[has])) for has in (True, False))
         text = f"{with_jit} can compile queries (JIT) and {without} cannot: the comparison withholds the verdict."
         yield Warning("installation", text, 'Set jit = "off", or choose builds that have LLVM.')
+
+
+def _some_have_lz4(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent]) -> Iterator[Warning]:
+    """A default that only some of the builds can have is not comparable. One query, where several are so new."""
+    since, _ = BUILT_DEFAULTS[TOAST_COMPRESSION]
+    unset = [spec for spec in specs if TOAST_COMPRESSION not in spec.settings]
+    rows = {_installed(spec, agents[spec.agents[spec.nodes[0]]]) for spec in unset}
+    names = {row.pk: row.name for row in rows if row is not None and row.version_num >= since}
+    if len(names) < 2:
+        return
+    can: dict[bool, list[str]] = {}
+    for known in models.InstallationSettings.objects.filter(installation__in=names):
+        setting = server_settings.read(known.lines).get(TOAST_COMPRESSION)
+        can.setdefault(setting is not None and "lz4" in setting.values, []).append(names[known.installation_id])
+    if len(can) > 1:
+        with_lz4, without = (", ".join(sorted(can[has])) for has in (True, False))
+        text = f"{with_lz4} compresses long values by lz4 and {without}, built without it, by pglz: the comparison "
+        yield Warning("installation", f"{text}withholds the verdict.", f"Set {TOAST_COMPRESSION}.")
 
 
 def _own_clients(

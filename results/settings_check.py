@@ -147,14 +147,15 @@ def _problem(
     count = len(installations)
     more = f" and {count - MAX_NAMED} more" if count > MAX_NAMED else ""
     what = f"{text} in {', '.join(map(str, installations[:MAX_NAMED]))}{more}."
-    return Problem(setting.field, what, _todo(setting.name, known[installations[0]], known))
+    return Problem(setting.field, what, _todo(setting, known[installations[0]], known))
 
 
-def _todo(name: str, settings: Mapping[str, SettingType], known: _KnownSettings) -> str:
-    if name.lower() in settings:
-        return "Write it as in postgresql.conf."
+def _todo(setting: _Setting, settings: Mapping[str, SettingType], known: _KnownSettings) -> str:
     for installation, other_settings in known.items():
-        if name.lower() in other_settings:
+        if not _fault(setting, other_settings):
             return f"{installation} has it: set it in a level together with that installation."
-    suggestion = server_settings.nearest(name, settings)
+    if setting.name.lower() in settings:
+        option = server_settings.BUILT_WITH.get(setting.value.lower())
+        return f"It takes a PostgreSQL built with {option}." if option else "Write it as in postgresql.conf."
+    suggestion = server_settings.nearest(setting.name, settings)
     return f"Did you mean {suggestion}?" if suggestion else "Settings are named as in postgresql.conf."

@@ -238,3 +238,26 @@ def test_a_plan_that_means_each_version_with_its_own_client_is_warned_of_where_t
     assert warned(client_programs="own", factors={"installation": ["16"]}) == []
     by_psql = {"workload": "ssb", "parameters": {}, "factors": {"installation": ["16", "18"]}}
     assert warned(client_programs="own", **by_psql) == []
+
+
+def test_builds_of_which_only_some_have_the_default_compression_are_warned_of() -> None:
+    """From PostgreSQL 19 the default is lz4 where it is built in."""
+    models.Agent.objects.all().delete()
+    factories.agent(versions={"16.9": 160009, "19.0": 190000, "20.0": 200000})
+    probed = {"19": "pglz,lz4", "20": "pglz"}
+    for row in models.Installation.objects.filter(version_num__gte=190000):
+        line = f"default_toast_compression|enum||user|||{probed[row.version[:2]]}"
+        models.InstallationSettings.objects.create(installation=row, lines=[line])
+
+    def warned(versions: list[str], **changes: Any) -> list[str]:
+        made = previewed(factors={"installation": versions}, **changes)
+        return [one.text for one in made.warnings if "lz4" in one.text]
+
+    [text] = warned(["19", "20"])
+    assert "postgresql-19.0 compresses long values by lz4 and postgresql-20.0, built without it, by pglz" in text
+    assert warned(["16", "20"]) == warned(["19"]) == []
+    assert warned(["19", "20"], settings={"default_toast_compression": "pglz"}) == []
+    models.InstallationSettings.objects.filter(installation__version="20.0").update(
+        lines=["default_toast_compression|enum||user|||pglz,lz4"]
+    )
+    assert warned(["19", "20"]) == []

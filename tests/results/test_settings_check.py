@@ -138,3 +138,33 @@ def test_checking_costs_one_query_and_none_without_settings() -> None:
 
     plain = queries()
     assert queries(settings={"work_mem": "4MB"}) == queries(settings={"work_mem": "4MB", "jit": "off"}) == plain + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "option"),
+    [
+        ("wal_compression", "lz4", "--with-lz4"),
+        ("wal_compression", "zstd", "--with-zstd"),
+        ("default_toast_compression", "lz4", "--with-lz4"),
+        ("io_method", "io_uring", "--with-liburing"),
+    ],
+)
+def test_what_a_build_was_made_without_is_refused_with_the_option_that_it_takes(
+    name: str, value: str, option: str
+) -> None:
+    """The recorded builds have none of these."""
+    newer = {"factors": {"installation": ["18"]}}
+    for way in WAYS:
+        [(field, what, todo)] = problems(way, **newer, settings={name: value})
+        assert field == f"settings.{name}" and what.endswith(f"not {value!r} in {NEW}.")
+        assert todo == f"It takes a PostgreSQL built with {option}."
+    assert problems(**newer, settings={name: "sync" if name == "io_method" else "pglz"}) == []
+
+
+def test_a_build_that_has_it_is_named() -> None:
+    able = models.InstallationSettings.objects.get(installation__name="postgresql-18.1")
+    able.lines = [line.replace("|pglz,on,off", "|pglz,lz4,on,off") for line in able.lines]
+    able.save()
+    [(_, what, todo)] = problems(**TWO, settings={"wal_compression": "lz4"})
+    assert OLD in what and NEW not in what
+    assert todo == f"{NEW} has it: set it in a level together with that installation."

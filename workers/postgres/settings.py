@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.domain.environment.layers import Layer, LayerKind
+from results.domain.environment.values import normal_setting
 from results.domain.measurement.parsed_trial import Check
 from results.domain.units import parse_bytes, parse_seconds, setting_in_base_units
 from workers.postgres.configuration import PREFERRED
@@ -122,9 +123,15 @@ def check_settings(expected: Mapping[str, str], in_force: Mapping[str, Setting],
     for name, value in sorted(expected.items()):
         setting = by_name.get(name.lower())
         actual = setting.shown if setting else "not known to this server"
-        passed = setting is not None and same_quantity(value, setting)
+        passed = setting is not None and _in_force(name, value, setting)
         checks.append(Check(f"setting {name}", node, value, actual, passed))
     return checks
+
+
+def _in_force(name: str, expected: str, setting: Setting) -> bool:
+    return same_quantity(expected, setting) or normal_setting(name.lower(), expected) == normal_setting(
+        name.lower(), setting.shown
+    )
 
 
 def same_quantity(expected: str, setting: Setting) -> bool:

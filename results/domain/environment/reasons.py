@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from results.domain.environment.layers import LayerKind
 from results.domain.environment.rules import (
     BUILDS,
+    BUILT_DEFAULTS,
     CHECKED_BUILD,
     CLIENT_BESIDE,
     CLIENT_MINOR,
@@ -21,10 +22,10 @@ from results.domain.environment.rules import (
     rule_of,
     rule_of_absent,
 )
-from results.domain.environment.values import client_major, normal, options
+from results.domain.environment.values import client_major, normal, normal_setting, options
 
 _MEMORY_TOLERANCE = 0.01
-_QUANTITIES = (LayerKind.SETTINGS, LayerKind.DATA, LayerKind.TOPOLOGY)  # elsewhere 6.1 is not 6.10
+_QUANTITIES = (LayerKind.DATA, LayerKind.TOPOLOGY)  # elsewhere 6.1 is not 6.10
 _CHECKSUMS = "data_checksums"
 _WHY: Mapping[str, str] = {
     LayerKind.HARDWARE: "Another machine, or the machine was changed.",
@@ -67,6 +68,9 @@ class Difference:
     @cached_property
     def forms(self) -> tuple[set[Hashable], set[Hashable]]:
         """The values of either side, those that mean the same as one."""
+        if self.kind == LayerKind.SETTINGS:
+            left, right = ({normal_setting(self.key, value) for value in side} for side in (self.left, self.right))
+            return left, right
         form = normal if self.kind in _QUANTITIES else repr
         return {form(value) for value in self.left}, {form(value) for value in self.right}
 
@@ -153,6 +157,8 @@ class Reasoning:
         """What a setting is where nobody set it."""
         if one.kind != LayerKind.SETTINGS:
             return None
+        if not one.chosen and self.built_in(one.key):
+            return Reason(Cause.CONFOUNDER, BUILT_DEFAULTS[one.key][1], True)
         if not one.chosen and self.same_version and self.intended & BUILDS:
             return Reason(Cause.INTENDED, "Follows from installation.", False, "installation")
         if one.key in COMPILED:
@@ -170,6 +176,11 @@ class Reasoning:
     @property
     def same_version(self) -> bool:
         return self.versions[0] == self.versions[1]
+
+    def built_in(self, setting: str) -> bool:
+        """Return whether the default hangs on what the build can do in all versions of both sides."""
+        since = BUILT_DEFAULTS.get(setting, (0, ""))[0]
+        return bool(since) and all(number and number >= since for side in self.versions for number in side)
 
     def set_by_initdb(self, setting: str) -> bool:
         """initdb writes it into the cluster: no plan set it where both sides were made with the same options."""

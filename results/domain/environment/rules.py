@@ -17,6 +17,7 @@ PLACEMENT = "placement"  # of the plan: which roles share a machine
 BUILDS = frozenset({"installation", "version", "major"})
 OWN_CLIENTS = "own"  # in the client's layer: the plan has each PostgreSQL measured with its own psql and pgbench
 CLIENT_PROGRAMS = "client_programs"
+TOAST_COMPRESSION = "default_toast_compression"
 
 
 class Cause(StrEnum):
@@ -152,6 +153,20 @@ TOLD_DEFAULTS = {
     "jit": (
         120000,
         "JIT compilation is on from PostgreSQL 12, where the build has it. Set jit in the plan to compare without it.",
+    ),
+    TOAST_COMPRESSION: (
+        190000,
+        "Long values are compressed by lz4 from PostgreSQL 19, where the build has it, and by pglz before. Set "
+        "default_toast_compression in the plan to compare without it.",
+    ),
+}
+# Defaults that hang on what a build can do: (setting, first version, words). Other settings that name such a thing
+# (wal_compression, io_method) are at the same default in every build, and a server that lacks it refuses to start.
+BUILT_DEFAULTS = {
+    TOAST_COMPRESSION: (
+        190000,
+        "Only one side's build has lz4, which compresses long values by default from PostgreSQL 19: set "
+        "default_toast_compression in the plan to compare without it.",
     ),
 }
 # Settings that only show how the server was compiled.

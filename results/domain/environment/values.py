@@ -31,6 +31,16 @@ def normal(value: Any) -> Hashable:
     return _text(value) if isinstance(value, str) else None
 
 
+# words for one value: from PostgreSQL 15 wal_compression shows pglz where it was set to on
+_SAME_WORDS = {"wal_compression": {"on": "pglz"}}
+
+
+def normal_setting(name: str, value: Any) -> Hashable:
+    """As `normal`, of a setting: what it means by a word of its own is one form as well."""
+    form = normal(value)
+    return _SAME_WORDS.get(name, {}).get(form, form) if isinstance(form, str) else form
+
+
 def _text(value: str) -> Hashable:
     text = value.strip()
     if _NUMBER.fullmatch(text):

@@ -22,6 +22,8 @@ _UNIT = re.compile(r"(\d*)(\w+)")
 _MEMORY, _TIME = ("B", "kB", "MB", "GB", "TB"), ("us", "ms", "s", "min", "h", "d")
 _SWITCH = ("on", "off", "true", "false", "yes", "no", "1", "0")
 _NOT_IN_A_FILE = ("transaction_deferrable", "transaction_isolation", "transaction_read_only")
+# values that only some builds have → the option of configure that gives them
+BUILT_WITH = {"lz4": "--with-lz4", "zstd": "--with-zstd", "io_uring": "--with-liburing"}
 _NEAR = 0.8  # of difflib's ratio
 
 

@@ -114,3 +114,17 @@ def test_the_defaults_are_the_builds_whatever_is_set():
     assert defaults.content == {"archive_command": "", "shared_buffers": "128MB"}
     other = chosen | {"shared_buffers": setting("16384", "8kB", boot="16384")}
     assert defaults_layer(other).hash == defaults.hash
+
+
+@pytest.mark.parametrize("shown", ["on", "pglz"])
+def test_wal_compression_that_is_on_is_in_force_where_the_server_shows_pglz(shown):
+    """A switch up to PostgreSQL 14; from 15 servers show pglz where it was set to on."""
+    in_force = {"wal_compression": setting(shown, None)}
+    assert [check.passed for check in check_settings({"wal_compression": "on"}, in_force)] == [True]
+    assert [check.passed for check in check_settings({"wal_compression": "lz4"}, in_force)] == [False]
+    assert [check.passed for check in check_settings({"wal_compression": "off"}, in_force)] == [False]
+
+
+def test_a_default_that_the_build_brings_reaches_the_layers():
+    brought = {"default_toast_compression": Setting("lz4", None, "default", "lz4")}
+    assert defaults_layer(brought).content == {"default_toast_compression": "lz4"} and layer(brought).content == {}

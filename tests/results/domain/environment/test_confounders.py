@@ -407,3 +407,40 @@ def test_jit_that_only_one_build_can_withholds_the_verdict_of_what_would_use_it(
         environment(11, rows=off, **cannot, **of_ssb), environment(16, rows=off, **can, **of_ssb), ["version"]
     )
     assert without.comparable
+
+
+def compressing(version: str, method: str, **changes: Any) -> Environment:
+    """On its defaults, as a release with this default for long values says it."""
+    build = {"version": version, "version_num": int(float(version) * 10000)}
+    made = environment(18, build=build, **changes)
+    defaults = ("primary", LayerKind.DEFAULTS)
+    return {**made, defaults: {**made[defaults], "default_toast_compression": method}}
+
+
+@pytest.mark.parametrize("other", ["19.0", "20.0"])
+@pytest.mark.parametrize("intended", ["installation", "clients"])
+def test_a_default_compression_that_only_one_build_can_have_withholds_the_verdict(other: str, intended: str) -> None:
+    comparison = against(compressing("19.0", "lz4"), compressing(other, "pglz"), [intended])
+    judgement = of(comparison, "default_toast_compression")
+    assert (judgement.cause, judgement.warn) == (Cause.CONFOUNDER, True)
+    assert "build has lz4" in judgement.why
+    both = against(compressing("19.0", "lz4"), compressing(other, "lz4"), ["installation"])
+    assert "default_toast_compression" not in keys(both, Cause.CONFOUNDER)
+
+
+def test_a_default_compression_that_a_version_changed_is_a_part_of_the_version_and_told() -> None:
+    comparison = against(compressing("18.4", "pglz"), compressing("19.0", "lz4"), ["version"])
+    judgement = of(comparison, "default_toast_compression")
+    assert (judgement.cause, judgement.warn, comparison.comparable) == (Cause.DEFAULT, True, True)
+    assert "by lz4 from PostgreSQL 19" in judgement.why
+
+
+def test_wal_compression_that_is_on_is_pglz_and_another_method_matters() -> None:
+    """Up to 14 a switch, then shown as pglz where it was set to on."""
+    older, newer = environment(11, rows={"wal_compression": "on"}), environment(18, rows={"wal_compression": "pglz"})
+    comparison = against(older, newer, ["version"])
+    assert (of(comparison, "wal_compression").cause, comparison.comparable) == (Cause.EQUIVALENT, True)
+    lz4 = against(environment(18, rows={"wal_compression": "lz4"}), newer)
+    assert keys(lz4, Cause.CONFOUNDER) == {"wal_compression"}
+    uring = against(environment(18, rows={"io_method": "io_uring"}), environment(18))
+    assert keys(uring, Cause.CONFOUNDER) == {"io_method"}
