@@ -18,7 +18,7 @@ from results.models.runs import end_state
 from results.queries.comparison.compare import compare
 from results.queries.trends.progress import Progress, progress
 from results.runs import save_plan
-from tests import factories, histories
+from tests import environments, factories, histories
 from webapp.urlstate import read
 from workers.registry import kinds
 
@@ -87,6 +87,19 @@ def test_another_kernel_withholds_the_verdict_and_is_named(plan: models.Plan) ->
     assert {cell.kind for cell in cells} == {Kind.NOT_COMPARABLE}
     assert {cell.environment for cell in cells} == {("kernel release: 6.1.0 → 6.8.0",)}
     assert states(later) == ["quiet"]
+
+
+@pytest.mark.parametrize(("before", "kind"), [("17.6", Kind.NOT_COMPARABLE), ("18.1", Kind.WORSE)])
+def test_another_pgbench_withholds_the_verdict_and_a_minor_version_of_it_does_not(
+    plan: models.Plan, before: str, kind: Kind
+) -> None:
+    [earlier] = runs(plan, [8000])
+    [later] = runs(plan, [7200])
+    for run, client in ((earlier, before), (later, "18.4")):
+        for trial in environments.done(run):
+            assert trial.attempt is not None
+            environments.ran_in(trial.attempt, environments.layers(18, client={"version": client}))
+    assert {cell.kind for cell in progress(later.pk).cells} == {kind}
 
 
 def test_a_run_is_held_against_up_to_ten_before_it_whose_spread_counts(plan: models.Plan) -> None:

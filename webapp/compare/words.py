@@ -222,7 +222,8 @@ def _left_out(comparison: Comparison) -> list[str]:
         cells_of.setdefault((*lacking, configuration(one)), []).append(x_and_panel)
     x = dimension_title(comparison.selection.x)
     return [
-        f"{lacking} has no {levels} at {x} {_shortened(several)}, which its comparison with {other} leaves out"
+        f"{lacking} was not measured with {levels} at {x} {_shortened(several)}: "
+        f"its comparison with {other} leaves it out"
         for (lacking, other, levels), several in cells_of.items()
     ]
 

@@ -135,12 +135,12 @@ def test_what_only_one_side_of_a_mixture_has_is_named_and_counted(client: Client
     }
     page = page_text(client.get(client.get(f"/compare/?{query}").headers["Location"]))
     assert page.count("ratio of 2 of 3 configurations and 2 of the baseline&#x27;s 3") == 1
-    assert "18 has no clients 4 at script tpcb-like, which its comparison with 16 leaves out." in page
-    assert "16 has no clients 8 at script tpcb-like, which its comparison with 18 leaves out." in page
+    assert "18 was not measured with clients 4 at script tpcb-like: its comparison with 16 leaves it out." in page
+    assert "16 was not measured with clients 8 at script tpcb-like: its comparison with 18 leaves it out." in page
     cell = page_text(client.get(f"/compare/cell/?{query}&at=tpcb-like&of=18"))
     assert "Left out: clients 8, which the baseline lacks; clients 4, which only the baseline has." in cell
     _, comparison = citations.compare_query(query)
-    assert any("18 has no clients 4" in remark for remark in citations.remarks(comparison, ()))
+    assert any("18 was not measured with clients 4" in remark for remark in citations.remarks(comparison, ()))
 
 
 @pytest.mark.parametrize(
