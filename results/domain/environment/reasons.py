@@ -111,8 +111,8 @@ class Reasoning:
 
     def reason(self, one: Difference) -> Reason:
         """By the first rule that has something to say."""
-        rules = (_same_value, self.configured, self.compared, _alike, self.client, self.default, _reserved_memory)
-        for rule in (*rules, _by_table):
+        of_sides = (_same_value, self.configured, self.compared, _alike, self.client, self.built, self.default)
+        for rule in (*of_sides, _reserved_memory, _by_table):
             if reason := rule(one):
                 return reason
         return Reason(Cause.CONFOUNDER, _WHY.get(one.kind, "It may make a difference of its own."), True)
@@ -153,12 +153,18 @@ class Reasoning:
             return Reason(Cause.NOTED, CLIENT_BESIDE)
         return Reason(Cause.CONFOUNDER, CLIENT_WITHIN, True)
 
+    def built(self, one: Difference) -> Reason | None:
+        """A default that hangs on what the build can do, in all versions of both sides."""
+        if one.kind != LayerKind.SETTINGS or one.chosen or one.key not in BUILT_DEFAULTS:
+            return None
+        since, why = BUILT_DEFAULTS[one.key]
+        new = all(number and number >= since for side in self.versions for number in side)
+        return Reason(Cause.CONFOUNDER, why, True) if new else None
+
     def default(self, one: Difference) -> Reason | None:
         """What a setting is where nobody set it."""
         if one.kind != LayerKind.SETTINGS:
             return None
-        if not one.chosen and self.built_in(one.key):
-            return Reason(Cause.CONFOUNDER, BUILT_DEFAULTS[one.key][1], True)
         if not one.chosen and self.same_version and self.intended & BUILDS:
             return Reason(Cause.INTENDED, "Follows from installation.", False, "installation")
         if one.key in COMPILED:
@@ -176,11 +182,6 @@ class Reasoning:
     @property
     def same_version(self) -> bool:
         return self.versions[0] == self.versions[1]
-
-    def built_in(self, setting: str) -> bool:
-        """Return whether the default hangs on what the build can do in all versions of both sides."""
-        since = BUILT_DEFAULTS.get(setting, (0, ""))[0]
-        return bool(since) and all(number and number >= since for side in self.versions for number in side)
 
     def set_by_initdb(self, setting: str) -> bool:
         """initdb writes it into the cluster: no plan set it where both sides were made with the same options."""
