@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+from results.domain.environment.rules import BUILDS
 from results.domain.errors import TeitenError
 from results.queries.comparison.cells import Key, Unmatched
-from results.queries.comparison.units import Unit
+from results.queries.comparison.references import ReferenceRow
+from results.queries.comparison.units import RUN
 from results.queries.shared.selection import JOINT, Selection, dimensions, unknown_choice
 
 CELL = " at "  # in a baseline, between the series and the x of one cell
@@ -24,9 +27,14 @@ class Baseline:
     levels: tuple[str, ...] = ()
 
 
-def baseline_of(chosen: Selection, cells: Mapping[Key, Sequence[Unit]], bases: Mapping[Key, Key]) -> Baseline:
+class HasLevels(Protocol):
+    def level(self, name: str) -> str: ...
+
+
+def baseline_of(chosen: Selection, cells: Mapping[Key, Sequence[HasLevels]], bases: Mapping[Key, Key]) -> Baseline:
     """Return what the choice of a baseline means.
 
+    cells: of each what is in it, of which the first is enough.
     bases: of each cell the one that it is compared with."""
     names = dimensions(chosen.series or "")
     if not bases:
@@ -41,7 +49,18 @@ def baseline_of(chosen: Selection, cells: Mapping[Key, Sequence[Unit]], bases: M
     return _levels_of([name for name in names if unit.level(name) == chosen.baseline][:1], unit)
 
 
-def _levels_of(names: Sequence[str], unit: Unit) -> Baseline:
+def own_dimensions(line: ReferenceRow) -> set[str]:
+    """Return the dimensions by which a saved reference may differ from what is compared with it."""
+    names = dimensions(line.dimensions)
+    return {RUN, *names, *(BUILDS if BUILDS & set(names) else ())}
+
+
+def baseline_of_reference(chosen: Selection, line: ReferenceRow) -> Baseline:
+    """Return what a saved reference as the baseline means."""
+    return Baseline(tuple(sorted({*dimensions(chosen.series or ""), *own_dimensions(line)})))
+
+
+def _levels_of(names: Sequence[str], unit: HasLevels) -> Baseline:
     return Baseline(tuple(names), tuple(map(unit.level, names)))
 
 

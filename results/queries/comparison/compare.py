@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import compress
 
-from results.domain.environment.rules import BUILDS
 from results.domain.statistics.drift import drift
 from results.domain.statistics.outliers import outliers
 from results.domain.statistics.verdict import Verdict
 from results.queries.comparison.baselines import (
     CELL,
     REFERENCE,
-    Baseline,
     baseline_of,
+    baseline_of_reference,
     matched,
+    own_dimensions,
     unmatched,
     wanted_bases,
 )
@@ -30,7 +30,7 @@ from results.queries.comparison.cells import (
     Summary,
     Unmatched,
 )
-from results.queries.comparison.family import UnitPair, unit_pairs
+from results.queries.comparison.family import family_of
 from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.judging import Judged, judged
 from results.queries.comparison.label_order import label_order
@@ -38,7 +38,7 @@ from results.queries.comparison.other_runs import other_runs
 from results.queries.comparison.references import ReferenceRow, reference
 from results.queries.comparison.replicates import OWN, Cells, cells_of
 from results.queries.comparison.summaries import summaries, summed_up
-from results.queries.comparison.units import RUN, Unit, telling_apart, units_of
+from results.queries.comparison.units import Unit, units_of
 from results.queries.shared.composites import Parts, composite_parts
 from results.queries.shared.configurations import STATES, ConfigurationRow, configurations
 from results.queries.shared.facets import Filters, MetricChoice, facets, metrics_of, passing, percentile_choice
@@ -85,10 +85,13 @@ def compare(selection: Selection, known: Freshness | None = None, *, mixtures: b
     chosen = replace(chosen, baseline=chosen.baseline or standard)
     wanted = wanted_bases(cells.units, chosen, series)
     bases = matched(wanted)
-    baseline = _baseline_of_reference(chosen, line) if line else baseline_of(chosen, cells.units, bases)
-    family = _family(chosen, units, saved, baseline, parts)
+    baseline = baseline_of_reference(chosen, line) if line else baseline_of(chosen, cells.units, bases)
+    family = family_of(chosen, units, saved, baseline, parts)
     others = other_runs(
-        family, (*units, *saved), known, lambda beside: units_of(chosen, metric, beside, parts, computed)
+        family,
+        (*units, *saved),
+        known,
+        lambda beside: units_of(chosen, metric, configurations(beside), parts, computed),
     )
     answers = judged(chosen, family, baseline, cells, bases, metric, parts, others.samples)
     points = _points(cells, bases, answers, chosen.statistic)
@@ -142,16 +145,6 @@ def _unmixed(chosen: Selection, units: Sequence[Unit], parts: Parts, factors: Se
     return chosen, cells
 
 
-def _family(
-    chosen: Selection, units: Sequence[Unit], saved: Sequence[Unit], baseline: Baseline, parts: Parts
-) -> tuple[UnitPair, ...]:
-    """Return all that is compared of the runs, whatever the view shows.
-
-    saved: what a saved reference measured, where that is the baseline."""
-    rows = [row for unit in (*units, *saved) for row in unit.rows]
-    return unit_pairs(units, telling_apart(rows, parts, (*chosen.axes, *chosen.filters)), baseline, saved)
-
-
 def _published(rows: Sequence[ConfigurationRow]) -> set[int]:
     """Return the runs that are publications."""
     return {row.run_id for row in rows if PUBLISHED in row.texts}
@@ -194,20 +187,10 @@ def _reference_cells(chosen: Selection, line: ReferenceRow | None, saved: Sequen
         return Cells({}, ())
     names, levels = dimensions(line.dimensions), line.series.split(JOINT)
     at = dict(zip(names, levels, strict=True)) if len(names) == len(levels) else {}
-    its_own = _own_dimensions(line)
+    its_own = own_dimensions(line)
     filters = {name: texts for name, texts in chosen.filters.items() if name not in its_own}
     filters |= {name: (at[name],) for name in OWN if name in at}
     return cells_of(replace(chosen, series="", filters=filters), saved, parts).renamed(chosen.baseline)
-
-
-def _own_dimensions(line: ReferenceRow) -> set[str]:
-    """Return the dimensions by which a saved reference may differ from what is compared with it."""
-    names = dimensions(line.dimensions)
-    return {RUN, *names, *(BUILDS if BUILDS & set(names) else ())}
-
-
-def _baseline_of_reference(chosen: Selection, line: ReferenceRow) -> Baseline:
-    return Baseline(tuple(sorted({*dimensions(chosen.series or ""), *_own_dimensions(line)})))
 
 
 def _points(cells: Cells, bases: Mapping[Key, Key], answers: Judged, statistic: str) -> tuple[Point, ...]:

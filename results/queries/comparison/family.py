@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from results.queries.comparison.baselines import Baseline
 from results.queries.comparison.cells import Key
-from results.queries.comparison.units import Unit
-from results.queries.shared.selection import LABEL, NODE
+from results.queries.comparison.units import Unit, telling_apart
+from results.queries.shared.composites import Parts
+from results.queries.shared.selection import LABEL, NODE, Selection
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,16 @@ class UnitPair:
         self, bases: Collection[Unit], others: Collection[Unit]
     ) -> tuple[tuple[tuple[Unit, ...], Collection[Unit]], ...]:
         return (self.bases, bases), (self.others, others)
+
+
+def family_of(
+    chosen: Selection, units: Sequence[Unit], saved: Sequence[Unit], baseline: Baseline, parts: Parts
+) -> tuple[UnitPair, ...]:
+    """Return all that is compared of the runs, whatever the view shows.
+
+    saved: what a saved reference measured, where that is the baseline."""
+    rows = [row for unit in (*units, *saved) for row in unit.rows]
+    return unit_pairs(units, telling_apart(rows, parts, (*chosen.axes, *chosen.filters)), baseline, saved)
 
 
 def unit_pairs(
@@ -77,13 +88,13 @@ def pairs_of_cells(
     for pair in pairs:
         for unit in pair.others:
             pair_of.setdefault(unit, []).append(pair)
-    found: dict[Key, tuple[UnitPair, ...]] = {}
+    pairs_of: dict[Key, tuple[UnitPair, ...]] = {}
     for key, base in bases.items():
         if key != base:
             own = dict.fromkeys(pair for unit in cells[key] for pair in pair_of.get(unit, ()))
             within = (pair.within(cells[base], cells[key]) for pair in own)
-            found[key] = tuple(pair for pair in within if pair is not None)
-    return found
+            pairs_of[key] = tuple(pair for pair in within if pair is not None)
+    return pairs_of
 
 
 def left_out(

@@ -20,6 +20,7 @@ from results.queries.environment.environments import (
     Pair,
     SeriesEnvironment,
     Side,
+    environments_of,
     series_environments,
 )
 from results.queries.shared.composites import Parts
@@ -71,8 +72,29 @@ def judged(
     if not compared:
         return Judged({}, ())
     sides = _sides(chosen, cells, compared)
-    attempts = _attempts(family, sides.values())
-    environments = EnvironmentComparison(attempts, parts, client_overhead=metric.client_overhead)
+    environments = EnvironmentComparison(
+        environments_of(list(dict.fromkeys(_attempts(family, sides.values())))),
+        parts,
+        client_overhead=metric.client_overhead,
+    )
+    return judged_sides(chosen, family, baseline, cells, compared, sides, environments, metric, samples)
+
+
+def judged_sides(
+    chosen: Selection,
+    family: Sequence[UnitPair],
+    baseline: Baseline,
+    cells: Cells,
+    compared: Mapping[Key, Key],
+    sides: Mapping[Key, Side],
+    environments: EnvironmentComparison,
+    metric: MetricRow,
+    samples: Mapping[Unit, Sample],
+) -> Judged:
+    """Judge as `judged` does, where the environments are read already. No query.
+
+    compared: of each cell the one that it is compared with.
+    sides: what is behind each cell."""
     difference_of = {pair: _pair_difference(pair, baseline, environments) for pair in family}
     of_cells = pairs_of_cells(family, cells.units, compared)
     cell_pairs, alone = [], []
@@ -119,8 +141,14 @@ def _sides(chosen: Selection, cells: Cells, compared: Mapping[Key, Key]) -> dict
     sides = {}
     for key in dict.fromkeys((*compared, *compared.values())):
         panel, x, series = (levels[text] for levels, text in zip(axes, key, strict=True))
-        sides[key] = _side(cells.units[key], x | series | panel)
+        sides[key] = side_of(cells.units[key], x | series | panel)
     return sides
+
+
+def levels_of(chosen: Selection, key: Key) -> dict[str, str]:
+    """Return the levels of the dimensions by which a view tells a cell from others."""
+    panel, x, series = map(_levels, (chosen.panel, chosen.x, chosen.series or ""), key)
+    return x | series | panel
 
 
 def _levels(axis: str, text: str) -> dict[str, str]:
@@ -129,7 +157,10 @@ def _levels(axis: str, text: str) -> dict[str, str]:
     return dict(zip(names, levels, strict=True)) if len(levels) == len(names) else {axis: text}
 
 
-def _side(units: Sequence[Unit], levels: Mapping[str, str]) -> Side:
+def side_of(units: Sequence[Unit], levels: Mapping[str, str]) -> Side:
+    """Return what is behind a cell.
+
+    levels: of the dimensions by which a view tells it from others."""
     replicates = replicates_of(units)
     return Side(
         attempts=tuple(one.attempt_id for one in replicates),
@@ -149,7 +180,7 @@ def _attempts(family: Iterable[UnitPair], sides: Iterable[Side]) -> Iterable[int
 
 def _pair_difference(pair: UnitPair, baseline: Baseline, environments: EnvironmentComparison) -> EnvironmentDifference:
     left, right = (
-        _side(units, {name: units[0].level(name) for name in baseline.dimensions})
+        side_of(units, {name: units[0].level(name) for name in baseline.dimensions})
         for units in (pair.bases, pair.others)
     )
     return environments.difference(left, right)

@@ -15,11 +15,11 @@ from results.queries.comparison.cells import Replicate, sample_of
 from results.queries.comparison.family import UnitPair
 from results.queries.comparison.freshness import Freshness
 from results.queries.comparison.units import RUN, Unit
-from results.queries.shared.configurations import ConfigurationRow, configurations
+from results.queries.shared.configurations import ConfigurationRow
 
 Same = frozenset[tuple[str, str]]  # what configurations have alike that are the same but for their run
 FEWEST_FREEDOM = 4  # degrees of freedom from which earlier runs say how much values vary
-Measured = Callable[[Sequence[ConfigurationRow]], Sequence[Unit]]
+Measured = Callable[[Sequence[int]], Sequence[Unit]]
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ def other_runs(family: Sequence[UnitPair], units: Sequence[Unit], known: Freshne
     """Return what other runs say of the configurations compared. Two queries where there are any.
 
     units: all that the runs compared measured; they are other runs of one another.
-    measured: what configurations measured of the metric asked for; one query."""
+    measured: what runs measured of the metric asked for; two queries."""
     compared = {row.run_id for unit in units for row in unit.rows}
     across = set(chain.from_iterable((*pair.bases, *pair.others) for pair in family if _apart(pair)))
     levels = set(known.others) - compared if across else set[int]()
     earlier = set(known.earlier) - compared if family else set[int]()
-    beside = measured(configurations(sorted(levels | earlier))) if levels | earlier else ()
+    beside = measured(sorted(levels | earlier)) if levels | earlier else ()
     means = _means((*units, *beside), levels | compared) if across else {}
     noise = _noise(beside, earlier)
     samples: dict[Unit, Sample] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -91,16 +91,38 @@ def units_of(
     per_client = chosen.per == "client"
     by_id = {row.id: row for row in rows if row.done and (not per_client or _clients(row))}
     names = telling_apart(list(by_id.values()), parts, (*chosen.axes, *chosen.filters))
+    measured = []
+    for one in _measured(chosen, by_id, computed, attempts) if by_id else ():
+        divisor = _clients(by_id[one.configuration_id]) if per_client else 1.0
+        measured.append((one.configuration_id, one.node, one.label, one.replicates(divisor)))
+    return alike(measured, by_id, levels_at(by_id, names), metric.whole)
+
+
+def levels_at(rows: Mapping[int, ConfigurationRow], names: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """Return the levels of each configuration at these dimensions."""
+    return {id_: tuple(map(row.level, names)) for id_, row in rows.items()}
+
+
+def alike(
+    measured: Iterable[tuple[int, str, str, Iterable[Replicate]]],
+    rows: Mapping[int, ConfigurationRow],
+    levels: Mapping[int, tuple[str, ...]],
+    whole: str = "",
+) -> tuple[Unit, ...]:
+    """Return what was measured of configurations, in their order, those of the same levels together.
+
+    measured: (id of the configuration, node, label, replicates in no order).
+    rows: the configurations by id.
+    levels: of each at the dimensions that tell them apart."""
     replicates: dict[tuple[str, ...], list[Replicate]] = {}
     rows_of: dict[tuple[str, ...], dict[int, ConfigurationRow]] = {}
-    for measured in _measured(chosen, by_id, computed, attempts) if by_id else ():
-        row = by_id[measured.configuration_id]
-        key = (measured.node, measured.label, *map(row.level, names))
-        replicates.setdefault(key, []).extend(measured.replicates(_clients(row) if per_client else 1.0))
-        rows_of.setdefault(key, {})[row.id] = row
-    index_of = {id_: index for index, id_ in enumerate(by_id)}
+    for id_, node, label, own in measured:
+        key = (node, label, *levels[id_])
+        replicates.setdefault(key, []).extend(own)
+        rows_of.setdefault(key, {})[id_] = rows[id_]
+    index_of = {id_: index for index, id_ in enumerate(rows)}
     units = [
-        Unit(tuple(rows_of[key].values()), key[0], key[1], tuple(sorted(own, key=WHEN)), metric.whole)
+        Unit(tuple(rows_of[key].values()), key[0], key[1], tuple(sorted(own, key=WHEN)), whole)
         for key, own in replicates.items()
     ]
     return tuple(sorted(units, key=lambda unit: (index_of[unit.rows[0].id], unit.node, unit.label)))

@@ -71,13 +71,16 @@ class EnvironmentComparison:
     """Compares many pairs of sides that share their environments."""
 
     def __init__(
-        self, attempts: Iterable[int], parts: Mapping[str, Collection[str]] = NO_PARTS, *, client_overhead: bool
+        self,
+        environments: Mapping[int, TrialEnvironment],
+        parts: Mapping[str, Collection[str]] = NO_PARTS,
+        *,
+        client_overhead: bool,
     ) -> None:
-        """Read what the attempts ran in. One query.
-
+        """environments: of each attempt, see `environments_of`.
         parts: of factors that set several dimensions at once, these.
         client_overhead: of the metric that is compared."""
-        self._environments = environments_of(list(dict.fromkeys(attempts)))
+        self._environments = environments
         self._parts, self._client_overhead = parts, client_overhead
         self._layers: Known = {}
         self._environment_differences: dict[Any, EnvironmentDifference] = {}

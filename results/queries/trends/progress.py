@@ -14,7 +14,7 @@ from results.domain.environment.difference import EnvironmentDifference
 from results.domain.measurement.metrics import Better
 from results.domain.states import RunState, TrialState
 from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
-from results.queries.environment.environments import EnvironmentComparison, Side
+from results.queries.environment.environments import EnvironmentComparison, Side, environments_of
 from results.queries.shared.configurations import ConfigurationRow, configurations
 from results.queries.shared.facets import Facet, MetricChoice, facets, metrics_of
 from results.queries.shared.ids import NotFound
@@ -303,7 +303,9 @@ def _judged(steps: Sequence[_Step], metric: MetricRow) -> list[CellProgress]:
     in another one does not count; another build does not matter: it is what a plan follows."""
     points = [point for step in steps for point in (*step.earlier, step.newest)]
     attempts = [value.attempt_id for point in points for value in point.values]
-    environments = EnvironmentComparison(attempts, client_overhead=metric.client_overhead)
+    environments = EnvironmentComparison(
+        environments_of(list(dict.fromkeys(attempts))), client_overhead=metric.client_overhead
+    )
     asked = [_asked(step, environments, metric) for step in steps]
     verdicts = judge([question for question, _, _ in asked])
     return [
