@@ -11,7 +11,9 @@ WHERE name IN (
         'tps', 'tps.including', 'latency.mean', 'latency.sd', 'latency.max', 'schedule.lag', 'schedule.lag.max',
         'skipped', 'late', 'connection.time', 'connection.mean', 'statement.latency', 'nopm', 'tpm',
         'append.rows_per_second', 'ledger.tps', 'index_scan.latency', 'update.latency', 'commit.latency', 'tpcb.tps',
-        'tpcb.latency', 'tpcb.statement', 'cpu.per_transaction', 'context_switches.per_transaction'
+        'tpcb.latency', 'tpcb.statement', 'cpu.per_transaction', 'context_switches.per_transaction', 'tps.per_node',
+        'cpu.user', 'cpu.system', 'cpu.iowait', 'cpu.steal', 'cpu.idle', 'cpu.busy', 'context_switches', 'interrupts',
+        'run_queue', 'load_average'
     )
     OR name ~ '^latency[.]p[0-9.]+$'
 """

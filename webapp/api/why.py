@@ -128,13 +128,13 @@ class WhySerializer(ValueSerializer):
     """What two cells of a comparison differ in.
 
     - `metric`, `ratio`, `verdict`: those of the comparison, of `other` to `base`
-    - `movements`: costs of a piece of work, latencies and waits, judged together
-    - `rest`: every other measurement, judged together
+    - `movements`: costs of a piece of work, latencies and waits
+    - `rest`: every metric; each has the verdict that a comparison of it gives for these cells
     - `settings`: by node, the settings that differ between the first trials of both; null for the default
     """
 
     value = Why
-    leave_out = ("base", "other")
+    leave_out = ("base", "other", "families")
     base = WhySideSerializer(source="base.point", read_only=True)
     other = WhySideSerializer(source="other.point", read_only=True)
     metric = serializers.SerializerMethodField()

@@ -39,6 +39,7 @@ METRICS = (
         Better.HIGHER,
         "Transactions per second, mean of the nodes",
         "The total divided by the servers that took load, where there are several.",
+        client_overhead=True,
     ),
     Metric(
         "cpu.per_transaction",

@@ -1,22 +1,23 @@
-"""What moved with a difference: what a piece of work costs in two configurations, judged by the verdict's own rule.
-Pure. Described in docs/method.md."""
+"""What moved with a difference: what a piece of work costs in two configurations, and what is known of it. Pure.
+Described in docs/method.md."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 from statistics import median
 
 import numpy as np
 
 from results.domain.measurement.metrics import Better, Metric
-from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
+from results.domain.statistics.verdict import Kind, Verdict
 
 PRIMARY = "primary"
 WAITS = "waits"
+Part = tuple[str, str]  # node and label, '' for the whole
 LEAST_SHARE = 1.0  # percent of the sessions' time: kinds of waits below it are left out
 
 
@@ -33,7 +34,8 @@ class Quantity:
     """What one piece of work costs: a metric's number of the whole window, divided by the pieces of work in it.
 
     label: with {work} in it.
-    said: its name in the sentence on top, '' for one that is only in the table."""
+    said: its name in the sentence on top, '' for one that is only in the table.
+    better, minimum_effect: of totals those of the metric."""
 
     name: str
     label: str
@@ -70,10 +72,10 @@ QUANTITIES = (
     Quantity("cpu.system", "CPU in the kernel per {work}", "us", "cpu.system", By.PROCESSORS),
     Quantity("switches", "Context switches per {work}", "1", "context_switches", By.RATE, "context switches"),
     Quantity("blocks.read", "Blocks read per {work}", "1", "blocks.read", By.TOTAL, "blocks read"),
-    Quantity("blocks.hit", "Blocks hit per {work}", "1", "blocks.hit", By.TOTAL, "blocks hit", Better.NEITHER, 0.02),
+    Quantity("blocks.hit", "Blocks hit per {work}", "1", "blocks.hit", By.TOTAL, "blocks hit"),
     Quantity("blocks.written", "Blocks written per {work}", "1", "blocks.written", By.TOTAL, "blocks written"),
-    Quantity("wal", "WAL per {work}", "B", "wal.bytes", By.TOTAL, "WAL", minimum_effect=0.02),
-    Quantity("wal.records", "WAL records per {work}", "1", "wal.records", By.TOTAL, minimum_effect=0.02),
+    Quantity("wal", "WAL per {work}", "B", "wal.bytes", By.TOTAL, "WAL"),
+    Quantity("wal.records", "WAL records per {work}", "1", "wal.records", By.TOTAL),
     Quantity("wal.images", "Full-page images per {work}", "1", "wal.full_page_images", By.TOTAL),
     Quantity("temp", "Temporary files per {work}", "B", "temp.bytes", By.TOTAL, "temporary files"),
     Quantity("disk.read", "Disk reads per {work}", "B", "disk.read", By.RATE, "disk reads", minimum_effect=0.1),
@@ -119,7 +121,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Replicate:
+class MeasuredTrial:
     """All that one trial measured.
 
     key: its run and block.
@@ -132,6 +134,26 @@ class Replicate:
     seconds: float | None
     processors: Mapping[str, int]
     values: Mapping[tuple[str, str, str], float]
+
+    @cached_property
+    def pieces(self) -> Mapping[str, Mapping[str, float]]:
+        """How many pieces of each kind of work there were, by node."""
+        return {work.metric: self._counted(work.metric) for work in WORKS if work.metric}
+
+    def _counted(self, metric: str) -> dict[str, float]:
+        return {node: value for (name, node, label), value in self.values.items() if name == metric and not label}
+
+    @cached_property
+    def wait_shares(self) -> Mapping[tuple[str, str], float]:
+        """Percent of the sampled sessions of each node that were at a wait of each kind ('Lock' of 'Lock:
+        transactionid'); none of a node without any sample."""
+        sessions: defaultdict[tuple[str, str], float] = defaultdict(float)
+        whole: defaultdict[str, float] = defaultdict(float)
+        for (metric, node, label), value in self.values.items():
+            if metric == WAITS:
+                sessions[node, kind_of_wait(label)] += value
+                whole[node] += value
+        return {(node, kind): 100 * value / whole[node] for (node, kind), value in sessions.items() if whole[node]}
 
 
 @dataclass(frozen=True)
@@ -191,36 +213,116 @@ class MetricChange:
         return named.get(self.verdict.kind, State.MOVED)
 
 
-def metric_changes(
-    base: Sequence[Replicate],
-    other: Sequence[Replicate],
-    metrics: Mapping[str, Metric],
-    *,
-    apart: str = "",
-    comparable: bool = True,
-) -> tuple[MetricChange, ...]:
-    """What a piece of work costs and how long it takes, judged together: latencies, costs, kinds of waits.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredQuantity:
+    """A quantity in every trial of the runs compared: what it is in two configurations is judged among all of them.
 
-    metrics: by name, of all that is measured.
-    apart: the metric that the comparison is of, judged there."""
-    work = work_of([*base, *other])
-    rows = [*_plain(base, other, metrics, apart), *_costs(base, other, work), *_waits(base, other)]
-    return _judged(rows, comparable)
+    family: its name among all that are judged so.
+    whole: what a part without a label is called where others have one.
+    client_overhead: of the metric that it is made of.
+    values: by node and label."""
 
-
-def rest(
-    base: Sequence[Replicate], other: Sequence[Replicate], metrics: Mapping[str, Metric], *, comparable: bool = True
-) -> tuple[MetricChange, ...]:
-    """Every measured number that both configurations have and that is not 0 throughout, judged together, the greatest
-    resolved change first."""
-    rows = []
-    for metric, node, label in _shared(base, other):
-        rows.append(_as_measured(base, other, metrics[metric], node, label))
-    rows = [row for row in rows if any(row.base.values()) or any(row.other.values())]
-    return tuple(sorted(_judged(rows, comparable), key=_greatest_first))
+    family: str
+    name: str
+    label: str
+    unit: str
+    formula: str = ""
+    said: str = ""
+    better: Better
+    minimum_effect: float
+    whole: str = ""
+    client_overhead: bool = False
+    values: Mapping[Part, Mapping[MeasuredTrial, float]]
 
 
-def work_of(replicates: Sequence[Replicate]) -> Work:
+@dataclass(frozen=True)
+class Answer:
+    """What is known of one part of a quantity: every replicate's value in both configurations, and the verdict."""
+
+    base: tuple[Value, ...]
+    other: tuple[Value, ...]
+    verdict: Verdict
+
+
+Judge = Callable[[MeasuredQuantity], Mapping[Part, Answer]]
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """The trials of two configurations, and of all that are judged with them.
+
+    every: those of the two among them.
+    metrics: by name, of all that is measured."""
+
+    base: Sequence[MeasuredTrial]
+    other: Sequence[MeasuredTrial]
+    every: Sequence[MeasuredTrial]
+    metrics: Mapping[str, Metric]
+
+    @cached_property
+    def stored(self) -> Mapping[str, MeasuredQuantity]:
+        """Every metric as it was measured, by name."""
+        values: dict[str, dict[Part, dict[MeasuredTrial, float]]] = {}
+        for one in self.every:
+            for (metric, node, label), value in one.values.items():
+                values.setdefault(metric, {}).setdefault((node, label), {})[one] = value
+        return {name: _as_measured(self.metrics[name], of_metric) for name, of_metric in sorted(values.items())}
+
+    def shown(self, quantity: MeasuredQuantity) -> list[Part]:
+        """Return the parts that both configurations have, sorted."""
+        return sorted(part for part, values in quantity.values.items() if all(self._known(values)))
+
+    def _known(self, values: Mapping[MeasuredTrial, float]) -> Iterator[bool]:
+        return (any(one in values for one in side) for side in (self.base, self.other))
+
+
+def metric_changes(trials: Trials, judge: Judge, *, apart: str = "") -> tuple[MetricChange, ...]:
+    """Return what a piece of work costs and how long it takes: latencies, costs, kinds of waits.
+
+    judge: gives the verdict on each part of a quantity, among all trials.
+    apart: the metric that the comparison is of, shown there."""
+    plain = [replace(trials.stored[name], said=said) for name, said in PLAIN.items() if name in trials.stored]
+    whole = [one for one in plain if one.name != apart]
+    changes = [*_changes(trials, judge, whole, labels=False), *_changes(trials, judge, _costs(trials))]
+    changes += [change for change in _changes(trials, judge, _waits(trials)) if _often(change)]
+    parts = Counter((change.name, change.node) for change in changes if change.part)
+    return tuple(replace(change, said="") if parts[change.name, change.node] > 1 else change for change in changes)
+
+
+def rest(trials: Trials, judge: Judge) -> tuple[MetricChange, ...]:
+    """Return every measured number that both configurations have and that is not 0 throughout, the greatest resolved
+    change first."""
+    changes = _changes(trials, judge, trials.stored.values())
+    return tuple(sorted((change for change in changes if change.state is not State.NONE), key=_greatest_first))
+
+
+def _changes(
+    trials: Trials, judge: Judge, quantities: Iterable[MeasuredQuantity], *, labels: bool = True
+) -> Iterator[MetricChange]:
+    for quantity in quantities:
+        parts = [part for part in trials.shown(quantity) if labels or not part[1]]
+        answers = judge(quantity) if parts else {}
+        for part in parts:
+            if part in answers:
+                yield _change(quantity, part, answers[part])
+
+
+def _change(quantity: MeasuredQuantity, part: Part, answer: Answer) -> MetricChange:
+    return MetricChange(
+        name=quantity.name,
+        label=quantity.label,
+        node=part[0],
+        part=part[1],
+        unit=quantity.unit,
+        formula=quantity.formula,
+        said=quantity.said,
+        base=answer.base,
+        other=answer.other,
+        verdict=answer.verdict,
+    )
+
+
+def work_of(replicates: Sequence[MeasuredTrial]) -> Work:
     """The first kind of work that every replicate counts."""
     return next(work for work in WORKS if replicates and all(_pieces(one, work) for one in replicates))
 
@@ -249,76 +351,75 @@ def main_node(nodes: Iterable[str]) -> str:
     return min(nodes, key=lambda node: (node != PRIMARY, node != "", node.startswith("client"), node))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _QuantityRow:
-    """A quantity of both configurations that is not judged yet; fields as of `MetricChange`."""
-
-    name: str
-    label: str
-    node: str
-    part: str = ""
-    unit: str
-    formula: str = ""
-    said: str = ""
-    better: Better
-    minimum_effect: float
-    base: Mapping[Replicate, float]
-    other: Mapping[Replicate, float]
-
-
-def _plain(
-    base: Sequence[Replicate], other: Sequence[Replicate], metrics: Mapping[str, Metric], apart: str
-) -> Iterator[_QuantityRow]:
-    for name, said in PLAIN.items():
-        for metric, node, label in _shared(base, other):
-            if metric == name != apart and not label:
-                yield _as_measured(base, other, metrics[name], node, label, said)
-
-
-def _as_measured(
-    base: Sequence[Replicate], other: Sequence[Replicate], metric: Metric, node: str, label: str, said: str = ""
-) -> _QuantityRow:
-    return _QuantityRow(
+def _as_measured(metric: Metric, values: Mapping[Part, Mapping[MeasuredTrial, float]]) -> MeasuredQuantity:
+    return MeasuredQuantity(
+        family=metric.name,
         name=metric.name,
         label=metric.label,
-        node=node,
-        part=label,
         unit=metric.unit,
-        said=said,
         better=metric.better,
         minimum_effect=metric.minimum_effect,
-        base=_measured(base, metric.name, node, label),
-        other=_measured(other, metric.name, node, label),
+        whole=metric.whole,
+        client_overhead=metric.client_overhead,
+        values=values,
     )
 
 
-def _costs(base: Sequence[Replicate], other: Sequence[Replicate], work: Work) -> Iterator[_QuantityRow]:
+def _costs(trials: Trials) -> Iterator[MeasuredQuantity]:
+    """Give each cost in every trial. Where the two configurations had servers that each did a part of the work, a
+    node's cost is what was told apart when the trial was read, which is a metric; where they had none, it is that of
+    all trials without any."""
+    work = work_of([*trials.base, *trials.other])
+    by_servers = {_by_servers(one, work) for one in (*trials.base, *trials.other)}
     for quantity in QUANTITIES:
-        for metric, node, label in _shared(base, other):
-            if metric != quantity.metric or (label and quantity.by is not By.RATE):
-                continue
-            cost = partial(_cost, quantity=quantity, work=work, node=node, label=label)
-            yield _QuantityRow(
-                name=quantity.name,
-                label=quantity.label.format(work=work.noun),
-                node=node,
-                part=label,
-                unit=quantity.unit,
-                formula=quantity.formula(work),
-                said=quantity.said.format(work=work.noun),
-                better=quantity.better,
-                minimum_effect=quantity.minimum_effect,
-                base=_known(base, cost),
-                other=_known(other, cost),
-            )
+        metric = trials.stored.get(quantity.metric)
+        told_apart = trials.stored.get(_BY_NODE.get(quantity.metric, ""))
+        named = partial(_cost_in_words, quantity=quantity, work=work)
+        if by_servers == {True} and told_apart:
+            yield named(told_apart)
+        elif metric:
+            yield named(_cost_of(metric, quantity, work, mixed=len(by_servers) > 1))
 
 
-def _cost(one: Replicate, quantity: Quantity, work: Work, node: str, label: str) -> float | None:
-    value, pieces = one.values.get((quantity.metric, node, label)), _pieces(one, work)
-    if value is None or not pieces:
-        return None
+def _cost_in_words(measured: MeasuredQuantity, quantity: Quantity, work: Work) -> MeasuredQuantity:
+    return replace(
+        measured,
+        name=quantity.name,
+        label=quantity.label.format(work=work.noun),
+        unit=quantity.unit,
+        formula=quantity.formula(work),
+        said=quantity.said.format(work=work.noun),
+    )
+
+
+def _cost_of(metric: MeasuredQuantity, quantity: Quantity, work: Work, mixed: bool) -> MeasuredQuantity:
+    """Return the cost of a piece of work in every trial. A total, which a comparison can show per transaction, is
+    better, and differs, as its metric does.
+
+    mixed: of trials whose servers did a part of the work each, what was told apart stands beside the others."""
+    total = quantity.by is By.TOTAL
+    values = {}
+    for (node, label), of_part in metric.values.items():
+        cost = partial(_cost, quantity=quantity, work=work, node=node, label=label, mixed=mixed)
+        if total or not label or quantity.by is By.RATE:
+            values[node, label] = _known({one: cost(one, value) for one, value in of_part.items()})
+    return replace(
+        metric,
+        family=f"{quantity.name} per {work.noun}, mixed" if mixed else f"{quantity.name} per {work.noun}",
+        better=metric.better if total else quantity.better,
+        minimum_effect=metric.minimum_effect if total else quantity.minimum_effect,
+        values=values,
+    )
+
+
+def _cost(
+    one: MeasuredTrial, value: float, quantity: Quantity, work: Work, node: str, label: str, mixed: bool
+) -> float | None:
+    pieces = _pieces(one, work)
     if node and _by_servers(one, work):
-        return one.values.get((_BY_NODE.get(quantity.metric, ""), node, label))
+        return one.values.get((_BY_NODE.get(quantity.metric, ""), node, label)) if mixed else None
+    if not pieces:
+        return None
     if quantity.by is By.TOTAL:
         return value / pieces
     if not one.seconds:
@@ -329,27 +430,34 @@ def _cost(one: Replicate, quantity: Quantity, work: Work, node: str, label: str)
     return value / 100 * processors * one.seconds * 1e6 / pieces if processors else None
 
 
-def _waits(base: Sequence[Replicate], other: Sequence[Replicate]) -> Iterator[_QuantityRow]:
-    """The share of the sessions' time of each kind of wait ('Lock' of 'Lock: transactionid')."""
-    both = [*base, *other]
-    kinds = {(node, kind_of_wait(label)) for one in both for metric, node, label in one.values if metric == WAITS}
-    for node, kind in sorted(kinds):
-        share = partial(wait_share, node=node, kind=kind)
-        base_shares, other_shares = _known(base, share), _known(other, share)
-        shares = (base_shares, other_shares)
-        if all(shares) and max(median(side.values()) for side in shares) >= LEAST_SHARE:
-            yield _QuantityRow(
-                name="waits",
-                label=f"Sessions' time: {_IN_WORDS.get(kind, kind)}",
-                node=node,
-                unit="%",
-                formula=f"waits of {kind} / all waits × 100",
-                said=f"time of sessions {_IN_WORDS.get(kind, f'waiting: {kind}')}",
-                better=Better.NEITHER,
-                minimum_effect=0.1,
-                base=base_shares,
-                other=other_shares,
-            )
+def _known(values: Mapping[MeasuredTrial, float | None]) -> dict[MeasuredTrial, float]:
+    return {one: value for one, value in values.items() if value is not None}
+
+
+def _waits(trials: Trials) -> Iterator[MeasuredQuantity]:
+    """Give the share of the sessions' time of each kind of wait that the two configurations had ('Lock' of 'Lock:
+    transactionid'), each of them by itself."""
+    kinds = {kind for one in (*trials.base, *trials.other) for _, kind in one.wait_shares}
+    for kind in sorted(kinds):
+        values: dict[Part, dict[MeasuredTrial, float]] = {}
+        for one in trials.every:
+            for node in {node for node, _ in one.wait_shares}:
+                values.setdefault((node, ""), {})[one] = one.wait_shares.get((node, kind), 0.0)
+        yield MeasuredQuantity(
+            family=f"{WAITS} of {kind}",
+            name=WAITS,
+            label=f"Sessions' time: {_IN_WORDS.get(kind, kind)}",
+            unit="%",
+            formula=f"waits of {kind} / all waits × 100",
+            said=f"time of sessions {_IN_WORDS.get(kind, f'waiting: {kind}')}",
+            better=Better.NEITHER,
+            minimum_effect=0.1,
+            values=values,
+        )
+
+
+def _often(change: MetricChange) -> bool:
+    return max(change.base_median, change.other_median) >= LEAST_SHARE
 
 
 _IN_WORDS = {
@@ -371,76 +479,20 @@ def kind_of_wait(label: str) -> str:
     return label.partition(":")[0]
 
 
-def wait_share(one: Replicate, node: str, kind: str) -> float | None:
-    """Percent of the sampled sessions of the node that were at a wait of the kind; None without any sample."""
-    mine = {label: value for (metric, at, label), value in one.values.items() if metric == WAITS and at == node}
-    whole = sum(mine.values())
-    return 100 * sum(v for label, v in mine.items() if kind_of_wait(label) == kind) / whole if whole else None
-
-
-def _judged(rows: Sequence[_QuantityRow], comparable: bool) -> tuple[MetricChange, ...]:
-    measured = [row for row in rows if row.base and row.other]
-    verdicts = judge([_question(row, comparable) for row in measured])
-    parts = Counter((row.name, row.node) for row in measured if row.part)
-    return tuple(
-        MetricChange(
-            name=row.name,
-            label=row.label,
-            node=row.node,
-            part=row.part,
-            unit=row.unit,
-            formula=row.formula,
-            said="" if parts[row.name, row.node] > 1 else row.said,
-            base=_values(row.base),
-            other=_values(row.other),
-            verdict=verdict,
-        )
-        for row, verdict in zip(measured, verdicts, strict=True)
-    )
-
-
-def _question(row: _QuantityRow, comparable: bool) -> Question:
-    part = (row.name, row.node, row.part)
-    base, other = (_sample(values, part) for values in (row.base, row.other))
-    return Question(base, other, row.better, row.minimum_effect, comparable=comparable)
-
-
-def _sample(values: Mapping[Replicate, float], part: tuple[str, ...]) -> Sample:
-    return Sample(tuple(values.values()), tuple(one.key for one in values), part)
-
-
-def _values(values: Mapping[Replicate, float]) -> tuple[Value, ...]:
-    return tuple(Value(one.trial_id, value) for one, value in values.items())
-
-
-def _shared(base: Sequence[Replicate], other: Sequence[Replicate]) -> list[tuple[str, str, str]]:
-    """(metric, node, label) that both configurations have, sorted."""
-    return sorted({key for one in base for key in one.values} & {key for one in other for key in one.values})
-
-
-def _measured(side: Sequence[Replicate], metric: str, node: str, label: str) -> dict[Replicate, float]:
-    return _known(side, lambda one: one.values.get((metric, node, label)))
-
-
-def _known(side: Sequence[Replicate], value: Callable[[Replicate], float | None]) -> dict[Replicate, float]:
-    values = {one: value(one) for one in side}
-    return {one: number for one, number in values.items() if number is not None}
-
-
-def _pieces(one: Replicate, work: Work) -> float:
+def _pieces(one: MeasuredTrial, work: Work) -> float:
     """Those of the whole trial, whose parts may be there by the node that they were done at."""
     if not work.metric:
         return 1.0
-    counts = {node: v for (metric, node, label), v in one.values.items() if metric == work.metric and not label}
+    counts = one.pieces[work.metric]
     return counts[""] if "" in counts else sum(counts.values())
 
 
-def _by_servers(one: Replicate, work: Work) -> bool:
+def _by_servers(one: MeasuredTrial, work: Work) -> bool:
     """Return whether a server is counted that had other work than the trial's, a part of it or reads beside it, so that
     no node's costs are of all of it. Sets of clients, which are counted by their own names, are no servers."""
-    at = {node: v for (metric, node, label), v in one.values.items() if metric == work.metric and not label}
-    parts = [v for node, v in at.items() if node and not node.startswith(("client", "set"))]
-    return "" in at and any(value != at[""] for value in parts)
+    counts = one.pieces.get(work.metric, {})
+    parts = [count for node, count in counts.items() if node and not node.startswith(("client", "set"))]
+    return "" in counts and any(count != counts[""] for count in parts)
 
 
 def _greatest_first(one: MetricChange) -> tuple[bool, float]:

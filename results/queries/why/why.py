@@ -10,12 +10,11 @@ from typing import Any, Protocol, TypeVar
 from results import sql
 from results.domain.environment.layers import KeyDifference, difference
 from results.domain.measurement.histogram import Histogram, merge
-from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.query_plans import Pair, QueryPlan, read_plan, side_by_side
 from results.domain.measurement.series import Series
-from results.domain.statistics.metric_changes import MetricChange, Replicate, metric_changes, rest
-from results.domain.statistics.verdict import Kind
+from results.domain.statistics.metric_changes import MeasuredTrial, MetricChange, metric_changes, rest
 from results.queries.comparison.compare import Comparison, Point
+from results.queries.why.families import Families
 
 RATE, MEAN = "tps", "latency.mean"
 
@@ -37,8 +36,6 @@ class Attempt:
     """One replicate's attempt that counts.
 
     number: within its trial.
-    seconds: of the measured window.
-    processors: online, by node.
     published: its figures come from a report; there are no files behind them."""
 
     attempt_id: int
@@ -47,8 +44,6 @@ class Attempt:
     run_id: int
     block: int
     configuration_id: int
-    seconds: float | None
-    processors: Mapping[str, int]
     gaps: tuple[Mapping[str, Any], ...]
     collectors: tuple[str, ...]
     published: bool
@@ -74,7 +69,7 @@ class Side:
 
     point: Point
     attempts: tuple[Attempt, ...]
-    replicates: tuple[Replicate, ...]
+    replicates: tuple[MeasuredTrial, ...]
     series: tuple[tuple[Attempt, tuple[Series, ...]], ...]
     latencies: Histogram | None
     with_latencies: tuple[int, ...]
@@ -128,13 +123,17 @@ class Why:
     """Everything that was measured of two cells.
 
     movements: costs of a piece of work, latencies, waits.
-    rest: every other number. Each judged together.
     settings: (node, what differs) of the first trial of either."""
 
     base: Side
     other: Side
     movements: tuple[MetricChange, ...]
-    rest: tuple[MetricChange, ...]
+    families: Families
+
+    @cached_property
+    def rest(self) -> tuple[MetricChange, ...]:
+        """Every measured number. As a large run has many, they are judged only where they are shown."""
+        return rest(self.families.trials, self.families.answers)
 
     @cached_property
     def settings(self) -> tuple[tuple[str, tuple[KeyDifference, ...]], ...]:
@@ -155,29 +154,25 @@ class Why:
 
 
 def why(comparison: Comparison, base: Point, other: Point) -> Why:
-    """Two cells of a comparison. Six queries, whatever the number of trials."""
+    """Two cells of a comparison. Ten queries, whatever the number of trials and of metrics, one more for a saved
+    reference."""
     ids = [replicate.attempt_id for point in (base, other) for replicate in point.values]
     of = {"attempts": ids, "left": len(base.values), "names": [RATE, MEAN]}
     firsts = {"attempts": [point.values[0].attempt_id for point in (base, other)]}
-    measured = sql.rows(_Measured, _MEASURED, of)
+    families = Families(comparison, base, other)
+    trials = families.trials
     read = _Read(
         attempts={row.attempt_id: row for row in sql.rows(Attempt, sql.load(__file__), of)},
-        measured=_by_attempt(measured),
         series=_by_attempt(sql.rows(_OneSeries, _SERIES, of)),
         counts=_by_attempt(sql.rows(_Counts, _COUNTS, of)),
         settings=_by_attempt(sql.rows(_Settings, _SETTINGS, firsts)),
         plans=_by_attempt(sql.rows(_Plan, sql.load(__file__, "why_plans"), of)),
     )
-    a, b = read.side(base), read.side(other)
-    metrics = {row.metric: row.meaning() for row in measured}
-    comparable = other.verdict is None or other.verdict.kind is not Kind.NOT_COMPARABLE
     return Why(
-        base=a,
-        other=b,
-        movements=metric_changes(
-            a.replicates, b.replicates, metrics, apart=comparison.metric.name, comparable=comparable
-        ),
-        rest=rest(a.replicates, b.replicates, metrics, comparable=comparable),
+        base=read.side(base, trials.base),
+        other=read.side(other, trials.other),
+        movements=metric_changes(trials, families.answers, apart=comparison.metric.name),
+        families=families,
     )
 
 
@@ -194,23 +189,6 @@ def _by_attempt(rows: Iterable[RowT]) -> dict[int, list[RowT]]:
     for row in rows:
         by_attempt.setdefault(row.attempt_id, []).append(row)
     return by_attempt
-
-
-@dataclass(frozen=True)
-class _Measured:
-    attempt_id: int
-    metric: str
-    unit: str
-    label_of_metric: str
-    better: str
-    help: str
-    minimum_effect: float
-    node: str
-    label: str
-    value: float
-
-    def meaning(self) -> Metric:
-        return Metric(self.metric, self.unit, Better(self.better), self.label_of_metric, self.help, self.minimum_effect)
 
 
 @dataclass(frozen=True)
@@ -254,13 +232,12 @@ class _Read:
     """What the queries say, by attempt."""
 
     attempts: Mapping[int, Attempt]
-    measured: Mapping[int, Sequence[_Measured]]
     series: Mapping[int, Sequence[_OneSeries]]
     counts: Mapping[int, Sequence[_Counts]]
     settings: Mapping[int, Sequence[_Settings]]
     plans: Mapping[int, Sequence[_Plan]]
 
-    def side(self, point: Point) -> Side:
+    def side(self, point: Point, replicates: Sequence[MeasuredTrial]) -> Side:
         attempts = tuple(self.attempts[replicate.attempt_id] for replicate in point.values)
         settings: dict[str, Mapping[str, Any]] = {}
         plans: dict[str, PlanOf] = {}
@@ -270,7 +247,7 @@ class _Read:
         return Side(
             point=point,
             attempts=attempts,
-            replicates=tuple(self._replicate(one) for one in attempts),
+            replicates=tuple(replicates),
             series=tuple((one, self._series(one)) for one in attempts),
             latencies=self._latencies(attempts),
             with_latencies=tuple(one.trial_id for one in attempts if one.attempt_id in self.counts),
@@ -288,23 +265,7 @@ class _Read:
             parts += [Histogram(row.latencies_us, row.counts) for row in self.counts.get(one.attempt_id, ())]
         return merge(parts) if parts else None
 
-    def _replicate(self, one: Attempt) -> Replicate:
-        rows = self.measured.get(one.attempt_id, ())
-        return Replicate(
-            trial_id=one.trial_id,
-            key=(one.run_id, one.block),
-            seconds=one.seconds,
-            processors=one.processors,
-            values={(row.metric, row.node, row.label): row.value for row in rows},
-        )
 
-
-_MEASURED = """
-SELECT measurement.attempt_id, metric.name AS metric, metric.unit, metric.label AS label_of_metric, metric.better,
-    metric.help, metric.minimum_effect, measurement.node, measurement.label, measurement.value
-FROM results_measurement AS measurement JOIN results_metric AS metric ON metric.name = measurement.metric_id
-WHERE measurement.attempt_id = ANY(%(attempts)s)
-"""
 _SERIES = """
 SELECT attempt_id, name, node, unit, start_s, step_s, values, coalesce(times_s, '{}') AS times_s FROM results_series
 WHERE attempt_id = ANY(%(attempts)s) AND name = ANY(%(names)s) AND label = '' ORDER BY name, node

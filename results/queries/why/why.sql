@@ -1,13 +1,6 @@
--- One row an attempt of the two configurations: its place, its window, its machines, what it could not gather.
+-- One row an attempt of the two configurations: its place, and what it could not gather.
 SELECT
     attempt.id AS attempt_id, attempt.number, trial.id AS trial_id, trial.run_id, trial.block, trial.configuration_id,
-    extract(epoch FROM attempt.measured_to - attempt.measured_from)::float8 AS seconds,
-    coalesce((
-        SELECT json_object_agg(used.node, layer.content #> '{cpu,online}')
-        FROM results_layeruse AS used
-        JOIN results_layer AS layer ON layer.hash = used.layer_id AND layer.kind = 'hardware'
-        WHERE used.attempt_id = attempt.id AND layer.content #>> '{cpu,online}' IS NOT NULL
-    ), '{}') AS processors,
     attempt.gaps::json AS gaps,
     coalesce((configuration.spec -> 'collectors')::json, '[]') AS collectors,
     run.publication_id IS NOT NULL AS published,

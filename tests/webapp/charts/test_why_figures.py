@@ -10,9 +10,10 @@ import pytest
 from results.domain.measurement.histogram import Histogram
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.series import Series
-from results.domain.statistics.metric_changes import Replicate, metric_changes
+from results.domain.statistics.metric_changes import MeasuredTrial
 from results.queries.comparison.compare import Point
 from results.queries.why.why import Attempt, Side
+from tests.quantities import changes
 from tests.webapp.charts.test_figures import validated
 from webapp.charts import why as charts
 from webapp.charts.why import Look
@@ -26,14 +27,14 @@ def a_look(name: str, index: int, trials: int = 3, **values: float) -> Look:
     values: label of a wait or 'cpu.user' → value."""
     value_of = {("waits", "primary", label): value for label, value in values.items() if not label.startswith("cpu")}
     value_of |= {(label, "primary", ""): value for label, value in values.items() if label.startswith("cpu")}
-    attempts = tuple(Attempt(t, 1, t, 1, t, 1, 3.0, {}, (), (), False, False) for t in range(trials))
+    attempts = tuple(Attempt(t, 1, t, 1, t, 1, (), (), False, False) for t in range(trials))
     side = Side(
         point=Point(
             x="", series=name, panel="", value=1, median=1, mean=1, minimum=1, maximum=1, values=(), configurations=1
         ),
         attempts=attempts,
         replicates=tuple(
-            Replicate(t, (1, t), 3.0, {}, value_of | {("wal.bytes", "primary", ""): 5.0 + t}) for t in range(trials)
+            MeasuredTrial(t, (1, t), 3.0, {}, value_of | {("wal.bytes", "primary", ""): 5.0 + t}) for t in range(trials)
         ),
         series=tuple(
             (one, (Series("tps", "client", "tps", 1, 1, (100.0 + one.trial_id, math.nan, 100.0 + one.trial_id)),))
@@ -118,8 +119,8 @@ def test_processors_and_waits_are_bars_beside_each_other() -> None:
 
 def test_costs_are_bars_with_a_dot_for_every_trial_that_leads_there() -> None:
     looks = two()
-    changes = metric_changes(looks[0].side.replicates, looks[1].side.replicates, METRICS)
-    figure = charts.costs([one for one in changes if one.name == "wal"], looks, lambda trial: f"/trials/{trial}/")
+    measured = changes(looks[0].side.replicates, looks[1].side.replicates, METRICS)
+    figure = charts.costs([one for one in measured if one.name == "wal"], looks, lambda trial: f"/trials/{trial}/")
     assert figure is not None
     validated(figure)
     bar, dots = figure["data"][:2]

@@ -6,11 +6,12 @@ from results.domain.kinds.programs import EVERY_ROLE, Program
 from results.domain.kinds.specs import CollectorSpec
 from results.domain.measurement.metrics import Better, Metric
 
+# sar counts whole machines, on which pgbench may run
 _WINDOW = "From sar: mean of the whole seconds inside the measured window."
 
 
 def _percent(name: str, label: str, better: Better = Better.NEITHER) -> Metric:
-    return Metric(name, "%", better, label, _WINDOW + " Of all processors.", 0.05)
+    return Metric(name, "%", better, label, _WINDOW + " Of all processors.", 0.05, client_overhead=True)
 
 
 METRICS = (
@@ -35,10 +36,18 @@ METRICS = (
         0.05,
     ),
     Metric("network.sent", "B/s", Better.NEITHER, "Network, sent", _WINDOW + " Label: the interface.", 0.05),
-    Metric("context_switches", "1/s", Better.NEITHER, "Context switches", _WINDOW, 0.05),
-    Metric("interrupts", "1/s", Better.NEITHER, "Interrupts", _WINDOW, 0.05),
-    Metric("run_queue", "1", Better.NEITHER, "Tasks running or waiting for a processor", _WINDOW, 0.1),
-    Metric("load_average", "1", Better.NEITHER, "Load average of the last minute", _WINDOW, 0.1),
+    Metric("context_switches", "1/s", Better.NEITHER, "Context switches", _WINDOW, 0.05, client_overhead=True),
+    Metric("interrupts", "1/s", Better.NEITHER, "Interrupts", _WINDOW, 0.05, client_overhead=True),
+    Metric(
+        "run_queue",
+        "1",
+        Better.NEITHER,
+        "Tasks running or waiting for a processor",
+        _WINDOW,
+        0.1,
+        client_overhead=True,
+    ),
+    Metric("load_average", "1", Better.NEITHER, "Load average of the last minute", _WINDOW, 0.1, client_overhead=True),
 )
 
 _SYSSTAT = "Debian, Ubuntu: apt-get install sysstat; RHEL, Rocky, Fedora: dnf install sysstat"

@@ -8,16 +8,16 @@ import pytest
 
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.statistics.metric_changes import (
+    MeasuredTrial,
     MetricChange,
-    Replicate,
     State,
+    Trials,
     main_node,
-    metric_changes,
     rest,
     sentence,
-    wait_share,
     work_of,
 )
+from tests.quantities import changes, two_sides
 
 METRICS = {
     name: Metric(name, unit, better, name)
@@ -37,7 +37,7 @@ METRICS = {
 SPREADS = (0.998, 1.0, 1.001, 0.999, 1.002)
 
 
-def side(first_trial: int = 1, seconds: float | None = 10.0, **values: float) -> list[Replicate]:
+def side(first_trial: int = 1, seconds: float | None = 10.0, **values: float) -> list[MeasuredTrial]:
     """Five replicates, each value a little apart. Names with __ for dots; `metric__at__node__label` where it is not of
     the primary and of the whole."""
     violations = []
@@ -47,19 +47,19 @@ def side(first_trial: int = 1, seconds: float | None = 10.0, **values: float) ->
             metric, _, place = name.partition("__at__")
             node, _, label = place.partition("__")
             value_of[metric.replace("__", "."), node or "primary", label.replace("_", ": ")] = value * spread
-        violations.append(Replicate(first_trial + block, (1, block), seconds, {"primary": 4}, value_of))
+        violations.append(MeasuredTrial(first_trial + block, (1, block), seconds, {"primary": 4}, value_of))
     return violations
 
 
-def of(changes: tuple[MetricChange, ...], name: str) -> MetricChange:
-    (one,) = [change for change in changes if change.name == name]
+def of(measured: tuple[MetricChange, ...], name: str) -> MetricChange:
+    (one,) = [change for change in measured if change.name == name]
     return one
 
 
 def test_cpu_per_transaction_is_the_busy_processors_time_by_the_transactions() -> None:
     base = side(cpu__busy=50.0, transactions=10_000.0)
     other = side(9, cpu__busy=54.0, transactions=10_000.0)
-    cpu = of(metric_changes(base, other, METRICS), "cpu")
+    cpu = of(changes(base, other, METRICS), "cpu")
     assert cpu.base_median == pytest.approx(0.5 * 4 * 10 * 1e6 / 10_000)
     assert cpu.ratio == pytest.approx(1.08)
     assert (cpu.state, cpu.formula) == (State.MOVED, "cpu.busy / 100 × processors × seconds / transactions")
@@ -68,16 +68,16 @@ def test_cpu_per_transaction_is_the_busy_processors_time_by_the_transactions() -
 
 def test_a_rate_becomes_the_whole_windows_and_a_total_is_divided_as_it_is() -> None:
     values = {"transactions": 1000.0, "disk__write__at__primary__vda": 5e5, "wal__bytes": 3e6}
-    changes = metric_changes(side(**values), side(9, **values), METRICS)
-    assert of(changes, "disk.write").base_median == pytest.approx(5e5 * 10 / 1000)
-    assert of(changes, "wal").base_median == pytest.approx(3000)
+    measured = changes(side(**values), side(9, **values), METRICS)
+    assert of(measured, "disk.write").base_median == pytest.approx(5e5 * 10 / 1000)
+    assert of(measured, "wal").base_median == pytest.approx(3000)
 
 
 def test_without_a_count_of_transactions_the_work_is_a_query_or_the_trial() -> None:
     assert work_of(side(transactions=5.0)).noun == "transaction"
     assert work_of(side(ssb__executions=13.0)).noun == "query"
     assert work_of(side(wal__bytes=13.0)).noun == "trial"
-    (row,) = metric_changes(side(wal__bytes=100.0), side(wal__bytes=100.0), METRICS)
+    (row,) = changes(side(wal__bytes=100.0), side(wal__bytes=100.0), METRICS)
     assert (row.label, row.formula, row.base_median) == ("WAL per trial", "wal.bytes", pytest.approx(100))
 
 
@@ -89,7 +89,7 @@ def test_the_sentence_tells_what_moved_from_what_did_not_and_what_is_open() -> N
         replace(one, values={**one.values, ("latency.p99", "client", ""): value})
         for one, value in zip(other, noisy, strict=True)
     ]
-    text = sentence(metric_changes(base, other, METRICS))
+    text = sentence(changes(base, other, METRICS))
     assert [one.said for one in text.moved] == ["WAL"]
     assert [one.said for one in text.same] == ["CPU per transaction"]
     assert [one.said for one in text.open] == ["p99 latency"]
@@ -101,42 +101,42 @@ def test_the_sentence_tells_what_moved_from_what_did_not_and_what_is_open() -> N
 
 def test_the_sentence_tells_of_the_time_that_jit_took_where_only_one_side_compiled() -> None:
     base, other = side(ssb__jit__seconds=0.0, cpu__busy=50.0), side(9, ssb__jit__seconds=8.0, cpu__busy=50.0)
-    text = sentence(metric_changes(base, other, METRICS))
+    text = sentence(changes(base, other, METRICS))
     assert "compiling (JIT)" in [one.said for one in (*text.moved, *text.open)]
 
 
 def test_what_is_not_comparable_is_shown_and_not_judged() -> None:
     base, other = side(transactions=1000.0, wal__bytes=3e6), side(9, transactions=1000.0, wal__bytes=6e6)
-    text = sentence(metric_changes(base, other, METRICS, comparable=False))
+    text = sentence(changes(base, other, METRICS, comparable=False))
     assert [one.said for one in text.withheld] == ["WAL"]
     assert not text.moved
 
 
 def test_the_metric_of_the_comparison_is_not_judged_a_second_time() -> None:
     values = {"transactions": 1000.0, "tps__at__client": 100.0}
-    assert "tps" in [one.name for one in metric_changes(side(**values), side(**values), METRICS)]
-    assert "tps" not in [one.name for one in metric_changes(side(**values), side(**values), METRICS, apart="tps")]
+    assert "tps" in [one.name for one in changes(side(**values), side(**values), METRICS)]
+    assert "tps" not in [one.name for one in changes(side(**values), side(**values), METRICS, apart="tps")]
 
 
 def test_waits_are_shares_of_all_that_was_sampled_and_rare_kinds_are_left_out() -> None:
     values = {"waits__at__primary__CPU_running": 3.0, "waits__at__primary__Lock_tuple": 0.6}
     values |= {"waits__at__primary__Lock_transactionid": 0.4, "waits__at__primary__IO_DataFileRead": 0.01}
     replicates = side(**values)
-    assert wait_share(replicates[0], "primary", "Lock") == pytest.approx(100 / 4.01)
-    assert wait_share(side(transactions=1.0)[0], "primary", "Lock") is None
-    labels = [one.label for one in metric_changes(replicates, replicates, METRICS)]
+    assert replicates[0].wait_shares["primary", "Lock"] == pytest.approx(100 / 4.01)
+    assert side(transactions=1.0)[0].wait_shares == {}
+    labels = [one.label for one in changes(replicates, replicates, METRICS)]
     assert labels == ["Sessions' time: running", "Sessions' time: waiting for locks"]
 
 
 def test_the_sentence_is_of_the_primary_and_of_one_disk_only() -> None:
     values = {"transactions": 1000.0, "wal__bytes": 3e6, "wal__bytes__at__standby": 3e6}
     one_disk = {"disk__write__at__primary__vda": 5e5}
-    changes = metric_changes(side(**values, **one_disk), side(**values, **one_disk), METRICS)
-    assert [(one.said, one.node) for one in sentence(changes).same] == [("WAL", "primary"), ("disk writes", "primary")]
+    measured = changes(side(**values, **one_disk), side(**values, **one_disk), METRICS)
+    assert [(one.said, one.node) for one in sentence(measured).same] == [("WAL", "primary"), ("disk writes", "primary")]
     two = one_disk | {"disk__write__at__primary__vdb": 1e5}
-    changes = metric_changes(side(**values, **two), side(**values, **two), METRICS)
-    assert [one.said for one in sentence(changes).same] == ["WAL"]
-    assert [one.part for one in changes if one.name == "disk.write"] == ["vda", "vdb"]
+    measured = changes(side(**values, **two), side(**values, **two), METRICS)
+    assert [one.said for one in sentence(measured).same] == ["WAL"]
+    assert [one.part for one in measured if one.name == "disk.write"] == ["vda", "vdb"]
 
 
 def test_the_main_node_is_the_primary_else_the_whole_else_a_server() -> None:
@@ -148,16 +148,14 @@ def test_the_main_node_is_the_primary_else_the_whole_else_a_server() -> None:
 def test_the_rest_is_every_number_of_both_that_is_not_zero_the_resolved_first() -> None:
     base = side(transactions=1000.0, wal__bytes=3e6, blocks__read=0.0, cpu__busy=50.0)
     other = side(9, transactions=1000.0, wal__bytes=3.3e6, blocks__read=0.0, latency__p99=9.0)
-    changes = rest(base, other, METRICS)
-    assert [(one.name, one.state) for one in changes] == [("wal.bytes", State.MOVED), ("transactions", State.SAME)]
+    trials = Trials(base, other, [*base, *other], METRICS)
+    measured = rest(trials, two_sides(trials))
+    assert [(one.name, one.state) for one in measured] == [("wal.bytes", State.MOVED), ("transactions", State.SAME)]
 
 
 def test_nothing_in_common_is_nothing_to_judge() -> None:
-    assert metric_changes(side(wal__bytes=1.0), side(cpu__busy=1.0), METRICS) == ()
-    assert (
-        metric_changes(side(seconds=None, cpu__busy=1.0), side(seconds=None, cpu__busy=1.0), METRICS)[0].name
-        == "cpu.busy"
-    )
+    assert changes(side(wal__bytes=1.0), side(cpu__busy=1.0), METRICS) == ()
+    assert changes(side(seconds=None, cpu__busy=1.0), side(seconds=None, cpu__busy=1.0), METRICS)[0].name == "cpu.busy"
 
 
 def test_transactions_that_are_counted_by_client_as_well_count_once() -> None:
@@ -167,7 +165,7 @@ def test_transactions_that_are_counted_by_client_as_well_count_once() -> None:
         "transactions__at__client2": 4_000.0,
     }
     base, other = (counted_at_all(side(first, cpu__busy=50.0, **counts)) for first in (1, 9))
-    cpu = of(metric_changes(base, other, METRICS), "cpu")
+    cpu = of(changes(base, other, METRICS), "cpu")
     assert cpu.base_median == pytest.approx(0.5 * 4 * 10 * 1e6 / 10_000, rel=0.01)
 
 
@@ -180,18 +178,18 @@ def test_where_several_servers_had_parts_a_nodes_costs_are_those_told_apart() ->
     }
     metrics = METRICS | {name: Metric(name, "1", Better.LOWER, name) for name in ("wal.per_transaction", "wal.records")}
     base, other = (counted_at_all(side(first, **values)) for first in (1, 9))
-    changes = metric_changes(base, other, metrics)
-    assert of(changes, "wal").base_median == pytest.approx(500, rel=0.01)
-    assert not [change for change in changes if change.name == "wal.records"]
+    measured = changes(base, other, metrics)
+    assert of(measured, "wal").base_median == pytest.approx(500, rel=0.01)
+    assert not [change for change in measured if change.name == "wal.records"]
 
 
 def test_a_pooler_that_had_all_transactions_is_no_part_of_them() -> None:
     counts = {f"transactions__at__{at}": 1e4 for at in ("everywhere", "pooler")}
     base, other = (counted_at_all(side(first, **counts, **{"wal.bytes": 1e6})) for first in (1, 9))
-    assert of(metric_changes(base, other, METRICS), "wal").base_median == pytest.approx(100, rel=0.01)
+    assert of(changes(base, other, METRICS), "wal").base_median == pytest.approx(100, rel=0.01)
 
 
-def counted_at_all(replicates: list[Replicate]) -> list[Replicate]:
+def counted_at_all(replicates: list[MeasuredTrial]) -> list[MeasuredTrial]:
     """`transactions` filed under 'everywhere' are those of the whole trial."""
     return [
         replace(one, values={(m, "" if n == "everywhere" else n, label): v for (m, n, label), v in one.values.items()})

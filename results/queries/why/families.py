@@ -1,0 +1,174 @@
+"""What is known of each quantity of two cells: what a comparison of that quantity says of them.
+
+Each quantity is judged among all configurations of the runs, by the functions with which `results.queries.comparison`
+judges the metric asked for; here the values of all are read at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from results.domain.environment.difference import EnvironmentDifference
+from results.domain.statistics.metric_changes import Answer, MeasuredQuantity, Part, Trials, Value
+from results.queries.comparison.baselines import REFERENCE, Baseline, baseline_of, baseline_of_reference
+from results.queries.comparison.cells import Comparison, Key, Point, Replicate
+from results.queries.comparison.family import family_of
+from results.queries.comparison.freshness import freshness
+from results.queries.comparison.judging import judged_sides, levels_of, side_of
+from results.queries.comparison.other_runs import other_runs
+from results.queries.comparison.references import ReferenceRow, reference
+from results.queries.comparison.replicates import OWN, Cells
+from results.queries.comparison.units import Unit, alike, levels_at, telling_apart
+from results.queries.environment.environments import EnvironmentComparison, Side, TrialEnvironment, environments_of
+from results.queries.shared.composites import Parts, composite_parts
+from results.queries.shared.configurations import ConfigurationRow, configurations
+from results.queries.shared.metrics import MetricRow
+from results.queries.why.measured_runs import measured_runs
+
+_BASE, _OTHER = "base", "other"
+_Configurations = tuple[Mapping[int, ConfigurationRow], Mapping[int, tuple[str, ...]]]  # with the levels of each
+
+
+class Families:
+    """All that is judged with two cells of a comparison, of whatever quantity."""
+
+    def __init__(self, comparison: Comparison, base: Point, other: Point) -> None:
+        """Read what was measured of the runs compared, and of others of the same plans. Five queries, one more for a
+        saved reference."""
+        self._base, self._other = base, other
+        self._chosen = replace(comparison.selection, per="", node="", label="")  # which a quantity has for itself
+        self._line = _reference(comparison)
+        runs = list(dict.fromkeys((*self._chosen.runs, *(self._line.runs if self._line else ()))))
+        self._freshness = freshness(self._chosen.runs)
+        beside = self._freshness.earlier + (self._freshness.others if len(runs) > 1 else ())
+        every_run = list(dict.fromkeys((*runs, *beside)))
+        self._rows = configurations(every_run)
+        self._parts = composite_parts([row for row in self._rows if row.run_id in self._chosen.runs])
+        self._baseline = _baseline(comparison, self._line, {row.id: row for row in self._rows})
+        self._measured = measured_runs(every_run)
+        attempts = [trial.attempt_id for trial in self._measured.trials.values() if trial.run_id in runs]
+        environments = environments_of(attempts)
+        self._environments = {
+            overhead: _RememberedDifferences(environments, self._parts, client_overhead=overhead)
+            for overhead in (False, True)
+        }
+        self._configurations: dict[tuple[int, ...], _Configurations] = {}
+        self._known: dict[str, Mapping[Part, Answer]] = {}
+
+    @cached_property
+    def trials(self) -> Trials:
+        base, other = (
+            [self._measured.by_attempt[one.attempt_id] for one in point.values] for point in (self._base, self._other)
+        )
+        return Trials(base, other, list(self._measured.trials), self._measured.metrics)
+
+    def answers(self, quantity: MeasuredQuantity) -> Mapping[Part, Answer]:
+        """Return of each part that both cells have its values and the verdict of its comparison; nothing where the
+        cells hold the same trials. No query."""
+        if quantity.family not in self._known:
+            self._known[quantity.family] = self._answers(quantity)
+        return self._known[quantity.family]
+
+    def _answers(self, quantity: MeasuredQuantity) -> dict[Part, Answer]:
+        units, line = self._units(quantity, self._chosen.runs), self._line
+        saved = self._units(quantity, line.runs, line.attempts) if line else ()
+        cells, bases = self._cells(saved if line else units, units)
+        family = family_of(self._chosen, units, saved, self._baseline, self._parts)
+        others = other_runs(family, (*units, *saved), self._freshness, lambda runs: self._units(quantity, tuple(runs)))
+        levels = {_BASE: levels_of(self._chosen, self._base.key), _OTHER: levels_of(self._chosen, self._other.key)}
+        sides = {key: side_of(own, levels[key[2]]) for key, own in cells.units.items()}
+        metric = MetricRow(
+            quantity.name, quantity.unit, quantity.better, quantity.label, minimum_effect=quantity.minimum_effect
+        )
+        environments = self._environments[quantity.client_overhead]
+        verdicts = judged_sides(
+            self._chosen, family, self._baseline, cells, bases, sides, environments, metric, others.samples
+        ).verdicts
+        values = {key: tuple(Value(one.trial_id, one.value) for one in own) for key, own in cells.replicates.items()}
+        return {key[:2]: Answer(values[bases[key]], values[key], verdict) for key, verdict in verdicts.items()}
+
+    def _units(
+        self, quantity: MeasuredQuantity, runs: tuple[int, ...], attempts: Sequence[int] | None = None
+    ) -> tuple[Unit, ...]:
+        """Return what these runs measured of the quantity.
+
+        attempts: no others than these."""
+        if runs not in self._configurations:
+            self._configurations[runs] = self._configurations_of(runs)
+        rows, levels = self._configurations[runs]
+        return alike(self._replicates(quantity, rows, attempts), rows, levels, quantity.whole)
+
+    def _configurations_of(self, runs: tuple[int, ...]) -> _Configurations:
+        rows = {row.id: row for row in self._rows if row.done and row.run_id in runs}
+        names = telling_apart(list(rows.values()), self._parts, (*self._chosen.axes, *self._chosen.filters))
+        return rows, levels_at(rows, names)
+
+    def _replicates(
+        self, quantity: MeasuredQuantity, rows: Mapping[int, ConfigurationRow], attempts: Sequence[int] | None
+    ) -> Iterator[tuple[int, str, str, Iterable[Replicate]]]:
+        wanted = None if attempts is None else frozenset(attempts)
+        for (node, label), values in quantity.values.items():
+            replicates: dict[int, list[Replicate]] = {}
+            for measured, value in values.items():
+                trial = self._measured.trials[measured]
+                if trial.configuration_id in rows and (wanted is None or trial.attempt_id in wanted):
+                    replicates.setdefault(trial.configuration_id, []).append(trial.replicate(value))
+            for configuration, own in replicates.items():
+                yield configuration, node, label, own
+
+    def _cells(self, bases: Iterable[Unit], others: Iterable[Unit]) -> tuple[Cells, dict[Key, Key]]:
+        """Return the two cells at each node and label that both have, and of each with which it is compared.
+
+        bases, others: among which the one is, and the other."""
+        cells = _by_part(bases, self._base, _BASE) | _by_part(others, self._other, _OTHER)
+        base_of: dict[Key, Key] = {}
+        for node, label, side in cells:
+            base, other = (node, label, _BASE), (node, label, _OTHER)
+            if side == _OTHER and base in cells and cells[base] != cells[other]:
+                base_of[other] = base
+        return Cells({key: cells[key] for key in (*base_of, *base_of.values())}, ()), base_of
+
+
+class _RememberedDifferences(EnvironmentComparison):
+    """Differences of sides that come again with each quantity: the same trials are always told by the same levels."""
+
+    def __init__(self, environments: Mapping[int, TrialEnvironment], parts: Parts, *, client_overhead: bool) -> None:
+        super().__init__(environments, parts, client_overhead=client_overhead)
+        self._of_attempts: dict[tuple[tuple[int, ...], tuple[int, ...]], EnvironmentDifference] = {}
+
+    def difference(self, left: Side, right: Side) -> EnvironmentDifference:
+        attempts = (left.attempts, right.attempts)
+        if attempts not in self._of_attempts:
+            self._of_attempts[attempts] = super().difference(left, right)
+        return self._of_attempts[attempts]
+
+
+def _by_part(units: Iterable[Unit], point: Point, side: str) -> dict[Key, tuple[Unit, ...]]:
+    """Return the units of a cell by node and label."""
+    configurations_of = {replicate.configuration_id for replicate in point.values}
+    cells: dict[Key, list[Unit]] = {}
+    for unit in units:
+        if any(row.id in configurations_of for row in unit.rows):
+            cells.setdefault((unit.node, unit.label, side), []).append(unit)
+    return {key: tuple(own) for key, own in cells.items()}
+
+
+def _reference(comparison: Comparison) -> ReferenceRow | None:
+    """Return the saved reference that is the baseline, if one is."""
+    name = comparison.selection.baseline
+    return reference(name.removeprefix(REFERENCE), comparison.references) if name.startswith(REFERENCE) else None
+
+
+def _baseline(comparison: Comparison, line: ReferenceRow | None, rows: Mapping[int, ConfigurationRow]) -> Baseline:
+    """Return what the baseline means for any quantity: each node and label is compared with itself."""
+    if line:
+        baseline = baseline_of_reference(comparison.selection, line)
+    else:
+        cells = {point.key: [rows[point.values[0].configuration_id]] for point in comparison.points}
+        bases = {point.key: point.base for point in comparison.points if point.base}
+        baseline = baseline_of(comparison.selection, cells, bases)
+    kept = [index for index, name in enumerate(baseline.dimensions) if name not in OWN]
+    levels = baseline.levels and tuple(baseline.levels[index] for index in kept)
+    return Baseline(tuple(baseline.dimensions[index] for index in kept), levels)
