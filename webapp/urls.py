@@ -108,6 +108,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("trends/annotations/<int:annotation_id>/remove/", trends.remove_annotation, name="remove-annotation"),
     path("diff/", diff.index, name="diff"),
     path("compare/why/", why.index, name="why"),
+    path("compare/why/metrics/", why.every_metric, name="why_metrics"),
     path("", include((citation_pages, "citations"))),
     path("versions/", versions.index, name="versions"),
     path("access-methods/", access_methods.index, name="access-methods"),

@@ -27,6 +27,7 @@ def test_axe_finds_nothing_on_the_page_in_light_and_dark(watched: Any, agent: An
     page = watched.open(f"/compare/why/?run={watched_run(3).pk}")
     page.wait_for_selector('[data-figure="costs"][data-drawn]')
     page.click("#rest summary")
+    page.wait_for_selector("#rest table")
     for _ in ("light", "dark"):
         violations = Axe().run(page, context="main").response["violations"]
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in violations] == []
@@ -51,3 +52,12 @@ def test_functions_of_both_are_loaded_when_they_are_looked_at(watched: Any, agen
     page.locator("#functions").scroll_into_view_if_needed()
     page.wait_for_selector("#functions table.differential")
     assert "heap_getnext" in page.locator("#functions").inner_text()
+
+
+def test_every_metric_is_loaded_when_its_table_is_opened(watched: Any, agent: Any) -> None:
+    run = watched_run(2)
+    page = watched.open(f"/compare/why/?run={run.pk}")
+    assert page.locator("#rest table").count() == 0
+    page.click("#rest summary")
+    page.wait_for_selector("#rest table")
+    assert "wal.bytes" in page.locator("#rest").inner_text()

@@ -60,9 +60,33 @@ def index(request: HttpRequest) -> HttpResponse:
         is_default = point == chosen_point(comparison, {})
         short = _joined(query, {} if is_default else cell)
         context["json"] = f"{reverse('api:why')}?{short}"
+        context["every_metric"] = f"{reverse('why_metrics')}?{short}"
     response = render(request, "why/_why.html" if wants_fragment(request) else "why/index.html", context)
     response["HX-Push-Url"] = f"{reverse('why')}?{short}"
     return response
+
+
+@require_safe
+@missing_is_404()
+def every_metric(request: HttpRequest) -> HttpResponse:
+    """Every metric of two cells: the page of why, with the same query, shows it when it is asked for."""
+    selection = urlstate.read(request.META["QUERY_STRING"], PLACE)
+    if not selection.runs:
+        return render(request, "why/metrics.html")
+    comparison = compare(selection)
+    point = chosen_point(comparison, requested_cell(request.GET))
+    base = base_of(comparison, point) if point else None
+    if point is None or base is None:
+        return render(request, "why/metrics.html")
+    result = why(comparison, base, point)
+    context = {
+        "looks": _looks(comparison, result),
+        "common": _common(comparison, base, point),
+        "rows": rows(result.rest),
+        "explorer": f"{reverse('comparison')}?{urlstate.write(shortest(comparison.selection, comparison))}",
+        "summary": f"{reverse('why')}?{request.META['QUERY_STRING']}",
+    }
+    return render(request, "why/metrics.html", context)
 
 
 def _kept(selection: Selection) -> list[tuple[str, str]]:
@@ -124,7 +148,6 @@ def _laid_over(comparison: Comparison, base: Point, other: Point) -> dict[str, A
         "headline": headline(comparison, base, other),
         "clauses": clauses(sentence(result.movements)),
         "rows": rows(result.movements),
-        "rest": rows(result.rest),
         "wait_key": charts.waits_key(looks),
         "time_note": time_note(looks),
         "density_note": density_note(looks),

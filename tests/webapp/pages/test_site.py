@@ -57,6 +57,7 @@ READING = [
     "agents:list",
     "agents:detail",
     "why",
+    "why_metrics",
     "citations:list",
     "citations:detail",
     "versions",
