@@ -96,7 +96,7 @@ def _divisors(comparison: Comparison, points: Sequence[Point], view: str) -> Map
     if view == RATIO:
         return _bases(comparison, points)
     if view == SPEEDUP:
-        first = next((point.value for point in points if point.x == comparison.xs[0]), 0.0)
+        first = next((_middle(point) for point in points if point.x == comparison.xs[0]), 0.0)
         return {point.x: first for point in points}
     return {point.x: 1.0 for point in points}
 
@@ -106,8 +106,7 @@ def _bases(comparison: Comparison, points: Sequence[Point]) -> dict[str, float]:
     bases = {}
     for point in points:
         if point.base and point.base != point.key:
-            base = by_key[point.base]
-            bases[point.x] = _middle(base) if _has_interval(point) else base.value
+            bases[point.x] = _middle(by_key[point.base])
     return bases
 
 
@@ -120,18 +119,16 @@ def _marker(point: Point, x: int, comparison: Comparison, view: str, divisor: fl
     replicates = tuple(
         Replicate(shown(r.value), r.trial_id, r.block, r.trial_id in point.outliers) for r in point.values
     )
-    verdict = point.verdict if view == RATIO and _has_interval(point) else None
+    verdict = point.verdict if view == RATIO else None
     if verdict is None or verdict.ratio is None:
-        return Marker(x, shown(point.value), replicates)
+        return Marker(x, shown(_middle(point) if view else point.value), replicates)
     return Marker(x, verdict.ratio, replicates, verdict.low, verdict.high)
 
 
-def _has_interval(point: Point) -> bool:
-    return point.verdict is not None and point.verdict.low is not None
-
-
 def _middle(point: Point) -> float:
-    """The geometric mean: what an interval's ratio is made of."""
+    """Return the geometric mean, which ratios are made of; of values that have none their mean."""
+    if point.minimum <= 0:
+        return point.mean
     return math.exp(math.fsum(math.log(replicate.value) for replicate in point.values) / point.n)
 
 

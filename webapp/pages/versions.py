@@ -88,13 +88,15 @@ def _shown(cell: VersionCell | None) -> dict[str, Any] | None:
 
 
 def _kinds(cell: VersionCell) -> str:
-    """'2 better, 1 not comparable of 4': undecided cells are named only where nothing is decided."""
+    """'2 better, 1 not comparable of 4': undecided cells are named only where nothing is decided; verdicts that
+    are on these runs only say so."""
     undecided = Kind.TOO_FEW in cell.kinds
     decided = [f"{cell.kinds[kind]} {kind}" for kind in DECIDED if kind in cell.kinds]
     words = decided or ([Kind.TOO_FEW.words] if undecided else [])
     if apart := cell.kinds.get(Kind.NOT_COMPARABLE):
         words = [*words, f"{apart} not comparable"]
-    return ", ".join(words) + (f" of {sum(cell.kinds.values())}" if decided and undecided else "")
+    text = ", ".join(words) + (f" of {sum(cell.kinds.values())}" if decided and undecided else "")
+    return f"{text} in these runs" if decided and cell.of_these_runs else text
 
 
 def heat(speed: float | None) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from results import sql
+from results.domain.statistics.difference import differences, in_shared_runs
+from results.queries.comparison.cells import sample_of
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.presets.sources import Source, sources, trial_ids
 from results.queries.shared.facets import facets_of, metrics_of
@@ -27,7 +30,8 @@ class TopologyLine:
 
     total: of all nodes.
     per_node: total / nodes.
-    against_one: total to that of one node of the kind, or of a single server where the kind has none.
+    against_one: to one node of the kind, or to a single server where the kind has none: the ratio that a comparison of
+        the two has, of geometric means.
     efficiency: against_one / nodes.
     nodes: None where it is not known.
     lag_bytes, lag_s, catch_up_s: how far standbys were behind in the mean and how long they took to catch up after the
@@ -183,7 +187,7 @@ def _name(series: str) -> str:
 
 def _line(kind: str, point: Point, one: Point | None, lags: Mapping[tuple[str, int], float]) -> TopologyLine:
     nodes = _nodes(point)
-    against = point.value / one.value if one is not None and one.value else None
+    against = _ratio(point, one) if one is not None else None
     return TopologyLine(
         kind=_name(kind),
         nodes=nodes,
@@ -197,6 +201,12 @@ def _line(kind: str, point: Point, one: Point | None, lags: Mapping[tuple[str, i
         lag_s=_lag(LAG, point, lags),
         catch_up_s=_lag(CATCH_UP, point, lags),
     )
+
+
+def _ratio(point: Point, one: Point) -> float | None:
+    sides = in_shared_runs(sample_of(one.values, ()), sample_of(point.values, ()))
+    ratio = float(differences([sides]).ratio[0])
+    return ratio if math.isfinite(ratio) else None
 
 
 def _lag(metric: str, point: Point, lags: Mapping[tuple[str, int], float]) -> float | None:
