@@ -81,7 +81,7 @@ def message(alert: models.Alert) -> tuple[str, str]:
         *(f"- {_lost_line(configuration)}" for configuration in lost[:MOST_NAMED]),
         *([f"- and {len(lost) - MOST_NAMED} more that were not measured"] if len(lost) > MOST_NAMED else []),
         "",
-        f"Comparison: {_comparison(content)}",
+        f"Beside run {content['before']} alone: {_comparison(content)}",
         f"Run: {_run(content['run'])}",
         f"Plan, and who is told: {_plan(alert)}",
     ]
@@ -164,10 +164,10 @@ def _cell_line(cell: Mapping[str, Any], unit: str) -> str:
     parts = []
     if cell["kind"] == "worse" and cell["ratio"] is not None:
         known = cell["low"] is not None and cell["high"] is not None
-        margin = f" (95 %: {_percent(cell['low'])} to {_percent(cell['high'])})" if known else ""
+        margin = f" (95 % interval ×{cell['low']:.3f} to ×{cell['high']:.3f})" if known else ""
         medians = f"median {format_quantity(cell['before'], unit)} → {format_quantity(cell['after'], unit)}"
-        alone = "" if cell.get("runs") else " in these runs"
-        parts.append(f"{medians}; geometric mean {_percent(cell['ratio'])}{margin}{alone}")
+        words = cell.get("words") or "worse in these runs"
+        parts.append(f"{words}: {medians}; ratio of geometric means ×{cell['ratio']:.3f}{margin}")
     if cell["since"] is not None:
         change = f", {_percent(cell['level_ratio'])}" if cell["level_ratio"] is not None else ""
         parts.append(f"on a worse level since run {cell['since']}{change}")

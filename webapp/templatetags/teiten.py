@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString, mark_safe
 from results.domain.statistics.verdict import Kind, Verdict
 from results.domain.units import counted, format_quantity
 from results.queries.shared.ordering import DEFAULT, VERSIONS
+from results.queries.trends.watches import WorseCell
 
 register = template.Library()
 
@@ -65,6 +66,19 @@ def ratio(value: float | None) -> str:
 def decimals(value: float) -> str:
     """Three, as ratios have; small numbers keep two digits."""
     return f"{value:.3f}" if value >= 0.01 else f"{value:.2g}"
+
+
+@register.filter
+def worse_words(cell: WorseCell) -> str:
+    """Of what an alert names: 'clients 4: worse ×0.901 (95 % interval ×0.890 to ×0.911)'."""
+    parts = []
+    if cell.kind == Kind.WORSE:
+        known = cell.low is not None and cell.high is not None
+        reach = f" (95 % interval {ratio(cell.low)} to {ratio(cell.high)})" if known else ""
+        parts.append(f"{cell.words} {ratio(cell.ratio)}{reach}".strip())
+    if cell.since is not None:
+        parts.append(f"on a worse level since run {cell.since}")
+    return f"{cell.name}: {'; '.join(parts)}"
 
 
 @register.filter

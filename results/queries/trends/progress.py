@@ -40,7 +40,7 @@ class CellProgress:
     runs: of them, whose spread is part of the interval; 0 where they are too few, so that the verdict is one on these
         runs only.
     before, after: medians.
-    kind: of the verdict, too-few without replicates to judge.
+    kind, words: of the verdict, too-few without replicates to judge.
     ratio: after to before, of the geometric means.
     low, high: its 95 % interval.
     environment: what differs and withholds the verdict, in words.
@@ -62,6 +62,7 @@ class CellProgress:
     runs: int = 0
     since: int | None = None
     level_ratio: float | None = None
+    words: str = ""
 
     @property
     def worse(self) -> bool:
@@ -355,6 +356,7 @@ def _cell(
         environment=tuple(f"{one.kind} {one.key}: {_text(one.left)} → {_text(one.right)}" for one in mattering),
         against=tuple(point.runs[0] for point in against),
         runs=verdict.runs,
+        words=verdict.words,
     )
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from results import models
+from results.domain.statistics.verdict import Kind
 from results.models.comparisons import AlertState
 
 
@@ -36,9 +37,22 @@ class WatchRow:
 
 
 @dataclass(frozen=True)
+class WorseCell:
+    """A configuration that is worse, as alerts name it; fields as of `progress.CellProgress`."""
+
+    name: str
+    kind: str
+    words: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    since: int | None
+
+
+@dataclass(frozen=True)
 class Newest:
-    """The newest run that was judged for the plan's watches: counts of its configurations by kind of verdict, those
-    that are worse by name, what withheld verdicts, and the rest as in `progress.Progress`.
+    """The newest run that was judged for the plan's watches: counts of its configurations by (kind of verdict, its
+    words), those that are worse, what withheld verdicts, and the rest as in `progress.Progress`.
 
     lost: (name, failed trials).
     against: how many runs before it the run was held against, the most of all configurations.
@@ -46,8 +60,8 @@ class Newest:
 
     run_id: int
     before_id: int | None
-    counts: Mapping[str, int]
-    worse: tuple[str, ...]
+    counts: Mapping[tuple[str, str], int]
+    worse: tuple[WorseCell, ...]
     environment: tuple[str, ...]
     lost: tuple[tuple[str, int], ...]
     unmatched: tuple[str, ...]
@@ -93,8 +107,8 @@ def _newest(alert: models.Alert) -> Newest:
     return Newest(
         run_id=alert.run_id,
         before_id=alert.content["before"],
-        counts=dict(sorted(Counter(cell["kind"] for cell in cells).items())),
-        worse=tuple(cell["name"] for cell in cells if cell["kind"] == "worse" or cell["since"] is not None),
+        counts=dict(sorted(Counter((cell["kind"], _words(cell)) for cell in cells).items())),
+        worse=tuple(_worse(cell) for cell in cells if cell["kind"] == "worse" or cell["since"] is not None),
         environment=tuple(dict.fromkeys(key for cell in cells for key in cell["environment"])),
         lost=tuple((one["name"], one["failed"]) for one in alert.content["lost"]),
         unmatched=tuple(alert.content["unmatched"]),
@@ -103,3 +117,13 @@ def _newest(alert: models.Alert) -> Newest:
         comparison=alert.content["comparison"],
         against=max((len(cell.get("against", ())) for cell in cells), default=1),
     )
+
+
+def _worse(cell: Mapping[str, Any]) -> WorseCell:
+    kept = {name: cell[name] for name in ("name", "kind", "ratio", "low", "high", "since")}
+    return WorseCell(words=_words(cell), **kept)
+
+
+def _words(cell: Mapping[str, Any]) -> str:
+    """Return those of the verdict; of an alert from before they were kept those of its kind."""
+    return cell.get("words") or Kind(cell["kind"]).words
