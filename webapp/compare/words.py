@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from results.domain.measurement.metrics import Better
-from results.domain.statistics.verdict import Kind
+from results.domain.statistics.verdict import Kind, Verdict
 from results.domain.units import counted
 from results.queries.comparison.cells import Key, LeftOut
 from results.queries.comparison.compare import Comparison, Point, Summary
@@ -277,17 +277,25 @@ def direction(better: str) -> str:
 
 
 def rule(comparison: Comparison) -> str:
-    """Which rule judged, with which margin, corrected for how many; '' where nothing is compared."""
+    """Which rule judged, with which margin, corrected for how many, resting on what besides; '' where nothing is
+    compared."""
     verdicts = [point.verdict for point in comparison.points if point.verdict is not None]
     if not verdicts:
         return ""
     family = comparison.family or len(verdicts)
     cells = f"corrected for the {family} comparisons of these runs" if family > 1 else "one comparison"
-    runs = sorted({verdict.runs for verdict in verdicts if verdict.runs})
-    levels = f", with the spread of {' to '.join(map(str, runs[:: max(len(runs) - 1, 1)]))} runs" if runs else ""
-    if any(verdict.earlier for verdict in verdicts):
-        levels += f", with the noise of {len(comparison.earlier_runs)} earlier runs"
+    margin = f"margin ±{verdicts[0].margin * 100:.3g} %"
+    text = ", ".join((f"Verdicts by rule {verdicts[0].rule}", margin, cells, *_other_runs(comparison, verdicts)))
+    if not any(verdict.looks for verdict in verdicts):
+        return f"{text}."
     level = min(verdict.level for verdict in verdicts)
-    looked = any(verdict.looks for verdict in verdicts)
-    looks = f" Replicates were added after looks: a difference takes an adjusted p of {level:.2g}." if looked else ""
-    return f"Verdicts by rule {verdicts[0].rule}, margin ±{verdicts[0].margin * 100:.3g} %, {cells}{levels}.{looks}"
+    return f"{text}. Replicates were added after looks: a difference takes an adjusted p of {level:.2g}."
+
+
+def _other_runs(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Give what other runs are part of the verdicts."""
+    runs = sorted({verdict.runs for verdict in verdicts if verdict.runs})
+    if runs:
+        yield f"with the spread of {' to '.join(map(str, runs[:: max(len(runs) - 1, 1)]))} runs"
+    if any(verdict.earlier for verdict in verdicts):
+        yield f"with the noise of {counted(len(comparison.earlier_runs), 'earlier run')}"

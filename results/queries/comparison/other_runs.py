@@ -40,24 +40,38 @@ def other_runs(family: Sequence[UnitPair], units: Sequence[Unit], known: Freshne
 
     units: all that the runs compared measured; they are other runs of one another.
     measured: what runs measured of the metric asked for; two queries."""
+    if not family:
+        return OtherRuns({})
     compared = {row.run_id for unit in units for row in unit.rows}
-    across = set(chain.from_iterable((*pair.bases, *pair.others) for pair in family if _apart(pair)))
+    across = _units(pair for pair in family if _apart(pair))
     levels = set(known.others) - compared if across else set[int]()
-    earlier = set(known.earlier) - compared if family else set[int]()
+    earlier = set(known.earlier) - compared
     beside = measured(sorted(levels | earlier)) if levels | earlier else ()
-    means = _means((*units, *beside), levels | compared) if across else {}
-    noise = _noise(beside, earlier)
-    samples: dict[Unit, Sample] = {}
-    for unit in dict.fromkeys(chain.from_iterable((*pair.bases, *pair.others) for pair in family)):
-        others = _beside(unit, means) if unit in across else ()
-        earlier_noise = noise.get(_same(unit, unit.rows[0]))
-        if others or earlier_noise:
-            samples[unit] = replace(unit.sample, other_runs=others, earlier_noise=earlier_noise)
-    return OtherRuns(
-        samples,
-        levels=tuple(sorted({mean.run for sample in samples.values() for mean in sample.other_runs})),
-        noise=tuple(sorted(earlier)) if any(sample.earlier_noise for sample in samples.values()) else (),
-    )
+    samples = _with_noise(_units(family), _noise(beside, earlier))
+    noise = sorted(earlier) if samples else ()
+    samples |= _with_levels(across, samples, _means((*units, *beside), levels | compared) if across else {})
+    return OtherRuns(samples, levels=_runs_of_means(samples.values()), noise=tuple(noise))
+
+
+def _runs_of_means(samples: Iterable[Sample]) -> tuple[int, ...]:
+    return tuple(sorted({mean.run for sample in samples for mean in sample.other_runs}))
+
+
+def _with_levels(
+    units: Iterable[Unit], samples: Mapping[Unit, Sample], means: Mapping[Same, Mapping[int, RunMean]]
+) -> dict[Unit, Sample]:
+    """Return the values of the configurations, with the means of other runs."""
+    return {unit: replace(samples.get(unit, unit.sample), other_runs=_beside(unit, means)) for unit in units}
+
+
+def _with_noise(units: Iterable[Unit], noise: Mapping[Same, Noise]) -> dict[Unit, Sample]:
+    """Return the values of the configurations whose noise is known, with it."""
+    known = {unit: noise.get(_same(unit, unit.rows[0])) for unit in units} if noise else {}
+    return {unit: replace(unit.sample, earlier_noise=own) for unit, own in known.items() if own}
+
+
+def _units(pairs: Iterable[UnitPair]) -> dict[Unit, None]:
+    return dict.fromkeys(chain.from_iterable((*pair.bases, *pair.others) for pair in pairs))
 
 
 def _apart(pair: UnitPair) -> bool:

@@ -28,10 +28,10 @@ def cells(run: models.Run) -> tuple[Comparison, Why]:
     return comparison, why(comparison, by_key[other.base], other)
 
 
-def test_nine_queries_whatever_the_number_of_trials(django_assert_num_queries: Any) -> None:
+def test_ten_queries_whatever_the_number_of_trials(django_assert_num_queries: Any) -> None:
     for replicates in (2, 9):
         comparison = compare(Selection((watched_run(replicates).pk,)))
-        with django_assert_num_queries(9):
+        with django_assert_num_queries(10):
             result = why(comparison, comparison.points[0], comparison.points[2])
         assert len(result.base.trials) == len(result.other.trials) == replicates
 

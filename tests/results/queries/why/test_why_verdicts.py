@@ -159,5 +159,5 @@ def test_cells_of_the_same_trials_differ_in_nothing_else() -> None:
 def test_more_metrics_or_configurations_are_no_more_queries(django_assert_num_queries: Any) -> None:
     for run in (watched_run(3), noisy_run()):
         comparison = compare(Selection((run.pk,), panel="script" if run.factors[1:] else ""))
-        with django_assert_num_queries(9):
+        with django_assert_num_queries(10):
             why(comparison, *next(cells(comparison)))
