@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 from rich.table import Table
+from scipy import special
 
 from bench.figures import Figure
 from bench.verdict_families import (
@@ -38,6 +39,7 @@ from results.domain.statistics.verdict import Question, Sample, Verdict, judge
 SEED = 20261125
 CELLS = 4000  # simulated for each number, in families
 EARLIER = 6
+TRUSTING = 3  # replicates
 SIZES = ((1, 3), (1, 10), (4, 3), (8, 3), (8, 5))  # cells, replicates
 
 
@@ -141,12 +143,31 @@ def _noise(runs: Sequence[Values]) -> list[Noise]:
     return [Noise(*one) for one in zip(variances.tolist(), freedom.tolist(), strict=True)]
 
 
+@cache
+def trusting(condition: str, n: int) -> Rates:
+    """Return what one pair of configurations would show by the noise of its earlier runs, or its own where that is
+    larger, whether or not this run is as noisy as they were: why the rule asks."""
+    count = 5 * CELLS
+    random = np.random.default_rng([SEED, 1, list(CONDITIONS).index(condition), n])
+    noise = CONDITIONS[condition](random, (count * (EARLIER + 1), 2, 1, n))
+    pairs = (noise[:, 1, 0] - noise[:, 0, 0]).reshape(count, EARLIER + 1, n)
+    variances = pairs.var(axis=2, ddof=1)
+    error = np.sqrt(np.maximum(variances[:, -1], variances[:, :-1].mean(axis=1)) / n)
+    limit = special.stdtrit((EARLIER + 1) * (n - 1), 0.975) * error
+    shares = []
+    for effect in (0, EFFECT):
+        estimate = abs(pairs[:, -1].mean(axis=1) + np.log1p(effect))
+        shares.append(float(((estimate >= limit) & (estimate >= np.log1p(MARGIN))).mean()))
+    return Rates(*shares)
+
+
 def table() -> Table:
     columns = [f"{cells} cells, n = {n}{', earlier' if earlier else ''}" for cells, n, earlier in _columns()]
     title = f"within a run, alone and with {EARLIER} earlier ones: A/A alone / all differ by {EFFECT:.0%}, found, %"
-    made = Table(f"noise ({NOISE:.0%})", *columns, title=title)
+    whatever = f"1 cell, n = {TRUSTING}, earlier whatever this run shows"
+    made = Table(f"noise ({NOISE:.0%})", *columns, whatever, title=title)
     for condition in CONDITIONS:
-        every = [rates(condition, *column) for column in _columns()]
+        every = [*(rates(condition, *column) for column in _columns()), trusting(condition, TRUSTING)]
         made.add_row(condition, *(f"{100 * one.alone:.1f} / {100 * one.found:.1f}" for one in every))
     return made
 
