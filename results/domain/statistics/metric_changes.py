@@ -192,10 +192,8 @@ class MetricChange:
 
     @property
     def ratio(self) -> float | None:
-        """Of the geometric means, as in the verdict; of the medians where a value is 0."""
-        if self.verdict.ratio is not None:
-            return self.verdict.ratio
-        return self.other_median / self.base_median if self.base_median > 0 else None
+        """The verdict's."""
+        return self.verdict.ratio
 
     @property
     def reach(self) -> float | None:
