@@ -20,6 +20,7 @@ from django.db import Error as DatabaseError
 from results import alerts, models, warehouse
 from results.domain.errors import TeitenError
 from results.domain.units import counted, format_quantity
+from results.queries.trends.watches import words_of
 
 log = logging.getLogger(__name__)
 TIMEOUT_S = 10
@@ -166,7 +167,7 @@ def _cell_line(cell: Mapping[str, Any], unit: str) -> str:
         known = cell["low"] is not None and cell["high"] is not None
         margin = f" (95 % interval ×{cell['low']:.3f} to ×{cell['high']:.3f})" if known else ""
         medians = f"median {format_quantity(cell['before'], unit)} → {format_quantity(cell['after'], unit)}"
-        words = cell.get("words") or "worse in these runs"
+        words = words_of(cell)
         parts.append(f"{words}: {medians}; ratio of geometric means ×{cell['ratio']:.3f}{margin}")
     if cell["since"] is not None:
         change = f", {_percent(cell['level_ratio'])}" if cell["level_ratio"] is not None else ""

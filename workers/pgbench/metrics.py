@@ -28,6 +28,7 @@ METRICS = (
         Better.NEITHER,
         "Transactions processed",
         "Successful transactions, from pgbench.",
+        client_overhead=True,
     ),
     Metric(
         "failed",

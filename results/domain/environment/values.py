@@ -67,11 +67,16 @@ def client_major(version: Any) -> str:
     return release[1] if release else text
 
 
+def is_release(version: str) -> bool:
+    """Return whether a version is a release: no beta, no development version, no fork."""
+    return bool(_RELEASE.fullmatch(version))
+
+
 def major_of(version_num: Any, version: str = "") -> str:
     """Return the major version of a server_version_num: 160009 → '16', 90603 → '9.6'; '' of what is none. What is no
     release ('12beta1', '13devel', a fork's '16.3-x') is a version by itself."""
     if not isinstance(version_num, int):
         return ""
-    if version and not _RELEASE.fullmatch(version):
+    if version and not is_release(version):
         return version
     return str(version_num // 10000) if version_num >= 100000 else f"{version_num // 10000}.{version_num // 100 % 100}"

@@ -49,7 +49,7 @@ CONDITIONS = (
         "client_programs",
         Kind.TEXT,
         "",
-        "Whose psql and pgbench make the load. newest: those of the newest PostgreSQL on the client's agent, so that "
+        "Whose psql and pgbench make the load. newest: those of the newest release on the client's agent, so that "
         "only the servers differ; own: those of each installation, where they are meant to be part of what is "
         "compared; or a version or an installation there. Empty: newest where installations are compared, else own.",
         pattern=r"([A-Za-z0-9][A-Za-z0-9 ._+-]{0,80})?",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from results.domain.environment.values import is_release
 from results.domain.errors import PlanError, Problem
 from results.domain.kinds.conditions import NEWEST, OWN
 from results.domain.kinds.parameters import Parameter, Scalar
@@ -104,7 +105,7 @@ class _Resolver:
             services=topology.of_kind(RoleKind.SERVICE, nodes),
             host=_named("host.", values),
             patience=self.plan.patience,
-            own_client=self.own_client,
+            own_client=self.own_client and installation.client_bin == installation.bin_dir,
         )
 
     def named_as(self, role: str) -> str:
@@ -193,23 +194,22 @@ class _Resolver:
         return folders
 
     def client_bin(self, client: str, agents: Mapping[str, str], first: str, installation: InstallationRef) -> str:
-        wanted = "" if self.own_client else str(self.values["client_programs"])
-        if not wanted and agents[client] == first:
+        wanted = str(self.values["client_programs"])
+        of_installation = wanted in ("", OWN)
+        if of_installation and agents[client] == first:
             return installation.client_bin
         candidates = [i for i in self.installed[agents[client]] if i.client_bin]
-        newest = max(candidates, key=lambda candidate: candidate.version_num, default=None)
-        if newest is None:
+        if not candidates:
             what = f"Agent {agents[client]} has no psql and pgbench."
             raise PlanError([Problem(f"agents.{client}", what, "Install PostgreSQL's client programs there.")])
-        if wanted in ("", NEWEST):
-            same = None if wanted else find_installation(installation.version, candidates)
-            return (same or newest).client_bin
-        chosen = find_installation(wanted, candidates)
-        if chosen is None:
+        newest = max(candidates, key=lambda one: (is_release(one.version), one.version_num))
+        version = installation.version if of_installation else wanted
+        chosen = newest if wanted == NEWEST else find_installation(version, candidates)
+        if chosen is None and wanted:
             known = ", ".join(candidate.name for candidate in candidates)
-            what = f"Agent {agents[client]} has no client programs of PostgreSQL {wanted!r}."
+            what = f"Agent {agents[client]} has no client programs of PostgreSQL {version!r}."
             raise PlanError([Problem("client_programs", what, f"It has those of {known}; or write {NEWEST} or {OWN}.")])
-        return chosen.client_bin
+        return (chosen or newest).client_bin
 
     def loads(
         self, workload: WorkloadSpec, targets: Sequence[Target], agents: Mapping[str, str], clients: int, threads: int

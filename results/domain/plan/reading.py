@@ -58,7 +58,7 @@ class _PlanReader(Fields):
         workload: WorkloadSpec | None = self.kind("workload", str(values["workload"]), self.kinds.workloads)
         factors = read_factors(self, workload) if workload is not None else ()
         self.some_installation(values, factors)
-        if not values["client_programs"] and _compares_installations(factors):
+        if not values["client_programs"] and _compares_installations(factors, str(values["installation"])):
             values["client_programs"] = NEWEST
         topology: TopologySpec | None = self.kind("topology", str(values["topology"]), self.kinds.topologies)
         plan = Plan(
@@ -158,8 +158,11 @@ class _PlanReader(Fields):
         return tuple(str(collector) for collector in chosen)
 
 
-def _compares_installations(factors: Iterable[Factor]) -> bool:
-    """Return whether trials of several installations are compared, and no factor says whose client programs to take."""
+def _compares_installations(factors: Iterable[Factor], base: str) -> bool:
+    """Return whether trials of several installations are compared, and no factor says whose client programs to take.
+
+    base: the plan's own installation, of levels that name none."""
     levels = [level.values for factor in factors for level in factor.levels]
-    several = {values["installation"] for values in levels if "installation" in values}
-    return len(several) > 1 and not any("client_programs" in values for values in levels)
+    named = [str(values.get("installation", base)) for values in levels]
+    several = len({*named} - {""}) > 1
+    return several and not any(values.get("client_programs") for values in levels)

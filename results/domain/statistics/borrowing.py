@@ -25,6 +25,7 @@ FEWEST = 3  # samples from which there is a prior at all
 BOUND = 0.2  # chance that variances differ more widely than the prior allows for
 LIKE_EARLIER = (0.05, 0.8)  # quantiles of F between which a run is as noisy as earlier ones
 FEWEST_LIKE_EARLIER = 8  # degrees of freedom of a run with which a noisier one is noticed, by simulation
+LEAST_FREEDOM = 1e-6  # less is what rounding leaves of none
 _EQUAL = 1e6  # degrees of freedom of a prior of variances that do not differ
 
 Floats = NDArray[np.float64]
@@ -177,7 +178,8 @@ def _residuals(members: Ints, blocks: Ints, logarithms: Floats) -> tuple[Floats,
     inverse = np.linalg.pinv(np.diag(occurrences) - shares.T @ (shares * count[:, None]), rcond=1e-9, hermitian=True)
     by_share = shares @ inverse
     leverage = np.diag(inverse)[blocks] - 2 * by_share[members, blocks] + (by_share * shares).sum(axis=1)[members]
-    free = np.maximum(count - 1 - np.bincount(members, leverage), 0)
+    free: Floats = (count - 1 - np.bincount(members, leverage)).astype(float)
+    free[free < LEAST_FREEDOM] = 0
     if free.sum() >= (count.max() - 1) / 2 > 0:
         effects = inverse @ np.bincount(blocks, centred)
         return np.bincount(members, _centred(members, centred - effects[blocks], count) ** 2).astype(float), free

@@ -17,6 +17,7 @@ import numpy as np
 from results.domain.statistics.difference import Differences, RunMean, Sample, apart
 
 FEWEST_FREEDOM = 2  # degrees of freedom from which runs tell anything
+SHARE_OF_FREEDOM = 0.75  # that counts, by simulation: single runs lie further off than normal ones would
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def with_run_levels(difference: Differences, questions: Sequence[Sequence[tuple[
             runs[index] = least.runs
             beyond = [_beyond(one, float(difference.spread[index])) for one in known]
             error[index] = np.sqrt(error[index] ** 2 + sum(beyond) / len(beyond))
-            freedom[index] = np.fmin(freedom[index], least.freedom)
+            freedom[index] = np.fmin(freedom[index], SHARE_OF_FREEDOM * least.freedom)
     return replace(difference, runs=runs, error=error, freedom=freedom)
 
 

@@ -18,8 +18,8 @@ class Freshness:
     state: a text that is another one as soon as a comparison of the runs could be.
     references: names of all.
     others: the newest finished runs of the same plans beside these; they say how far the levels of runs lie apart.
-    earlier: the last finished ones before the newest of these; they say how much single values vary. Since no later run
-        is among them, a verdict within a run stays what it was."""
+    earlier: the last ones that had finished when the newest of these began; they say how much single values vary. A
+        later run changes no verdict within a run, then."""
 
     state: str
     references: tuple[str, ...]

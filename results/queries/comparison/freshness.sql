@@ -3,10 +3,10 @@
 -- of runs that are only listed besides are not counted: they become more by blocks, and whatever happens to them is at a
 -- time.
 WITH known AS (
-    SELECT plan_id, max(id) AS newest
+    SELECT DISTINCT ON (plan_id) plan_id, started_at
     FROM results_run
     WHERE id = ANY(%(runs)s) AND publication_id IS NULL
-    GROUP BY plan_id
+    ORDER BY plan_id, id DESC
 ),
 earlier AS (
     SELECT other.id
@@ -15,7 +15,7 @@ earlier AS (
         SELECT run.id
         FROM results_run AS run
         WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
-            AND run.id <> ALL(%(runs)s) AND run.id < known.newest
+            AND run.id <> ALL(%(runs)s) AND run.ended_at < known.started_at
         ORDER BY run.id DESC
         LIMIT %(earlier)s
     ) AS other

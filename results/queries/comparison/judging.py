@@ -237,13 +237,20 @@ def _left_out(chosen: Selection, key: Key, base: Key, pairs: Sequence[UnitPair],
     """Return the configurations of a cell and its base that are in none of their pairs, by what tells them apart."""
     sides = cells.units[base], cells.units[key]
     alone = left_out(pairs, *sides)
+    if not any(alone):
+        return []
+    units = [*sides[0], *sides[1]]
     names = [*cells.mixed, *([RUN] if RUN in chosen.filters else [])]
-    varied = [name for name in names if len({unit.level(name) for side in sides for unit in side}) > 1]
+    varied = _varying(units, names) or _varying(units, sorted(units[0].rows[0].texts))
     return [
         LeftOut(*key, lacks, {name: unit.level(name) for name in varied})
-        for lacks, units in zip(("cell", "baseline"), alone, strict=True)
-        for unit in units
+        for lacks, own in zip(("cell", "baseline"), alone, strict=True)
+        for unit in own
     ]
+
+
+def _varying(units: Sequence[Unit], names: Sequence[str]) -> list[str]:
+    return [name for name in names if len({unit.level(name) for unit in units}) > 1]
 
 
 def _with_left_out(difference: EnvironmentDifference, left_out: Sequence[LeftOut]) -> EnvironmentDifference:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, product
+from typing import NamedTuple
 
 from results.domain.statistics.borrowing import own_variances
 from results.domain.statistics.difference import Noise, RunMean, Sample, apart
@@ -47,10 +48,10 @@ def other_runs(family: Sequence[UnitPair], units: Sequence[Unit], known: Freshne
     levels = set(known.others) - compared if across else set[int]()
     earlier = set(known.earlier) - compared
     beside = measured(sorted(levels | earlier)) if levels | earlier else ()
-    samples = _with_noise(_units(family), _noise(beside, earlier))
-    noise = sorted(earlier) if samples else ()
+    noise = _noise(beside, earlier)
+    samples = _with_noise(_units(family), noise)
     samples |= _with_levels(across, samples, _means((*units, *beside), levels | compared) if across else {})
-    return OtherRuns(samples, levels=_runs_of_means(samples.values()), noise=tuple(noise))
+    return OtherRuns(samples, levels=_runs_of_means(samples.values()), noise=_runs_of_noise(samples, noise))
 
 
 def _runs_of_means(samples: Iterable[Sample]) -> tuple[int, ...]:
@@ -64,10 +65,15 @@ def _with_levels(
     return {unit: replace(samples.get(unit, unit.sample), other_runs=_beside(unit, means)) for unit in units}
 
 
-def _with_noise(units: Iterable[Unit], noise: Mapping[Same, Noise]) -> dict[Unit, Sample]:
+def _runs_of_noise(samples: Iterable[Unit], noise: Mapping[Same, _EarlierNoise]) -> tuple[int, ...]:
+    known = [noise.get(_same(unit, unit.rows[0])) for unit in samples] if noise else []
+    return tuple(sorted({run for one in known if one for run in one.runs}))
+
+
+def _with_noise(units: Iterable[Unit], noise: Mapping[Same, _EarlierNoise]) -> dict[Unit, Sample]:
     """Return the values of the configurations whose noise is known, with it."""
     known = {unit: noise.get(_same(unit, unit.rows[0])) for unit in units} if noise else {}
-    return {unit: replace(unit.sample, earlier_noise=own) for unit, own in known.items() if own}
+    return {unit: replace(unit.sample, earlier_noise=own.noise) for unit, own in known.items() if own}
 
 
 def _units(pairs: Iterable[UnitPair]) -> dict[Unit, None]:
@@ -90,14 +96,20 @@ def _means(units: Iterable[Unit], runs: Set[int]) -> dict[Same, dict[int, RunMea
     return means
 
 
-def _noise(units: Iterable[Unit], runs: Set[int]) -> dict[Same, Noise]:
+class _EarlierNoise(NamedTuple):
+    noise: Noise
+    runs: frozenset[int]  # that say it
+
+
+def _noise(units: Iterable[Unit], runs: Set[int]) -> dict[Same, _EarlierNoise]:
     """Return of each configuration how much its values varied within these runs, all together."""
     by_configuration = _by_configuration(units, runs)
     samples = [sample_of(replicates, part) for (_, part), replicates in by_configuration.items()]
     variances, freedom = own_variances(samples)
+    each = zip(by_configuration.items(), variances.tolist(), freedom.tolist(), strict=True)
     return {
-        same: Noise(variance, free)
-        for (same, _), variance, free in zip(by_configuration, variances.tolist(), freedom.tolist(), strict=True)
+        same: _EarlierNoise(Noise(variance, free), frozenset(replicate.run_id for replicate in replicates))
+        for ((same, _), replicates), variance, free in each
         if free > FEWEST_FREEDOM
     }
 

@@ -301,7 +301,8 @@ def _told_apart(family: Family, known: Sequence[Family], names: Sequence[str]) -
 
 def _judged(steps: Sequence[_Step], metric: MetricRow) -> list[CellProgress]:
     """An environment that differs in what matters from that of the run before withholds the verdict, and an earlier run
-    in another one does not count; another build does not matter: it is what a plan follows."""
+    in another one does not count; another build does not matter: it is what a plan follows, without its
+    pgbench."""
     points = [point for step in steps for point in (*step.earlier, step.newest)]
     attempts = [value.attempt_id for point in points for value in point.values]
     environments = EnvironmentComparison(

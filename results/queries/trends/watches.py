@@ -107,7 +107,7 @@ def _newest(alert: models.Alert) -> Newest:
     return Newest(
         run_id=alert.run_id,
         before_id=alert.content["before"],
-        counts=dict(sorted(Counter((cell["kind"], _words(cell)) for cell in cells).items())),
+        counts=dict(sorted(Counter((cell["kind"], words_of(cell)) for cell in cells).items())),
         worse=tuple(_worse(cell) for cell in cells if cell["kind"] == "worse" or cell["since"] is not None),
         environment=tuple(dict.fromkeys(key for cell in cells for key in cell["environment"])),
         lost=tuple((one["name"], one["failed"]) for one in alert.content["lost"]),
@@ -121,9 +121,12 @@ def _newest(alert: models.Alert) -> Newest:
 
 def _worse(cell: Mapping[str, Any]) -> WorseCell:
     kept = {name: cell[name] for name in ("name", "kind", "ratio", "low", "high", "since")}
-    return WorseCell(words=_words(cell), **kept)
+    return WorseCell(words=words_of(cell), **kept)
 
 
-def _words(cell: Mapping[str, Any]) -> str:
-    """Return those of the verdict; of an alert from before they were kept those of its kind."""
-    return cell.get("words") or Kind(cell["kind"]).words
+def words_of(cell: Mapping[str, Any]) -> str:
+    """Return those of the verdict; of an alert from before they were kept what they would have been."""
+    kind = Kind(cell["kind"])
+    decided = kind not in (Kind.TOO_FEW, Kind.NOT_COMPARABLE)
+    of_these_runs = " in these runs" if decided and not cell.get("runs") else ""
+    return str(cell.get("words") or f"{kind.words}{of_these_runs}")

@@ -1,7 +1,8 @@
 -- Every number that the trials of the runs measured: of each metric, node and label one row, with its attempts.
 SELECT
     metric.name AS metric, metric.unit, metric.label AS label_of_metric, metric.better, metric.help,
-    metric.minimum_effect, metric.whole, metric.client_overhead, measured.node, measured.label, measured.attempts, measured.values
+    metric.minimum_effect, metric.whole, metric.client_overhead,
+    measured.node, measured.label, measured.attempts, measured.values
 FROM (
     SELECT
         measurement.metric_id, measurement.node, measurement.label,

@@ -257,8 +257,34 @@ def test_a_plan_that_compares_installations_takes_the_newest_client_unless_it_sa
     builds = [{"label": name, "values": {"installation": name}} for name in names]
     assert clients_of(factors={"build": builds}) == [("/pg/18.1", False)] * 2
     assert clients_of(factors={"installation": ["16.9"]}) == [("/pg/16.9", False)]
+    beside = [{"label": "small", "values": {"scale": 1}}, {"label": "18", "values": {"installation": "18.1"}}]
+    assert clients_of(factors={"build": beside}) == [("/pg/18.1", False)] * 2
     whole = [{"label": name, "values": {"installation": name, "client_programs": name}} for name in names]
     assert clients_of(factors={"build": whole}) == [("/pg/16.9", False), ("/pg/18.1", False)]
+
+
+def test_the_newest_client_is_that_of_a_release_where_there_is_one() -> None:
+    installed = {"db1": [ref("16.9"), ref("18.1"), InstallationRef("19beta1", "/pg/19", "/pg/19", "19beta1", 190000)]}
+    plan = plans.from_mapping(PLAN | {"client_programs": "newest"}, KINDS)
+    assert {spec.client_bin for spec in resolve(plan, expand(plan), installed, KINDS)} == {"/pg/18.1"}
+
+
+def test_a_client_that_came_with_another_installation_is_not_its_own() -> None:
+    borrowed = InstallationRef("12.2", "/pg/12", "/pg/16.9", "12.2", 120002)
+    plan = plans.from_mapping(PLAN | {"installation": "12.2", "client_programs": "own"}, KINDS)
+    [spec] = resolve(plan, expand(plan), {"db1": [ref("16.9"), borrowed]}, KINDS)
+    assert (spec.client_bin, spec.own_client) == ("/pg/16.9", False)
+
+
+def test_own_clients_that_another_agent_lacks_are_named() -> None:
+    far = {"db1": [ref("16.9"), ref("17.2")], "load1": [ref("16.9"), ref("18.1")]}
+    plan = plans.from_mapping(
+        PLAN | {"installation": "17.2", "client_programs": "own", "agents": {"primary": "db1", "client": "load1"}},
+        KINDS,
+    )
+    with pytest.raises(PlanError) as error:
+        resolve(plan, expand(plan), far, KINDS)
+    assert "Agent load1 has no client programs of PostgreSQL '17.2'" in error.value.problems[0].what
 
 
 def test_a_trial_with_its_own_client_says_so_wherever_it_is_kept() -> None:

@@ -234,6 +234,19 @@ def test_earlier_runs_are_left_aside_where_a_run_is_noisier_or_has_too_few_value
     assert earlier(4 * table).variance.tolist() == borrowed_variances(samples_of(4 * table), [""] * 8).variance.tolist()
 
 
+def test_a_configuration_that_shares_no_block_lends_nothing_and_takes_nothing_from_others():
+    """Of whose values the blocks explain everything, rounding leaves next to no degrees of freedom."""
+    blocks_of = [(3, 5), (5,), (5,), (0, 1, 2, 4), (0, 1, 2, 4)]
+    random = np.random.default_rng(1)
+    samples = [
+        Sample(tuple(np.exp(0.02 * random.normal(0, 1, len(own)))), tuple((1, block) for block in own))
+        for own in blocks_of
+    ]
+    variances = borrowed_variances(samples, [""] * 5)
+    assert all(free == 0 or free > 1e-6 for free in variances.freedom)
+    assert np.isfinite(variances.variance[3:]).all() and (variances.freedom[3:] > 1).all()
+
+
 def test_a_configuration_that_is_noisier_than_before_keeps_its_own_noise():
     random = np.random.default_rng(6)
     table = 0.02 * random.normal(0, 1, (16, 3))

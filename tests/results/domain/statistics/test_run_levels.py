@@ -69,7 +69,7 @@ def test_other_runs_widen_the_interval_by_what_noise_does_not_explain() -> None:
     assert (known.kind, known.runs, known.across_runs, known.more) == (Kind.TOO_FEW, 3, True, None)
     assert known.ratio == alone.ratio
     error = math.sqrt(2 * 0.0001 / 3 + 2 * (0.0064 - 0.0001 / 3))
-    assert known.high == pytest.approx(math.exp(0.05 + stats.t.ppf(0.975, 2) * error))
+    assert known.high == pytest.approx(math.exp(0.05 + stats.t.ppf(0.975, 0.75 * 2) * error))
     alike = means(*[0.001 * number for number in range(9)])
     assert verdict(sample(noise, 1, alike), sample(noise + 0.05, 2, alike)).words == "better"
 

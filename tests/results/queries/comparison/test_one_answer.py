@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from statistics import geometric_mean
 from typing import Any
 
@@ -295,6 +296,27 @@ def test_earlier_runs_of_the_plan_say_how_much_values_vary_and_later_ones_change
     without = [point.verdict for point in ask(newest, x="clients", series="installation").points if point.verdict]
     assert [verdict.ratio for verdict in without] == [verdict.ratio for verdict in verdicts]
     assert [verdict.detectable for verdict in without] > [verdict.detectable for verdict in verdicts]
+
+
+def test_a_run_that_ended_after_this_one_began_is_no_earlier_run() -> None:
+    factories.agent()
+    plan = factories.stored_plan(factors=VERSIONS_BY_CLIENTS, replicates=3)
+    *earlier, newest = [measured_again(plan, seed) for seed in (1, 2, 3, 4)]
+    began = models.Run.objects.get(pk=newest.pk).started_at
+    assert began is not None
+    models.Run.objects.filter(pk=earlier[0].pk).update(ended_at=began + timedelta(seconds=1))
+    assert ask(newest, x="clients", series="installation").earlier_runs == ()
+    models.Run.objects.filter(pk=earlier[0].pk).update(ended_at=began - timedelta(seconds=1))
+    assert ask(newest, x="clients", series="installation").earlier_runs == tuple(run.pk for run in earlier)
+
+
+def test_earlier_runs_are_those_alone_that_measured_what_is_compared() -> None:
+    factories.agent()
+    plan = factories.stored_plan(factors=VERSIONS_BY_CLIENTS, replicates=3)
+    others = {"installation": ["16", "18"], "clients": [3, 5]}
+    factories.finished_run(stored=plan, factors=others, replicates=3, seed=7)
+    *earlier, newest = [measured_again(plan, seed) for seed in (1, 2, 3, 4)]
+    assert ask(newest, x="clients", series="installation").earlier_runs == tuple(run.pk for run in earlier)
 
 
 def test_earlier_runs_of_other_configurations_say_nothing() -> None:

@@ -21,7 +21,21 @@ from tests.watched import watched_run
 pytestmark = pytest.mark.django_db
 FACTORS = {"installation": ["16", "18"], "clients": [1, 2, 4, 8], "script": ["select-only", "tpcb-like"]}
 CLIENTS = {"installation": ["16", "18"], "clients": [1, 2, 4, 8]}
-COMPARED = ("ratio", "low", "high", "p", "adjusted", "n", "n_base", "pairs", "detectable", "more", "runs", "looks")
+COMPARED = (
+    "ratio",
+    "low",
+    "high",
+    "p",
+    "adjusted",
+    "n",
+    "n_base",
+    "pairs",
+    "detectable",
+    "more",
+    "runs",
+    "earlier",
+    "looks",
+)
 TOTALS = {"wal": "wal.bytes", "blocks.hit": "blocks.hit"}
 
 
@@ -138,6 +152,13 @@ def test_across_runs_every_quantity_says_how_far_runs_lie_apart() -> None:
     comparison = compare(Selection((runs[0].pk, runs[1].pk), series="run"))
     answers = assert_one_answer(comparison)
     assert {one.verdict.runs for answer in answers for one in answer.rest} == {4}
+
+
+def test_earlier_runs_say_of_every_quantity_how_much_it_varies() -> None:
+    stored = factories.stored_plan(factors=CLIENTS, replicates=3)
+    runs = [noisy_run(seed, stored=stored, factors=CLIENTS, replicates=3) for seed in range(5)]
+    answers = assert_one_answer(compare(Selection((runs[-1].pk,))))
+    assert any(one.verdict.earlier for answer in answers for one in answer.rest)
 
 
 def test_a_saved_reference_is_the_baseline_of_every_quantity() -> None:
