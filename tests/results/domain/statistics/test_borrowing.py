@@ -187,20 +187,20 @@ EARLIER = 6
 def with_earlier_runs(families, earlier, noise, *, seed=2):
     """Return the families, each sample with what so many earlier runs say, of (random, shape) → their logarithms."""
     random = np.random.default_rng(seed)
-    told = []
+    with_noise = []
     for family in families:
         cells, n = len(family), len(family[0].base.values)
         runs = [samples_of(noise(random, (2, cells, n)).reshape(-1, n)) for _ in range(earlier)]
         variances = np.mean([own_variances(samples)[0] for samples in runs], axis=0)
         freedom = sum(own_variances(samples)[1] for samples in runs)
         of = [Noise(*one) for one in zip(variances, freedom, strict=True)]
-        told.append(
+        with_noise.append(
             [
                 replace(q, base=replace(q.base, earlier_noise=a), other=replace(q.other, earlier_noise=b))
                 for q, a, b in zip(family, of[:cells], of[cells:], strict=True)
             ]
         )
-    return told
+    return with_noise
 
 
 def test_earlier_runs_find_more():
