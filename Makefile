@@ -4,8 +4,9 @@ VENV := .venv/bin
 # Over how many processes the tests are spread; ARGS and WHICH are pytest's own words and marks (CONTRIBUTING.md).
 PROCESSES ?= 3
 WHICH ?=
+WAREHOUSE ?= grown
 
-.PHONY: demo test test-slow test-all tests lint demo-check bench clean
+.PHONY: demo test test-slow test-all tests lint demo-check bench look clean
 
 demo:  ## everything in the foreground, with a first comparison of PostgreSQL 16 and 18
 	@$(PYTHON) -m bootstrap venv
@@ -31,6 +32,10 @@ lint:  ## style, types, import directions
 	$(VENV)/djangofmt --check templates
 	TEITEN_DEBUG=1 $(VENV)/mypy .
 	$(VENV)/lint-imports
+
+look:  ## pages of a made-up warehouse, to look at: make look WAREHOUSE=grown (tests/warehouses.py has their names)
+	@$(PYTHON) -m bootstrap venv --dev
+	@$(VENV)/python -m bootstrap services -- $(VENV)/python -m tests.look $(WAREHOUSE)
 
 demo-check:  ## make demo with a small plan, started, measured and stopped by Ctrl-C; it must leave no process
 	@$(PYTHON) -m bootstrap demo-check
