@@ -199,6 +199,7 @@ def create_run(
         plan_hash=plan.hash,
         seed=plan.seed,
         blocks=plan.replicates,
+        standing=plan.standing,
         state=RunState.SCHEDULED if later else RunState.RUNNING,
         created_by=user,
         start_at=start_at,

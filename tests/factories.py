@@ -39,6 +39,7 @@ from results.domain.measurement.parsed_trial import (
 )
 from results.domain.measurement.series import Series
 from results.domain.plan import Plan
+from results.domain.states import Standing
 from results.hostfactors import define, note_changes
 from results.models.audit import Scope
 from results.pruning import record_inventory
@@ -174,10 +175,12 @@ def stored_plan(user: User | None = None, **changes: Any) -> models.Plan:
 
 
 def run(user: User | None = None, stored: models.Plan | None = None, **changes: Any) -> models.Run:
-    """A run whose trials all wait. Makes agent db1 where it is missing."""
+    """A run whose trials all wait, and which is kept, so that every view shows it. Makes agent db1 where it is
+    missing."""
     if not models.Agent.objects.filter(name="db1").exists():
         agent()
-    return create_run(a_plan(**changes), kinds(), actor="tests", user=user, stored=stored)
+    plan_to_run = a_plan(**{"standing": Standing.KEPT.value} | changes)
+    return create_run(plan_to_run, kinds(), actor="tests", user=user, stored=stored)
 
 
 def finished_run(user: User | None = None, **changes: Any) -> models.Run:

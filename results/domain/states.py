@@ -1,4 +1,4 @@
-"""States of runs, trials and attempts, with the one table of allowed transitions. Pure."""
+"""States of runs, trials and attempts, with the one table of allowed transitions, and what a run counts for. Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ class RunState(StrEnum):
     FINISHED = "finished"  # every trial has ended, and some are done
     FAILED = "failed"  # every trial has ended, none is done, and some failed
     CANCELLED = "cancelled"  # every trial has ended; the run was cancelled and some of its trials still are, or all are
+
+
+class Standing(StrEnum):
+    """What a run counts for. Views of what is known are made of kept runs; verdicts hang on no choice between
+    exploratory and kept (docs/method.md)."""
+
+    EXPLORATORY = "exploratory"  # tried out: on its own pages, and in comparisons that name it
+    KEPT = "kept"  # stands for what is known: versions, access methods, topologies, trends, alerts
+    EXCLUDED = "excluded"  # not to be relied on: in no view, and lends other runs nothing
 
 
 ENDED_RUNS = (RunState.FINISHED, RunState.FAILED, RunState.CANCELLED)

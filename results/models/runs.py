@@ -8,7 +8,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Case, Exists, OuterRef, Q, Value, When
 
-from results.domain.states import AttemptState, RunState, TrialState
+from results.domain.states import AttemptState, RunState, Standing, TrialState
 
 
 class Run(models.Model):
@@ -22,6 +22,9 @@ class Run(models.Model):
     cancelled_at: when it was cancelled as a whole, though trials may have been retried since
     looks: blocks that there were, each time that some were added after trials had ended
     publication: whose figures these are, where Teiten did not measure them
+    standing: what it counts for; published figures are always kept
+    tags: short words of the users', sorted
+    archived: off the lists, with all that was measured
     """
 
     plan = models.ForeignKey("results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs")
@@ -42,6 +45,9 @@ class Run(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)
     publication = models.ForeignKey("results.Publication", null=True, on_delete=models.PROTECT, related_name="runs")
+    standing = models.CharField(max_length=12, default=Standing.EXPLORATORY, db_default=Standing.EXPLORATORY.value)
+    tags = ArrayField(models.CharField(max_length=32), default=list, db_default=[])
+    archived = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-id"]

@@ -12,7 +12,7 @@ from django.db import transaction
 from results import models
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Metric
-from results.domain.states import AttemptState, RunState, TrialState
+from results.domain.states import AttemptState, RunState, Standing, TrialState
 from results.published.tables import METRICS, PublishedTrial, Table
 from results.queries.shared.selection import PUBLISHED
 from results.runs import audit
@@ -94,6 +94,7 @@ def _store(table: Table, known: Mapping[str, Metric]) -> None:
         seed=0,
         blocks=max(Counter(map(_levels, table.trials)).values()),
         state=RunState.FINISHED,
+        standing=Standing.KEPT,
     )
     trials = _store_trials(run, table, _store_configurations(run, table))
     attempts = models.Attempt.objects.bulk_create(

@@ -149,6 +149,22 @@ def test_looks_are_read_from_the_audit_log(alias: str) -> None:
         assert cursor.fetchall() == [(1, "[3, 5]"), (2, "[]")]
 
 
+def test_runs_that_there_were_are_kept_and_new_ones_exploratory(alias: str) -> None:
+    insert = (
+        "INSERT INTO results_run (id, name, workload, headline, toml, factors, plan_hash, seed, blocks, state,"
+        " created_at) VALUES (%s, 'a', 'pgbench', 'tps', '', '[]', '', 1, 1, 'finished', now())"
+    )
+    migrate(alias, "0012_client_overhead")
+    with connections[alias].cursor() as cursor:
+        cursor.execute(insert, [1])
+    migrate(alias, "0013_standing")
+    with connections[alias].cursor() as cursor:
+        cursor.execute(insert, [2])
+        cursor.execute("SELECT id, standing, tags FROM results_run ORDER BY id")
+        assert cursor.fetchall() == [(1, "kept", []), (2, "exploratory", [])]
+    migrate(alias, "0012_client_overhead")
+
+
 @pytest.mark.django_db
 def test_metrics_that_were_stored_before_say_where_the_work_of_pgbench_is_part_of_them() -> None:
     declared = {metric.name: metric for spec in kinds().workloads.values() for metric in spec.metrics}

@@ -51,6 +51,13 @@ def test_a_schedule_is_made_changed_and_taken_away() -> None:
     assert not PeriodicTask.objects.filter(name=f"plan {stored.pk}").exists()
 
 
+@pytest.mark.parametrize("standing", ["exploratory", "kept"])
+def test_a_run_begins_as_its_plan_says(standing: str) -> None:
+    factories.agent()
+    run = runs.create_run(factories.a_plan(standing=standing), registry.kinds(), actor="test")
+    assert (run.standing, run.tags, run.archived) == (standing, [], False)
+
+
 def test_a_start_in_the_past_is_refused() -> None:
     factories.agent()
     with pytest.raises(PlanError, match="has passed"):

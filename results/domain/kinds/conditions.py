@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from results.domain.kinds.parameters import Kind, Parameter
+from results.domain.states import Standing
 
 NAME = r"[^\x00-\x1f\"'`$\\<>;|&]{1,120}"
 
@@ -26,6 +27,14 @@ TEXTS = (
         "still, less to give up sooner.",
         minimum=0.01,
         maximum=1000,
+    ),
+    Parameter(
+        "standing",
+        Kind.CHOICE,
+        Standing.EXPLORATORY.value,
+        "What its runs begin as. Versions, access methods, topologies, trends and alerts use kept runs only; what is "
+        "exploratory can be kept later, on the run's page.",
+        choices=tuple(standing.value for standing in Standing),
     ),
 )
 NEWEST, OWN = "newest", "own"  # of client_programs

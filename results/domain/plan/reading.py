@@ -22,6 +22,7 @@ from results.domain.plan.checks import (
 from results.domain.plan.factors import read_excluded, read_factors
 from results.domain.plan.fields import Fields
 from results.domain.plan.values import DEFAULT_COLLECTORS, Factor, Kinds, Plan
+from results.domain.states import Standing
 
 AGENT = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 
@@ -79,6 +80,7 @@ class _PlanReader(Fields):
             factors=factors,
             exclude=read_excluded(self, factors),
             patience=float(values["patience"]),
+            standing=Standing(str(values["standing"])),
         )
         self.problems += [*too_many_trials(plan), *required_but_not_collected(plan), *cold_cache_warmed(plan)]
         if workload is not None and not self.problems:

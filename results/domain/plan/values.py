@@ -13,6 +13,7 @@ import tomli_w
 from results.domain.kinds.conditions import CONDITIONS
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.specs import CollectorSpec, TopologySpec, WorkloadSpec
+from results.domain.states import Standing
 
 DEFAULT_COLLECTORS = ("latency_log", "sar", "pg_stat")
 
@@ -53,7 +54,8 @@ class Plan:
     initdb: extra initdb options.
     exclude: combinations (factor → level label) left out.
     conditions: the targets of `CONDITIONS`, complete.
-    patience: factor of every deadline; it changes no number."""
+    patience: factor of every deadline; it changes no number.
+    standing: what its runs begin as."""
 
     name: str
     description: str
@@ -72,6 +74,7 @@ class Plan:
     factors: tuple[Factor, ...] = ()
     exclude: tuple[Mapping[str, str], ...] = ()
     patience: float = 1
+    standing: Standing = Standing.EXPLORATORY
 
     def base_values(self) -> dict[str, Scalar]:
         """Every target that the plan fixes."""
@@ -92,6 +95,7 @@ class Plan:
             "replicates": self.replicates,
             "seed": self.seed,
             **({"patience": self.patience} if self.patience != 1 else {}),
+            **({"standing": self.standing.value} if self.standing != Standing.EXPLORATORY else {}),
             **self.conditions,
             "initdb": list(self.initdb),
             "collectors": list(self.collectors),
@@ -111,8 +115,10 @@ class Plan:
 
     @property
     def canonical(self) -> str:
-        """The same text for the same plan. Factors keep their order, which is the order of the configurations."""
+        """The same text for plans that measure the same: their standing is left out. Factors keep their order, which is
+        the order of the configurations."""
         mapping = self.to_mapping()
+        mapping.pop("standing", None)
         factors = list(mapping.pop("factors", {}).items())
         return json.dumps([mapping, factors], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 

@@ -24,7 +24,9 @@ class RunRow:
     configurations: how many.
     headline: name of its first metric.
     publication: slug, title, publisher, year, place and caption of the table its figures were published in; None where
-        they were measured."""
+        they were measured.
+    standing: what it counts for; tags: short words.
+    archived: off the lists."""
 
     id: int
     name: str
@@ -48,6 +50,9 @@ class RunRow:
     trials_cancelled: int
     agents: tuple[str, ...]
     publication: Mapping[str, Any] | None
+    standing: str
+    tags: tuple[str, ...]
+    archived: bool
 
     @property
     def trials_ended(self) -> int:

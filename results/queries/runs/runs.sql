@@ -13,7 +13,8 @@ SELECT
     CASE WHEN publication.id IS NOT NULL THEN json_build_object(
         'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
         'year', publication.year, 'place', publication.place, 'caption', publication.caption
-    ) END AS publication
+    ) END AS publication,
+    run.standing, run.tags, run.archived
 FROM results_run AS run
 LEFT JOIN results_publication AS publication ON publication.id = run.publication_id
 LEFT JOIN auth_user AS author ON author.id = run.created_by_id

@@ -46,6 +46,29 @@ def test_the_demo_plan_has_24_trials() -> None:
     assert len(expand(plan)) * plan.replicates == 24
 
 
+def test_runs_are_exploratory_unless_the_plan_says_otherwise() -> None:
+    assert plans.read(SMALL, KINDS).standing == "exploratory"
+    assert "standing" not in plans.to_toml(plans.read(SMALL, KINDS))
+    kept = plans.read(f'standing = "kept"\n{SMALL}', KINDS)
+    assert kept.standing == "kept"
+    assert plans.read(plans.to_toml(kept), KINDS) == kept
+
+
+def test_the_standing_of_its_runs_makes_no_other_plan() -> None:
+    hashes = {plans.read(f'standing = "{standing}"\n{SMALL}', KINDS).hash for standing in ("kept", "excluded")}
+    assert hashes == {plans.read(SMALL, KINDS).hash}
+
+
+def test_a_standing_that_there_is_not_is_refused() -> None:
+    assert "'good'" in problems(f'standing = "good"\n{SMALL}')["standing"]
+
+
+def test_the_plans_of_demo_and_continuous_integration_keep_their_runs() -> None:
+    folder = Path(__file__).parents[4] / "plans"
+    for name in ("demo", "ci"):
+        assert plans.read((folder / f"{name}.toml").read_text(), KINDS).standing == "kept"
+
+
 def test_every_problem_is_reported_with_its_field() -> None:
     all_problems = problems(
         'name = "x $(rm -rf /)"\nworkload = "pgbench"\nreplicate = 3\nduration_s = "long"\nseed = -1\n'
