@@ -12,7 +12,17 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from results.domain.measurement.call_stacks import Stacks, by_function, cut_share, merged, unnamed_share
+from results.domain.measurement.call_stacks import (
+    Change,
+    Moved,
+    Stacks,
+    by_function,
+    cut_share,
+    merged,
+    moved_own,
+    moved_total,
+    unnamed_share,
+)
 from results.queries.runs.documents import documents_of
 from results.queries.runs.trials import shown_attempt
 from results.queries.shared.ids import NotFound
@@ -20,10 +30,10 @@ from results.queries.why.stacks import Choice, Comparison, Profile, choices, com
 from webapp.charts.flame import flame_figure
 from webapp.pages.common import number
 from webapp.problems import missing_is_404
+from webapp.templatetags.teiten import configuration
 
 MOST_ROWS = 40
 MOST_OTHERS = 12
-LEAST_POINTS = 0.05  # less is rounded to nothing
 _WORTH_SAYING = 0.05  # of the samples
 
 
@@ -100,34 +110,93 @@ def warnings(stacks: Stacks, how: Sequence[str]) -> list[str]:
 
 
 def _comparison(comparison: Comparison, by_total: bool) -> dict[str, Any]:
-    visible = [c for c in comparison.changes if max(abs(c.own_points), abs(c.total_points)) >= LEAST_POINTS]
-    shown = sorted(visible, key=lambda change: -abs(change.total_points)) if by_total else visible
+    visible = [change for change in comparison.changes if change.visible]
+    shown = (sorted(visible, key=lambda change: -abs(change.total_points)) if by_total else visible)[:MOST_ROWS]
+    name_a, name_b = names(comparison.a, comparison.b)
+    sides = (_side("a", name_a, comparison.a), _side("b", name_b, comparison.b))
     return {
         "comparison": comparison,
         "a": comparison.a,
         "b": comparison.b,
-        "rows": shown[:MOST_ROWS],
+        "common": _common(comparison.a, comparison.b),
+        "rows": shown,
         "by_total": by_total,
         "here": f"{reverse('flame')}?{urlencode({'a': comparison.a.key, 'b': comparison.b.key})}",
-        "beyond": sum(change.own_beyond_chance for change in comparison.changes),
-        "left_out": len(comparison.changes) - len(shown[:MOST_ROWS]),
-        "sides": [_side("a", comparison.a), _side("b", comparison.b)],
+        "sentence": sentence(comparison, name_a, name_b),
+        "moved_left_out": _moved_functions(comparison.changes) - _moved_functions(shown),
+        "left_out": len(comparison.changes) - len(shown),
+        "sides": sides,
+        "side_a": sides[0],
+        "side_b": sides[1],
         "swapped": f"{reverse('flame')}?{urlencode({'a': comparison.b.key, 'b': comparison.a.key})}",
         "json": f"{reverse('api:flame')}?{urlencode({'a': comparison.a.key, 'b': comparison.b.key})}",
     }
+
+
+def _moved_functions(changes: Sequence[Change]) -> int:
+    return sum(change.own_beyond_chance or change.total_beyond_chance for change in changes)
+
+
+def sentence(comparison: Comparison, name_a: str, name_b: str) -> str:
+    """How many functions changed by more than chance, which are those whose differences the table has in bold."""
+    if not comparison.alike:
+        return "a and b were sampled in different ways: no difference below is called more than chance."
+    own, total = moved_own(comparison.changes), moved_total(comparison.changes)
+    number, way = len(comparison.changes), f"from a ({name_a}) to b ({name_b})"
+    if not own.count and not total.count:
+        return f"None of {number} functions changed its share {way} by more than chance explains."
+    of_own = f"{own.count} changed {_possessive(own)} self share{_directions(own)}"
+    of_total = f"{total.count} {_possessive(total)} share with callees{_directions(total)}"
+    beyond = "by more than chance changes that of a single function"
+    return f"Of {number} functions, {of_own} and {of_total} {way}, {beyond}. These differences are bold."
+
+
+def _possessive(moved: Moved) -> str:
+    return "its" if moved.count == 1 else "their"
+
+
+def _directions(moved: Moved) -> str:
+    return f" ({moved.larger} larger in b, {moved.smaller} smaller)" if moved.count else ""
+
+
+def names(a: Profile, b: Profile) -> tuple[str, str]:
+    """What tells two profiles apart, in words: the levels that differ, else the run, else the trials."""
+    factors = [*a.levels, *(factor for factor in b.levels if factor not in a.levels)]
+    differing = [factor for factor in factors if a.levels.get(factor) != b.levels.get(factor)]
+    same_run, configurations = a.run_id == b.run_id, a.key[0] == b.key[0] == "c"
+    name_a, name_b = (_name(side, differing, run=not same_run, trials=not configurations) for side in (a, b))
+    return name_a, name_b
+
+
+def _name(side: Profile, factors: Sequence[str], *, run: bool, trials: bool) -> str:
+    words = [configuration({factor: side.levels[factor]}) for factor in factors if factor in side.levels]
+    if run:
+        words.append(f"run {side.run_id}")
+    if trials:
+        words.append(f"{'trial' if len(side.trials) == 1 else 'trials'} {', '.join(map(str, side.trials))}")
+    return " · ".join(words) or configuration(side.levels)
+
+
+def _common(a: Profile, b: Profile) -> str:
+    """The levels that both have, in words; '' for none."""
+    levels = {factor: level for factor, level in a.levels.items() if b.levels.get(factor) == level}
+    return configuration(levels) if levels else ""
 
 
 @dataclass(frozen=True)
 class Side:
     """One of the two that are compared.
 
+    letter: a or b.
+    name: what tells it from the other, in words.
     address: of its flame chart."""
 
+    letter: str
     name: str
     profile: Profile
     warnings: list[str]
     address: str
 
 
-def _side(name: str, of: Profile) -> Side:
-    return Side(name, of, warnings(of.stacks, of.how), f"{reverse('flame')}?{urlencode({'a': of.key})}")
+def _side(letter: str, name: str, of: Profile) -> Side:
+    return Side(letter, name, of, warnings(of.stacks, of.how), f"{reverse('flame')}?{urlencode({'a': of.key})}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 Stacks = Mapping[str, int]
 SEPARATOR = ";"
+LEAST_POINTS = 0.05  # a change of a share below it is rounded to nothing
 _Z_95 = 1.959964
 
 
@@ -44,11 +45,50 @@ class Change:
 
     @property
     def own_beyond_chance(self) -> bool:
-        return abs(self.own_points) > self.own_margin
+        return _beyond_chance(self.own_points, self.own_margin)
 
     @property
     def total_beyond_chance(self) -> bool:
-        return abs(self.total_points) > self.total_margin
+        return _beyond_chance(self.total_points, self.total_margin)
+
+    @property
+    def visible(self) -> bool:
+        """Whether one of its shares differs by more than rounding hides."""
+        return max(abs(self.own_points), abs(self.total_points)) >= LEAST_POINTS
+
+
+def _beyond_chance(points: float, margin: float) -> bool:
+    return abs(points) > margin and abs(points) >= LEAST_POINTS
+
+
+@dataclass(frozen=True)
+class Moved:
+    """How many functions changed a share by more than chance.
+
+    larger: whose share is larger in b.
+    smaller: whose share is smaller in b."""
+
+    larger: int
+    smaller: int
+
+    @property
+    def count(self) -> int:
+        return self.larger + self.smaller
+
+
+def moved_own(changes: Iterable[Change]) -> Moved:
+    """Count the functions whose self share changed by more than chance."""
+    return _moved(change.own_points for change in changes if change.own_beyond_chance)
+
+
+def moved_total(changes: Iterable[Change]) -> Moved:
+    """Count the functions whose share with callees changed by more than chance."""
+    return _moved(change.total_points for change in changes if change.total_beyond_chance)
+
+
+def _moved(points: Iterable[float]) -> Moved:
+    larger = [one > 0 for one in points]
+    return Moved(sum(larger), len(larger) - sum(larger))
 
 
 def merged(several: Iterable[Stacks]) -> dict[str, int]:

@@ -88,6 +88,52 @@ def test_the_table_is_in_the_order_of_either_change(pair: tuple[models.Trial, mo
     assert f'href="{path.replace("&", "&amp;")}&amp;by=total"' in text_of(stranger, path)
 
 
+def sampled(trial: models.Trial, **counts: int) -> None:
+    """Store these samples of functions called by main as the only ones of the trial."""
+    stacks = {f"backend;main;{function}": count for function, count in counts.items()}
+    models.Document.objects.filter(kind="stacks", attempt__trial=trial).update(content=stacks)
+
+
+def test_the_title_says_which_is_a_and_which_is_b(pair: tuple[models.Trial, models.Trial], stranger: Client) -> None:
+    a, b = (f"c{trial.configuration_id}" for trial in pair)
+    assert "Where the CPU time goes: from a, 16, to b, 18" in text_of(stranger, f"/flame/?a={a}&b={b}")
+    assert "Where the CPU time goes: from a, 18, to b, 16" in text_of(stranger, f"/flame/?a={b}&b={a}")
+
+
+def test_two_trials_of_one_configuration_are_told_apart_by_their_numbers(
+    pair: tuple[models.Trial, models.Trial], stranger: Client
+) -> None:
+    other = models.Trial.objects.filter(configuration=pair[0].configuration).exclude(pk=pair[0].pk).get()
+    text = text_of(stranger, f"/flame/?a={pair[0].pk}&b={other.pk}")
+    assert f"from a, trial {pair[0].pk}, to b, trial {other.pk}" in text
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_what_the_sentence_counts_is_what_is_bold_in_both_directions(
+    swapped: bool, pair: tuple[models.Trial, models.Trial], stranger: Client
+) -> None:
+    sampled(pair[0], grows=100, steady=500, shrinks_a_lot=300, shrinks=100)
+    sampled(pair[1], grows=480, steady=505, shrinks_a_lot=10, shrinks=5)
+    a, b = reversed(pair) if swapped else pair
+    text = text_of(stranger, f"/flame/?a={a.pk}&b={b.pk}")
+    larger, smaller = (2, 1) if swapped else (1, 2)
+    assert f"Of 5 functions, 3 changed their self share ({larger} larger in b, {smaller} smaller)" in text
+    bold = [part.partition("</b>")[0] for part in text.partition("<tbody>")[2].split("<b>")[1:]]
+    own = bold[::2]  # each of the three has its self share on top and no callee: both its differences are bold
+    assert own == bold[1::2]
+    assert [points[0] for points in own].count("+") == larger
+    assert [points[0] for points in own].count("−") == smaller
+
+
+def test_nothing_is_bold_where_the_two_were_sampled_differently(
+    pair: tuple[models.Trial, models.Trial], stranger: Client
+) -> None:
+    models.Document.objects.filter(kind="stacks", attempt__trial=pair[1]).update(label="cycles fp")
+    text = text_of(stranger, f"/flame/?a={pair[0].pk}&b={pair[1].pk}")
+    assert "no difference below is called more than chance" in text
+    assert "<b>" not in text.partition("<tbody>")[2]
+
+
 def test_differences_within_chance_are_faint(pair: tuple[models.Trial, models.Trial], stranger: Client) -> None:
     trial = pair[0]
     other = models.Trial.objects.filter(configuration=trial.configuration).exclude(pk=trial.pk).get()
