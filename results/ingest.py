@@ -118,12 +118,23 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt) -> None:
                 parts=metric.parts,
                 whole=metric.whole,
                 client_overhead=metric.client_overhead,
+                label_noun=metric.label_noun,
             )
             for metric in {metric.name: metric for metric in parsed.metrics}.values()
         ],
         update_conflicts=True,
         unique_fields=["name"],
-        update_fields=["unit", "better", "label", "help", "minimum_effect", "parts", "whole", "client_overhead"],
+        update_fields=[
+            "unit",
+            "better",
+            "label",
+            "help",
+            "minimum_effect",
+            "parts",
+            "whole",
+            "client_overhead",
+            "label_noun",
+        ],
     )
     store_layers([use.layer for use in parsed.layers])
     ids = (attempt.run_id, attempt.pk)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from results.queries.shared.facets import MetricChoice
-from results.queries.shared.selection import JOINT, dimensions
+from results.queries.shared.selection import JOINT, LABEL, dimensions
 
 MOST_CHIPS = 40  # values of a dimension; more of them stand in a list
 
@@ -85,12 +85,17 @@ class Chooser:
     hidden: tuple[tuple[str, str], ...] = ()
 
 
-def title(dimension: str) -> str:
-    """Name of one or several dimensions, for reading: 'setting.work_mem,access_method' → 'work_mem · access method'."""
-    return JOINT.join(
-        name.removeprefix("setting.") if name.startswith("setting.") else name.replace("_", " ")
-        for name in dimensions(dimension)
-    )
+def title(dimension: str, label_noun: str = "") -> str:
+    """Name of one or several dimensions, for reading: 'setting.work_mem,access_method' → 'work_mem · access method'.
+
+    label_noun: what the metric's labels are (`Metric.label_noun`), for the dimension of that name."""
+    return JOINT.join(_title(name, label_noun) for name in dimensions(dimension))
+
+
+def _title(name: str, label_noun: str) -> str:
+    if name == LABEL:
+        return label_noun or name
+    return name.removeprefix("setting.") if name.startswith("setting.") else name.replace("_", " ")
 
 
 def text_choice(name: str, label: str, texts: Sequence[str], chosen: str, empty: str = "") -> Choice:

@@ -27,6 +27,7 @@ class Metric(models.Model):
     parts = models.CharField(max_length=63, blank=True, default="", db_default="")
     whole = models.CharField(max_length=63, blank=True, default="", db_default="")
     client_overhead = models.BooleanField(default=False, db_default=False)
+    label_noun = models.CharField(max_length=63, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["name"]

@@ -20,6 +20,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from bootstrap import agent, places
 from results import migrations
+from results.domain.measurement.metrics import Metric as DeclaredMetric
 from results.models import Metric
 from tests.conftest import surrounding
 from workers.bundle import derive
@@ -167,6 +168,24 @@ def test_runs_that_there_were_are_kept_and_new_ones_exploratory(alias: str) -> N
 
 @pytest.mark.django_db
 def test_metrics_that_were_stored_before_say_where_the_work_of_pgbench_is_part_of_them() -> None:
+    declared = stored_before()
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("results.migrations.0012_client_overhead").BY_PGBENCH)
+    stored = set(Metric.objects.filter(client_overhead=True).values_list("name", flat=True))
+    assert stored == {name for name, metric in declared.items() if metric.client_overhead}
+
+
+@pytest.mark.django_db
+def test_metrics_that_were_stored_before_say_what_their_labels_are() -> None:
+    declared = stored_before()
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("results.migrations.0014_label_noun").BY_NOUN)
+    stored = dict(Metric.objects.values_list("name", "label_noun"))
+    assert stored == {name: metric.label_noun for name, metric in declared.items()}
+
+
+def stored_before() -> dict[str, DeclaredMetric]:
+    """Every metric that a kind declares, stored without what later columns say of it."""
     declared = {metric.name: metric for spec in kinds().workloads.values() for metric in spec.metrics}
     declared |= {metric.name: metric for spec in kinds().collectors.values() for metric in spec.metrics}
     declared |= {metric.name: metric for metric in derive.METRICS}
@@ -174,7 +193,4 @@ def test_metrics_that_were_stored_before_say_where_the_work_of_pgbench_is_part_o
         Metric(name=name, unit=metric.unit, better=metric.better, label=metric.label, minimum_effect=0.02)
         for name, metric in declared.items()
     )
-    with connection.cursor() as cursor:
-        cursor.execute(import_module("results.migrations.0012_client_overhead").BY_PGBENCH)
-    stored = set(Metric.objects.filter(client_overhead=True).values_list("name", flat=True))
-    assert stored == {name for name, metric in declared.items() if metric.client_overhead}
+    return declared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -74,3 +75,10 @@ def test_a_process_finds_them_by_its_environment() -> None:
     environment = os.environ | {"TEITEN_KINDS": str(KINDS), "DJANGO_SETTINGS_MODULE": "webapp.settings"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, cwd=ROOT, capture_output=True, text=True)
     assert {"registered", "single"} <= set(done.stdout.split()), done.stderr
+
+
+def test_every_metric_with_labels_says_what_they_are() -> None:
+    kinds = registry.kinds()
+    metrics = [one for spec in kinds.workloads.values() for one in spec.metrics]
+    metrics += [one for spec in kinds.collectors.values() for one in spec.metrics]
+    assert not [one.name for one in metrics if re.search(r"\bLabels?:", one.help) and not one.label_noun]

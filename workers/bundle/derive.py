@@ -23,7 +23,13 @@ T = TypeVar("T")
 _PER = "Of the measured window, divided by the transactions in it; where several servers had a part, by the node's own."
 METRICS = (
     Metric(
-        "phase.seconds", "s", Better.NEITHER, "Duration of a phase", "By the worker's clock. Label: the phase.", 0.05
+        "phase.seconds",
+        "s",
+        Better.NEITHER,
+        "Duration of a phase",
+        "By the worker's clock. Label: the phase.",
+        0.05,
+        label_noun="phase",
     ),
     Metric(
         "overhead.seconds",

@@ -13,6 +13,7 @@ METRICS = (
         "From pgbench, without the time of the first connections; with the time of every connection where "
         "each transaction opens its own (-C). Label: one script of a mixture.",
         client_overhead=True,
+        label_noun="script",
     ),
     Metric(
         "tps.including",
@@ -29,6 +30,7 @@ METRICS = (
         "Transactions processed",
         "Successful transactions, from pgbench.",
         client_overhead=True,
+        label_noun="script",
     ),
     Metric(
         "failed",
@@ -36,6 +38,7 @@ METRICS = (
         Better.LOWER,
         "Failed transactions",
         "Serialization failures and deadlocks that no retry mended (15 and later). Labels: the two kinds.",
+        label_noun="reason",
     ),
     Metric("retried", "1", Better.LOWER, "Transactions retried", "Transactions that took more than one try."),
     Metric("retries", "1", Better.LOWER, "Retries", "Tries beyond the first, of all transactions."),
@@ -56,6 +59,7 @@ METRICS = (
         "Of the exact counts of its transaction log; from pgbench, in whole µs, where that lacks transactions. "
         "Label: one script of a mixture.",
         client_overhead=True,
+        label_noun="script",
     ),
     Metric(
         "latency.sd",
@@ -65,6 +69,7 @@ METRICS = (
         "As the mean latency.",
         0.05,
         client_overhead=True,
+        label_noun="script",
     ),
     Metric(
         "schedule.lag",
@@ -109,7 +114,22 @@ METRICS = (
         "From pgbench -r. Label: script/number and the statement.",
         0.05,
         client_overhead=True,
+        label_noun="statement",
     ),
-    Metric("statement.failed", "1", Better.LOWER, "Failures in a statement", "From pgbench -r (15 and later)."),
-    Metric("statement.retries", "1", Better.LOWER, "Retries after a statement", "From pgbench -r (15 and later)."),
+    Metric(
+        "statement.failed",
+        "1",
+        Better.LOWER,
+        "Failures in a statement",
+        "From pgbench -r (15 and later).",
+        label_noun="statement",
+    ),
+    Metric(
+        "statement.retries",
+        "1",
+        Better.LOWER,
+        "Retries after a statement",
+        "From pgbench -r (15 and later).",
+        label_noun="statement",
+    ),
 )

@@ -65,6 +65,7 @@ METRICS = (
         Better.HIGHER,
         "Transactions per second around the failover",
         "Median of the whole seconds. Label: before the primary was struck, after service was there again.",
+        label_noun="moment",
     ),
 )
 

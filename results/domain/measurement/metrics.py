@@ -27,7 +27,8 @@ class Metric:
         side: itself or another; '' where there are none.
     whole: what the value without a label is called beside those with one ('total' where it is their sum).
     client_overhead: pgbench's own work is part of the value, because it times or counts it in its loop or runs on the
-        machine that is asked: another pgbench version may change it where the server does not."""
+        machine that is asked: another pgbench version may change it where the server does not.
+    label_noun: what each of its labels is, for titles ('query', 'step', 'table'); '' where it has none."""
 
     name: str
     unit: str
@@ -38,6 +39,7 @@ class Metric:
     parts: str = ""
     whole: str = ""
     client_overhead: bool = False
+    label_noun: str = ""
 
 
 TOTAL = "total"

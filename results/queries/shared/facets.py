@@ -78,6 +78,7 @@ class MetricChoice:
     parts: str = ""
     whole: str = ""
     client_overhead: bool = False
+    label_noun: str = ""
 
     def row(self) -> MetricRow:
         return MetricRow(
@@ -90,6 +91,7 @@ class MetricChoice:
             parts=self.parts,
             whole=self.whole,
             client_overhead=self.client_overhead,
+            label_noun=self.label_noun,
         )
 
 

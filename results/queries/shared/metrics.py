@@ -20,6 +20,7 @@ class MetricRow:
     parts: str = ""
     whole: str = ""
     client_overhead: bool = False
+    label_noun: str = ""
 
 
 def unknown(name: str) -> MetricRow:
@@ -31,6 +32,6 @@ def list_metrics() -> list[MetricRow]:
     """Every metric that has ever been measured, by name. One query."""
     return sql.rows(
         MetricRow,
-        "SELECT name, unit, better, label, help, minimum_effect, parts, whole, client_overhead FROM results_metric "
-        "ORDER BY name",
+        "SELECT name, unit, better, label, help, minimum_effect, parts, whole, client_overhead, "
+        "label_noun FROM results_metric ORDER BY name",
     )

@@ -18,7 +18,7 @@ WITH RECURSIVE present AS (
     ) AS next
 )
 SELECT metric.name, metric.unit, metric.better, metric.label, metric.help, metric.minimum_effect, metric.parts,
-    metric.whole, metric.client_overhead,
+    metric.whole, metric.client_overhead, metric.label_noun,
     array_agg(DISTINCT present.node) AS nodes, array_agg(DISTINCT present.label) AS labels,
     (SELECT count(*) FROM results_run WHERE id = ANY(%(runs)s) AND headline = metric.name) AS headlines
 FROM present

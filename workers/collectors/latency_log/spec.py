@@ -26,10 +26,13 @@ METRICS = (
             _HELP,
             _noise(p),
             client_overhead=True,
+            label_noun="script",
         )
         for p in PERCENTILES
     ),
-    Metric("latency.max", "us", Better.LOWER, "Largest latency", _HELP, 0.25, client_overhead=True),
+    Metric(
+        "latency.max", "us", Better.LOWER, "Largest latency", _HELP, 0.25, client_overhead=True, label_noun="script"
+    ),
 )
 
 SPEC = CollectorSpec(

@@ -27,6 +27,7 @@ METRICS = (
         "Share of samples in a function",
         f"Its own, without what it calls. The {TOP_FUNCTIONS} functions with most. Label: the function.",
         0.1,
+        label_noun="function",
     ),
 )
 

@@ -47,6 +47,7 @@ METRICS = (
         Better.NEITHER,
         "Checkpoints",
         f"{_OVER} Labels: timed, requested.",
+        label_noun="reason",
     ),
     Metric("transactions.committed", "1", Better.NEITHER, "Transactions committed", f"{_OVER} pg_stat_database."),
     Metric(
@@ -73,6 +74,7 @@ METRICS = (
         "Sessions by what they wait for",
         "Mean of pg_stat_activity, sampled each second, 10 and later. Label: type and event.",
         0.1,
+        label_noun="wait event",
     ),
     Metric(
         "size.table",
@@ -81,6 +83,7 @@ METRICS = (
         "Size of tables",
         "After the run, pg_table_size. Label: one table.",
         0.01,
+        label_noun="table",
     ),
     Metric(
         "size.index",
@@ -89,14 +92,16 @@ METRICS = (
         "Size of indexes",
         "After the run, pg_indexes_size. Label: of one table.",
         0.01,
+        label_noun="table",
     ),
-    Metric("size.total", "B", Better.LOWER, "Size of tables and indexes", "After the run.", 0.01),
+    Metric("size.total", "B", Better.LOWER, "Size of tables and indexes", "After the run.", 0.01, label_noun="table"),
     Metric(
         "statement.calls",
         "1",
         Better.NEITHER,
         "Calls of a statement",
         "pg_stat_statements. Label: the statement.",
+        label_noun="statement",
     ),
     Metric(
         "statement.mean",
@@ -105,6 +110,7 @@ METRICS = (
         "Mean time of a statement",
         "pg_stat_statements, execution.",
         0.05,
+        label_noun="statement",
     ),
 )
 

@@ -13,7 +13,15 @@ _AGE = (
 )
 
 METRICS = (
-    Metric("replication.lag_bytes", "B", Better.LOWER, "Replication lag in WAL", f"{_MEAN} {_STAGES} {_SENDER}", 0.1),
+    Metric(
+        "replication.lag_bytes",
+        "B",
+        Better.LOWER,
+        "Replication lag in WAL",
+        f"{_MEAN} {_STAGES} {_SENDER}",
+        0.1,
+        label_noun="stage",
+    ),
     Metric(
         "replication.lag_bytes.max",
         "B",
@@ -21,9 +29,20 @@ METRICS = (
         "Replication lag in WAL, largest",
         f"{_MAX} {_STAGES} {_SENDER}",
         0.1,
+        label_noun="stage",
     ),
-    Metric("replication.lag", "s", Better.LOWER, "Replication lag", f"{_MEAN} {_STAGES} {_SENDER}", 0.1),
-    Metric("replication.lag.max", "s", Better.LOWER, "Replication lag, largest", f"{_MAX} {_STAGES} {_SENDER}", 0.1),
+    Metric(
+        "replication.lag", "s", Better.LOWER, "Replication lag", f"{_MEAN} {_STAGES} {_SENDER}", 0.1, label_noun="stage"
+    ),
+    Metric(
+        "replication.lag.max",
+        "s",
+        Better.LOWER,
+        "Replication lag, largest",
+        f"{_MAX} {_STAGES} {_SENDER}",
+        0.1,
+        label_noun="stage",
+    ),
     Metric("replication.replay_age", "s", Better.LOWER, "Age of what is replayed", f"{_MEAN} {_AGE}", 0.1),
     Metric("replication.replay_age.max", "s", Better.LOWER, "Age of what is replayed, largest", f"{_MAX} {_AGE}", 0.1),
     Metric(

@@ -24,9 +24,21 @@ METRICS = (
     Metric("memory.used", "B", Better.LOWER, "Memory used", _WINDOW + " Without buffers and cache.", 0.05),
     Metric("memory.cached", "B", Better.NEITHER, "Page cache", _WINDOW, 0.05),
     Metric("memory.dirty", "B", Better.NEITHER, "Dirty memory, not yet on disk", _WINDOW, 0.1),
-    Metric("disk.read", "B/s", Better.NEITHER, "Disk reads", _WINDOW + " Label: the device.", 0.05),
-    Metric("disk.write", "B/s", Better.NEITHER, "Disk writes", _WINDOW + " Label: the device.", 0.05),
-    Metric("disk.utilisation", "%", Better.NEITHER, "Disk utilisation", _WINDOW + " Label: the device.", 0.05),
+    Metric(
+        "disk.read", "B/s", Better.NEITHER, "Disk reads", _WINDOW + " Label: the device.", 0.05, label_noun="device"
+    ),
+    Metric(
+        "disk.write", "B/s", Better.NEITHER, "Disk writes", _WINDOW + " Label: the device.", 0.05, label_noun="device"
+    ),
+    Metric(
+        "disk.utilisation",
+        "%",
+        Better.NEITHER,
+        "Disk utilisation",
+        _WINDOW + " Label: the device.",
+        0.05,
+        label_noun="device",
+    ),
     Metric(
         "network.received",
         "B/s",
@@ -34,8 +46,17 @@ METRICS = (
         "Network, received",
         _WINDOW + " Label: the interface.",
         0.05,
+        label_noun="interface",
     ),
-    Metric("network.sent", "B/s", Better.NEITHER, "Network, sent", _WINDOW + " Label: the interface.", 0.05),
+    Metric(
+        "network.sent",
+        "B/s",
+        Better.NEITHER,
+        "Network, sent",
+        _WINDOW + " Label: the interface.",
+        0.05,
+        label_noun="interface",
+    ),
     Metric("context_switches", "1/s", Better.NEITHER, "Context switches", _WINDOW, 0.05, client_overhead=True),
     Metric("interrupts", "1/s", Better.NEITHER, "Interrupts", _WINDOW, 0.05, client_overhead=True),
     Metric(

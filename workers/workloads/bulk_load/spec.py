@@ -55,6 +55,7 @@ METRICS = (
         0.05,
         parts="bulk.seconds",
         whole=TOTAL,
+        label_noun="step",
     ),
     Metric(
         "bulk.rows_per_s",
@@ -63,6 +64,7 @@ METRICS = (
         "Rows per second of the bulk load",
         f"Rows of the tables that the step works on, by the step's seconds. {_LABELS}",
         0.05,
+        label_noun="step",
     ),
     Metric(
         "bulk.bytes_per_s",
@@ -72,6 +74,7 @@ METRICS = (
         "COPY and the whole: bytes of the files; the other steps: size of the tables that they work on; by the step's "
         f"seconds. {_LABELS}",
         0.05,
+        label_noun="step",
     ),
     Metric(
         "bulk.wal",
@@ -80,12 +83,27 @@ METRICS = (
         "WAL of the bulk load",
         "Distance of the server's WAL insert positions, whoever wrote it. Not told of a table that was loaded beside "
         f"others. {_LABELS}",
+        label_noun="step",
     ),
-    Metric("bulk.rows", "1", Better.NEITHER, "Rows loaded", "Counted afterwards. Label: the table."),
-    Metric("bulk.file_bytes", "B", Better.NEITHER, "Size of the loaded files", "Label: the table."),
-    Metric("bulk.table_bytes", "B", Better.LOWER, "Size of the tables", "pg_table_size afterwards. Label: the table."),
     Metric(
-        "bulk.index_bytes", "B", Better.LOWER, "Size of the indexes", "pg_indexes_size afterwards. Label: the table."
+        "bulk.rows", "1", Better.NEITHER, "Rows loaded", "Counted afterwards. Label: the table.", label_noun="table"
+    ),
+    Metric("bulk.file_bytes", "B", Better.NEITHER, "Size of the loaded files", "Label: the table.", label_noun="table"),
+    Metric(
+        "bulk.table_bytes",
+        "B",
+        Better.LOWER,
+        "Size of the tables",
+        "pg_table_size afterwards. Label: the table.",
+        label_noun="table",
+    ),
+    Metric(
+        "bulk.index_bytes",
+        "B",
+        Better.LOWER,
+        "Size of the indexes",
+        "pg_indexes_size afterwards. Label: the table.",
+        label_noun="table",
     ),
 )
 

@@ -72,6 +72,7 @@ METRICS = (
         "Time of a check",
         "With its database or cluster, by the worker's clock. Label: the capability.",
         0.5,
+        label_noun="capability",
     ),
 )
 

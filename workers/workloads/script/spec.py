@@ -117,6 +117,7 @@ METRICS = (
         "Time of a query",
         "By psql's own clock, its statements together. Median over clients and passes. Label: the query.",
         0.05,
+        label_noun="query",
     ),
     Metric(
         "script.query.rows",
@@ -124,6 +125,7 @@ METRICS = (
         Better.NEITHER,
         "Rows of a query",
         "Of its last statement, in every pass. Label: the query.",
+        label_noun="query",
     ),
     Metric(
         "script.pass.seconds",
@@ -131,6 +133,7 @@ METRICS = (
         Better.LOWER,
         "Time of a pass",
         "All queries once, their times added. Median over clients and passes. Labels: the passes, over the clients.",
+        label_noun="pass",
     ),
     Metric(
         "script.queries_per_hour",

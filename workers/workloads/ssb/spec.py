@@ -151,10 +151,27 @@ METRICS = (
         "Time of a query",
         f"{_TIMED} The median over passes and clients. Label: the query.",
         0.03,
+        label_noun="query",
     ),
-    Metric("ssb.query.seconds.min", "s", Better.LOWER, "Shortest time of a query", f"{_TIMED} Label: the query.", 0.05),
-    Metric("ssb.query.seconds.max", "s", Better.LOWER, "Longest time of a query", f"{_TIMED} Label: the query.", 0.1),
-    Metric("ssb.query.rows", "1", Better.NEITHER, "Rows of an answer", "Label: the query."),
+    Metric(
+        "ssb.query.seconds.min",
+        "s",
+        Better.LOWER,
+        "Shortest time of a query",
+        f"{_TIMED} Label: the query.",
+        0.05,
+        label_noun="query",
+    ),
+    Metric(
+        "ssb.query.seconds.max",
+        "s",
+        Better.LOWER,
+        "Longest time of a query",
+        f"{_TIMED} Label: the query.",
+        0.1,
+        label_noun="query",
+    ),
+    Metric("ssb.query.rows", "1", Better.NEITHER, "Rows of an answer", "Label: the query.", label_noun="query"),
     Metric(
         "ssb.workers.planned",
         "1",
@@ -162,6 +179,7 @@ METRICS = (
         "Workers planned",
         "Of all timed executions, as EXPLAIN planned their queries. Label: the query.",
         0.05,
+        label_noun="query",
     ),
     Metric(
         "ssb.workers.launched",
@@ -179,6 +197,7 @@ METRICS = (
         "Of the timed executions of the first versions' trials; no trial tells it any more. Label: the number of "
         "workers that an execution got.",
         0.1,
+        label_noun="workers",
     ),
     Metric(
         "ssb.explained.planned",
@@ -187,6 +206,7 @@ METRICS = (
         "Workers planned, under EXPLAIN",
         f"{_EXPLAINED} Label: the query.",
         0.05,
+        label_noun="query",
     ),
     Metric(
         "ssb.explained.launched",
@@ -195,6 +215,7 @@ METRICS = (
         "Workers launched, under EXPLAIN",
         f"{_EXPLAINED} Label: the query.",
         0.05,
+        label_noun="query",
     ),
     Metric(
         "ssb.explained.share",
@@ -203,6 +224,7 @@ METRICS = (
         "Executions by workers launched, under EXPLAIN",
         f"{_EXPLAINED} Label: the number of workers that an execution got.",
         0.1,
+        label_noun="workers",
     ),
     Metric(
         "ssb.jit.seconds",
@@ -211,6 +233,7 @@ METRICS = (
         "Compiling (JIT)",
         "Of EXPLAIN before the clock starts, leader and workers together, all queries. Label: the step.",
         0.1,
+        label_noun="step",
     ),
     Metric("ssb.jit.functions", "1", Better.NEITHER, "Functions compiled (JIT)", "As above."),
     Metric(
@@ -220,6 +243,7 @@ METRICS = (
         "Loading",
         "Where this trial loaded the data itself. Label: the step.",
         0.05,
+        label_noun="step",
     ),
     Metric(
         "ssb.load.rows_per_second",
@@ -228,6 +252,7 @@ METRICS = (
         "Rows loaded per second",
         "Generated and copied, by step. Label: lineorder or dimensions.",
         0.05,
+        label_noun="step",
     ),
 )
 

@@ -107,6 +107,7 @@ METRICS = (
         "Transactions per minute",
         "All five types, New-Orders that were rolled back as intended among them. Label: one type.",
         client_overhead=True,
+        label_noun="transaction",
     ),
     Metric("new_orders", "1", Better.NEITHER, "New orders", "Committed New-Orders, counted in the data."),
     Metric(
@@ -130,8 +131,11 @@ METRICS = (
         "Loading",
         "In the trial that loaded the data. Label: a table's COPY, or a phase after it.",
         0.05,
+        label_noun="step",
     ),
-    Metric("load.rows", "1", Better.NEITHER, "Rows loaded", "From COPY's own count. Label: the table."),
+    Metric(
+        "load.rows", "1", Better.NEITHER, "Rows loaded", "From COPY's own count. Label: the table.", label_noun="table"
+    ),
     *metrics.METRICS,
 )
 
