@@ -25,8 +25,9 @@ def changes(
     *,
     comparable: bool = True,
     apart: str = "",
+    closed_loop: bool = False,
 ) -> tuple[MetricChange, ...]:
-    trials = Trials(base, other, [*base, *other], metrics)
+    trials = Trials(base, other, [*base, *other], metrics, closed_loop)
     return metric_changes(trials, two_sides(trials, comparable=comparable), apart=apart)
 
 

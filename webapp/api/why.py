@@ -70,7 +70,10 @@ class WhySideSerializer(ValueSerializer):
 class MovementSerializer(ValueSerializer):
     """One quantity in both cells, every replicate's value in `unit`.
 
-    - `state`: moved, same, open (neither can be said), none (0 in every trial of both) or withheld (not comparable)
+    - `state`: moved, small (moved, by less than its margin), same, open (neither can be said), none (0 in every trial
+      of both) or withheld (not comparable)
+    - `same_fact_as`: the metric from which it follows, so that it is no finding of its own: throughput and mean latency
+      of clients in a closed loop
     - `formula`: how it is computed from metrics, where it is not measured itself
     - `said`: its name in the page's sentence
     """
@@ -134,7 +137,7 @@ class WhySerializer(ValueSerializer):
     """
 
     value = Why
-    leave_out = ("base", "other", "families")
+    leave_out = ("base", "other", "families", "metric")
     base = WhySideSerializer(source="base.point", read_only=True)
     other = WhySideSerializer(source="other.point", read_only=True)
     metric = serializers.SerializerMethodField()

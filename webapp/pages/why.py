@@ -11,7 +11,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.domain.statistics.metric_changes import Value, sentence
+from results.domain.statistics.change_sentence import sentence
+from results.domain.statistics.metric_changes import Value
 from results.queries.comparison.baselines import CELL
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.comparison.more_replicates import own_level
@@ -146,10 +147,10 @@ def _laid_over(comparison: Comparison, base: Point, other: Point) -> dict[str, A
         "sides": [(look, _values_of(look.side.point)) for look in looks],
         "environment": {"environment": environment},
         "headline": headline(comparison, base, other),
-        "clauses": clauses(sentence(result.movements)),
+        "clauses": clauses(sentence(result.movements, comparison.metric.name)),
         "rows": rows(result.movements),
         "wait_key": charts.waits_key(looks),
-        "time_note": time_note(looks),
+        "time_note": time_note(looks, closed_loop=result.families.trials.closed_loop),
         "density_note": density_note(looks),
         "parts": parts(looks, result.movements),
         "tail": charts.tail(looks),

@@ -10,8 +10,11 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.text import slugify
 
+from results.domain.measurement.one_fact import LAW
 from results.domain.measurement.query_plans import PLANNED
-from results.domain.statistics.metric_changes import WAITS, MetricChange, Sentence, State, Value
+from results.domain.statistics.change_sentence import Sentence
+from results.domain.statistics.metric_changes import WAITS, MetricChange, State, Value
+from results.domain.statistics.quantities import PLAIN
 from results.domain.units import format_quantity
 from results.queries.comparison.compare import Comparison, Point
 from results.queries.why.why import Gap, PlanPair, Side, Why
@@ -52,15 +55,18 @@ def headline(comparison: Comparison, base: Point, other: Point) -> Headline:
 
 @dataclass(frozen=True)
 class Clause:
-    """A part of the sentence on top: how it begins, (text, anchor of its row or ''), and how many more there are."""
+    """A part of the sentence on top: how it begins, (text, anchor of its row or ''), how many more there are, and how
+    it ends."""
 
     begins: str
     items: tuple[tuple[str, str], ...] = ()
     more: int = 0
+    ends: str = ""
 
 
 _BEGINS = {
     "moved": "Changed with it:",
+    "small": "Changed, by less than the margin of each:",
     "same": "No change, within each one's margin:",
     "open": "Undecided, with how far chance reaches:",
     "none": "None in either:",
@@ -74,12 +80,20 @@ def clauses(sentence: Sentence) -> list[Clause]:
     filled = []
     for state, begins in _BEGINS.items():
         changes: Sequence[MetricChange] = getattr(sentence, state)
-        if changes:
+        more = len(changes[MOST_NAMED:]) + (sentence.unnamed if state == State.MOVED else 0)
+        if changes or more:
             named = tuple((_text(change), _anchor(change)) for change in changes[:MOST_NAMED])
-            filled.append(Clause(begins, named, more=len(changes[MOST_NAMED:])))
-    if filled and not sentence.moved:
-        return [_NOTHING_MOVED, *filled]
-    return filled
+            filled.append(Clause(begins, named, more=more))
+    if filled and not (sentence.moved or sentence.small or sentence.unnamed):
+        filled.insert(0, _NOTHING_MOVED)
+    return [*_same_fact(sentence.same_fact), *filled]
+
+
+def _same_fact(changes: Sequence[MetricChange]) -> list[Clause]:
+    """The comparison's own metric in other words."""
+    items = tuple((f"{PLAIN[change.name]} {_medians(change)}", _anchor(change)) for change in changes)
+    ends = f"Each client waits for its answer: {LAW}."
+    return [Clause("The same in other words:", items, ends=ends)] if items else []
 
 
 def _text(change: MetricChange) -> str:
@@ -87,12 +101,33 @@ def _text(change: MetricChange) -> str:
     if change.state in (State.NONE, State.SAME):
         return change.said
     if change.ratio is None:
-        medians = (format_quantity(median, change.unit) for median in (change.base_median, change.other_median))
-        return f"{change.said} {' → '.join(medians)}"
+        return f"{change.said} {_medians(change)}"
     text = f"{change.said} {percent_change(change.ratio)}"
+    if change.state is State.SMALL:
+        return f"{text} of {_margin(change)}"
     if change.state is State.OPEN and change.reach is not None:
-        return f"{text} ({_reach(change.reach)})"
+        return f"{text} ({'; '.join(filter(None, (_reach(change.reach), note(change))))})"
     return text
+
+
+def _medians(change: MetricChange) -> str:
+    return " → ".join(format_quantity(median, change.unit) for median in (change.base_median, change.other_median))
+
+
+def _margin(change: MetricChange) -> str:
+    return f"{100 * change.verdict.margin:g} %"
+
+
+def note(change: MetricChange) -> str:
+    """What a reader needs beside a verdict that its interval seems to contradict; '' where it does not."""
+    verdict = change.verdict
+    if change.state is State.SMALL:
+        return f"changed, by less than {_margin(change)}"
+    if change.state is not State.OPEN or not verdict.excludes_one:
+        return ""
+    if verdict.adjusted is None:
+        return "fewer than three replicates"
+    return "not beyond chance among all configurations"
 
 
 def _reach(share: float) -> str:
@@ -101,7 +136,11 @@ def _reach(share: float) -> str:
 
 def percent_change(ratio: float) -> str:
     """1.079 → '+7.9 %', 0.5 → '−50.0 %', 2.4 → '×2.40'."""
-    return f"×{ratio:,.2f}" if ratio >= 2 else f"{100 * (ratio - 1):+.1f} %".replace("-", "−")
+    if ratio >= 2:
+        return f"×{ratio:,.2f}"
+    percent = 100 * (ratio - 1)
+    digits = ".1f" if abs(percent) >= 0.1 or not percent else ".1g"
+    return f"{percent:+{digits}} %".replace("-", "−")
 
 
 def _anchor(change: MetricChange) -> str:
@@ -117,7 +156,9 @@ class MetricChangeRow:
     """A line of a table.
 
     dots: for both configurations, (position between the smallest and the largest in percent, trial) of every
-        replicate."""
+        replicate.
+    note: beside its verdict.
+    same_fact_as: the metric from which it follows in words, instead of a verdict."""
 
     change: MetricChange
     anchor: str
@@ -125,6 +166,8 @@ class MetricChangeRow:
     other: str
     title: str
     dots: tuple[tuple[tuple[float, int], ...], ...]
+    note: str
+    same_fact_as: str
 
 
 def rows(changes: Sequence[MetricChange]) -> list[MetricChangeRow]:
@@ -142,6 +185,8 @@ def _row(change: MetricChange) -> MetricChangeRow:
         other=format_quantity(change.other_median, change.unit),
         title=f"{_values(change.base, change.unit)} against {_values(change.other, change.unit)}",
         dots=(_dots(change.base, low, high), _dots(change.other, low, high)),
+        note=note(change),
+        same_fact_as=PLAIN.get(change.same_fact_as, ""),
     )
 
 
@@ -181,8 +226,10 @@ def parts(looks: Sequence[Look], changes: Sequence[MetricChange]) -> dict[str, P
     }
 
 
-def time_note(looks: Sequence[Look]) -> str:
+def time_note(looks: Sequence[Look], *, closed_loop: bool) -> str:
     text = f"Thin: every replicate{_limit_note(looks)}; thick: their median at each second."
+    if closed_loop:
+        text = f"{text} Both lines show one fact, as each client waits for its answer: {LAW}."
     width_s = charts.width_s(looks)
     return text if width_s == 1 else f"{text} A point is the mean of {width_s} seconds."
 

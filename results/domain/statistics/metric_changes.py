@@ -13,107 +13,23 @@ from statistics import median
 import numpy as np
 
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.one_fact import MEDIAN_LATENCY, THROUGHPUT, same_fact
+from results.domain.statistics.quantities import BY_NODE, PLAIN, QUANTITIES, WORKS, By, Quantity, Work
 from results.domain.statistics.verdict import Kind, Verdict
 
 PRIMARY = "primary"
 WAITS = "waits"
 Part = tuple[str, str]  # node and label, '' for the whole
-LEAST_SHARE = 1.0  # percent of the sessions' time: kinds of waits below it are left out
-
-
-class By(StrEnum):
-    """How a measured number becomes that of the whole measured window."""
-
-    TOTAL = "total"
-    RATE = "rate"
-    PROCESSORS = "processors"
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """What one piece of work costs: a metric's number of the whole window, divided by the pieces of work in it.
-
-    label: with {work} in it.
-    said: its name in the sentence on top, '' for one that is only in the table.
-    better, minimum_effect: of totals those of the metric."""
-
-    name: str
-    label: str
-    unit: str
-    metric: str
-    by: By
-    said: str = ""
-    better: Better = Better.LOWER
-    minimum_effect: float = 0.05
-
-    def formula(self, work: Work) -> str:
-        whole = {
-            By.TOTAL: self.metric,
-            By.RATE: f"{self.metric} × seconds",
-            By.PROCESSORS: f"{self.metric} / 100 × processors × seconds",
-        }[self.by]
-        return f"{whole} / {work.metric}" if work.metric else whole
-
-
-@dataclass(frozen=True)
-class Work:
-    """What costs are divided by: transactions, executions of a query, or the trial as a whole.
-
-    metric: how many pieces of work the window held; '' where the trial as a whole is the work."""
-
-    metric: str
-    noun: str
-
-
-WORKS = (Work("transactions", "transaction"), Work("ssb.executions", "query"), Work("", "trial"))
-QUANTITIES = (
-    Quantity("cpu", "CPU per {work}", "us", "cpu.busy", By.PROCESSORS, "CPU per {work}", minimum_effect=0.02),
-    Quantity("cpu.user", "CPU in user mode per {work}", "us", "cpu.user", By.PROCESSORS),
-    Quantity("cpu.system", "CPU in the kernel per {work}", "us", "cpu.system", By.PROCESSORS),
-    Quantity("switches", "Context switches per {work}", "1", "context_switches", By.RATE, "context switches"),
-    Quantity("blocks.read", "Blocks read per {work}", "1", "blocks.read", By.TOTAL, "blocks read"),
-    Quantity("blocks.hit", "Blocks hit per {work}", "1", "blocks.hit", By.TOTAL, "blocks hit"),
-    Quantity("blocks.written", "Blocks written per {work}", "1", "blocks.written", By.TOTAL, "blocks written"),
-    Quantity("wal", "WAL per {work}", "B", "wal.bytes", By.TOTAL, "WAL"),
-    Quantity("wal.records", "WAL records per {work}", "1", "wal.records", By.TOTAL),
-    Quantity("wal.images", "Full-page images per {work}", "1", "wal.full_page_images", By.TOTAL),
-    Quantity("temp", "Temporary files per {work}", "B", "temp.bytes", By.TOTAL, "temporary files"),
-    Quantity("disk.read", "Disk reads per {work}", "B", "disk.read", By.RATE, "disk reads", minimum_effect=0.1),
-    Quantity("disk.write", "Disk writes per {work}", "B", "disk.write", By.RATE, "disk writes", minimum_effect=0.1),
-    Quantity("network.sent", "Sent by network per {work}", "B", "network.sent", By.RATE),
-    Quantity("network.received", "Received by network per {work}", "B", "network.received", By.RATE),
-)
-# what a transaction costs at a node where several had parts of the work: told apart when the trial was read
-_BY_NODE = {
-    "cpu.busy": "cpu.per_transaction",
-    "context_switches": "context_switches.per_transaction",
-    "blocks.read": "blocks.read.per_transaction",
-    "blocks.written": "blocks.written.per_transaction",
-    "wal.bytes": "wal.per_transaction",
-}
-# totals that are shown as they are measured: name → what the sentence calls them
-PLAIN = {
-    "tps": "",
-    "latency.mean": "",
-    "latency.p50": "median latency",
-    "latency.p95": "",
-    "latency.p99": "p99 latency",
-    "latency.p99.9": "",
-    "latency.max": "",
-    "buffers.hit_ratio": "",
-    "checkpoints": "checkpoints",
-    "run_queue": "",
-    "ssb.jit.seconds": "compiling (JIT)",
-    "cpu.busy": "",
-    "failed": "",
-}
+LEAST_SHARE = 1.0  # percent of the sessions' time: kinds of waits below it that did not move are left out
 
 
 class State(StrEnum):
-    """moved: better, worse, higher or lower. same: within the margin. open: neither can be said. none: zero in every
-    trial of both. withheld: they are not comparable."""
+    """moved: better, worse, higher or lower. small: it moved, by less than the margin. same: within the margin, where
+    it may not have moved at all. open: neither can be said. none: zero in every trial of both. withheld: they are not
+    comparable."""
 
     MOVED = "moved"
+    SMALL = "small"
     SAME = "same"
     OPEN = "open"
     NONE = "none"
@@ -169,7 +85,8 @@ class MetricChange:
     node, part: where and which of several, '' for the whole.
     base, other: every replicate's value, in `unit`.
     formula: in words of metrics, where it is not measured itself.
-    said: its name in the sentence, '' where it is not in it."""
+    said: its name in the sentence, '' where it is not in it.
+    same_fact_as: the metric from which it follows, so that it is no finding of its own; '' for none."""
 
     name: str
     label: str
@@ -181,6 +98,7 @@ class MetricChange:
     base: tuple[Value, ...]
     other: tuple[Value, ...]
     verdict: Verdict
+    same_fact_as: str = ""
 
     @property
     def base_median(self) -> float:
@@ -207,8 +125,14 @@ class MetricChange:
     def state(self) -> State:
         if not any(value.value for value in (*self.base, *self.other)):
             return State.NONE
+        if self.verdict.kind in (Kind.SAME, Kind.TOO_FEW) and self.verdict.rules_out_chance:
+            return State.SMALL
         named = {Kind.SAME: State.SAME, Kind.TOO_FEW: State.OPEN, Kind.NOT_COMPARABLE: State.WITHHELD}
         return named.get(self.verdict.kind, State.MOVED)
+
+    @property
+    def moved(self) -> bool:
+        return self.state in (State.MOVED, State.SMALL)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -250,12 +174,14 @@ class Trials:
     """The trials of two configurations, and of all that are judged with them.
 
     every: those of the two among them.
-    metrics: by name, of all that is measured."""
+    metrics: by name, of all that is measured.
+    closed_loop: all clients of the two configurations waited for one answer after the other."""
 
     base: Sequence[MeasuredTrial]
     other: Sequence[MeasuredTrial]
     every: Sequence[MeasuredTrial]
     metrics: Mapping[str, Metric]
+    closed_loop: bool = False
 
     @cached_property
     def stored(self) -> Mapping[str, MeasuredQuantity]:
@@ -275,7 +201,8 @@ class Trials:
 
 
 def metric_changes(trials: Trials, judge: Judge, *, apart: str = "") -> tuple[MetricChange, ...]:
-    """Return what a piece of work costs and how long it takes: latencies, costs, kinds of waits.
+    """Return what a piece of work costs and how long it takes: latencies, costs, kinds of waits. What moved comes
+    first, the greatest change before the others.
 
     judge: gives the verdict on each part of a quantity, among all trials.
     apart: the metric that the comparison is of, shown there."""
@@ -284,14 +211,28 @@ def metric_changes(trials: Trials, judge: Judge, *, apart: str = "") -> tuple[Me
     changes = [*_changes(trials, judge, whole, labels=False), *_changes(trials, judge, _costs(trials))]
     changes += [change for change in _changes(trials, judge, _waits(trials)) if _often(change)]
     parts = Counter((change.name, change.node) for change in changes if change.part)
-    return tuple(replace(change, said="") if parts[change.name, change.node] > 1 else change for change in changes)
+    named = [replace(change, said="") if parts[change.name, change.node] > 1 else change for change in changes]
+    return tuple(sorted(_facts_once(named, trials, apart), key=_moved_first))
 
 
-def rest(trials: Trials, judge: Judge) -> tuple[MetricChange, ...]:
-    """Return every measured number that both configurations have and that is not 0 throughout, the greatest resolved
-    change first."""
-    changes = _changes(trials, judge, trials.stored.values())
+def rest(trials: Trials, judge: Judge, *, apart: str = "") -> tuple[MetricChange, ...]:
+    """Return every measured number that both configurations have and that is not 0 throughout, the greatest change
+    that is known first."""
+    changes = _facts_once(_changes(trials, judge, trials.stored.values()), trials, apart)
     return tuple(sorted((change for change in changes if change.state is not State.NONE), key=_greatest_first))
+
+
+def _facts_once(changes: Iterable[MetricChange], trials: Trials, apart: str) -> Iterator[MetricChange]:
+    """Give the changes; in a closed loop throughput and mean latency are one, and the median latency, which mostly goes
+    with them, is not told as another. The fact is the metric that the comparison is of, else throughput.
+
+    apart: the metric that the comparison is of."""
+    fact = apart if same_fact(apart) else THROUGHPUT
+    for change in changes:
+        if trials.closed_loop and not change.part and change.name in (same_fact(fact), MEDIAN_LATENCY):
+            follows = fact if change.name == same_fact(fact) else ""
+            change = replace(change, same_fact_as=follows, said="")
+        yield change
 
 
 def _changes(
@@ -325,30 +266,6 @@ def work_of(replicates: Sequence[MeasuredTrial]) -> Work:
     return next(work for work in WORKS if replicates and all(_pieces(one, work) for one in replicates))
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """What the sentence on top says, each in the order of the table."""
-
-    moved: tuple[MetricChange, ...]
-    same: tuple[MetricChange, ...]
-    open: tuple[MetricChange, ...]
-    none: tuple[MetricChange, ...]
-    withheld: tuple[MetricChange, ...]
-
-
-def sentence(changes: Iterable[MetricChange]) -> Sentence:
-    """Only of the node where the work is done. Where there are several parts (disks) they are in the table only."""
-    named = [one for one in changes if one.said]
-    nodes = {name: main_node(one.node for one in named if one.name == name) for name in {one.name for one in named}}
-    main = [one for one in named if one.node == nodes[one.name]]
-    return Sentence(*(tuple(one for one in main if one.state is state) for state in State))
-
-
-def main_node(nodes: Iterable[str]) -> str:
-    """Of the nodes that have a number the one that matters most: the primary, else the whole, else a server."""
-    return min(nodes, key=lambda node: (node != PRIMARY, node != "", node.startswith("client"), node))
-
-
 def _as_measured(metric: Metric, values: Mapping[Part, Mapping[MeasuredTrial, float]]) -> MeasuredQuantity:
     return MeasuredQuantity(
         family=metric.name,
@@ -371,7 +288,7 @@ def _costs(trials: Trials) -> Iterator[MeasuredQuantity]:
     by_servers = {_by_servers(one, work) for one in (*trials.base, *trials.other)}
     for quantity in QUANTITIES:
         metric = trials.stored.get(quantity.metric)
-        told_apart = trials.stored.get(_BY_NODE.get(quantity.metric, ""))
+        told_apart = trials.stored.get(BY_NODE.get(quantity.metric, ""))
         named = partial(_cost_in_words, quantity=quantity, work=work)
         if by_servers == {True} and told_apart:
             yield named(told_apart)
@@ -415,7 +332,7 @@ def _cost(
 ) -> float | None:
     pieces = _pieces(one, work)
     if node and _by_servers(one, work):
-        return one.values.get((_BY_NODE.get(quantity.metric, ""), node, label)) if mixed else None
+        return one.values.get((BY_NODE.get(quantity.metric, ""), node, label)) if mixed else None
     if not pieces:
         return None
     if quantity.by is By.TOTAL:
@@ -455,7 +372,7 @@ def _waits(trials: Trials) -> Iterator[MeasuredQuantity]:
 
 
 def _often(change: MetricChange) -> bool:
-    return max(change.base_median, change.other_median) >= LEAST_SHARE
+    return change.moved or max(change.base_median, change.other_median) >= LEAST_SHARE
 
 
 _IN_WORDS = {
@@ -494,5 +411,16 @@ def _by_servers(one: MeasuredTrial, work: Work) -> bool:
 
 
 def _greatest_first(one: MetricChange) -> tuple[bool, float]:
-    size = abs(np.log(one.ratio)) if one.ratio else 0.0
-    return one.state is not State.MOVED, -float(size)
+    return not one.moved, -_size(one)
+
+
+def _moved_first(one: MetricChange) -> tuple[bool, float]:
+    return not one.moved, -_size(one) if one.moved else 0.0
+
+
+def _size(one: MetricChange) -> float:
+    """What comes from nothing, or goes to nothing, changed most."""
+    medians = (one.base_median, one.other_median)
+    if any(medians) and not all(medians):
+        return float("inf")
+    return abs(float(np.log(one.ratio))) if one.ratio and one.ratio > 0 else 0.0

@@ -124,6 +124,17 @@ class Verdict:
         return self.across_runs and not self.runs
 
     @property
+    def rules_out_chance(self) -> bool:
+        """Whether the sides differ after the correction, be it by less than the margin."""
+        known = self.kind is not Kind.NOT_COMPARABLE and self.adjusted is not None
+        return known and self.adjusted is not None and self.adjusted <= self.level
+
+    @property
+    def excludes_one(self) -> bool:
+        """Whether the interval, which is not corrected, does."""
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+    @property
     def words(self) -> str:
         """As pages write it."""
         known = self.kind not in (Kind.TOO_FEW, Kind.NOT_COMPARABLE)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from results.domain.environment.difference import EnvironmentDifference
+from results.domain.measurement.one_fact import is_closed_loop
 from results.domain.statistics.metric_changes import Answer, MeasuredQuantity, Part, Trials, Value
 from results.queries.comparison.baselines import REFERENCE, Baseline, baseline_of, baseline_of_reference
 from results.queries.comparison.cells import Comparison, Key, Point, Replicate
@@ -62,7 +63,13 @@ class Families:
         base, other = (
             [self._measured.by_attempt[one.attempt_id] for one in point.values] for point in (self._base, self._other)
         )
-        return Trials(base, other, list(self._measured.trials), self._measured.metrics)
+        return Trials(base, other, list(self._measured.trials), self._measured.metrics, self._closed_loop())
+
+    def _closed_loop(self) -> bool:
+        """Return whether that is known of every configuration of the two cells."""
+        by_id = {row.id: row for row in self._rows}
+        ids = {one.configuration_id for point in (self._base, self._other) for one in point.values}
+        return all(is_closed_loop(by_id[one].dimensions) for one in ids)
 
     def answers(self, quantity: MeasuredQuantity) -> Mapping[Part, Answer]:
         """Return of each part that both cells have its values and the verdict of its comparison; nothing where the

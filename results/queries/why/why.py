@@ -123,17 +123,19 @@ class Why:
     """Everything that was measured of two cells.
 
     movements: costs of a piece of work, latencies, waits.
+    metric: that the comparison is of.
     settings: (node, what differs) of the first trial of either."""
 
     base: Side
     other: Side
     movements: tuple[MetricChange, ...]
     families: Families
+    metric: str
 
     @cached_property
     def rest(self) -> tuple[MetricChange, ...]:
         """Every measured number. As a large run has many, they are judged only where they are shown."""
-        return rest(self.families.trials, self.families.answers)
+        return rest(self.families.trials, self.families.answers, apart=self.metric)
 
     @cached_property
     def settings(self) -> tuple[tuple[str, tuple[KeyDifference, ...]], ...]:
@@ -173,6 +175,7 @@ def why(comparison: Comparison, base: Point, other: Point) -> Why:
         other=read.side(other, trials.other),
         movements=metric_changes(trials, families.answers, apart=comparison.metric.name),
         families=families,
+        metric=comparison.metric.name,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
+from django.db.models import F
 from django.test import Client
 
 from results import models
@@ -62,6 +63,46 @@ def test_the_sentence_on_top_says_what_moved_and_what_did_not(run: models.Run, s
     assert "None in either: blocks read." in message
     address = unescape(re.findall(r'href="([^"]+)">All of this as JSON', text)[0])
     assert round(stranger.get(address).json()["ratio"], 3) == 1.125
+
+
+def test_mean_latency_of_a_closed_loop_is_said_as_the_same_fact(run: models.Run, stranger: Client) -> None:
+    metric = models.Metric.objects.create(
+        name="latency.mean", unit="us", better="lower", label="Mean latency", minimum_effect=0.02
+    )
+    for number in models.Measurement.objects.filter(run=run, metric="tps").select_related("attempt"):
+        models.Measurement.objects.create(
+            run=run,
+            attempt=number.attempt,
+            metric=metric,
+            node=number.node,
+            label=number.label,
+            value=1e6 / number.value,
+        )
+    path = f"/compare/why/?run={run.pk}&at=1"
+    text = text_of(stranger, path)
+    message = words(text.split('class="lead said"')[1].partition("</div>")[0])
+    assert "The same in other words: mean latency 997.0 µs → 886.5 µs. Each client waits for its answer:" in message
+    row = words(text.split('id="moved-latency-mean"')[1].partition("</tr>")[0])
+    assert "same fact as throughput" in row and "better" not in row
+    assert "Both lines show one fact" in text
+    for configuration in models.Configuration.objects.filter(run=run):
+        configuration.dimensions["rate"] = 500
+        configuration.save()
+    text = text_of(stranger, path)
+    message = words(text.split('class="lead said"')[1].partition("</div>")[0])
+    assert "mean latency −11.1 %" in message.partition("Changed with it:")[2]
+    assert "same fact" not in text and "one fact" not in text
+
+
+def test_what_moved_by_less_than_its_margin_is_said_so_beside_its_verdict(run: models.Run, stranger: Client) -> None:
+    newer = models.Measurement.objects.filter(run=run, attempt__trial__configuration__dimensions__major="18")
+    newer.filter(metric="blocks.hit").update(value=F("value") * 1.01)
+    text = text_of(stranger, f"/compare/why/?run={run.pk}&at=1")
+    message = words(text.split('class="lead said"')[1].partition("</div>")[0])
+    assert "Changed, by less than the margin of each: blocks hit +1.0 % of 2 %." in message
+    assert "No change" not in message
+    row = words(text.split('id="moved-blocks-hit-primary"')[1].partition("</tr>")[0])
+    assert "same changed, by less than 2 %" in row
 
 
 def test_every_shown_number_is_that_of_its_trials(run: models.Run, stranger: Client) -> None:
@@ -276,6 +317,8 @@ def test_cells_of_mixed_configurations_are_warned_of(run: models.Run, stranger: 
     assert "clients, threads vary within it." in text
 
 
-@pytest.mark.parametrize(("ratio", "text"), [(1.079, "+7.9 %"), (0.5, "−50.0 %"), (2.4, "×2.40"), (1.0, "+0.0 %")])
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(1.079, "+7.9 %"), (0.5, "−50.0 %"), (2.4, "×2.40"), (1.0, "+0.0 %"), (1.0004, "+0.04 %")]
+)
 def test_a_change_in_words(ratio: float, text: str) -> None:
     assert percent_change(ratio) == text

@@ -7,16 +7,17 @@ from dataclasses import replace
 import pytest
 
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.one_fact import is_closed_loop
+from results.domain.statistics.change_sentence import main_node, sentence
 from results.domain.statistics.metric_changes import (
     MeasuredTrial,
     MetricChange,
     State,
     Trials,
-    main_node,
     rest,
-    sentence,
     work_of,
 )
+from results.domain.statistics.verdict import Kind
 from tests.quantities import changes, two_sides
 
 METRICS = {
@@ -97,6 +98,92 @@ def test_the_sentence_tells_what_moved_from_what_did_not_and_what_is_open() -> N
     (p99,) = text.open
     assert p99.verdict.low is not None and p99.verdict.high is not None and p99.reach is not None
     assert (1 + p99.reach) ** 2 == pytest.approx(p99.verdict.high / p99.verdict.low)
+
+
+def test_what_moved_by_less_than_its_margin_moved_and_is_not_called_unchanged() -> None:
+    base = side(transactions=1000.0, wal__bytes=3e6, cpu__busy=50.0)
+    other = side(9, transactions=1000.0, wal__bytes=3.03e6, cpu__busy=50.0)
+    measured = changes(base, other, METRICS)
+    wal = of(measured, "wal")
+    assert (wal.verdict.kind, wal.verdict.excludes_one, wal.state) == (Kind.SAME, True, State.SMALL)
+    text = sentence(measured)
+    assert [one.said for one in text.small] == ["WAL"]
+    assert [one.said for one in text.same] == ["CPU per transaction"]
+    assert measured[0] == wal
+
+
+def test_an_interval_that_excludes_1_only_before_the_correction_leaves_it_undecided() -> None:
+    values = [1.0, 1.03, 1.01]
+    base, other = (
+        [MeasuredTrial(first + i, (1, i), 10.0, {}, {("latency.p99", "", ""): 1000 * factor * v}) for i, v in order]
+        for first, factor, order in ((1, 1.0, enumerate(values)), (9, 1.06, enumerate(values[::-1])))
+    )
+    (p99,) = changes(base, other, METRICS)
+    corrected = replace(p99, verdict=replace(p99.verdict, kind=Kind.TOO_FEW, low=1.01, high=1.1, adjusted=0.08))
+    assert (corrected.state, corrected.moved) == (State.OPEN, False)
+    assert replace(corrected, verdict=replace(corrected.verdict, adjusted=0.04)).state is State.SMALL
+
+
+def test_what_moved_comes_first_the_greatest_before_the_others() -> None:
+    base = side(transactions=1000.0, cpu__busy=50.0, wal__bytes=3e6, blocks__read=100.0)
+    other = side(9, transactions=1000.0, cpu__busy=50.0, wal__bytes=3.3e6, blocks__read=300.0)
+    assert [one.name for one in changes(base, other, METRICS)][:3] == ["blocks.read", "wal", "cpu.busy"]
+
+
+def test_what_moved_and_has_no_name_in_the_sentence_is_counted_in_it() -> None:
+    base, other = side(transactions=1000.0, wal__records=100.0), side(9, transactions=1000.0, wal__records=150.0)
+    metrics = METRICS | {"wal.records": Metric("wal.records", "1", Better.LOWER, "wal.records")}
+    text = sentence(changes(base, other, metrics))
+    assert (text.moved, text.unnamed) == ((), 1)
+
+
+LATENCIES = METRICS | {
+    name: Metric(name, "us", Better.LOWER, name) for name in ("latency.mean", "latency.p50", "latency.p99")
+}
+
+
+def one_tenth_slower() -> tuple[list[MeasuredTrial], list[MeasuredTrial]]:
+    """Clients whose throughput fell as their latencies rose."""
+    base = side(tps=1000.0, latency__mean=1000.0, latency__p50=900.0, latency__p99=3000.0)
+    return base, side(9, tps=900.0, latency__mean=1111.1, latency__p50=1000.0, latency__p99=3000.0)
+
+
+@pytest.mark.parametrize(("metric", "other_name"), [("tps", "latency.mean"), ("latency.mean", "tps")])
+def test_throughput_and_mean_latency_of_a_closed_loop_are_one_fact(metric: str, other_name: str) -> None:
+    measured = changes(*one_tenth_slower(), LATENCIES, apart=metric, closed_loop=True)
+    assert of(measured, other_name).same_fact_as == metric
+    text = sentence(measured, metric)
+    assert [one.name for one in text.same_fact] == [other_name, "latency.p50"]
+    assert (text.moved, text.unnamed) == ((), 0)
+    assert [one.said for one in text.same] == ["p99 latency"]
+
+
+def test_of_another_metric_of_a_closed_loop_throughput_is_told_and_no_latency_beside_it() -> None:
+    measured = changes(*one_tenth_slower(), LATENCIES, apart="wal.bytes", closed_loop=True)
+    assert {one.name: one.same_fact_as for one in measured if one.same_fact_as} == {"latency.mean": "tps"}
+    text = sentence(measured, "wal.bytes")
+    assert ([one.said for one in text.moved], text.same_fact) == (["throughput"], ())
+
+
+def test_at_a_given_rate_latency_is_a_finding_of_its_own() -> None:
+    measured = changes(*one_tenth_slower(), LATENCIES, apart="tps")
+    assert not any(one.same_fact_as for one in measured)
+    assert {one.said for one in sentence(measured, "tps").moved} == {"mean latency", "median latency"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "closed"),
+    [
+        ({"clients": 4, "rate": 0, "connect": False}, True),
+        ({"clients": 4}, True),
+        ({"clients": 4, "rate": 500.0}, False),
+        ({"clients": 4, "connect": True}, False),
+    ],
+)
+def test_clients_are_in_a_closed_loop_unless_they_keep_a_rate_or_connect(
+    parameters: dict[str, float], closed: bool
+) -> None:
+    assert is_closed_loop(parameters) is closed
 
 
 def test_the_sentence_tells_of_the_time_that_jit_took_where_only_one_side_compiled() -> None:
