@@ -72,7 +72,8 @@
 
   function narrow(layout) {
     const { l } = layout.margin;
-    layout.margin = { ...layout.margin, l: Math.min(l, Math.max(46, l - 30)), r: 6 }; // without the title
+    const left = layout.meta?.rows ? l : Math.min(l, Math.max(46, l - 30)); // names of rows, or without the title
+    layout.margin = { ...layout.margin, l: left, r: layout.meta?.rows ? layout.margin.r : 6 };
     layout.font.size = 11;
     if (layout.xaxis?.nticks) layout.xaxis = { ...layout.xaxis, nticks: 4, tickangle: 0 };
     for (const [name, axis] of Object.entries(layout)) if (name.startsWith("yaxis")) delete axis.title;

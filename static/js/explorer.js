@@ -67,7 +67,10 @@
     const at = x === null ? undefined : box.layout.meta?.at[x];
     if (at !== undefined) {
       const line = { color: getComputedStyle(box).color, width: 1, dash: "3px,3px" };
-      shapes.push({ name: ROW_MARK, type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, opacity: 0.45, line });
+      const along = box.layout.meta.rows
+        ? { xref: "paper", x0: 0, x1: 1, y0: at, y1: at }
+        : { yref: "paper", y0: 0, y1: 1, x0: at, x1: at };
+      shapes.push({ name: ROW_MARK, type: "line", ...along, opacity: 0.45, line });
     }
     Plotly.update(box, { opacity }, { shapes });
   }

@@ -10,7 +10,10 @@ from typing import Any
 from results.domain.measurement.metrics import Better
 from results.queries.comparison.compare import Comparison, Point
 from results.queries.shared.ordering import all_numbers
+from results.queries.shared.selection import LABEL, dimensions
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
+from webapp.charts.rows import as_rows
+from webapp.charts.steps import add_up, steps_figure
 from webapp.charts.style import Figure
 from webapp.urlstate import View
 
@@ -56,15 +59,19 @@ def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Pa
     lines = {panel: _lines(comparison, panel, shown) for panel in panels}
     reach = _reach([line for several in lines.values() for line in several if not line.bare], comparison)
     options = _options(comparison, shown, view.axes, reach, len(panels))
-    x = comparison.selection.x
-    return [
-        Panel(
-            f"figure-{number}",
-            panel,
-            medians_figure(comparison.xs, lines[panel], x_dimension=x, trial_url=int, link=link, **options),
-        )
-        for number, panel in enumerate(panels, 1)
-    ]
+    drawn = []
+    for number, panel in enumerate(panels, 1):
+        x = comparison.selection.x
+        figure = medians_figure(comparison.xs, lines[panel], x_dimension=x, trial_url=int, link=link, **options)
+        if LABEL in dimensions(x):
+            figure = as_rows(figure, comparison.xs, len(lines[panel]))
+        drawn.append(Panel(f"figure-{number}", panel, figure))
+    return drawn
+
+
+def stacked_steps(comparison: Comparison, view: View) -> Figure | None:
+    """Return the steps of each configuration one upon the other, where they add up and their values are shown."""
+    return steps_figure(comparison) if not view.view and comparison.points and add_up(comparison) else None
 
 
 def _lines(comparison: Comparison, panel: str, view: str) -> list[Line]:

@@ -25,7 +25,7 @@ from results.queries.shared.selection import Selection
 from results.runs import MOST_BLOCKS
 from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
-from webapp.charts.comparison import RATIO, SPEEDUP, possible_views
+from webapp.charts.comparison import RATIO, SPEEDUP, possible_views, stacked_steps
 from webapp.charts.style import key
 from webapp.chooser import MOST_CHIPS, title
 from webapp.compare import words
@@ -134,6 +134,7 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
         "x_title": title(comparison.selection.x),
         "key": _key(comparison),
         "panels": comparison_panels(comparison, view),
+        "stack": stacked_steps(comparison, view),
         "joined": all_numbers(comparison.xs, comparison.selection.x),
         "mixed": _mixed(comparison, selection),
         "excluded": {state: count for state, count in comparison.excluded.items() if count},

@@ -1,0 +1,81 @@
+"""Steps, queries and operations: stacked in their order, and in rows with their whole names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from results.queries.comparison.compare import Comparison, compare
+from results.queries.shared.selection import Selection
+from tests.step_runs import access_method_run, bulk_load_run, ssb_run
+from tests.webapp.charts.test_figures import validated
+from webapp.charts.comparison import comparison_figures, stacked_steps
+from webapp.charts.rows import as_rows, left_px, wrapped
+from webapp.urlstate import View
+
+pytestmark = pytest.mark.django_db
+STEPS = ["copy", "primary keys", "foreign keys", "vacuum", "analyze"]
+
+
+def bars(figure: dict[str, Any]) -> list[dict[str, Any]]:
+    return [trace for trace in figure["data"] if trace["type"] == "bar"]
+
+
+def stack(comparison: Comparison) -> dict[str, Any]:
+    figure = stacked_steps(comparison, View())
+    assert figure is not None
+    validated(figure)
+    return figure
+
+
+def test_the_steps_of_a_load_are_stacked_in_their_order_a_bar_a_configuration() -> None:
+    comparison = compare(Selection((bulk_load_run().pk,), series="installation,wal"))
+    figure = stack(comparison)
+    assert [bar["name"] for bar in bars(figure)] == STEPS
+    assert figure["layout"]["yaxis"]["ticktext"] == [wrapped(series) for series in comparison.series]
+    by_key = {point.key: point for point in comparison.points}
+    for bar, step in zip(bars(figure), STEPS, strict=True):
+        assert bar["x"] == [
+            pytest.approx(1e3 * by_key["", step, series].value, rel=1e-4) for series in comparison.series
+        ]
+    totals = [note["text"] for note in figure["layout"]["annotations"]]
+    assert len(totals) == len(comparison.series) == 4
+
+
+def test_the_queries_of_a_pass_are_stacked_a_colour_a_flight() -> None:
+    figure = stack(compare(Selection((ssb_run().pk,))))
+    assert len(bars(figure)) == 13
+    assert [bar["name"] for bar in bars(figure) if bar["showlegend"]] == ["q1", "q2", "q3", "q4"]
+    assert len({bar["marker"]["color"] for bar in bars(figure)}) == 4
+
+
+def test_what_does_not_add_up_is_not_stacked() -> None:
+    run = bulk_load_run()
+    assert stacked_steps(compare(Selection((run.pk,), metric="bulk.wal", x="label")), View()) is None
+    assert stacked_steps(compare(Selection((run.pk,))), View(view="ratio")) is None
+    assert stacked_steps(compare(Selection((access_method_run().pk,))), View()) is None
+
+
+@pytest.mark.parametrize("view", ["", "ratio"])
+def test_labels_stand_whole_in_rows_and_the_plot_is_as_high_as_they_need(view: str) -> None:
+    comparison = compare(Selection((bulk_load_run().pk,)))
+    (panel,) = comparison_figures(comparison, View(view=view), "/trials/{}/")
+    validated(panel.figure)
+    layout = panel.figure["layout"]
+    assert [name.replace("<br>", " ") for name in layout["yaxis"]["ticktext"]] == list(comparison.xs)
+    assert layout["margin"]["l"] >= 7 * len("primary keys: order_line")
+    assert layout["height"] == 60 + len(comparison.xs) * 36
+    drawn = [trace for trace in panel.figure["data"] if "customdata" in trace]
+    assert sum(len(trace["x"]) for trace in drawn) == sum(
+        point.n for point in comparison.points if view == "" or point.verdict
+    )
+    assert {round(at) for trace in drawn for at in trace["y"]} == set(range(len(comparison.xs)))
+
+
+def test_a_long_name_is_wrapped_and_none_of_it_left_out() -> None:
+    name = "9 UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;"
+    assert wrapped(name).replace("<br>", " ") == name
+    assert left_px([wrapped(name)]) < 220
+    empty = as_rows({"data": [], "layout": {"yaxis": {}, "xaxis": {}}}, [name, "short"], 1)
+    assert empty["layout"]["height"] == 60 + 2 * (8 + 15 * wrapped(name).count("<br>") + 15)

@@ -1,0 +1,141 @@
+"""Where the time goes: steps or queries that add up, stacked in the order in which they ran. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from results.domain.measurement.metrics import TOTAL
+from results.domain.units import format_quantity, scale_for
+from results.queries.comparison.compare import Comparison, Point
+from results.queries.comparison.summaries import summed_up
+from results.queries.shared.selection import JOINT, LABEL
+from webapp.charts.rows import TOP, left_px, name_axis, wrapped
+from webapp.charts.style import PALETTE, Figure, axis, colour, escape, json_numbers, layout
+
+_BAR_PX, _LEGEND_PX, _BOTTOM = 40, 24, 48
+_IN_A_LINE = 4  # names of the legend
+_TOTAL_PX = 76
+
+
+def add_up(comparison: Comparison) -> bool:
+    """Whether the labels along x are parts of a whole: their metric has a total, or is what another one is made of."""
+    metric, chosen = comparison.metric, comparison.selection
+    made_of = {choice.parts for choice in comparison.metrics if choice.name != metric.name}
+    parts = metric.whole == TOTAL or metric.name in made_of
+    return chosen.x == LABEL and not chosen.per and metric.unit == "s" and parts
+
+
+def steps_figure(comparison: Comparison) -> Figure:
+    """Return a bar for each configuration, its steps in their order, and at its end the total that was measured."""
+    steps = summed_up(comparison.xs, comparison.selection, comparison.metric)
+    bars = list(dict.fromkeys((point.panel, point.series) for point in comparison.points))
+    by_key = {point.key: point for point in comparison.points}
+    columns = {step: [by_key.get((panel, step, series)) for panel, series in bars] for step in steps}
+    totals = [by_key.get((panel, TOTAL, series)) for panel, series in bars]
+    divisor, unit = scale_for(_longest(columns.values()), comparison.metric.unit)
+    colours = _colours(steps, len(comparison.series))
+    data = [_segment(step, points, divisor, comparison.metric.unit, colours) for step, points in columns.items()]
+    _name_groups_once(data)
+    if any(totals):
+        data.append(_totals(totals, divisor, comparison.metric.unit))
+    names = [wrapped(JOINT.join(filter(None, bar)) or comparison.metric.label) for bar in bars]
+    title = f"{comparison.metric.label} ({unit})"
+    above = TOP + _LEGEND_PX * (1 + (len(set(colours)) - 1) // _IN_A_LINE)
+    return {"data": data, "layout": _layout(title, names, above, _total_notes(totals, divisor))}
+
+
+def _layout(title: str, names: Sequence[str], above: int, notes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the layout.
+
+    names: of the bars.
+    above: px for the legend.
+    notes: that stand behind the bars."""
+    return layout(
+        above + _BAR_PX * len(names) + _BOTTOM,
+        barmode="stack",
+        bargap=0.35,
+        margin={"l": left_px(names), "r": _TOTAL_PX if notes else 20, "t": above, "b": _BOTTOM},
+        xaxis=axis(title, rangemode="tozero", nticks=7, tickformat=",~r"),
+        yaxis=name_axis(names),
+        annotations=list(notes),
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        meta={"rows": True, "at": []},
+    )
+
+
+def _longest(columns: Iterable[Sequence[Point | None]]) -> float:
+    """Return the sum of the steps of the bar that is longest."""
+    return max(sum(point.value for point in bar if point) for bar in zip(*columns, strict=True))
+
+
+def _group(step: str) -> str:
+    """'q2.1' → 'q2': queries of one flight have one colour."""
+    return step.partition(".")[0]
+
+
+def _colours(steps: Sequence[str], series: int) -> dict[str, int]:
+    """Of each group of steps its colour, none of them a colour of the series as far as there are enough."""
+    groups = list(dict.fromkeys(map(_group, steps)))
+    first = series if series + len(groups) <= PALETTE else 0
+    return {group: first + index for index, group in enumerate(groups)}
+
+
+def _segment(
+    step: str, points: Sequence[Point | None], divisor: float, unit: str, colours: Mapping[str, int]
+) -> dict[str, Any]:
+    group = _group(step)
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": escape(group),
+        "legendgroup": escape(group),
+        "y": list(range(len(points))),
+        "x": json_numbers([point.value / divisor if point else float("nan") for point in points]),
+        "text": [f"{escape(step)}<br><b>{format_quantity(point.value, unit)}</b>" if point else "" for point in points],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": colour(colours[group], 78), "line": {"color": "var(--paper)", "width": 1}},
+    }
+
+
+def _name_groups_once(traces: Sequence[dict[str, Any]]) -> None:
+    named: set[str] = set()
+    for trace in traces:
+        trace["showlegend"] = trace["legendgroup"] not in named
+        named.add(trace["legendgroup"])
+
+
+def _totals(totals: Sequence[Point | None], divisor: float, unit: str) -> dict[str, Any]:
+    """A stroke at each total: what lies between it and the last step passed between the steps."""
+    points = [(index, total) for index, total in enumerate(totals) if total]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "showlegend": False,
+        "x": json_numbers([total.value / divisor for _, total in points]),
+        "y": [index for index, _ in points],
+        "text": [
+            f"total, with the time between the steps<br><b>{format_quantity(t.value, unit)}</b>" for _, t in points
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"symbol": "line-ns-open", "size": 18, "color": "var(--ink)", "line": {"width": 2}},
+    }
+
+
+def _total_notes(totals: Sequence[Point | None], divisor: float) -> list[dict[str, Any]]:
+    """The number beside each stroke."""
+    return [
+        {
+            "x": total.value / divisor,
+            "y": index,
+            "text": f"<b>{format_quantity(total.value, 's')}</b>",
+            "xanchor": "left",
+            "xshift": 6,
+            "showarrow": False,
+            "font": {"color": "var(--ink)", "size": 12},
+        }
+        for index, total in enumerate(totals)
+        if total
+    ]
