@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,6 +22,7 @@ from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
 from results.domain.kinds.parameters import Kind
 from results.domain.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
+from results.domain.matrix.program_needs import MissingProgramsError
 from results.domain.plan import Kinds, Plan
 from results.domain.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 from results.hostfactors import require_host_factors
@@ -71,11 +73,34 @@ def resolve_plan(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], t
     configurations = expand(plan)
     if not configurations:
         raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
-    specs = resolve(plan, configurations, present_installations(), kinds)
-    require_host_factors(specs, kinds)
-    require_software(specs, kinds)
-    require_settings(plan, specs)
-    return configurations, specs
+    problems: list[Problem] = []
+    specs: Sequence[TrialSpec] = ()
+    try:
+        specs = resolve(plan, configurations, present_installations(), kinds)
+    except PlanError as error:
+        problems += error.problems
+        specs = _runnable_specs(plan, kinds)
+    problems += _problems_found(lambda: require_host_factors(specs, kinds))
+    problems += _problems_found(lambda: require_settings(plan, specs))
+    if not problems:
+        problems += _problems_found(lambda: require_software(specs, kinds))
+    if problems:
+        raise PlanError(list(dict.fromkeys(replace(one, field=plan.field_of(one.field)) for one in problems)))
+    return configurations, tuple(specs)
+
+
+def _problems_found(check: Callable[[], None]) -> tuple[Problem, ...]:
+    """Return what a check refuses, for the checks after it to be made as well.
+
+    Missing programs are raised: they are looked for on the agents, and then all is checked again.
+    """
+    try:
+        check()
+    except MissingProgramsError:
+        raise
+    except PlanError as error:
+        return error.problems
+    return ()
 
 
 def _runnable_specs(plan: Plan, kinds: Kinds) -> list[TrialSpec]:

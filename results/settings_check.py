@@ -156,6 +156,9 @@ def _todo(setting: _Setting, settings: Mapping[str, SettingType], known: _KnownS
             return f"{installation} has it: set it in a level together with that installation."
     if setting.name.lower() in settings:
         option = server_settings.BUILT_WITH.get(setting.value.lower())
-        return f"It takes a PostgreSQL built with {option}." if option else "Write it as in postgresql.conf."
+        if option:
+            return f"It takes a PostgreSQL built with {option}."
+        meant = server_settings.instead(settings[setting.name.lower()], setting.value)
+        return f"Did you mean {meant}?" if meant else ""
     suggestion = server_settings.nearest(setting.name, settings)
     return f"Did you mean {suggestion}?" if suggestion else "Settings are named as in postgresql.conf."

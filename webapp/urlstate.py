@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from urllib.parse import quote_plus, unquote_plus
 
 from results.domain.errors import TeitenError
+from results.domain.nearest import nearest
 from results.queries.shared.selection import Selection
 
 FILTER = "filter."
@@ -69,8 +69,7 @@ def _require_known(names: Iterable[str], beside: Collection[str]) -> None:
     starts = (FILTER, *(name for name in beside if name.endswith(".")))
     for name in names:
         if name and name not in known and not name.startswith(starts):
-            close = get_close_matches(name, known, 1)
-            meant = close[0] if close else f"{FILTER}{name}, where {name} is a dimension"
+            meant = nearest(name, known) or f"{FILTER}{name}, where {name} is a dimension"
             raise TeitenError(
                 f"There is no parameter {name!r}.",
                 where=name,

@@ -65,6 +65,24 @@ def test_a_setting_that_is_misspelt_is_named_beside_it_and_mended(watched: Watch
     expect(row.locator(".field-problem")).to_have_text("")
 
 
+def test_a_plan_that_is_sent_back_begins_at_its_first_problem_and_says_each_once(
+    watched: Watched, agent: models.Agent
+) -> None:
+    watched.sign_in()
+    page = watched.open("/plans/add/")
+    page.fill("#name", "Wrong in two places")
+    page.fill('[id="duration_s"]', "5min")
+    page.fill('[id="parameters.script"]', "select_only")
+    page.click("text=Save and run")
+    expect(page.locator("#duration_s")).to_be_focused()
+    expect(page.locator("#duration_s")).to_have_attribute("aria-invalid", "true")
+    for sentence in ("It is in seconds: write 300.", "Did you mean select-only?"):
+        assert page.locator("body").inner_text().count(sentence) == 1
+    page.locator("#preview").get_by_role("link", name="script").click()
+    expect(page.locator('[id="parameters.script"]')).to_be_focused()
+    watched.troubles = [trouble for trouble in watched.troubles if "422" not in trouble]
+
+
 @pytest.mark.smoke
 def test_the_run_page_fills_in_by_itself(watched: Watched, agent: models.Agent) -> None:
     run = factories.run()

@@ -159,7 +159,7 @@ def test_an_installation_without_an_extension_that_the_topology_needs_is_refused
     with pytest.raises(PlanError) as refused:
         previewed(**sharded)
     [problem] = refused.value.problems
-    assert (problem.field, "has no postgres_fdw" in problem.what) == ("installation", True)
+    assert (problem.field, "has no postgres_fdw" in problem.what) == ("factors.installation", True)
     models.Installation.objects.update(extensions=[])
     assert previewed(**sharded).trials > 0, "what no contact has told is found out by trying"
     models.Installation.objects.update(extensions=["plpgsql", "postgres_fdw"])

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.http import Http404
 
+from results.domain.nearest import suggestion
 from results.domain.plan.recipes import Build, Compare, Recipe, Recipes, read_all
 from results.models.agents import AgentState
 from results.queries.agents.agents import AgentRow, InstallationRow
@@ -70,7 +71,7 @@ def find_recipe(slug: str) -> Recipe:
         if broken.slug == slug:
             raise broken.error
     if (recipe := plans.find(slug)) is None:
-        raise Http404(f"There is no ready plan {slug!r}.")
+        raise Http404(f"There is no ready plan {slug!r}. {suggestion(slug, [one.slug for one in plans.plans])}")
     return recipe
 
 

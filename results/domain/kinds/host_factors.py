@@ -20,6 +20,7 @@ import tomli_w
 
 from results.domain import toml_text
 from results.domain.errors import DefinitionError, Problem
+from results.domain.nearest import suggestion
 
 CPUS, DATA, WAL, TABLESPACE = "cpus", "data", "wal", "tablespace"
 PLACED = (DATA, WAL, TABLESPACE)
@@ -298,18 +299,15 @@ def _unknown(name: str, label: str, agent: str, known: KnownHost) -> Iterator[Pr
     if name in PLACED:
         if label not in known.places:
             what = f"Agent {agent} has no storage place {label!r}."
-            yield Problem(where, what, f"It has {_listed(known.places)}. An operator names them on the agent's page.")
+            todo = f"{suggestion(label, known.places)} An operator names them on the agent's page."
+            yield Problem(where, what, todo)
     elif name not in known.factors:
         what = f"Agent {agent} has no host factor {name!r}."
-        todo = f"It has {_listed((*BUILT_IN, *known.factors))}. An operator defines others on the agent's page."
+        todo = f"{suggestion(name, (*BUILT_IN, *known.factors))} An operator defines others on the agent's page."
         yield Problem(where, what, todo)
     elif known.factors[name].level(label) is None:
         what = f"Host factor {name!r} of agent {agent} has no level {label!r}."
-        yield Problem(where, what, f"It has {_listed(level.label for level in known.factors[name].levels)}.")
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names) or "none"
+        yield Problem(where, what, suggestion(label, [level.label for level in known.factors[name].levels]))
 
 
 def read(text: str) -> tuple[HostFactor, ...]:

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from results.domain.nearest import nearest, suggestion
+from results.domain.units import parse_seconds
+
 Scalar = str | int | float | bool
 _LONGEST_BITS = 1023  # what a float can hold
 
@@ -31,7 +34,8 @@ class Parameter:
     name: as in the TOML.
     loads: part of what decides the loaded data (two trials that differ only in parameters that do not load may share
         data).
-    pattern: a regular expression the whole text must match."""
+    pattern: a regular expression the whole text must match.
+    words: names of which the text is made, where the pattern has such, for the nearest to be named."""
 
     name: str
     kind: Kind
@@ -44,6 +48,7 @@ class Parameter:
     loads: bool = False
     pattern: str = ""
     only_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    words: tuple[str, ...] = ()
 
     def check(self, value: object) -> Scalar:
         """The value as this parameter's type. Raises ValueError with a sentence for the user."""
@@ -69,6 +74,37 @@ class Parameter:
             return self.check(int(number) if number.is_integer() else number)
         return self.check(text)
 
+    def advice(self, value: object) -> str:
+        """What to write instead of a value that `check` refused: the nearest that is known, or what is allowed."""
+        match self.kind:
+            case Kind.BOOLEAN:
+                return "Write true or false."
+            case Kind.INTEGER | Kind.NUMBER:
+                return self._allowed_numbers(value)
+            case Kind.CHOICE:
+                near = nearest(str(value), self.choices)
+                return f"Did you mean {near}?" if near else ""
+            case _:
+                unknown = self._unknown_word(value)
+                return suggestion(unknown, self.words) if unknown else self.help
+
+    def _allowed_numbers(self, value: object) -> str:
+        limits = [f"{number:,.15g}" for number in (self.minimum, self.maximum) if number is not None]
+        unit = f" {self.unit}" if self.unit else ""
+        kind = "Whole numbers" if self.kind is Kind.INTEGER else "Numbers"
+        if self.unit == "s" and isinstance(value, str) and (seconds := _seconds(value)) is not None:
+            return f"It is in seconds: write {seconds:g}."
+        if len(limits) == 2:
+            return f"{kind} from {limits[0]} to {limits[1]}{unit} are taken."
+        return f"{kind} from {limits[0]}{unit} on are taken." if limits else f"{kind} are taken."
+
+    def _unknown_word(self, value: object) -> str:
+        """The first word of a text that is none of the known words; '' where there are none, or it is no text."""
+        if not self.words or not isinstance(value, str):
+            return ""
+        names = (re.split(r"[@=]", part)[0].strip() for part in value.split(","))
+        return next((name for name in names if name not in self.words), "")
+
     def _boolean(self, value: object) -> bool:
         if not isinstance(value, bool):
             raise ValueError(f"{value!r} is not true or false")
@@ -88,12 +124,22 @@ class Parameter:
         if self.kind is Kind.CHOICE and value not in self.choices:
             raise ValueError(f"{value!r} is not one of {', '.join(self.choices)}")
         if self.pattern and not re.fullmatch(self.pattern, value):
-            raise ValueError(f"{value!r} does not have the form {self.pattern}")
+            unknown = self._unknown_word(value)
+            label = self.name.replace("_", " ")
+            raise ValueError(f"There is no {label} {unknown!r}" if unknown else f"{value!r} is not a valid {label}")
         if "\x00" in value:
             raise ValueError("a NUL byte is not allowed")
         if any("\ud800" <= character <= "\udfff" for character in value):
             raise ValueError("half a character (a lone surrogate) is not allowed")
         return value
+
+
+def _seconds(text: str) -> float | None:
+    """'5min' → 300; None for what is no time."""
+    try:
+        return parse_seconds(text)
+    except ValueError:
+        return None
 
 
 def _finite_number(value: object, *, whole: bool) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from results.domain.nearest import nearest
+
 # What the parsers of server logs and the rest of Teiten rely on: in force on every server.
 OWN_SETTINGS = {
     "logging_collector": "off",
@@ -51,6 +53,7 @@ _VALUED = frozenset(
         "--sync-method",
     }
 )
+_SURELY = 0.75  # --pgdata is none of those that a plan may set
 _OPTION = re.compile(r"(--[a-z][a-z-]*)=([A-Za-z0-9_./:@+-]+)|(-E)([A-Za-z0-9_-]+)")
 _SET = re.compile(r"(?:--set=|-c)([A-Za-z_][A-Za-z0-9_.]*)=[A-Za-z0-9_./:@+-]*")
 
@@ -78,8 +81,12 @@ def initdb_problem(option: object) -> tuple[str, str]:
     match = _OPTION.fullmatch(option) if isinstance(option, str) else None
     if match and (match[1] in _VALUED or match[3]):
         return "", ""
+    near = nearest(str(option).partition("=")[0], sorted((*_SWITCHES, *_VALUED)), _SURELY)
+    what = f"{option!r} is not an initdb option that a plan may set."
+    if near:
+        return what, f"Did you mean {near}{'=…' if near in _VALUED else ''}?"
     return (
-        f"{option!r} is not an initdb option that a plan may set.",
+        what,
         "Places, accounts and authentication are Teiten's. "
         f"There are {', '.join(sorted(_SWITCHES))}, --set=name=value, and {'=…, '.join(sorted(_VALUED))}=….",
     )

@@ -8,18 +8,27 @@ is every text.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from results.domain.errors import ParseError
+from results.domain.nearest import nearest as nearest_of
 from results.domain.units import setting_in_base_units, to_base
 
 _NUMBER = re.compile(r"\s*([-+]?(?:0x[0-9a-f]+|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?))\s*([A-Za-z]*)\s*", re.IGNORECASE)
 _UNIT = re.compile(r"(\d*)(\w+)")
 _MEMORY, _TIME = ("B", "kB", "MB", "GB", "TB"), ("us", "ms", "s", "min", "h", "d")
+# how people write units that PostgreSQL writes otherwise, in lower case
+_UNIT_WORDS = {unit.lower(): unit for unit in (*_MEMORY, *_TIME)} | {
+    **{letter: f"{letter.upper()}B".replace("KB", "kB") for letter in "kgt"},
+    **{f"{letter}ib": f"{letter.upper()}B".replace("KB", "kB") for letter in "kmgt"},
+    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("m", "mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("hour", "hours"), "h"),
+    **dict.fromkeys(("day", "days"), "d"),
+}
 _SWITCH = ("on", "off", "true", "false", "yes", "no", "1", "0")
 _NOT_IN_A_FILE = ("transaction_deferrable", "transaction_isolation", "transaction_read_only")
 # values that only some builds have → the option of configure that gives them
@@ -61,8 +70,20 @@ def read(lines: Iterable[str]) -> dict[str, SettingType]:
 
 def nearest(name: str, known: Mapping[str, SettingType]) -> str:
     """The setting whose name is most like this one; '' where none is."""
-    close = difflib.get_close_matches(name.lower(), list(known), 1, _NEAR)
-    return known[close[0]].name if close else ""
+    return nearest_of(name, [setting.name for setting in known.values()], _NEAR)
+
+
+def instead(setting: SettingType, value: str) -> str:
+    """The value that may have been meant by one that is refused: the nearest of an enum's, the same number with its
+    unit as PostgreSQL writes it; '' where none is near."""
+    if setting.kind == "enum":
+        return nearest_of(value, setting.values)
+    number = _NUMBER.fullmatch(value)
+    if number is None:
+        return ""
+    unit = _UNIT_WORDS.get(number[2].lower(), "")
+    fitting = f"{number[1]}{unit}"
+    return fitting if unit in _units_beside(setting.unit) and not fault(setting, fitting) else ""
 
 
 def fault(setting: SettingType, value: str) -> str:

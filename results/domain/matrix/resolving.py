@@ -12,6 +12,7 @@ from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.specs import RoleKind, Target, WorkloadSpec, role_of
 from results.domain.matrix.configurations import Configuration
 from results.domain.matrix.values import InstallationRef, Load, TrialSpec, is_client
+from results.domain.nearest import suggestion
 from results.domain.plan import Kinds, Plan
 
 
@@ -136,10 +137,11 @@ class _Resolver:
         further = sorted((role for role in named if is_client(role) and role != "client"), key=_number_of)
         agents: dict[str, str] = {}
         for role in ("client", *further, *nodes):
-            agent = named[self.named_as(role) or main]
+            where = self.named_as(role) or main
+            agent = named[where]
             if agent not in self.installed:
-                where, known = self.named_as(role) or role, ", ".join(sorted(self.installed)) or "none yet"
-                raise PlanError([Problem(f"agents.{where}", f"There is no agent {agent!r}.", f"There are: {known}.")])
+                todo = suggestion(agent, sorted(self.installed)) if self.installed else "There are none yet: add one."
+                raise PlanError([Problem(f"agents.{where}", f"There is no agent {agent!r}.", todo)])
             agents[role] = agent
         return agents
 
@@ -147,9 +149,9 @@ class _Resolver:
         name = str(self.values["installation"])
         match = find_installation(name, self.installed[agent])
         if match is None:
-            known = ", ".join(i.name for i in self.installed[agent])
+            known = [candidate.name for candidate in self.installed[agent]]
             what = f"Agent {agent} has no PostgreSQL {name!r}."
-            todo = f"It has: {known}. If it was installed there since, contact the agent again."
+            todo = f"{suggestion(name, known)} If it was installed there since, contact the agent again."
             if not known:
                 what = f"No PostgreSQL of agent {agent} is known."
                 todo = "They are looked for at each contact: see the agent's page."

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from results.domain.kinds.conditions import CONDITIONS, NAME
+from results.domain.kinds.host_factors import BUILT_IN
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
-from results.domain.plan.fields import Fields, flat
+from results.domain.nearest import nearest, suggestion
+from results.domain.plan.fields import SETTING, Fields, flat
 from results.domain.plan.values import Factor, Level, label_of, targets
 
 _TOPOLOGY = next(parameter.default for parameter in CONDITIONS if parameter.name == "topology")
+_SURELY = 0.8  # a setting's name is not taken for a parameter's: work_mem is no warmup_s
 
 
 def read_factors(fields: Fields, workload: WorkloadSpec) -> tuple[Factor, ...]:
@@ -41,10 +44,10 @@ def read_excluded(fields: Fields, factors: Sequence[Factor]) -> tuple[Mapping[st
         excluded = {factor: label_of(level) for factor, level in flat(entry)}
         for factor, label in excluded.items():
             if factor not in labels:
-                fields.problem(where, f"There is no factor {factor!r}.", f"There are {', '.join(labels) or 'none'}.")
+                fields.problem(where, f"There is no factor {factor!r}.", suggestion(factor, labels))
             elif label not in labels[factor]:
-                known = ", ".join(sorted(labels[factor]))
-                fields.problem(where, f"Factor {factor!r} has no level {label!r}.", f"It has {known}.")
+                todo = suggestion(label, sorted(labels[factor]))
+                fields.problem(where, f"Factor {factor!r} has no level {label!r}.", todo)
         combinations.append(excluded)
     return tuple(combinations)
 
@@ -104,10 +107,18 @@ class _FactorReader:
         if target.startswith("host."):
             return self.fields.host_level(where, target.removeprefix("host."), value)
         if target not in known:
-            todo = f"{', '.join(known)}, setting.<name> or host.<name>."
-            self.fields.problem(where, f"{target!r} is nothing that can be varied.", todo)
+            self.fields.problem(where, f"{target!r} is nothing that can be varied.", _instead(target, known))
             return ""
         checked = self.fields.checked(where, known[target], value)
         if target == "topology":
             self.fields.kind("topology", str(checked), self.fields.kinds.topologies)
         return checked
+
+
+def _instead(target: str, known: Mapping[str, Parameter]) -> str:
+    """What may have been meant by a target that is none: settings and host factors need their prefix."""
+    if near := nearest(target, [*known, *(f"host.{name}" for name in BUILT_IN)], _SURELY):
+        return f"Did you mean {near}?"
+    if SETTING.fullmatch(target) and "_" in target:
+        return f"If it is a setting of PostgreSQL, write setting.{target}."
+    return f"{suggestion(target, known)} Besides setting.<name> and host.<name>."

@@ -10,6 +10,7 @@ from results.domain.errors import Problem
 from results.domain.kinds.host_factors import level_text
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.reserved_names import setting_is_reserved
+from results.domain.nearest import suggestion
 from results.domain.plan.values import Kinds, setting_text
 
 SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?")
@@ -37,12 +38,12 @@ class Fields:
         try:
             return parameter.check(value)
         except ValueError as error:
-            self.problem(where, f"{error}.", parameter.help)
+            self.problem(where, f"{error}.", parameter.advice(value))
             return parameter.default
 
     def kind(self, where: str, name: str, known: Mapping[str, Any]) -> Any:
         if name not in known:
-            self.problem(where, f"There is no {where} {name!r}.", f"There are {', '.join(sorted(known))}.")
+            self.problem(where, f"There is no {where} {name!r}.", suggestion(name, sorted(known)))
             return None
         return known[name]
 

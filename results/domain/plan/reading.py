@@ -13,6 +13,7 @@ from results.domain.kinds.conditions import CONDITIONS, NEWEST, TEXTS
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.reserved_names import initdb_problem
 from results.domain.kinds.specs import TopologySpec, WorkloadSpec
+from results.domain.nearest import suggestion
 from results.domain.plan.checks import (
     cold_cache_warmed,
     parameters_at_odds,
@@ -57,8 +58,10 @@ class _PlanReader(Fields):
         self.only_known_keys()
         values = {name: self.value(name, parameter) for name, parameter in _FIELDS.items()}
         workload: WorkloadSpec | None = self.kind("workload", str(values["workload"]), self.kinds.workloads)
-        factors = read_factors(self, workload) if workload is not None else ()
-        self.some_installation(values, factors)
+        factors: tuple[Factor, ...] = ()
+        if workload is not None:  # else what may be varied is not known
+            factors = read_factors(self, workload)
+            self.some_installation(values, factors)
         if not values["client_programs"] and _compares_installations(factors, str(values["installation"])):
             values["client_programs"] = NEWEST
         topology: TopologySpec | None = self.kind("topology", str(values["topology"]), self.kinds.topologies)
@@ -78,7 +81,7 @@ class _PlanReader(Fields):
             collectors=self.collectors("collectors", DEFAULT_COLLECTORS),
             required_collectors=self.collectors("required_collectors", ()),
             factors=factors,
-            exclude=read_excluded(self, factors),
+            exclude=read_excluded(self, factors) if workload is not None else (),
             patience=float(values["patience"]),
             standing=Standing(str(values["standing"])),
         )
@@ -90,7 +93,7 @@ class _PlanReader(Fields):
     def only_known_keys(self) -> None:
         for key in self.mapping:
             if key not in _KEYS:
-                self.problem(key, f"There is no key {key!r} in a plan.", f"Keys are {', '.join(_KEYS)}.")
+                self.problem(key, f"There is no key {key!r} in a plan.", suggestion(key, _KEYS))
 
     def some_installation(self, values: Mapping[str, Scalar], factors: Iterable[Factor]) -> None:
         if not values["installation"] and not any("installation" in factor.targets for factor in factors):
@@ -111,7 +114,7 @@ class _PlanReader(Fields):
     def agent(self, role: str, agent: object, roles: set[str]) -> None:
         where, known = f"agents.{role}", sorted(roles)
         if role not in roles and not re.fullmatch(rf"({'|'.join(known)})[1-9][0-9]?", role):
-            todo = f"Roles are {', '.join(known)}; with a number, one of several (client2)."
+            todo = f"{suggestion(role, known)} With a number, one of several (client2)."
             self.problem(where, f"There is no role {role!r}.", todo)
         elif role == "client1":
             what = "The first client is called client, the others client2, client3 and so on."
@@ -120,12 +123,14 @@ class _PlanReader(Fields):
             self.problem(where, f"{agent!r} is not the name of an agent.", "Letters, digits, '.', '_', '-'.")
 
     def table(self, name: str, spec: WorkloadSpec | TopologySpec | None) -> dict[str, Scalar]:
-        """The parameters that a kind declares, as far as the plan gives them."""
-        known = {parameter.name: parameter for parameter in spec.parameters} if spec is not None else {}
+        """The parameters that a kind declares, as far as the plan gives them; none of a kind that is not known."""
+        if spec is None:
+            return {}
+        known = {parameter.name: parameter for parameter in spec.parameters}
         values: dict[str, Scalar] = {}
         for key, value in self.mapping_at(name).items():
             if key not in known:
-                self.problem(f"{name}.{key}", f"There is no parameter {key!r}.", f"There are {', '.join(known)}.")
+                self.problem(f"{name}.{key}", f"There is no parameter {key!r}.", suggestion(key, known))
             else:
                 values[key] = self.checked(f"{name}.{key}", known[key], value)
         return values
@@ -156,7 +161,7 @@ class _PlanReader(Fields):
         chosen = self.list_at(name, default)
         for collector in chosen:
             if not isinstance(collector, str) or collector not in known:
-                self.problem(name, f"There is no collector {collector!r}.", f"There are {', '.join(sorted(known))}.")
+                self.problem(name, f"There is no collector {collector!r}.", suggestion(str(collector), sorted(known)))
         return tuple(str(collector) for collector in chosen)
 
 

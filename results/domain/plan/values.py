@@ -86,6 +86,14 @@ class Plan:
             **{f"host.{name}": level for name, level in self.host.items()},
         }
 
+    def field_of(self, target: str) -> str:
+        """The field of the plan that sets a target: the factor that varies it, or where it stands by itself."""
+        name = target.removeprefix("parameters.")
+        owner = next((factor.name for factor in self.factors if name in factor.targets), "")
+        if owner:
+            return f"factors.{owner}"
+        return f"topology_parameters.{name.removeprefix('topology.')}" if name.startswith("topology.") else target
+
     def to_mapping(self) -> dict[str, Any]:
         """The plan as the TOML's own structure; `from_mapping` of it gives the same plan."""
         mapping: dict[str, Any] = {

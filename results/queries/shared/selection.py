@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from results.domain.errors import TeitenError
+from results.domain.nearest import suggestion
 from results.queries.shared.composites import Parts
 from results.queries.shared.configurations import ConfigurationRow
 from results.queries.shared.facets import Facet, MetricChoice
@@ -186,9 +187,7 @@ def _require(where: str, kind: str, name: str, known: Sequence[str]) -> None:
 
 
 def unknown_choice(where: str, kind: str, name: str, known: Sequence[str]) -> TeitenError:
-    return TeitenError(
-        f"There is no {kind} {name!r} in these runs.", where=where, todo=f"There are {', '.join(known)}."
-    )
+    return TeitenError(f"There is no {kind} {name!r} in these runs.", where=where, todo=suggestion(name, known))
 
 
 def _texts(selection: Selection) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from results import models, sql
 from results.domain.errors import TeitenError
+from results.domain.nearest import suggestion
 from results.queries.shared.facets import Filters, facets, passing
 from results.queries.shared.ordering import DEFAULT, sorted_levels
 from results.queries.shared.selection import JOINT, dimensions
@@ -254,5 +255,5 @@ def _require(kind: str, name: str, known: Iterable[str]) -> None:
 
 
 def _unknown(where: str, kind: str, name: str, known: Sequence[str]) -> TeitenError:
-    todo = f"There are {', '.join(known)}." if known else "There is none yet."
+    todo = suggestion(name, known) if known else "There is none yet."
     return TeitenError(f"There is no {kind} {name!r} here.", where=where, todo=todo)

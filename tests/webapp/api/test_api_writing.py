@@ -120,7 +120,7 @@ def test_an_access_method_that_no_installation_has_is_refused(path: str, runner:
     factories.agent()
     builds = [{"label": "zheap", "values": {"installation": "16", "access_method": "zheap"}}]
     error = post(runner, path, factories.mapping(factors={"build": builds}), 422)["error"]
-    assert error["problems"][0]["field"] == "access_method"
+    assert error["problems"][0]["field"] == "factors.build"
     assert error["what"] == "PostgreSQL postgresql-16.9 on db1 has no table access method zheap."
 
 

@@ -145,7 +145,7 @@ def test_a_check_that_there_is_not_is_named() -> None:
 def test_a_list_of_checks_has_one_form(text: str) -> None:
     parameter = next(parameter for parameter in PARAMETERS if parameter.name == "checks")
     assert parameter.check("toast, index_btree") == "toast, index_btree"
-    with pytest.raises(ValueError, match="does not have the form"):
+    with pytest.raises(ValueError, match="is not a valid checks"):
         parameter.check(text)
 
 

@@ -16,7 +16,7 @@ from results.domain.errors import PlanError
 from results.domain.plan import Kinds, Plan
 from results.queries.agents.agents import list_agents
 from webapp.forms.levels import typed
-from webapp.forms.recipes import complete_options, find_recipe, recipes
+from webapp.forms.recipes import complete_options, find_recipe
 from webapp.management import terminal
 from webapp.management.command import WarehouseCommand
 from workers import registry, tasks
@@ -79,7 +79,7 @@ def _complete_recipe(name: str, options: dict[str, Any], kinds: Kinds) -> Plan:
     try:
         recipe = find_recipe(name)
     except Http404 as error:
-        raise CommandError(f"{error} There are {', '.join(plan.slug for plan in recipes().plans)}.") from error
+        raise CommandError(str(error)) from error
     pairs = [text.partition("=") for text in options["agent"]]
     choice = {
         "size": typed(recipe.size, options["size"]) if options["size"] else None,

@@ -38,6 +38,7 @@ PARAMETERS = (
         "What a transaction is: tpcb-like, simple-update, select-only or custom; a weighted mixture as "
         "'select-only@9, simple-update@1' (9.6 and later).",
         pattern=rf"{_ONE_SCRIPT}(\s*,\s*{_ONE_SCRIPT})*",
+        words=(*BUILTINS, CUSTOM),
     ),
     Parameter("custom_script", Kind.SCRIPT, "", "The pgbench script that 'custom' stands for."),
     Parameter(

@@ -59,6 +59,7 @@ PARAMETERS = (
         ALL,
         "The queries of a pass: all, or some of the thirteen as 'q2.1, q3.4'.",
         pattern=rf"{ALL}|({_QUERY})(\s*,\s*({_QUERY}))*",
+        words=(ALL, *QUERIES),
     ),
     Parameter(
         "order",
