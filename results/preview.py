@@ -16,14 +16,13 @@ from results.domain.matrix.disk_space import Need, needs
 from results.domain.plan import Kinds, Plan
 from results.domain.statistics.power import FEWEST, detectable
 from results.domain.units import counted, format_quantity
+from results.estimates import estimate
 from results.hostfactors import known_hosts
 from results.queries.agents.noise import Expected, expected_noise
-from results.queries.runs.estimates import past_seconds, past_window, past_windows
 from results.requirements import extension_for
 from results.runs import resolve_plan
 from results.settings_check import installations_of_agents, unchecked_installations
 
-LOAD_BYTES_A_SECOND = 30e6  # a modest machine; only until there are past trials
 ADVISED_REPLICATES = 5
 
 
@@ -44,8 +43,9 @@ class Preview:
     """What a plan would do.
 
     configurations: (name, factor → level label) of each
-    seconds: estimated duration; None where it cannot be known before
-    seconds_from: what that estimate rests on, or why there is none
+    seconds: estimated duration
+    seconds_from: what that estimate rests on
+    guess: no trial of the kind has run yet
     disk_bytes: data and WAL on all agents; None where it cannot be known before
     disk: the same by agent and storage place
     noise: of the run's first metric, from an A/A run on the same agents; None where there was none
@@ -54,8 +54,9 @@ class Preview:
 
     configurations: tuple[tuple[str, Mapping[str, str]], ...]
     trials: int
-    seconds: float | None
+    seconds: float
     seconds_from: str
+    guess: bool
     disk_bytes: int | None
     disk: tuple[Need, ...]
     warnings: tuple[Warning, ...]
@@ -70,13 +71,14 @@ def preview(plan: Plan, kinds: Kinds) -> Preview:
     sizes = [workload.disk_bytes(spec.parameters) for spec in specs]
     disk = _disk(specs, sizes, kinds)
     disk_bytes = None if disk is None else sum(need.size_bytes for need in disk)
-    seconds, seconds_from = _seconds(plan, specs, disk_bytes, workload)
+    expected = estimate(plan, specs, workload)
     noise = expected_noise(plan.workload, workload.headline_for(plan.parameters), specs[0].agents)
     return Preview(
         tuple((configuration.name, configuration.levels) for configuration in configurations),
         len(specs) * plan.replicates,
-        seconds,
-        seconds_from,
+        expected.seconds,
+        expected.source,
+        expected.guess,
         disk_bytes,
         disk or (),
         tuple(dict.fromkeys(_warnings(plan, workload, specs, sizes, disk or ()))),
@@ -92,51 +94,6 @@ def _disk(specs: Sequence[TrialSpec], sizes: Sequence[int | None], kinds: Kinds)
         return None
     hosts = known_hosts() if any(spec.host for spec in specs) else {}
     return needs(specs, known_sizes, kinds, hosts)
-
-
-def _seconds(
-    plan: Plan, specs: Sequence[TrialSpec], disk: int | None, workload: WorkloadSpec
-) -> tuple[float | None, str]:
-    """Return the run's duration in seconds, None where it cannot be known, and what the estimate rests on."""
-    windows, source = _windows(specs, workload)
-    if windows is None:
-        return None, source
-    measured = (sum(windows) + sum(spec.warmup_s for spec in specs)) * plan.replicates
-    past = past_seconds(plan.workload)
-    count = len(specs) * plan.replicates
-    if past.trials:
-        overhead = f"the median overhead of {past.trials} past trial{'s' if past.trials > 1 else ''}"
-        return measured + past.seconds * count, f"{source} and {overhead}" if source else overhead
-    if disk is None:
-        return None, "how long the data takes to load is known when a trial has run"
-    return measured + disk / LOAD_BYTES_A_SECOND + count, "durations alone: no trial has run yet"
-
-
-def _windows(specs: Sequence[TrialSpec], workload: WorkloadSpec) -> tuple[list[float] | None, str]:
-    """Return the length of each configuration's measured window in seconds, and what is known besides the plan.
-
-    None where one lasts until its work is done and no trial has done that work yet.
-    """
-    planned = [workload.measured_s(spec.parameters, spec.duration_s) for spec in specs]
-    if all(window is not None for window in planned):
-        return [window for window in planned if window is not None], ""
-    past = past_windows(workload.name, workload.timed_part)
-    windows: list[float] = []
-    for spec, planned_window in zip(specs, planned, strict=True):
-        window = planned_window
-        if window is None:
-            window = past_window(past, spec.parameters, _part_s(spec, workload))
-        if window is not None:
-            windows.append(window)
-    if len(windows) < len(specs):
-        some = f", as {len(windows)} of {len(specs)} configurations have" if windows else ""
-        why = f"no trial with these parameters has ended yet{some}"
-        return None, f"it measures until the work is done, and {why}"
-    return windows, "the measured windows of past trials with the same parameters"
-
-
-def _part_s(spec: TrialSpec, workload: WorkloadSpec) -> float | None:
-    return spec.duration_s if workload.part_by_duration(spec.parameters) else None
 
 
 def _warnings(

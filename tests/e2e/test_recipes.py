@@ -36,7 +36,7 @@ def test_a_newcomer_chooses_a_ready_plan_a_size_and_agents_and_runs_it(watched: 
     page.click("text=Open in the plan form")
     expect(page.locator("[id='parameters.scale']")).to_have_value("7")
     expect(page.locator("#preview")).to_contain_text("5 trials")
-    expect(page.locator("#preview")).to_contain_text("unknown")
+    expect(page.locator("#preview")).to_contain_text("a guess")
     page.click("text=Save and run")
     expect(page.locator("h1")).to_contain_text("0 of 5 trials")
     run = models.Run.objects.get()

@@ -54,6 +54,9 @@ class ChoiceSerializer(serializers.Serializer[Any]):
         help_text="'installation access-method', where it compares builds.",
     )
     name = serializers.CharField(required=False, max_length=120, help_text="The plan's name.")
+    whole = serializers.BooleanField(
+        required=False, help_text="All its levels, replicates and seconds; without it the short form, for a first look."
+    )
 
 
 class ReadyPlanPlanSerializer(serializers.Serializer[Any]):

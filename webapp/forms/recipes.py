@@ -20,6 +20,7 @@ from webapp.forms.plan import Input, agent_inputs
 from workers.registry import kinds
 
 HEAP = "heap"
+RecipeStamps = tuple[Path, tuple[tuple[str, int, int], ...]]
 
 
 class RecipeOptions(Protocol):
@@ -41,10 +42,12 @@ class Option:
 class Choice:
     """What the page shows.
 
+    whole: all levels, replicates and seconds of the plan, not its short form.
     field: what the options are called when they are sent.
     agent: the one they are of."""
 
     size: str
+    whole: bool
     agents: tuple[Input, ...]
     agent: str
     field: str
@@ -54,14 +57,20 @@ class Choice:
 
 def recipes() -> Recipes:
     """Every ready plan that comes with this Teiten. The files are read again when one of them has changed."""
+    return recipes_at(stamps())
+
+
+def stamps() -> RecipeStamps:
+    """Return what tells whether the files of ready plans have changed."""
     folder: Path = settings.TEITEN_PLAN_DIR
-    stamps = tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(folder.glob("*.toml")))
-    return _read(folder, stamps)
+    stats = ((path.name, path.stat()) for path in sorted(folder.glob("*.toml")))
+    return folder, tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
 
 
 @lru_cache(maxsize=2)
-def _read(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> Recipes:
-    return read_all(folder, kinds())
+def recipes_at(read: RecipeStamps) -> Recipes:
+    """Return the ready plans of a folder as its files are."""
+    return read_all(read[0], kinds())
 
 
 def find_recipe(slug: str) -> Recipe:
@@ -84,6 +93,7 @@ def plan_of(recipe: Recipe, options: RecipeOptions, name: str = "") -> dict[str,
         installations=options.getlist("installations"),
         builds=[build_of(text) for text in options.getlist("builds")],
         name=name,
+        whole=bool(options.get("whole")),
     )
 
 
@@ -106,6 +116,7 @@ def describe(recipe: Recipe, options: RecipeOptions, agents: Sequence[AgentRow],
     chosen = set(options.getlist(field)) if sent or field in options else set(sensible(recipe, agent))
     return Choice(
         size=str(options.get("size") or "") or text_of(recipe.laptop),
+        whole=bool(options.get("whole")),
         agents=tuple(agent_inputs(values, recipe.roles, [agent.name for agent in agents])),
         agent=values[main],
         field=field,
@@ -134,6 +145,7 @@ def complete_options(recipe: Recipe, chosen: Mapping[str, Any], agents: Sequence
         "installations": named["installations"],
         "builds": [build_of(text) for text in named["builds"]],
         "name": chosen.get("name", ""),
+        "whole": bool(chosen.get("whole")),
     }
 
 

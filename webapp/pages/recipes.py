@@ -16,6 +16,7 @@ from results.models.audit import Scope
 from results.queries.agents.agents import list_agents
 from results.queries.runs.plans import free_name
 from webapp.access import allows, needs, scope_of
+from webapp.forms.recipe_cards import shelf
 from webapp.forms.recipes import describe, find_recipe, plan_of, recipes
 from webapp.pages.plans import show_form
 from workers.registry import kinds
@@ -23,7 +24,7 @@ from workers.registry import kinds
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    return render(request, "plans/recipes.html", {"recipes": recipes()})
+    return render(request, "plans/recipes.html", {"shelf": shelf(request.GET), "broken": recipes().broken})
 
 
 @require_safe

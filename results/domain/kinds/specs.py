@@ -77,6 +77,11 @@ def by_pgbench(parameters: Mapping[str, Scalar]) -> bool:
     return True
 
 
+def half_a_minute(parameters: Mapping[str, Scalar], duration_s: float) -> float:
+    """Nothing is known of how long the work takes."""
+    return 30.0
+
+
 @dataclass(frozen=True)
 class WorkloadSpec:
     """What a workload declares.
@@ -86,6 +91,8 @@ class WorkloadSpec:
     headline_of: the same where it hangs on the parameters.
     measured_s: (parameters, the plan's duration_s) → expected length of the measured window; None = until the work is
         done.
+    typical_s: the same → how long work that is measured until it is done takes on a modest machine; only until a trial
+        has done it.
     timed_part: the boolean parameter with which, of work that is measured until it is done, one part runs for the
         plan's duration_s.
     longest: (complete parameters, the plan's duration_s) → when its part of a phase has gone wrong.
@@ -108,6 +115,7 @@ class WorkloadSpec:
     headline: str = "tps"
     minimum_version: int = 90500
     measured_s: Callable[[Mapping[str, Scalar], float], float | None] = by_duration
+    typical_s: Callable[[Mapping[str, Scalar], float], float] = half_a_minute
     timed_part: str = ""
     longest: Callable[[Mapping[str, Scalar], float], Longest] = by_size_and_duration
     stored_by: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = as_the_plan_says

@@ -8,6 +8,13 @@ A ready plan is a plan's TOML without agents and without the PostgreSQL to measu
     did = "…"   found = "…"              what was done there, and what came out, with the figures
     size = "scale"                       the parameter that scales it, from laptop = 10 to report = 1000
     compare = "installations"            what of the agent is compared: installations, builds, one
+    topic = "Versions"                   under which heading it is found
+    rank = 10                            its place among all, the most useful to a newcomer first
+    [ready.short]                        what is less than in the whole plan in its short form, for a first look:
+    replicates = 4, duration_s = 5       and, of factors, the levels (by label) that are left:
+    factors = { clients = [1, 16] }
+
+The last three may be left out.
 """
 
 from __future__ import annotations
@@ -15,7 +22,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,13 +32,18 @@ from results.domain.errors import PlanError, Problem
 from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
-from results.domain.plan import Kinds, from_mapping
+from results.domain.nearest import suggestion
+from results.domain.plan import Kinds, from_mapping, label_of
 
 TABLE = "ready"
 _TEXTS = ("source", "did", "found")
 _KEYS = (*_TEXTS, "size", "laptop", "report", "compare")
+_OPTIONAL = ("topic", "rank", "short")
+_SHORTER = ("replicates", "duration_s", "warmup_s", "parameters", "factors")
+OTHER_TOPIC, LAST_RANK = "Other", 1000
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
-_EXAMPLES = ("16", "18")  # any two: a ready plan must be whole whatever is compared
+EXAMPLE_AGENT = "agent"
+EXAMPLES = ("16", "18")  # any two: a ready plan must be whole whatever is compared
 
 
 class Compare(StrEnum):
@@ -62,7 +74,9 @@ class Recipe:
     roles: whom an agent can play, the server that takes the load first.
     minimum_version: of PostgreSQL, as its server_version_num.
     size: the parameter that scales it.
-    laptop, report: its two ends."""
+    laptop, report: its two ends.
+    topic, rank: where it stands among the others.
+    short: what the short form changes, by the plan's keys; factor → labels that are left."""
 
     slug: str
     name: str
@@ -78,6 +92,15 @@ class Recipe:
     laptop: Scalar
     report: Scalar
     compare: Compare
+    topic: str = OTHER_TOPIC
+    rank: int = LAST_RANK
+    short: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def question(self) -> str:
+        """What it answers, in one sentence: the description's first question, or else its first sentence."""
+        first, mark, _ = self.description.partition("?")
+        return f"{first}?" if mark else f"{self.description.partition('.')[0]}."
 
     def plan(
         self,
@@ -87,19 +110,21 @@ class Recipe:
         installations: Sequence[str] = (),
         builds: Sequence[Build] = (),
         name: str = "",
+        whole: bool = True,
     ) -> dict[str, Any]:
         """The plan in the structure of its TOML, for `plan.from_mapping`. Raises PlanError with all that is wrong with
         the choice, by the fields `size`, `agents.<role>`, `installations`, `builds`.
 
-        size: None for a laptop's. installations or builds: what is compared."""
+        size: None for a laptop's. installations or builds: what is compared. whole: not its short form."""
         problems: list[Problem] = []
         chosen = self._checked_size(self.laptop if size is None else size, problems)
         problems += self._agent_problems(agents)
         compared = self._compared(installations, builds, problems)
         if problems:
             raise PlanError(problems)
-        parameters = dict(self.mapping.get("parameters", {})) | {self.size.name: chosen}
-        mapping = dict(self.mapping) | {"agents": dict(agents), "parameters": parameters}
+        own = dict(self.mapping) if whole else shortened(self.mapping, self.short)
+        parameters = dict(own.get("parameters", {})) | {self.size.name: chosen}
+        mapping = own | {"agents": dict(agents), "parameters": parameters}
         if self.compare is Compare.INSTALLATIONS:  # versions, whose clients' own speed is not what is compared
             mapping = {"client_programs": NEWEST} | mapping
         if name:
@@ -107,7 +132,7 @@ class Recipe:
         mapping["description"] = f"{self.description}\n\nAfter {self.source}."
         if self.compare is Compare.ONE:
             return mapping | compared
-        return mapping | {"factors": compared | dict(self.mapping.get("factors", {}))}
+        return mapping | {"factors": compared | dict(own.get("factors", {}))}
 
     def _checked_size(self, size: object, problems: list[Problem]) -> Scalar:
         try:
@@ -143,6 +168,27 @@ class Recipe:
         return {"installation": names[0]} if names else {}
 
 
+def shortened(mapping: Mapping[str, Any], short: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan's structure with fewer levels, replicates and seconds; combinations of what is left out go as well."""
+    labels = {name: {label_of(label) for label in kept} for name, kept in short.get("factors", {}).items()}
+    factors: dict[str, list[Any]] = {}
+    for name, levels in mapping.get("factors", {}).items():
+        factors[name] = [level for level in levels if name not in labels or _label(level) in labels[name]]
+    excluded = [
+        combination
+        for combination in mapping.get("exclude", [])
+        if all(label_of(level) in labels.get(name, {label_of(level)}) for name, level in combination.items())
+    ]
+    changed = {key: value for key, value in short.items() if key != "factors"}
+    changed["parameters"] = dict(mapping.get("parameters", {})) | dict(short.get("parameters", {}))
+    plan = dict(mapping) | changed | ({"factors": factors} if factors else {})
+    return plan | {"exclude": excluded} if excluded else {key: plan[key] for key in plan if key != "exclude"}
+
+
+def _label(level: Any) -> str:
+    return str(level.get("label")) if isinstance(level, Mapping) else label_of(level)
+
+
 @dataclass(frozen=True)
 class BrokenRecipe:
     """A file that is meant to be a ready plan and is none."""
@@ -175,7 +221,7 @@ def read_all(folder: Path, kinds: Kinds) -> Recipes:
             broken.append(BrokenRecipe(path.stem, PlanError([problem])))
         except PlanError as error:
             broken.append(BrokenRecipe(path.stem, error))
-    return Recipes(tuple(plans), tuple(broken))
+    return Recipes(tuple(sorted(plans, key=lambda plan: (plan.rank, plan.slug))), tuple(broken))
 
 
 def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Recipe:
@@ -208,25 +254,29 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Recipe:
         laptop=table["laptop"],
         report=table["report"],
         compare=Compare(table["compare"]),
+        topic=str(table.get("topic", OTHER_TOPIC)),
+        rank=int(table.get("rank", LAST_RANK)),
+        short=table.get("short", {}),
     )
     _try(recipe, kinds)
     return recipe
 
 
-def example(recipe: Recipe, size: Scalar) -> dict[str, Any]:
+def example(recipe: Recipe, size: Scalar, *, whole: bool = True) -> dict[str, Any]:
     """The plan at a size for two PostgreSQL that stand for any."""
-    count = 1 if recipe.compare is Compare.ONE else len(_EXAMPLES)
-    agents = dict.fromkeys(recipe.roles, "agent")
+    count = 1 if recipe.compare is Compare.ONE else len(EXAMPLES)
+    agents = dict.fromkeys(recipe.roles, EXAMPLE_AGENT)
     if recipe.compare is Compare.BUILDS:
-        return recipe.plan(size=size, agents=agents, builds=[Build(name, "heap") for name in _EXAMPLES])
-    return recipe.plan(size=size, agents=agents, installations=_EXAMPLES[:count])
+        builds = [Build(name, "heap") for name in EXAMPLES]
+        return recipe.plan(size=size, agents=agents, builds=builds, whole=whole)
+    return recipe.plan(size=size, agents=agents, installations=EXAMPLES[:count], whole=whole)
 
 
 def _try(recipe: Recipe, kinds: Kinds) -> None:
     problems: dict[tuple[str, str], Problem] = {}
-    for size in (recipe.laptop, recipe.report):
+    for size, whole in ((recipe.laptop, False), (recipe.laptop, True), (recipe.report, True)):
         try:
-            from_mapping(example(recipe, size), kinds)
+            from_mapping(example(recipe, size, whole=whole), kinds)
         except PlanError as error:
             problems |= {(problem.field, problem.what): problem for problem in error.problems}
     if problems:
@@ -253,10 +303,6 @@ def _topology(plan: Mapping[str, Any]) -> str:
     return str(plan.get("topology", "single"))
 
 
-def _known(names: Mapping[str, Any]) -> str:
-    return f"There are {', '.join(sorted(names))}."
-
-
 def _slug_problems(slug: str) -> Iterator[Problem]:
     if not _SLUG.fullmatch(slug):
         yield Problem("TOML", f"{slug!r} is no name for a ready plan.", "Small letters, digits and '-'.")
@@ -264,16 +310,36 @@ def _slug_problems(slug: str) -> Iterator[Problem]:
 
 def _key_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
     for key in table:
-        if key not in _KEYS:
-            yield Problem(f"ready.{key}", f"There is no key {key!r} in [ready].", f"Keys are {', '.join(_KEYS)}.")
+        if key not in (*_KEYS, *_OPTIONAL):
+            todo = suggestion(key, (*_KEYS, *_OPTIONAL))
+            yield Problem(f"ready.{key}", f"There is no key {key!r} in [ready].", todo)
     for key in _KEYS:
         if key not in table:
             yield Problem(f"ready.{key}", "It is missing.", "Every key of [ready] is needed.")
     for key in _TEXTS:
         if key in table and (not isinstance(table[key], str) or not table[key].strip()):
             yield Problem(f"ready.{key}", f"{table[key]!r} says nothing.", "Write a sentence.")
+    yield from _place_problems(table)
     if "compare" in table and table["compare"] not in list(Compare):
         yield Problem("ready.compare", f"{table['compare']!r} is nothing to compare.", f"One of {', '.join(Compare)}.")
+
+
+def _place_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
+    """Topic, rank and short form, which may be left out."""
+    if not isinstance(table.get("topic", ""), str):
+        yield Problem("ready.topic", f"{table['topic']!r} is no topic.", "Write a word or two.")
+    if isinstance(rank := table.get("rank", 0), bool) or not isinstance(rank, int):
+        yield Problem("ready.rank", f"{rank!r} is no rank.", "Write a whole number.")
+    short = table.get("short", {})
+    if not isinstance(short, Mapping):
+        yield Problem("ready.short", f"{short!r} is not a table.", "Write it as [ready.short].")
+        return
+    for key in short:
+        if key not in _SHORTER:
+            yield Problem(f"ready.short.{key}", "It cannot be shortened.", suggestion(key, _SHORTER))
+    factors = short.get("factors", {})
+    if not isinstance(factors, Mapping) or not all(isinstance(kept, list) for kept in factors.values()):
+        yield Problem("ready.short.factors", f"{factors!r} is no table of levels.", "Write factor = [labels].")
 
 
 def _left_open(plan: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Problem]:
@@ -289,9 +355,17 @@ def _left_open(plan: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Pr
 
 def _kind_problems(plan: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem]:
     if str(plan.get("workload")) not in kinds.workloads:
-        yield Problem("workload", f"There is no workload {plan.get('workload')!r}.", _known(kinds.workloads))
+        yield Problem(
+            "workload",
+            f"There is no workload {plan.get('workload')!r}.",
+            suggestion(str(plan.get("workload")), sorted(kinds.workloads)),
+        )
     if _topology(plan) not in kinds.topologies:
-        yield Problem("topology", f"There is no topology {_topology(plan)!r}.", _known(kinds.topologies))
+        yield Problem(
+            "topology",
+            f"There is no topology {_topology(plan)!r}.",
+            suggestion(_topology(plan), sorted(kinds.topologies)),
+        )
 
 
 def _varied(plan: Mapping[str, Any]) -> set[str]:

@@ -12,13 +12,19 @@ from urllib.parse import urlencode
 import pytest
 import tomli_w
 from django.db import connection
+from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from results import models
+from results.domain.plan import from_mapping
+from results.domain.plan.recipes import OTHER_TOPIC, example
+from results.preview import preview
 from tests import factories
 from tests.page_text import page_text
 from tests.results.domain.plan.test_recipes import SHELF, mapping
+from webapp.forms.recipe_cards import shelf
+from workers.registry import kinds
 
 FORM = "/plans/ready/reads/form/?"
 
@@ -53,18 +59,65 @@ def test_the_list_says_of_each_what_it_finds_out_and_what_was_found(db: None, st
         "3 experiments",
         "What it finds out.",
         "A report 2012, 2.2",
-        "Much was done.",
-        "Little.",
-        "scale 10 on a laptop, 1,000 in the report",
     ):
         assert message in text
     assert 'href="/plans/ready/reads/"' in text
 
 
-def test_the_list_needs_no_query_of_the_warehouse(db: None, stranger: Client) -> None:
+def test_the_list_asks_the_warehouse_once_a_workload_for_what_past_trials_took(db: None, stranger: Client) -> None:
     with CaptureQueriesContext(connection) as queries:
-        page(stranger, "/plans/ready/")
-    assert len(queries) == 0
+        text = page(stranger, "/plans/ready/")
+    assert len(queries) == 1
+    assert text.count(">a guess<") == 3
+
+
+def test_the_time_of_a_card_is_the_estimate_of_the_preview(db: None, stranger: Client, settings: Any) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    factories.agent("agent", {"16": 160000, "18": 180000})
+    cards = {card.recipe.slug: card for card in shelf(QueryDict("")).cards}
+    for slug in ("wg1-read-scaleup", "own-queries", "wg1-ssb-parallel"):
+        plan = from_mapping(example(cards[slug].recipe, cards[slug].recipe.laptop, whole=False), kinds())
+        seen = preview(plan, kinds())
+        assert (seen.seconds, seen.trials) == (cards[slug].estimate.seconds, cards[slug].trials)
+
+
+def test_what_fits_a_laptop_runs_in_ten_minutes_and_the_most_useful_stands_first(db: None, settings: Any) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    cards = shelf(QueryDict("")).cards
+    assert cards[0].recipe.slug == "wg1-read-scaleup"
+    assert {card.recipe.slug: card.estimate.seconds for card in cards if not card.quick} == {}
+    assert all(card.recipe.question.endswith("?") for card in cards)
+    assert all(card.recipe.topic != OTHER_TOPIC for card in cards)
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "some"),
+    [
+        ("topic=Storage", "zfs-arc", True),
+        ("servers=several", "wg1-cascading", True),
+        ("q=JIT", "wg1-ssb-jit", False),
+        ("q=pgpool+writers&quick=1", "wg1-pgpool-update", False),
+        ("q=oracle", "", False),
+    ],
+)
+def test_the_address_filters_the_plans_without_javascript(
+    db: None, stranger: Client, settings: Any, query: str, first: str, some: bool
+) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    text = page(stranger, f"/plans/ready/?{query}")
+    slugs = re.findall(r'<li id="([a-z0-9-]+)">', text)
+    assert slugs[:1] == ([first] if first else [])
+    assert (1 < len(slugs) < len(SHELF.plans)) if some else first or "No ready plan is like that." in text
+    assert 'href="/plans/ready/">show all' in text
+
+
+def test_a_ready_plan_is_short_unless_the_whole_is_asked_for(member: Client, tmp_path: Path) -> None:
+    factories.agent()
+    short = {"replicates": 2, "factors": {"clients": [4]}}
+    (tmp_path / "reads.toml").write_text(tomli_w.dumps(mapping(short=short)))
+    address = FORM + urlencode({"agents.primary": "db1", "installations": "postgresql-16.9"})
+    assert "<textarea" in page(member, address) and ">\n4</textarea>" in page(member, address)
+    assert ">\n1, 4</textarea>" in page(member, f"{address}&whole=1")
 
 
 def test_the_plans_that_come_with_teiten_are_all_listed(db: None, stranger: Client, settings: Any) -> None:

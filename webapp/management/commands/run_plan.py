@@ -33,6 +33,7 @@ class Command(WarehouseCommand):
             "--ready", dest="recipe", metavar="NAME", help="as on the page of ready plans, or its file without .toml"
         )
         recipe.add_argument("--size", help="between its laptop's, which is the default, and its report's")
+        recipe.add_argument("--whole", action="store_true", help="all its levels and replicates, not its short form")
         recipe.add_argument("--agent", action="append", default=[], metavar="ROLE=AGENT", help="as primary=db1")
         recipe.add_argument(
             "--installation", action="append", default=[], metavar="NAME", help="to compare; all without it"
@@ -49,7 +50,7 @@ class Command(WarehouseCommand):
         console = Console(file=self.stdout)  # type: ignore[arg-type]
         if (file is None) == (recipe is None):
             raise CommandError("Name either a file or a ready plan (--ready).")
-        recipe_options = [f"--{name}" for name in ("size", "agent", "installation", "build") if options[name]]
+        recipe_options = [f"--{name}" for name in ("size", "whole", "agent", "installation", "build") if options[name]]
         if recipe is None and recipe_options:
             raise CommandError(f"{', '.join(recipe_options)}: only with --ready.")
         try:
@@ -86,6 +87,7 @@ def _complete_recipe(name: str, options: dict[str, Any], kinds: Kinds) -> Plan:
         "agents": {role: agent for role, _, agent in pairs},
         "installations": options["installation"],
         "builds": options["build"],
+        "whole": options["whole"],
     }
     return plans.from_mapping(recipe.plan(**complete_options(recipe, choice, list_agents())), kinds)
 

@@ -299,6 +299,11 @@ def until_done(parameters: Mapping[str, Scalar], duration_s: float) -> None:
     return None
 
 
+def typical_s(parameters: Mapping[str, Scalar], duration_s: float) -> float:
+    """Steps that grow with the rows, and TPC-B for the plan's duration."""
+    return 5 + 15 * Sizes.of(parameters).rows / 100_000 + (duration_s if parameters["tpcb"] else 0.0)
+
+
 def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
     """Every byte written and every scan at a crawl, each update a transaction that waits for a slow disk."""
     sizes = Sizes.of(parameters)
@@ -336,6 +341,7 @@ SPEC = WorkloadSpec(
     measured_s=until_done,
     timed_part="tpcb",
     longest=longest,
+    typical_s=typical_s,
     stored_by=stored_by,
     problems=problems,
     programs={"client": (PGBENCH,)},

@@ -87,6 +87,12 @@ def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
     return _BYTES + _BYTES_PER_ROW * int(parameters["rows"])
 
 
+def typical_s(parameters: Mapping[str, Scalar], duration_s: float) -> float:
+    """A second or two for each check."""
+    named = len([name for name in str(parameters["checks"]).split(",") if name.strip()])
+    return 1.5 * (named or MOST_CHECKS)
+
+
 def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
     """Allow every check its deadline, and as long again to remove what it left."""
     named = len([name for name in str(parameters["checks"]).split(",") if name.strip()])
@@ -106,4 +112,5 @@ SPEC = WorkloadSpec(
     minimum_version=110000,
     measured_s=measured_s,
     longest=longest,
+    typical_s=typical_s,
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
-from results.domain.kinds.specs import Longest, WorkloadSpec, by_duration
+from results.domain.kinds.specs import Longest, WorkloadSpec, by_duration, half_a_minute
 from results.domain.measurement.metrics import Better, Metric
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import parameters as shared
@@ -199,6 +199,14 @@ def measured_s(parameters: Mapping[str, Scalar], duration_s: float) -> float | N
     return by_duration(parameters, duration_s) if parameters["form"] == PGBENCH else None
 
 
+def typical_s(parameters: Mapping[str, Scalar], duration_s: float) -> float:
+    """Queries of half a second; a command of half a minute."""
+    if parameters["form"] != QUERIES:
+        return half_a_minute(parameters, duration_s)
+    queries = str(parameters["text"]).count("-- query:") or 1
+    return 0.5 * queries * int(parameters["passes"])
+
+
 def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
     """Setup, queries and commands may take what the plan says; a load of pgbench's so many transactions."""
     stated_s = float(parameters["deadline_s"])
@@ -240,6 +248,7 @@ SPEC = WorkloadSpec(
     several=run_by_pgbench,
     measured_s=measured_s,
     longest=longest,
+    typical_s=typical_s,
     headline_of=headline_of,
     problems=problems,
     provided=provided,

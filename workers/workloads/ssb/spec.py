@@ -282,6 +282,13 @@ def until_done(parameters: Mapping[str, Scalar], duration_s: float) -> float | N
     return None
 
 
+def typical_s(parameters: Mapping[str, Scalar], duration_s: float) -> float:
+    """Every query a third of a second for each 1 of the scale factor, the clients sharing two processors."""
+    turns = max(1.0, int(parameters["clients"]) / 2)
+    query_s = 0.05 + 0.35 * float(parameters["scale_factor"])
+    return query_s * len(selected_queries(parameters)) * int(parameters["passes"]) * turns
+
+
 def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
     """Queries of a pass, each at half a minute for each 1 of the scale factor, all clients one after the other."""
     clients, queries = int(parameters["clients"]), len(selected_queries(parameters))
@@ -305,6 +312,7 @@ SPEC = WorkloadSpec(
     minimum_version=110000,
     measured_s=until_done,
     longest=longest,
+    typical_s=typical_s,
     stored_by=stored_by,
     programs={"client": (AWK,)},
 )

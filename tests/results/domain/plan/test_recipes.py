@@ -9,8 +9,9 @@ import pytest
 import tomli_w
 
 from results.domain.errors import PlanError
+from results.domain.matrix import expand
 from results.domain.plan import from_mapping, read, to_toml
-from results.domain.plan.recipes import Build, Compare, Recipe, example, from_toml, read_all
+from results.domain.plan.recipes import Build, Compare, Recipe, example, from_toml, read_all, shortened
 from results.domain.units import parse_seconds
 from workers.registry import kinds
 
@@ -35,8 +36,9 @@ def mapping(**changes: Any) -> dict[str, Any]:
         "parameters": {"script": "select-only", "scale": 3},
         "factors": {"clients": [1, 4]},
     }
-    own = {key: value for key, value in changes.items() if key in recipe}
-    return plan | {"ready": recipe | own} | {key: value for key, value in changes.items() if key not in recipe}
+    of_table = {*recipe, "topic", "rank", "short"}
+    own = {key: value for key, value in changes.items() if key in of_table}
+    return plan | {"ready": recipe | own} | {key: value for key, value in changes.items() if key not in of_table}
 
 
 def made(**changes: Any) -> Recipe:
@@ -81,6 +83,37 @@ def test_a_timed_checkpoint_falls_into_the_window_only_where_it_belongs(recipe: 
     plan = from_mapping(example(recipe, recipe.laptop), kinds())
     timeout_s = parse_seconds(plan.settings["checkpoint_timeout"])
     assert (timeout_s < plan.conditions["duration_s"]) == (recipe.slug in WITH_CHECKPOINT)
+
+
+@pytest.mark.parametrize("recipe", SHELF.plans, ids=lambda recipe: recipe.slug)
+def test_the_short_form_is_less_of_the_same(recipe: Recipe) -> None:
+    whole = from_mapping(example(recipe, recipe.laptop), kinds())
+    short = from_mapping(example(recipe, recipe.laptop, whole=False), kinds())
+    for name, kept in recipe.short.get("factors", {}).items():
+        levels = {factor.name: [level.label for level in factor.levels] for factor in short.factors}[name]
+        assert levels == [str(label) for label in kept]
+    assert len(expand(short)) * short.replicates <= len(expand(whole)) * whole.replicates
+    assert short.conditions["duration_s"] <= whole.conditions["duration_s"]
+
+
+def test_a_short_form_leaves_out_the_combinations_of_what_it_leaves_out() -> None:
+    exclude = [{"clients": 1, "scale": 5}, {"clients": "4", "scale": "5"}]
+    plan = {"factors": {"clients": [1, 4], "scale": [5, 50]}, "exclude": exclude, "replicates": 9}
+    short = shortened(plan, {"factors": {"clients": [4]}, "replicates": 2, "parameters": {"rate": 5}})
+    assert short == {
+        "factors": {"clients": [4], "scale": [5, 50]},
+        "exclude": exclude[1:],
+        "replicates": 2,
+        "parameters": {"rate": 5},
+    }
+
+
+def test_a_short_form_that_cannot_be_is_refused_by_field() -> None:
+    assert set(problems(short={"clients": 4})) == {"ready.short.clients"}
+    assert set(problems(short={"factors": {"clients": 4}})) == {"ready.short.factors"}
+    assert set(problems(short=3)) == {"ready.short"}
+    assert set(problems(short={"replicates": 0})) == {"replicates"}
+    assert set(problems(topic=3, rank="first")) == {"ready.topic", "ready.rank"}
 
 
 def test_line_ends_of_the_file_mean_nothing() -> None:

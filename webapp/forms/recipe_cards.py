@@ -1,0 +1,154 @@
+"""The ready plans as cards: what each answers and needs, how long its short form takes, and which are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from results.domain.kinds.specs import TopologySpec
+from results.domain.matrix import InstallationRef, TrialSpec, expand, resolve
+from results.domain.plan import Plan, from_mapping
+from results.domain.plan.recipes import EXAMPLE_AGENT, EXAMPLES, Compare, Recipe, example
+from results.estimates import Estimate, PastTrials, estimate
+from webapp.forms.recipes import RecipeOptions, RecipeStamps, recipes_at, stamps
+from workers.registry import kinds
+
+QUICK_S = 600.0
+_ANY_VERSION = 90500
+_INSTALLED = tuple(InstallationRef(name, "", "bin", name, int(name) * 10_000) for name in EXAMPLES)
+MACHINES = {"one": "one server", "several": "several servers"}
+
+
+@dataclass(frozen=True)
+class Card:
+    """One ready plan in its short form, at a laptop's size, of two PostgreSQL.
+
+    servers: that its largest configuration has.
+    needs: what agents must have besides PostgreSQL.
+    """
+
+    recipe: Recipe
+    workload: str
+    trials: int
+    estimate: Estimate
+    servers: int
+    needs: tuple[str, ...]
+
+    @property
+    def quick(self) -> bool:
+        return self.estimate.seconds <= QUICK_S
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value of a filter: what is sent, what is read, how many plans it leaves."""
+
+    value: str
+    text: str
+    count: int
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The page: what is shown of all there is, and the filters."""
+
+    cards: tuple[Card, ...]
+    total: int
+    topics: tuple[Choice, ...]
+    machines: tuple[Choice, ...]
+    quick: Choice
+    text: str
+
+    @property
+    def filtered(self) -> bool:
+        return len(self.cards) < self.total
+
+
+def shelf(options: RecipeOptions) -> Shelf:
+    """Return the cards that the address asks for. Two queries a workload at most."""
+    cards, past = [], PastTrials()
+    for recipe, plan, specs in _examples(stamps()):
+        cards.append(_card(recipe, plan, specs, past))
+    asked = {name: str(options.get(name) or "").strip() for name in ("topic", "servers", "quick", "q")}
+    topics = dict.fromkeys(card.recipe.topic for card in cards)
+    return Shelf(
+        cards=tuple(card for card in cards if _fits(card, asked)),
+        total=len(cards),
+        topics=_choices("topic", {topic: topic for topic in topics}, cards, asked),
+        machines=_choices("servers", MACHINES, cards, asked),
+        quick=_choices("quick", {"1": "ten minutes at most"}, cards, asked)[0],
+        text=asked["q"],
+    )
+
+
+def _choices(
+    name: str, values: Mapping[str, str], cards: Sequence[Card], asked: Mapping[str, str]
+) -> tuple[Choice, ...]:
+    """Return the values of a filter, each with what it would leave beside the other filters."""
+    choices = []
+    for value, text in values.items():
+        count = sum(_fits(card, {**asked, name: value}) for card in cards)
+        choices.append(Choice(value, text, count, asked[name] == value))
+    return tuple(choices)
+
+
+def _fits(card: Card, asked: Mapping[str, str]) -> bool:
+    topic, servers, quick, text = (asked[name] for name in ("topic", "servers", "quick", "q"))
+    return (
+        (not topic or card.recipe.topic == topic)
+        and (not servers or (card.servers > 1) == (servers == "several"))
+        and (not quick or card.quick)
+        and all(word in _words(card) for word in text.lower().split())
+    )
+
+
+def _words(card: Card) -> str:
+    recipe = card.recipe
+    texts = (recipe.slug, recipe.name, recipe.description, card.workload, recipe.source, recipe.topic, *card.needs)
+    return " ".join(texts).lower()
+
+
+@lru_cache(maxsize=2)
+def _examples(read: RecipeStamps) -> tuple[tuple[Recipe, Plan, tuple[TrialSpec, ...]], ...]:
+    """Return each ready plan with its short form as a plan of two PostgreSQL, and its configurations' trials."""
+    examples = []
+    for recipe in recipes_at(read).plans:
+        plan = from_mapping(example(recipe, recipe.laptop, whole=False), kinds())
+        examples.append((recipe, plan, resolve(plan, expand(plan), {EXAMPLE_AGENT: _INSTALLED}, kinds())))
+    return tuple(examples)
+
+
+def _card(recipe: Recipe, plan: Plan, specs: Sequence[TrialSpec], past: PastTrials) -> Card:
+    workload = kinds().workloads[recipe.workload]
+    return Card(
+        recipe=recipe,
+        workload=workload.title,
+        trials=len(specs) * plan.replicates,
+        estimate=estimate(plan, specs, workload, past),
+        servers=max(len(spec.servers) for spec in specs),
+        needs=tuple(dict.fromkeys(_needs(recipe, specs))),
+    )
+
+
+def _needs(recipe: Recipe, specs: Sequence[TrialSpec]) -> Iterable[str]:
+    if recipe.minimum_version > _ANY_VERSION:
+        yield f"PostgreSQL {_version(recipe.minimum_version)} or later"
+    if recipe.compare is Compare.BUILDS:
+        yield "a build with a table access method of its own, or the heap alone"
+    for name in dict.fromkeys(spec.topology for spec in specs):
+        yield from _of_topology(kinds().topologies[name])
+    for spec in specs:
+        yield from (f"host factor {name}" for name in spec.host)
+
+
+def _of_topology(topology: TopologySpec) -> Iterable[str]:
+    yield from topology.extensions
+    for programs in topology.programs.values():
+        yield from (program.name for program in programs if not program.with_postgresql)
+
+
+def _version(number: int) -> str:
+    """90600 → '9.6', 140000 → '14'."""
+    return f"{number // 10000}" if number >= 100000 else f"{number // 10000}.{number // 100 % 100}"
