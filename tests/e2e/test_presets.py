@@ -73,6 +73,16 @@ def test_a_workload_is_chosen_by_keyboard_and_the_address_follows(watched: Watch
     expect(page.locator(".heat")).to_contain_text("read_scaleup")
 
 
+def test_the_table_of_versions_is_copied_by_keyboard(watched: Watched, loaded: models.Run) -> None:
+    page = watched.open("/versions/?workload=ssb")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.focus("[data-copy=copy-md]")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-copied]")).to_have_text("Markdown copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "| q2.1, " in copied and "×0.887" in copied and "/versions/?workload=ssb" in copied
+
+
 @pytest.mark.smoke
 def test_from_the_home_page_to_a_number_and_to_the_line_of_its_file(watched: Watched, loaded: models.Run) -> None:
     page = watched.open("/")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import Http404, HttpResponse
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -16,10 +18,12 @@ from results.queries.presets.access_methods import AccessMethods, AccessMethodTa
 from results.queries.presets.publications import PublicationRow, list_publications
 from results.queries.presets.sources import trial_ids
 from results.queries.presets.topologies import Topologies, TopologyTable, topologies
-from results.queries.presets.versions import VersionCell, VersionRow, Versions, versions
+from results.queries.presets.version_rows import VersionCell, VersionRow
+from results.queries.presets.versions import METRICS, Versions, versions
 from webapp import urlstate
-from webapp.api.common import Endpoint, Links, SinglePage, address
+from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, SinglePage, address
 from webapp.api.values import ValueSerializer
+from webapp.versions.copies import FORMATS, copied
 
 
 class ComparedSerializer(ValueSerializer):
@@ -35,7 +39,10 @@ class ComparedSerializer(ValueSerializer):
 class VersionCellSerializer(ComparedSerializer):
     """One version's performance in a row.
 
-    - `speed`: ratio to the row's base, above 1 is better
+    - `ratio`, `low`, `high`: to the row's base, with the 95 % interval; above 1 is better, but of a chosen metric it is
+      that of its values
+    - `speed`: the same, turned so that above 1 is better
+    - `at`: the configuration with the greatest decided difference
     - `kinds`: kind of verdict → number of cells
     - `comparison`: address of the comparison that shows these cells
     """
@@ -47,6 +54,7 @@ class VersionRowSerializer(ComparedSerializer):
     """One configuration.
 
     - `cells`: one a version, null where the version has no trials
+    - `measured`: whether the workload has the chosen metric
     """
 
     value = VersionRow
@@ -57,6 +65,7 @@ class VersionsSerializer(ValueSerializer):
     """Versions of PostgreSQL side by side.
 
     - `means`: geometric mean of each version's rows, null where the rows refer to different versions
+    - `intervals`: the same with its 95 % interval
     """
 
     value = Versions
@@ -123,6 +132,22 @@ class PublicationSerializer(ValueSerializer):
     links = Links(run=("api:run", "run_id"), page=("published:detail", "slug"), file=("published:file", "slug"))
 
 
+VERSIONS_QUESTION = [
+    OpenApiParameter("workload", OpenApiTypes.STR, description="A row a configuration of this workload."),
+    OpenApiParameter("baseline", OpenApiTypes.STR, description="A major version; without it each row's own."),
+    OpenApiParameter("version", OpenApiTypes.STR, many=True, description="Only these major versions."),
+    OpenApiParameter(
+        "metric", OpenApiTypes.STR, enum=list(METRICS), description="Without it each workload's own first metric."
+    ),
+]
+
+
+def _versions(request: Request) -> Versions:
+    query = request.query_params
+    texts = {name: query.get(name, "") for name in ("workload", "baseline", "metric")}
+    return versions(only=query.getlist("version"), **texts)
+
+
 class VersionsView(Endpoint):
     queryset = models.Run.objects.all()
     serializer_class = VersionsSerializer
@@ -130,15 +155,36 @@ class VersionsView(Endpoint):
     @extend_schema(
         summary="Versions of PostgreSQL side by side, as ratios",
         operation_id="versions",
-        parameters=[
-            OpenApiParameter("workload", OpenApiTypes.STR, description="A row a configuration of this workload."),
-            OpenApiParameter("baseline", OpenApiTypes.STR, description="A major version; without it each row's own."),
-            OpenApiParameter("version", OpenApiTypes.STR, many=True, description="Only these major versions."),
-        ],
+        parameters=VERSIONS_QUESTION,
     )
     def retrieve(self, request: Request) -> Response:
-        query = request.query_params
-        return self.respond(versions(query.get("workload", ""), query.get("baseline", ""), query.getlist("version")))
+        return self.respond(_versions(request))
+
+
+class VersionsCopy(Endpoint):
+    queryset = models.Run.objects.all()
+    content_negotiation_class = IgnoreAcceptNegotiation
+
+    @extend_schema(
+        summary="The table of versions as text, Markdown or HTML",
+        operation_id="versions_copy",
+        parameters=[
+            OpenApiParameter("form", OpenApiTypes.STR, OpenApiParameter.PATH, enum=list(FORMATS)),
+            *VERSIONS_QUESTION,
+        ],
+        responses={(200, "text/plain"): OpenApiTypes.STR},
+    )
+    def retrieve(self, request: Request, form: str) -> HttpResponse:
+        if form not in FORMATS:
+            raise Http404(f"There are {', '.join(f'versions.{name}' for name in FORMATS)}.")
+        query = request.META.get("QUERY_STRING", "")
+        page = address(request, "versions") + (f"?{query}" if query else "")
+        text = FORMATS[form].written(copied(_versions(request), page, timezone.now()))
+        return HttpResponse(
+            text,
+            content_type=f"{FORMATS[form].content_type}; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="versions.{form}"'},
+        )
 
 
 class AccessMethodsView(Endpoint):

@@ -23,7 +23,7 @@ from webapp.api.measurements import Measurements
 from webapp.api.metrics import Metrics
 from webapp.api.noise import Noise
 from webapp.api.plans import Plans, PlanToml
-from webapp.api.presets import AccessMethodsView, Publications, TopologiesView, VersionsView
+from webapp.api.presets import AccessMethodsView, Publications, TopologiesView, VersionsCopy, VersionsView
 from webapp.api.recipes import ReadyPlans
 from webapp.api.root import Root, UnknownAddress
 from webapp.api.runs import Medians, Runs
@@ -102,6 +102,7 @@ urlpatterns = [
     path("citations/<str:pk>/", Citation.as_view({"get": "retrieve"}), name="citation"),
     path("references/", References.as_view({"get": "list", "post": "create"}), name="references"),
     path("versions/", VersionsView.as_view({"get": "retrieve"}), name="versions"),
+    path("versions.<str:form>", VersionsCopy.as_view({"get": "retrieve"}), name="versions-copy"),
     path("access-methods/", AccessMethodsView.as_view({"get": "retrieve"}), name="access-methods"),
     path("topologies/", TopologiesView.as_view({"get": "retrieve"}), name="topologies"),
     path("publications/", Publications.as_view({"get": "list"}), name="publications"),

@@ -26,12 +26,15 @@ _GROUP_LETTERS = 20  # in a line of the name of a group of bars
 class Dot:
     """A ratio of one series.
 
-    url: where it leads."""
+    url: where it leads.
+    low, high: its interval; None where it has none."""
 
     series: int
     ratio: float
     text: str
     url: str
+    low: float | None = None
+    high: float | None = None
 
 
 def ratios_figure(rows: Sequence[tuple[str, Sequence[Dot]]], names: Sequence[str], title: str) -> Figure:
@@ -72,6 +75,14 @@ def _ratios_trace(series: int, name: str, dots: Sequence[tuple[int, Dot]]) -> di
         "customdata": [dot.url for _, dot in dots],
         "hovertemplate": "%{text}<extra></extra>",
         "marker": {"symbol": mark(series), "size": 10, "color": colour(series)},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": json_numbers([(dot.high or dot.ratio) - dot.ratio for _, dot in dots]),
+            "arrayminus": json_numbers([dot.ratio - (dot.low or dot.ratio) for _, dot in dots]),
+            "thickness": 1.5,
+            "width": 4,
+        },
     }
 
 
@@ -87,12 +98,13 @@ def versions_figure(versions: Versions, urls: Sequence[Sequence[str]]) -> Figure
     for row, addresses in zip(versions.rows, urls, strict=True):
         dots: list[Dot] = []
         for index, (cell, url) in enumerate(zip(row.cells, addresses, strict=True)):
-            if cell is not None and cell.speed and cell.version != row.base:
-                text = f"{row.name}, {cell.version}: ×{cell.speed:.3f} of {row.base}"
-                dots.append(Dot(index, cell.speed, text, url))
+            if cell is not None and cell.ratio and cell.version != row.base:
+                text = f"{row.name}, {cell.version}: ×{cell.ratio:.3f} of {row.base}"
+                dots.append(Dot(index, cell.ratio, text, url, cell.low, cell.high))
         named = f"{row.workload}, {row.metric.label.lower()}{', published' if row.published else ''}"
         rows.append((row.name if versions.workload else named, dots))
-    return ratios_figure(rows, versions.versions, "speed, 1 = the baseline")
+    title = "ratio, 1 = the baseline" if versions.metric else "speed, 1 = the baseline"
+    return ratios_figure(rows, versions.versions, title)
 
 
 def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results import sql
-from results.domain.measurement.metrics import Better
 from results.queries.comparison.compare import Point
 from results.queries.shared.composites import Parts
 from results.queries.shared.facets import Facet
@@ -54,13 +53,6 @@ def level_name(names: Sequence[str], text: str) -> str:
         if part not in (DEFAULT, "") and name != "published"
     ]
     return JOINT.join(words) or "the only configuration"
-
-
-def speed(ratio: float | None, better: str) -> float | None:
-    """A ratio turned so that above 1 is better: of times, sizes and latencies its inverse."""
-    if not ratio:
-        return None
-    return 1 / ratio if better == Better.LOWER else ratio
 
 
 def trial_ids(points: Sequence[Point]) -> tuple[int, ...]:

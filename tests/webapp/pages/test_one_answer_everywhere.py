@@ -251,7 +251,10 @@ def test_versions_show_them(run: models.Run, stranger: Client, verdicts: Mapping
     speeds = {row["name"]: (cell["speed"], cell["kinds"]) for row, cell in zip(rows, shown, strict=True)}
     assert len(speeds) == 8
     for (clients, script), verdict in verdicts.items():
-        speed, kinds = speeds[f"clients {clients} · script {script}"]
+        name = f"clients {clients} · script {script}"
+        speed, kinds = speeds[name]
+        reach = next((cell["low"], cell["high"]) for row, cell in zip(rows, shown, strict=True) if row["name"] == name)
+        assert reach == (pytest.approx(verdict.low), pytest.approx(verdict.high))
         assert (speed, kinds) == (pytest.approx(verdict.ratio), {verdict.kind.value: 1})
         assert re.search(rf"{ratio(verdict.ratio)}</b>", text)
     for kind in (Kind.BETTER, Kind.WORSE, Kind.SAME):
@@ -389,7 +392,7 @@ TEMPLATES = {
     "parts/_verdict.html",
     "plans/_watches.html",
     "topologies/_topologies.html",
-    "versions/_versions.html",
+    "versions/_grid.html",
     "why/_movements.html",
     "why/_sentence.html",
 } | {
@@ -408,13 +411,14 @@ FIELDS = {
     "PointColumns": {"adjusted", "high", "low", "p", "ratio", "verdict", "verdict_ratio"},
     "TopologyLine": {"against_one", "efficiency"},
     "Verdict": {"adjusted", "high", "low", "p", "ratio"},
-    "VersionCell": {"kinds", "speed"},
+    "VersionCell": {"high", "kinds", "low", "ratio", "speed"},
     "Why": {"ratio", "verdict"},
 } | {
     "Expected": {"kinds"},  # of replicates that a plan would need
     "Shift": {"p", "ratio"},  # a change of level
     "Standing": {"turned"},  # verdicts that a citation would have today
     "Summary": {"estimate", "high", "low", "ratio"},  # over many cells
+    "VersionMean": {"high", "low", "ratio"},  # over many rows
     "Warned": {"p"},  # of a drift
 }
 TEXTS = {"webapp/management/terminal.py", "workers/alerting.py"}
@@ -424,7 +428,7 @@ def test_every_template_field_and_text_that_shows_a_ratio_or_verdict_is_listed()
     templates = {
         str(path.relative_to(ROOT / "templates"))
         for path in (ROOT / "templates").rglob("*.html")
-        if re.search(r"\bverdict\b|\|ratio\b|worse_words", path.read_text())
+        if re.search(r"\bverdict\b|\|ratio\b|worse_words|shown\.number", path.read_text())
     }
     assert templates == TEMPLATES
     names = set[str]().union(*FIELDS.values())

@@ -23,7 +23,7 @@ from results.queries.presets.access_methods import access_methods
 from results.queries.presets.versions import versions
 from tests import arrangements, environments, factories
 from tests.page_text import page_text
-from webapp.pages.versions import sentence
+from webapp.versions.words import sentence
 from workers.registry import known_metrics
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,1 @@
+"""The table of versions: what it says, and how it is copied."""
