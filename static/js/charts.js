@@ -60,6 +60,7 @@
     Plotly.react(box, figure.data, figure.layout, CONFIG).then(() => {
       if (first) box.on("plotly_click", (event) => follow(event, box));
       box.dataset.drawn = figure.data.length;
+      box.dispatchEvent(new CustomEvent("figuredraw", { bubbles: true, detail: { first } }));
     });
   }
 

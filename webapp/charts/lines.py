@@ -36,5 +36,6 @@ def line(series: Series, paint: str, unit: str, divisor: float = 1.0) -> dict[st
         "x": json_numbers(times),
         "y": json_numbers([value / divisor for value in values]),
         "line": {"color": paint, "width": 1.6},
+        "meta": unit,
         "hovertemplate": f"%{{y:,.4~g}} {unit}",
     }

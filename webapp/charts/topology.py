@@ -43,7 +43,8 @@ class Drawing:
     marks: the trial's events.
     looks: of the wires there are.
     scale: what a full height means for lag, '' without lag.
-    end_x: where the load ended, None where the axis ends there."""
+    end_x: where the load ended, None where the axis ends there.
+    end_s: seconds at the axis' end."""
 
     rows: tuple[NodeRow, ...]
     gutter: int
@@ -52,6 +53,7 @@ class Drawing:
     looks: tuple[str, ...]
     scale: str
     end_x: float | None
+    end_s: float
 
     @property
     def shared(self) -> bool:
@@ -98,7 +100,7 @@ def draw(
     )
     looks = tuple(dict.fromkeys(edge.look for edge in edges))
     if axis is None:
-        return Drawing(rows, gutter, (), (), looks, "", None)
+        return Drawing(rows, gutter, (), (), looks, "", None, 0.0)
     return Drawing(
         rows=rows,
         gutter=gutter,
@@ -107,6 +109,7 @@ def draw(
         looks=looks,
         scale=format_quantity(axis.most_lag, "B") if axis.most_lag else "",
         end_x=axis.x(axis.window_s) if axis.end_s > axis.window_s else None,
+        end_s=axis.end_s,
     )
 
 

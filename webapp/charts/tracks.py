@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from results.domain.measurement.series import Series
 from results.domain.units import format_quantity
 from webapp.charts import events as happened
 from webapp.charts.lines import thin
+from webapp.charts.style import json_numbers
 
 CPU, DISK, LAG = "cpu.busy", "disk.utilisation", "replication.lag_bytes"
 NAMES = (CPU, DISK, LAG)
@@ -22,13 +24,17 @@ _MOST_TICKS = 6
 class Track:
     """A quantity over the window: line and area as SVG paths in WIDTH × HEIGHT.
 
-    summary: mean and maximum over the window, in words."""
+    summary: mean and maximum over the window, in words.
+    points: JSON of [seconds, values], for what points at it.
+    unit: of the values."""
 
     kind: str
     title: str
     summary: str
     line: str
     area: str
+    points: str
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -138,7 +144,8 @@ def _track(
     runs = _runs([(axis.x(x), _y(y, full)) for x, y in zip(xs, ys, strict=True)])
     line = "".join(f"M{_points(run)}" for run in runs)
     area = "".join(f"M{run[0][0]:g} {HEIGHT}L{_points(run)}L{run[-1][0]:g} {HEIGHT}Z" for run in runs)
-    return Track(kind, title, _mean_and_maximum(inside, axis.window_s, unit), line, area)
+    points = json.dumps([json_numbers(xs), json_numbers(ys)], separators=(",", ":"))
+    return Track(kind, title, _mean_and_maximum(inside, axis.window_s, unit), line, area, points, unit)
 
 
 def _points(run: Sequence[tuple[float, float]]) -> str:

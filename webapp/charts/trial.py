@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from results.domain.measurement.histogram import BUCKETS_PER_OCTAVE, HeatMap
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
-from webapp.charts import waits
+from webapp.charts import heat, waits
 from webapp.charts.events import event_marks
-from webapp.charts.lines import MOST_POINTS, line, thin
-from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout
+from webapp.charts.lines import line
+from webapp.charts.style import Figure, axis, colour, escape, layout
 
 CPU = (
     ("cpu.user", "var(--s2)"),
@@ -22,17 +21,45 @@ CPU = (
 )
 RATE, MEAN = "tps", "latency.mean"
 NAMES = (RATE, MEAN, *(name for name, _ in CPU), waits.NAME)
+USUAL_OF_NODES = (*(name for name, _ in CPU), waits.NAME)
 ROW, GAP, BOTTOM, TOP = 150, 44, 44, 26
+
+
+MOST_TOGETHER = 4
+_TITLES = {RATE: "transactions per second", MEAN: "mean latency", "latency.sd": "standard deviation of the latency"}
+_SIDE_PX = 58  # of an axis beyond the first on the right
+_PAINTS = (2, 1, 5, 7)  # of lines in one panel: colours of the palette that stay apart
+
+
+@dataclass(frozen=True)
+class TimeView:
+    """What of a trial's time is drawn.
+
+    tracks: keys of panels, empty for rate, latency, CPU and waits.
+    together: keys of series drawn in one panel, each on an axis of its own.
+    from_s, to_s: the range shown, None for the whole window."""
+
+    tracks: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    from_s: float | None = None
+    to_s: float | None = None
+
+
+WHOLE = TimeView()
 
 
 class _Panel(NamedTuple):
     """One row of the figure.
 
-    y_axis: what its axis has beside the usual."""
+    key: as an address names it.
+    y_axis: what its axis has beside the usual.
+    beside: (traces, axis) of those that have a further axis."""
 
+    key: str
     title: str
     traces: list[dict[str, Any]]
     y_axis: dict[str, Any]
+    beside: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]] = ()
 
 
 def timeline(
@@ -41,24 +68,90 @@ def timeline(
     events: Sequence[Mapping[str, Any]],
     duration_s: float | None,
     nodes: Mapping[str, str] | None = None,
+    view: TimeView = WHOLE,
 ) -> Figure | None:
     """Return the figure of a trial over time. None when there is nothing to draw.
 
-    series: any; those of NAMES without a label are drawn, and all waits.
+    series: any; without a choice those of NAMES without a label are drawn, and all waits.
     events: {at_s, kind, node, text}.
     nodes: role → agent."""
+    panels = usual_panels(series, latencies, nodes or {})
+    if view.tracks:
+        usual = {panel.key: panel for panel in panels}
+        panels = [panel for key in view.tracks for panel in _chosen_panel(usual, series, key)]
+    panels += _together_panel(series, view.together)
+    return _stack(panels, events, duration_s, view) if panels else None
+
+
+def usual_panels(series: Sequence[Series], latencies: Sequence[Latencies], nodes: Mapping[str, str]) -> list[_Panel]:
+    """Return the panels that are drawn without a choice."""
     plain = [one for one in series if not one.label]
     panels = [*_rate_panel(plain), *_latency_panel(plain, latencies)]
-    for node in sorted({one.node for one in series if one.name.startswith(("cpu.", waits.NAME))}):
-        agent = (nodes or {}).get(node, "")
+    for node in sorted({one.node for one in series if one.name in USUAL_OF_NODES}):
+        agent = nodes.get(node, "")
         panels += _node_panels(series, plain, node, node + (f" ({agent})" if agent else ""))
-    return _stack(panels, events, duration_s) if panels else None
+    return panels
+
+
+def _chosen_panel(usual: Mapping[str, _Panel], series: Sequence[Series], key: str) -> Iterator[_Panel]:
+    if key in usual:
+        yield usual[key]
+    elif lines := _lines(series, key):
+        traces = [
+            line(one, colour(_PAINTS[index % len(_PAINTS)]), *shown_unit(one.unit)) | _named(one)
+            for index, one in enumerate(lines)
+        ]
+        yield _Panel(key, series_title(key, lines[0].unit), traces, {"tickformat": "~s"})
+
+
+def _together_panel(series: Sequence[Series], keys: Sequence[str]) -> Iterator[_Panel]:
+    """One panel of several quantities, each with an axis in the colour of its line."""
+    groups: list[tuple[list[dict[str, Any]], dict[str, Any]]] = []
+    titles: list[str] = []
+    for key in keys:
+        lines = _lines(series, key)
+        if lines and len(groups) < MOST_TOGETHER:
+            paint = colour(_PAINTS[len(groups)])
+            traces = [line(one, paint, *shown_unit(one.unit)) | {"name": escape(series_title(key))} for one in lines]
+            groups.append((traces, {"tickfont": {"color": paint}, "tickformat": "~s", "tickmode": "auto"}))
+            titles.append(series_title(key, lines[0].unit))
+    if groups:
+        (traces, y_axis), *beside = groups
+        yield _Panel("together", " · ".join(titles), traces, y_axis, beside)
+
+
+def _lines(series: Sequence[Series], key: str) -> list[Series]:
+    """The total of a quantity where there is one, else each of its parts."""
+    name, _, node = key.partition("@")
+    mine = [one for one in series if one.name == name and one.node == node]
+    return [one for one in mine if not one.label] or mine
+
+
+def _named(series: Series) -> dict[str, Any]:
+    return {"name": escape(series.label or series_title(series_key(series)))}
+
+
+def series_key(series: Series) -> str:
+    return f"{series.name}@{series.node}"
+
+
+def series_title(key: str, unit: str = "") -> str:
+    """A series in words: 'wal bytes of primary, B/s'."""
+    name, _, node = key.partition("@")
+    words = _TITLES.get(name, name.replace(".", " ").replace("_", " ")) + (f" of {node}" if node else "")
+    shown, _ = shown_unit(unit)
+    return f"{words}, {shown}" if shown not in ("", "1", "tps") else words
+
+
+def shown_unit(unit: str) -> tuple[str, float]:
+    """(unit shown, divisor from the base unit)."""
+    return ("ms", 1e3) if unit == "us" else (unit, 1.0)
 
 
 def _rate_panel(plain: Sequence[Series]) -> Iterator[_Panel]:
     rates = [one for one in plain if one.name == RATE]
     if rates:
-        yield _Panel(_rates_title(rates), _rates(rates), {})
+        yield _Panel("tps", _rates_title(rates), _rates(rates), {})
 
 
 def _latency_panel(plain: Sequence[Series], latencies: Sequence[Latencies]) -> Iterator[_Panel]:
@@ -66,16 +159,18 @@ def _latency_panel(plain: Sequence[Series], latencies: Sequence[Latencies]) -> I
     means = [one for one in plain if one.name == MEAN]
     total = next((one for one in latencies if not one.label), next(iter(latencies), None))
     if total is not None and total.heat.seconds:
-        yield _heat_panel(total.heat, means)
+        yield _Panel(
+            "latency", "latency, how many at each second; line: mean", *heat.traces_and_axis(total.heat, means)
+        )
     elif means:
-        yield _Panel("mean latency, ms", [line(one, "var(--s2)", "ms", 1e3) for one in means], {})
+        yield _Panel("latency", "mean latency, ms", [line(one, "var(--s2)", "ms", 1e3) for one in means], {})
 
 
 def _node_panels(series: Sequence[Series], plain: Sequence[Series], node: str, where: str) -> Iterator[_Panel]:
     if traces := _cpu(plain, node):
-        yield _Panel(f"CPU of {where}, %", traces, {"range": [0, 100], "tickvals": [0, 50, 100]})
+        yield _Panel(f"cpu@{node}", f"CPU of {where}, %", traces, {"range": [0, 100], "tickvals": [0, 50, 100]})
     if traces := waits.traces(series, node):
-        yield _Panel(f"sessions of {where} by what they wait for", traces, {})
+        yield _Panel(f"waits@{node}", f"sessions of {where} by what they wait for", traces, {})
 
 
 def _rates_title(rates: Sequence[Series]) -> str:
@@ -90,7 +185,9 @@ def _rates(rates: Sequence[Series]) -> list[dict[str, Any]]:
     return [line(one, colour(index + 1), "tps") | {"name": escape(one.node)} for index, one in enumerate(rates)]
 
 
-def _stack(panels: Sequence[_Panel], events: Sequence[Mapping[str, Any]], duration_s: float | None) -> Figure:
+def _stack(
+    panels: Sequence[_Panel], events: Sequence[Mapping[str, Any]], duration_s: float | None, view: TimeView
+) -> Figure:
     inner = len(panels) * ROW + (len(panels) - 1) * GAP
     shapes, marks, marks_px = event_marks(events)
     height = inner + TOP + marks_px + BOTTOM
@@ -100,20 +197,63 @@ def _stack(panels: Sequence[_Panel], events: Sequence[Mapping[str, Any]], durati
     for index, panel in enumerate(panels):
         top = 1 - index * (ROW + GAP) / inner
         number = "" if index == 0 else str(index + 1)
-        axes[f"yaxis{number}"] = (
-            axis(domain=[max(0.0, top - ROW / inner), top], rangemode="tozero", nticks=4, tickformat=",~r")
-            | panel.y_axis
-        )
+        axes[f"yaxis{number}"] = _y_axis(domain=[max(0.0, top - ROW / inner), top]) | panel.y_axis
         data += [trace | {"yaxis": f"y{number}"} for trace in panel.traces]
+        for place, (traces, look) in enumerate(panel.beside):
+            own = str(len(panels) + place + 1)
+            axes[f"yaxis{own}"] = _y_axis(overlaying=f"y{number}", showgrid=False, **_right(place)) | look
+            data += [trace | {"yaxis": f"y{own}"} for trace in traces]
         notes.append(_note(escape(panel.title), 0, top, "left"))
-    span = {"range": [0, duration_s]} if duration_s else {}
+        if not _has_line(panel):
+            notes.append(_note("Too few samples for a line.", 0.5, top - ROW / inner / 2, "center"))
+            axes[f"yaxis{number}"] |= {"showticklabels": False, "showgrid": False}
     last = "" if len(panels) == 1 else str(len(panels))
-    axes["xaxis"] = axis("seconds since the start of the measured window", anchor=f"y{last}", showgrid=False) | span
-    more_layout = {"hovermode": "x unified", "shapes": shapes, "annotations": [*notes, *marks], **axes}
+    axes["xaxis"] = axis(
+        "seconds since the start of the measured window",
+        anchor=f"y{last}",
+        showgrid=False,
+        showspikes=True,
+        spikemode="across",
+        spikesnap="hovered data",
+        spikethickness=1,
+        spikedash="solid",
+        spikecolor="var(--soft)",
+    ) | _range(view, duration_s)
+    right_px = 14 + _SIDE_PX * max(len(panel.beside) for panel in panels)
+    more_layout = {
+        "hovermode": "x unified",
+        "hoversubplots": "axis",  # what one track is pointed at, all say
+        "meta": {"duration_s": duration_s},
+        "shapes": shapes,
+        "annotations": [*notes, *marks],
+        **axes,
+    }
     return {
         "data": data,
-        "layout": layout(height, margin={"l": 64, "r": 14, "t": TOP + marks_px, "b": BOTTOM}, **more_layout),
+        "layout": layout(height, margin={"l": 64, "r": right_px, "t": TOP + marks_px, "b": BOTTOM}, **more_layout),
     }
+
+
+def _y_axis(**more: Any) -> dict[str, Any]:
+    return axis(rangemode="tozero", nticks=4, tickformat=",~r", **more) | {"fixedrange": True}  # a drag chooses time
+
+
+def _right(place: int) -> dict[str, Any]:
+    """Where an axis beyond the first stands."""
+    if place == 0:
+        return {"side": "right", "anchor": "x"}
+    return {"side": "right", "anchor": "free", "position": 1, "shift": _SIDE_PX * place}
+
+
+def _range(view: TimeView, duration_s: float | None) -> dict[str, Any]:
+    start, end = view.from_s or 0.0, view.to_s or duration_s
+    return {"range": [start, end]} if end else {}
+
+
+def _has_line(panel: _Panel) -> bool:
+    """Whether anything can be seen: a line needs two values, a heat map one."""
+    traces = [*panel.traces, *(trace for more, _ in panel.beside for trace in more)]
+    return any(trace["type"] == "heatmap" or sum(value is not None for value in trace["y"]) > 1 for trace in traces)
 
 
 def _note(text: str, x: float, y: float, anchor: str, **more: Any) -> dict[str, Any]:
@@ -142,70 +282,3 @@ def _cpu_trace(series: Series, paint: str) -> dict[str, Any]:
         "fillcolor": f"{paint} 72%",
         "line": {"color": paint, "width": 0.5},
     }
-
-
-def _heat_panel(heat: HeatMap, means: Sequence[Series]) -> _Panel:
-    low, high = min(heat.buckets), max(heat.buckets)
-    ticks = [us for us in (10**power for power in range(8)) if low - 2 <= _place(us) <= high + 2]
-    y_axis = {
-        "range": [low - 0.5, high + 0.5],
-        "tickvals": [_place(us) for us in ticks],
-        "ticktext": [_time(us) for us in ticks],
-        "showgrid": False,
-        "rangemode": "normal",
-        "zeroline": False,
-    }
-    traces = [_heat_trace(heat, range(low, high + 1)), *(_mean_line(one) for one in means)]
-    return _Panel("latency, how many at each second; line: mean", traces, y_axis)
-
-
-def _heat_trace(heat: HeatMap, buckets: range) -> dict[str, Any]:
-    step = max(1, math.ceil((max(heat.seconds) + 1) / MOST_POINTS))
-    columns = range(min(heat.seconds) // step, max(heat.seconds) // step + 1)
-    counts = [[0] * len(columns) for _ in buckets]
-    for second, bucket, count in zip(heat.seconds, heat.buckets, heat.counts, strict=True):
-        counts[bucket - buckets[0]][second // step - columns[0]] += count
-    return {
-        "type": "heatmap",
-        "showscale": False,
-        "hoverongaps": False,
-        "name": "",
-        "x": [(column + 0.5) * step for column in columns],
-        "y": list(buckets),
-        # the root of the counts: rare slow transactions must stay visible beside the crowd
-        "z": [[round(math.sqrt(count), 3) if count else None for count in row] for row in counts],
-        "colorscale": [[0, "var(--s2) 12%"], [1, "var(--s2)"]],
-        "customdata": [[count or None for count in row] for row in counts],
-        "text": [[_bucket_text(bucket)] * len(columns) for bucket in buckets],
-        "hovertemplate": "%{customdata:,} at %{text}<extra></extra>",
-    }
-
-
-def _mean_line(series: Series) -> dict[str, Any]:
-    times, values = thin(series.times(), series.values)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "mean latency",
-        "x": json_numbers(times),
-        "y": json_numbers([_place(value) if value > 0 else math.nan for value in values]),
-        "text": [_time(value) if value == value else "" for value in values],
-        "line": {"color": "var(--ink)", "width": 1.2},
-        "hovertemplate": "%{text}",
-    }
-
-
-def _place(latency_us: float) -> float:
-    """Where a latency lies on the axis of buckets, whose cells are centred on whole numbers."""
-    return BUCKETS_PER_OCTAVE * math.log2(latency_us) - 0.5
-
-
-def _time(us: float) -> str:
-    for size, name in ((1e6, "s"), (1e3, "ms"), (1, "µs")):
-        if us >= size:
-            return f"{us / size:.3g} {name}"
-    return f"{us:.2g} µs"
-
-
-def _bucket_text(bucket: int) -> str:
-    return f"{_time(2 ** (bucket / BUCKETS_PER_OCTAVE))} … {_time(2 ** ((bucket + 1) / BUCKETS_PER_OCTAVE))}"

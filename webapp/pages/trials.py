@@ -34,9 +34,10 @@ from webapp import bundles
 from webapp.access import actor, allows, needs, scope_of
 from webapp.charts import topology, waits
 from webapp.charts.events import event_key
-from webapp.charts.trial import NAMES, timeline
+from webapp.charts.trial import NAMES, TimeView, timeline
 from webapp.pages.common import number
 from webapp.pages.trial_tables import by_load, facts, groups, headline_row, tables
+from webapp.pages.trial_tracks import drawn, missing, options, series_names, time_view
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
 from workers.registry import kinds
@@ -59,12 +60,14 @@ _ELSEWHERE = (LayerKind.SETTINGS, LayerKind.DEFAULTS)  # a table of their own, a
 def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
     trial = trial_detail(trial_id, number(request.GET.get("attempt", "")))
     attempt = trial.attempt
-    series = series_of(attempt.id, (*NAMES, *topology.NAMES)) if attempt else []
+    view = time_view(request.GET, trial.series)
+    series = series_of(attempt.id, (*NAMES, *topology.NAMES, *series_names(view))) if attempt else []
     context = {
         "trial": trial,
         "attempt": attempt,
         "name": configuration(trial.levels),
-        "waits": waits.key(series),
+        "waits": waits.key(series) if drawn(view, "waits") else [],
+        "cpu_key": drawn(view, "cpu"),
         "settings": _content(trial.layers, LayerKind.SETTINGS),
         "layers": [(layer, flatten(layer.content)) for layer in trial.layers if layer.kind not in _ELSEWHERE],
         "problem": (attempt.error if attempt else None) or trial.error,
@@ -75,7 +78,7 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
         **_topology(trial, series),
     }
     if attempt:
-        context |= _attempt(trial, attempt, series)
+        context |= _attempt(trial, attempt, series, view)
     return render(request, "trials/detail.html", context)
 
 
@@ -98,13 +101,19 @@ def _measurements(trial: TrialDetail) -> dict[str, Any]:
     }
 
 
-def _attempt(trial: TrialDetail, attempt: AttemptRow, series: Sequence[Series]) -> dict[str, Any]:
+def _attempt(trial: TrialDetail, attempt: AttemptRow, series: Sequence[Series], view: TimeView) -> dict[str, Any]:
     heads = document_heads(attempt.id)
     kinds = {head.kind for head in heads}
     duration_s = _duration_s(attempt)
     return {
         "phases": phases(attempt),
-        "figure": timeline(series, histograms_of(attempt.id), attempt.events, duration_s, trial.spec.get("agents", {})),
+        "figure": timeline(
+            series, histograms_of(attempt.id), attempt.events, duration_s, trial.spec.get("agents", {}), view
+        ),
+        "view": view,
+        "duration_s": duration_s,
+        "options": options(trial.series, view),
+        "missing": missing(trial, attempt, duration_s),
         "event_key": event_key(attempt.events),
         "stacks": "stacks" in kinds,
         "answers": answers_of(attempt.id) if "capability" in kinds else (),
