@@ -29,7 +29,7 @@ from webapp.versions.copies import FORMATS, copied
 class ComparedSerializer(ValueSerializer):
     """Base of figures: shows the address of the figure's comparison instead of its selection."""
 
-    leave_out = ("selection",)
+    leave_out: tuple[str, ...] = ("selection",)
     comparison = serializers.SerializerMethodField()
 
     def get_comparison(self, value: Any) -> str:
@@ -75,11 +75,14 @@ class VersionsSerializer(ValueSerializer):
 class AccessMethodTableSerializer(ComparedSerializer):
     """One metric of several access methods.
 
+    - `run_ids`: the runs compared
     - `lines`: name and cells, a cell a column, null where nothing was measured; `ratio` of a cell is to the heap of the
       same build
     """
 
     value = AccessMethodTable
+    leave_out = ("selection", "wholes")
+    run_ids = serializers.ListField(child=serializers.IntegerField(), read_only=True)
     columns = serializers.ListField(child=serializers.ListField(child=serializers.CharField()), read_only=True)
     lines = serializers.SerializerMethodField()
 

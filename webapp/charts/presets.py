@@ -1,15 +1,14 @@
-"""Figures of the ready views: ratios around 1, totals over nodes, values side by side. Pure."""
+"""Figures of the ready views: ratios around 1, totals over nodes. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
 from results.domain.units import format_quantity, scale_for
-from results.queries.comparison.cells import Point
-from results.queries.presets.access_methods import AccessMethodTable
+from results.queries.presets.access_method_summary import Summary, SummaryCell
 from results.queries.presets.topologies import TopologyLine, TopologyTable
 from results.queries.presets.versions import Versions
 from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
@@ -19,7 +18,6 @@ _BREAK = "<br>"
 _ROW_PX = 26
 _LINE_PX = 16
 _ROW_LETTERS = 30  # in a line of a row's name
-_GROUP_LETTERS = 20  # in a line of the name of a group of bars
 
 
 @dataclass(frozen=True)
@@ -107,6 +105,31 @@ def versions_figure(versions: Versions, urls: Sequence[Sequence[str]]) -> Figure
     return ratios_figure(rows, versions.versions, title)
 
 
+def access_methods_figure(summary: Summary, columns: Sequence[tuple[str, str]], url: Callable[[int], str]) -> Figure:
+    """Return the ratios to the heap, a row a question.
+
+    columns: (access method, build) of the page, a colour each.
+    url: of a trial."""
+    rows = []
+    for index, (question, _) in enumerate(summary.questions):
+        dots: list[Dot] = []
+        for row in summary.rows:
+            cell = row.cells[index]
+            if cell and not row.is_heap:
+                column = columns.index((row.access_method, row.installation))
+                dots += _ratio_dots(cell, column, f"{question}, {row.access_method}, {row.installation}", url)
+        rows.append((question, dots))
+    return ratios_figure(rows, [f"{method}, {build}" for method, build in columns], "ratio to heap")
+
+
+def _ratio_dots(cell: SummaryCell, column: int, name: str, url: Callable[[int], str]) -> list[Dot]:
+    dots = []
+    for point in cell.compared:
+        text = f"{name}: ×{point.ratio:.3f} of heap"
+        dots.append(Dot(column, point.ratio or 1.0, text, url(point.values[0].trial_id)))
+    return dots
+
+
 def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:
     """Totals over nodes, a line a kind, with the ideal from its first node.
 
@@ -159,58 +182,4 @@ def _ideal_trace(index: int, nodes: int, of_one: float, divisor: float) -> dict[
         "y": json_numbers([of_one / divisor, nodes * of_one / divisor]),
         "hoverinfo": "skip",
         "line": {"color": colour(index, 45), "width": 1, "dash": "dot"},
-    }
-
-
-def values_figure(table: AccessMethodTable, columns: Sequence[tuple[str, str]], urls: Mapping[int, str]) -> Figure:
-    """Bars: a group a line of the table, a bar a column.
-
-    columns: of all tables of the page, a colour each."""
-    cells = [cell for _, row in table.lines for cell in row if cell is not None]
-    divisor, unit = scale_for(max((cell.value for cell in cells), default=1.0), table.metric.unit)
-    groups = list(range(len(table.lines)))
-    data = []
-    for index, column in enumerate(table.columns):
-        cells_of_column = [row[index] for _, row in table.lines]
-        bars = _bars_trace(column, cells_of_column, table.metric.unit, divisor, urls)
-        data.append(bars | {"marker": {"color": colour(columns.index(column))}})
-    names = [_wrapped(name, _GROUP_LETTERS) for name, _ in table.lines]
-    x_axis = axis(showgrid=False, zeroline=False, automargin=True, tickvals=groups, ticktext=names)
-    y_axis = axis(unit or table.metric.label, rangemode="tozero", nticks=6, tickformat=",~r")
-    return {"data": data, "layout": layout(260, xaxis=x_axis, yaxis=y_axis, barmode="group", bargap=0.25)}
-
-
-def _bars_trace(
-    column: tuple[str, str],
-    cells: Sequence[Point | None],
-    unit: str,
-    divisor: float,
-    urls: Mapping[int, str],
-) -> dict[str, Any]:
-    """Return the bars of one series.
-
-    column: (access method, build).
-    cells: of each group, None where it was not measured."""
-    method, build = column
-    heights: list[float | None] = []
-    texts: list[str] = []
-    addresses: list[str] = []
-    for cell in cells:
-        if cell is None:
-            heights.append(None)
-            texts.append("")
-            addresses.append("")
-        else:
-            heights.append(float(f"{cell.value / divisor:.7g}"))
-            texts.append(f"{escape(method)}, {escape(build)}<br><b>{format_quantity(cell.value, unit)}</b>")
-            addresses.append(urls[cell.values[0].trial_id])
-    return {
-        "type": "bar",
-        "name": escape(f"{method}, {build}"),
-        "x": list(range(len(cells))),
-        "y": heights,
-        "text": texts,
-        "customdata": addresses,
-        "hovertemplate": "%{text}<extra></extra>",
-        "textposition": "none",
     }

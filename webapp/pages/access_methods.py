@@ -1,8 +1,10 @@
-"""Table access methods on one page: sizes, latencies, maintenance, and what each can do."""
+"""Table access methods on one page: what each costs and saves against the heap, and what it can do."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,41 +12,65 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.queries.agents.capabilities import capability_matrix
+from results.queries.agents.capabilities import Build, CapabilityMatrix, capability_matrix
+from results.queries.presets.access_method_summary import Summary, SummaryRow, summary
 from results.queries.presets.access_methods import AccessMethodTable, access_methods
-from results.queries.presets.sources import trial_ids
 from webapp import urlstate
-from webapp.charts.presets import values_figure
+from webapp.charts.presets import access_methods_figure
 from webapp.charts.style import key
 from webapp.links import trial_url
 
-Column = tuple[str, str]  # access method, installation
+
+@dataclass(frozen=True)
+class Section:
+    """Tables under one heading.
+
+    tables: (table, its comparison's query, builds without a heap)."""
+
+    title: str
+    tables: tuple[tuple[AccessMethodTable, str, tuple[str, ...]], ...]
+
+    @property
+    def labels(self) -> list[str]:
+        return list(dict.fromkeys(table.metric.label for table, _, _ in self.tables))
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     methods, matrix = access_methods(), capability_matrix()
-    columns = list(dict.fromkeys(column for table in methods.tables for column in table.columns))
-    colours = dict(zip(columns, key([f"{method}, {build}" for method, build in columns]), strict=True))
-    sections = [_section(number, table, columns, colours) for number, table in enumerate(methods.tables)]
-    context = {"sections": sections, "matrix": matrix, "json": reverse("api:access-methods")}
+    grouped = groupby(methods.tables, key=lambda table: table.group)
+    context = {"sections": [_section(title, list(tables)) for title, tables in grouped], "matrix": matrix}
+    context |= _summary(summary(methods), matrix) | {"json": reverse("api:access-methods")}
     return render(request, "access_methods/index.html", context)
 
 
-def _section(
-    number: int, table: AccessMethodTable, columns: Sequence[Column], colours: Mapping[Column, object]
-) -> dict[str, Any]:
-    """Return one section of the page.
-
-    columns: of all tables, each with a colour."""
-    cells = [cell for _, row in table.lines for cell in row if cell is not None]
-    urls = {trial_id: trial_url(trial_id) for trial_id in trial_ids(cells)}
-    builds = dict.fromkeys(build for _, build in table.columns)
+def _summary(found: Summary, matrix: CapabilityMatrix) -> dict[str, Any]:
+    """Return what the first table and its figure show."""
+    columns = list(dict.fromkeys((row.access_method, row.installation) for row in found.rows))
+    has_ratios = any(cell.compared for row in found.rows for cell in row.cells if cell)
+    others = [column for column in columns if column[0] != "heap"]
     return {
-        "id": f"values-{number}",
-        "table": table,
-        "figure": values_figure(table, columns, urls),
-        "key": [colours[column] for column in table.columns],
-        "query": urlstate.write(table.selection),
-        "heapless": [build for build in builds if ("heap", build) not in table.columns],
+        "questions": [(name, table, urlstate.write(table.selection)) for name, table in found.questions],
+        "rows": [(row, _capabilities(row, matrix.builds)) for row in found.rows],
+        "several_runs": len({row.run_ids for row in found.rows}) > 1,
+        "figure": access_methods_figure(found, others, trial_url) if has_ratios else None,
+        "key": key([f"{method}, {build}" for method, build in others]),
     }
+
+
+def _capabilities(row: SummaryRow, builds: Sequence[Build]) -> tuple[int, int] | None:
+    """Return how many capabilities hold, and of how many; None where none was checked."""
+    column = (row.access_method, row.installation)
+    counts = [build.counts for build in builds if (build.access_method, build.installation) == column]
+    if not counts:
+        return None
+    return max((count.get("yes", 0), sum(count.values())) for count in counts)
+
+
+def _section(title: str, tables: Sequence[AccessMethodTable]) -> Section:
+    shown = []
+    for table in tables:
+        builds = dict.fromkeys(build for _, build in table.columns)
+        heapless = tuple(build for build in builds if ("heap", build) not in table.columns)
+        shown.append((table, urlstate.write(table.selection), heapless))
+    return Section(title, tuple(shown))

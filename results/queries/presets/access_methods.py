@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from results import sql
@@ -17,8 +17,8 @@ from results.queries.shared.selection import JOINT, LABEL, PUBLISHED, Selection
 
 WORKLOAD = "access_method"
 MOST_RUNS = 12
-_HEAP = "heap"
-_BY = ("access_method", "installation")  # what makes a series
+ACCESS_METHOD, HEAP = "access_method", "heap"
+_BY = (ACCESS_METHOD, "installation")  # what makes a series
 
 # (heading, metrics in order); a metric that no run has is left out
 GROUPS = (
@@ -36,7 +36,8 @@ class AccessMethodTable:
     """One metric.
 
     columns: (access method, installation).
-    lines: what was measured → a cell a column, compared with the heap of the same build where that has such a cell."""
+    lines: what was measured → a cell a column, compared with the heap of the same build where that has such a cell.
+    wholes: places of the lines that stand for the metric: those without a label; all, where each has one."""
 
     group: str
     metric: MetricRow
@@ -44,6 +45,11 @@ class AccessMethodTable:
     lines: tuple[tuple[str, tuple[Point | None, ...]], ...]
     mixed: tuple[str, ...]
     selection: Selection
+    wholes: tuple[int, ...]
+
+    @property
+    def run_ids(self) -> tuple[int, ...]:
+        return self.selection.runs
 
 
 @dataclass(frozen=True)
@@ -65,21 +71,54 @@ class _Stored:
 
 
 def access_methods() -> AccessMethods:
-    """Return a table a metric of GROUPS that the runs have. Queries: four, and those of `compare` for each table."""
+    """Return a table a metric of GROUPS that the runs have; several where a factor sets an access method together with
+    something else, since that is no row then. Queries: three, and those of `compare`, and one, for each such table."""
     known = sources([WORKLOAD])
     measured = [source.run_id for source in known if not source.published][:MOST_RUNS]
     runs = (*measured, *(source.run_id for source in known if source.published))
     if not runs:
         return AccessMethods((), ())
+    rows = configurations(runs)
+    tables: list[AccessMethodTable] = []
+    for together in _set_together(rows):
+        tables += _tables(tuple(run for run in runs if run in together.runs), rows, together.names)
+    order = [group for group, _ in GROUPS]
+    return AccessMethods(runs, tuple(sorted(tables, key=lambda table: order.index(table.group))))
+
+
+@dataclass(frozen=True)
+class _Together:
+    """Runs in which access methods are set together with these dimensions."""
+
+    names: frozenset[str]
+    runs: tuple[int, ...]
+
+
+def _set_together(rows: Sequence[ConfigurationRow]) -> list[_Together]:
+    """Return the runs by what a factor of theirs sets besides the access method, those in which none does first."""
+    by_run: dict[int, list[ConfigurationRow]] = {}
+    for row in rows:
+        by_run.setdefault(row.run_id, []).append(row)
+    runs_of: dict[frozenset[str], list[int]] = {}
+    for run_id, own in by_run.items():
+        parts = [names for names in composite_parts(own).values() if ACCESS_METHOD in names]
+        names = frozenset[str]().union(*parts) & set(matched_by(facets(own, {}), {}, *_BY))
+        runs_of.setdefault(names, []).append(run_id)
+    return [_Together(names, tuple(runs_of[names])) for names in sorted(runs_of, key=lambda names: sorted(names))]
+
+
+def _tables(
+    runs: tuple[int, ...], every_row: Sequence[ConfigurationRow], together: frozenset[str]
+) -> Iterator[AccessMethodTable]:
+    """Give the tables of runs in which access methods are set together with the same dimensions, which therefore tell
+    no rows apart."""
+    rows = [row for row in every_row if row.run_id in runs]
     choices = {choice.name: choice for choice in metrics_of(runs)}
     heaps = set(sql.rows(_Stored, _OF_HEAPS, {"runs": list(runs)}))
-    rows = configurations(runs)
-    by = (LABEL, *_telling_apart(rows))
-    tables = []
+    by = (LABEL, *(name for name in _telling_apart(rows) if name not in together))
     for group, names in GROUPS:
         for choice in (choices[name] for name in names if name in choices):
-            tables.append(_table(group, choice, _compared(choice, runs, by, heaps), by))
-    return AccessMethods(runs, tuple(tables))
+            yield _table(group, choice, _compared(choice, runs, by, heaps), by)
 
 
 def _telling_apart(rows: Sequence[ConfigurationRow]) -> tuple[str, ...]:
@@ -98,13 +137,23 @@ def _telling_apart(rows: Sequence[ConfigurationRow]) -> tuple[str, ...]:
 
 def _table(group: str, choice: MetricChoice, comparison: Comparison, by: Sequence[str]) -> AccessMethodTable:
     columns = [(method, rest) for method, _, rest in (series.partition(JOINT) for series in comparison.series)]
-    ordered = sorted(columns, key=lambda column: (column[1], column[0] != _HEAP, column[0]))
+    ordered = sorted(columns, key=lambda column: (column[1], column[0] != HEAP, column[0]))
     points = {(point.x, point.series): point for point in comparison.points}
     lines = []
     for x in comparison.xs:
         cells = tuple(points.get((x, JOINT.join(column))) for column in ordered)
         lines.append((level_name(by, x), cells))
-    return AccessMethodTable(group, choice.row(), tuple(ordered), tuple(lines), comparison.mixed, comparison.selection)
+    unlabelled = ("", DEFAULT, choice.whole)
+    wholes = [index for index, x in enumerate(comparison.xs) if x.split(JOINT)[0] in unlabelled]
+    return AccessMethodTable(
+        group=group,
+        metric=choice.row(),
+        columns=tuple(ordered),
+        lines=tuple(lines),
+        mixed=comparison.mixed,
+        selection=comparison.selection,
+        wholes=tuple(wholes or range(len(lines))),
+    )
 
 
 def _compared(choice: MetricChoice, runs: tuple[int, ...], by: Sequence[str], heaps: Set[_Stored]) -> Comparison:
@@ -112,7 +161,7 @@ def _compared(choice: MetricChoice, runs: tuple[int, ...], by: Sequence[str], he
     left out."""
     selection = Selection(runs, x=",".join(by), series=",".join(_BY), metric=choice.name)
     if _Stored(choice.name, choice.nodes[0]) in heaps:
-        return compare(replace(selection, baseline=_HEAP), mixtures=True)
+        return compare(replace(selection, baseline=HEAP), mixtures=True)
     alone = compare(selection, mixtures=True)
     return replace(alone, points=tuple(replace(point, base=None, ratio=None, verdict=None) for point in alone.points))
 

@@ -385,7 +385,8 @@ def test_an_alert_against_one_run_has_the_ratios_of_the_comparison_that_it_links
 
 # of the templates: those walked above, and those in which the word says something else
 TEMPLATES = {
-    "access_methods/_access_methods.html",
+    "access_methods/_cell.html",
+    "access_methods/_table.html",
     "citations/detail.html",
     "comparison/_cell.html",
     "comparison/_row.html",
@@ -396,6 +397,7 @@ TEMPLATES = {
     "why/_movements.html",
     "why/_sentence.html",
 } | {
+    "access_methods/_summary.html",  # notes
     "comparison/_environment.html",  # what withholds verdicts
     "comparison/_table.html",  # means over many cells, and headings
     "diff/_diff.html",  # what withholds verdicts

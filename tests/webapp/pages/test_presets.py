@@ -16,13 +16,17 @@ from results import models
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement
+from results.domain.statistics.verdict import Kind
 from results.published.catalogue import TABLES
 from results.published.load import load
 from results.published.tables import FOLDER
+from results.queries.comparison.compare import compare
+from results.queries.presets.access_method_summary import summary
 from results.queries.presets.access_methods import access_methods
 from results.queries.presets.versions import versions
 from tests import arrangements, environments, factories
 from tests.page_text import page_text
+from tests.step_runs import BUILDS, ENGINES, access_method_run
 from webapp.versions.words import sentence
 from workers.registry import known_metrics
 
@@ -170,6 +174,57 @@ def test_rows_of_access_methods_are_named_by_what_tells_them_apart_though_little
     [sizes] = [table for table in access_methods().tables if table.metric.name == "size.table"]
     assert [name for name, cells in sizes.lines if cells[0]] == ["foo · fillfactor 100 · rows 1000"]
     assert "foo, filled · fillfactor 80 · rows 1000000" in [name for name, _ in sizes.lines]
+
+
+@pytest.mark.parametrize("factors", [{"build": BUILDS}, {"engine": ENGINES, "installation": ["16", "18"]}])
+def test_access_methods_that_are_set_together_with_something_else_have_ratios_to_heap(
+    factors: dict[str, Any], stranger: Client
+) -> None:
+    run = access_method_run(factors)
+    tables = access_methods().tables
+    assert {table.metric.name for table in tables} >= {"size.table", "bulk_insert.seconds", "tpcb.tps"}
+    cells = [cell for table in tables for _, line in table.lines for cell in line]
+    assert all(cell is not None and (cell.ratio or not cell.value) for cell in cells)
+    verdicts = [cell.verdict.kind for cell in cells if cell is not None and cell.verdict]
+    assert len(verdicts) == len(cells) / 2 and Kind.NOT_COMPARABLE not in verdicts
+    (tps,) = [table for table in tables if table.metric.name == "tpcb.tps"]
+    verdicts_of_comparison = [point.verdict for point in compare(tps.selection).points if point.verdict]
+    text = text_of(stranger, "/access-methods/")
+    assert all(f"<b>×{verdict.ratio:.3f}</b>" in text for verdict in verdicts_of_comparison)
+    assert f"/compare/?run={run.pk}" in text
+
+
+def test_access_methods_of_runs_that_set_them_together_with_other_things_stand_apart(stranger: Client) -> None:
+    plain, together = access_method_run(), access_method_run({"engine": ENGINES, "installation": ["16", "18"]})
+    sizes = [table for table in access_methods().tables if table.metric.name == "size.table"]
+    assert [table.run_ids for table in sizes] == [(plain.pk,), (together.pk,)]
+    assert sizes[0].lines[0][0] == sizes[1].lines[0][0] == "foo"
+    text = text_of(stranger, "/access-methods/")
+    headings = re.findall(r'<th scope="rowgroup"[^>]*>([^<]*)</th>', text)
+    assert [heading.strip() for heading in headings[:2]] == [f"run {plain.pk}", f"run {together.pk}"]
+
+
+def test_the_page_of_access_methods_begins_with_one_table_and_folds_the_rest(stranger: Client) -> None:
+    access_method_run()
+    text = text_of(stranger, "/access-methods/")
+    first = text.partition("</table>")[0]
+    for question in ("size", "loading", "sequential scan", "index scan", "UPDATE", "TPC-B-like", "capabilities"):
+        assert f">{question}<" in first
+    assert "not checked" in first and first.count("verdict worse") >= 10
+    assert text.count('<details class="every-number">') == 7 and "<details open" not in text
+    assert len(figures(text)) == 1
+
+
+def test_a_question_with_several_numbers_has_their_smallest_and_largest_ratio() -> None:
+    access_method_run()
+    found = summary(access_methods())
+    place = [name for name, _ in found.questions].index("sequential scan")
+    cells = [row.cells[place] for row in found.rows if not row.is_heap]
+    for cell in filter(None, cells):
+        ratios = [point.ratio for point in cell.points if point.ratio]
+        assert cell.only is None and cell.reach == (min(ratios), max(ratios))
+        assert sum(cell.kinds.values()) == len(cell.points) == 3
+    assert [row.access_method for row in found.rows] == ["heap", "heap2"] * 2
 
 
 def test_access_methods_take_a_fixed_number_of_queries(
