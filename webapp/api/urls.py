@@ -11,6 +11,7 @@ from webapp.api.agents import Agents
 from webapp.api.annotations import Annotations
 from webapp.api.bundles import Bundle, BundleFile
 from webapp.api.capabilities import Capabilities
+from webapp.api.changes import WhatChanged
 from webapp.api.citations import Citation, CitationCsv, Citations, References
 from webapp.api.clusters import Clusters
 from webapp.api.comparison import ComparisonCsv, Comparisons
@@ -92,6 +93,7 @@ urlpatterns = [
     path("kinds/", AllKinds.as_view({"get": "retrieve"}), name="kinds"),
     path("comparison/", Comparisons.as_view({"get": "retrieve"}), name="comparison"),
     path("comparison.csv", ComparisonCsv.as_view({"get": "retrieve"}), name="comparison-csv"),
+    path("comparison/changes/", WhatChanged.as_view({"get": "retrieve"}), name="changes"),
     path("comparison/why/", Whys.as_view({"get": "retrieve"}), name="why"),
     path("trends/", Trends.as_view({"get": "retrieve"}), name="trends"),
     path("annotations/", Annotations.as_view({"get": "list", "post": "create"}), name="annotations"),

@@ -139,6 +139,7 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
         "mixed": _mixed(comparison, selection),
         "excluded": {state: count for state, count in comparison.excluded.items() if count},
         "query": urlstate.write(selection, view),
+        "changed": urlstate.write(replace(selection, x="", panel="", metric="", node="", label="", filters={})),
         **_words(comparison),
         **_runs(selection, runs),
     }

@@ -20,7 +20,7 @@ JOINT = " · "  # between the parts of a level of several dimensions
 HEAP = "heap"  # the access method that others are compared with
 
 # follow from other dimensions, or are no subject of an experiment: never a first choice
-_DERIVED = ("run", "threads", "version", "major", "initdb", "collectors", PUBLISHED)
+DERIVED = ("run", "threads", "version", "major", "initdb", "collectors", PUBLISHED)
 _FIRST_SERIES = ("installation", "version", "access_method", "topology")
 _BUILD = ("access_method", "installation")  # of a factor that sets both, the series: each build's own heap beside it
 _CONSTANT_X = ("clients", "scale", "workload")  # what x is where nothing is left to vary over it
@@ -83,7 +83,7 @@ def first_choice(
     rows: the configurations.
     parts: of composite factors, what each sets."""
     facets = _things(known, parts)
-    varying = [facet for facet in facets if facet.name not in _DERIVED]
+    varying = [facet for facet in facets if facet.name not in DERIVED]
     factors = [facet for facet in varying if facet.factor] or varying
     metric = by_part(choices)
     numeric = _by_numbers(factors)

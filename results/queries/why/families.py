@@ -6,13 +6,14 @@ judges the metric asked for; here the values of all are read at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from results.domain.environment.difference import EnvironmentDifference
+from results.domain.measurement.metrics import Metric
 from results.domain.measurement.one_fact import is_closed_loop
-from results.domain.statistics.metric_changes import Answer, MeasuredQuantity, Part, Trials, Value
+from results.domain.statistics.metric_changes import Answer, MeasuredQuantity, MeasuredTrial, Part, Trials, Value
 from results.queries.comparison.baselines import REFERENCE, Baseline, baseline_of, baseline_of_reference
 from results.queries.comparison.cells import Comparison, Key, Point, Replicate
 from results.queries.comparison.family import family_of
@@ -32,13 +33,16 @@ _BASE, _OTHER = "base", "other"
 _Configurations = tuple[Mapping[int, ConfigurationRow], Mapping[int, tuple[str, ...]]]  # with the levels of each
 
 
-class Families:
-    """All that is judged with two cells of a comparison, of whatever quantity."""
+class JudgedCells:
+    """All that is judged with cells of a comparison, of whatever quantity."""
 
-    def __init__(self, comparison: Comparison, base: Point, other: Point) -> None:
+    def __init__(self, comparison: Comparison, points: Mapping[str, Point], base_of: Mapping[str, str]) -> None:
         """Read what was measured of the runs compared, and of others of the same plans. Five queries, one more for a
-        saved reference."""
-        self._base, self._other = base, other
+        saved reference.
+
+        points: the cells by names for them.
+        base_of: of each that is compared the one that it is compared with."""
+        self._points, self._base_of = points, base_of
         self._chosen = replace(comparison.selection, per="", node="", label="")  # which a quantity has for itself
         self._line = _reference(comparison)
         runs = list(dict.fromkeys((*self._chosen.runs, *(self._line.runs if self._line else ()))))
@@ -46,8 +50,9 @@ class Families:
         beside = self._freshness.earlier + (self._freshness.others if len(runs) > 1 else ())
         every_run = list(dict.fromkeys((*runs, *beside)))
         self._rows = configurations(every_run)
+        self._row_of = {row.id: row for row in self._rows}
         self._parts = composite_parts([row for row in self._rows if row.run_id in self._chosen.runs])
-        self._baseline = _baseline(comparison, self._line, {row.id: row for row in self._rows})
+        self._baseline = _baseline(comparison, self._line, self._row_of)
         self._measured = measured_runs(every_run)
         attempts = [trial.attempt_id for trial in self._measured.trials.values() if trial.run_id in runs]
         environments = environments_of(attempts)
@@ -56,35 +61,28 @@ class Families:
             for overhead in (False, True)
         }
         self._configurations: dict[tuple[int, ...], _Configurations] = {}
-        self._known: dict[str, Mapping[Part, Answer]] = {}
 
-    @cached_property
-    def trials(self) -> Trials:
-        base, other = (
-            [self._measured.by_attempt[one.attempt_id] for one in point.values] for point in (self._base, self._other)
-        )
-        return Trials(base, other, list(self._measured.trials), self._measured.metrics, self._closed_loop())
+    @property
+    def every_trial(self) -> list[MeasuredTrial]:
+        return list(self._measured.trials)
 
-    def _closed_loop(self) -> bool:
-        """Return whether that is known of every configuration of the two cells."""
-        by_id = {row.id: row for row in self._rows}
-        ids = {one.configuration_id for point in (self._base, self._other) for one in point.values}
-        return all(is_closed_loop(by_id[one].dimensions) for one in ids)
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        return self._measured.metrics
 
-    def answers(self, quantity: MeasuredQuantity) -> Mapping[Part, Answer]:
-        """Return of each part that both cells have its values and the verdict of its comparison; nothing where the
-        cells hold the same trials. No query."""
-        if quantity.family not in self._known:
-            self._known[quantity.family] = self._answers(quantity)
-        return self._known[quantity.family]
+    def is_closed_loop(self, names: Collection[str]) -> bool:
+        """Return whether that is known of every configuration of these cells."""
+        ids = {one.configuration_id for name in names for one in self._points[name].values}
+        return all(is_closed_loop(self._row_of[one].dimensions) for one in ids)
 
-    def _answers(self, quantity: MeasuredQuantity) -> dict[Part, Answer]:
+    def judged(self, quantity: MeasuredQuantity) -> dict[Key, Answer]:
+        """Return of each node, label and cell that is compared the values of both and the verdict. No query."""
         units, line = self._units(quantity, self._chosen.runs), self._line
         saved = self._units(quantity, line.runs, line.attempts) if line else ()
         cells, bases = self._cells(saved if line else units, units)
         family = family_of(self._chosen, units, saved, self._baseline, self._parts)
         others = other_runs(family, (*units, *saved), self._freshness, lambda runs: self._units(quantity, tuple(runs)))
-        levels = {_BASE: levels_of(self._chosen, self._base.key), _OTHER: levels_of(self._chosen, self._other.key)}
+        levels = {name: levels_of(self._chosen, point.key) for name, point in self._points.items()}
         sides = {key: side_of(own, levels[key[2]]) for key, own in cells.units.items()}
         metric = MetricRow(
             quantity.name, quantity.unit, quantity.better, quantity.label, minimum_effect=quantity.minimum_effect
@@ -94,7 +92,7 @@ class Families:
             self._chosen, family, self._baseline, cells, bases, sides, environments, metric, others.samples
         ).verdicts
         values = {key: tuple(Value(one.trial_id, one.value) for one in own) for key, own in cells.replicates.items()}
-        return {key[:2]: Answer(values[bases[key]], values[key], verdict) for key, verdict in verdicts.items()}
+        return {key: Answer(values[bases[key]], values[key], verdict) for key, verdict in verdicts.items()}
 
     def _units(
         self, quantity: MeasuredQuantity, runs: tuple[int, ...], attempts: Sequence[int] | None = None
@@ -126,16 +124,42 @@ class Families:
                 yield configuration, node, label, own
 
     def _cells(self, bases: Iterable[Unit], others: Iterable[Unit]) -> tuple[Cells, dict[Key, Key]]:
-        """Return the two cells at each node and label that both have, and of each with which it is compared.
+        """Return the cells at each node and label that both have, and of each with which it is compared.
 
         bases, others: among which the one is, and the other."""
-        cells = _by_part(bases, self._base, _BASE) | _by_part(others, self._other, _OTHER)
+        own_bases = set(self._base_of.values())
+        cells = _by_part(bases, {name: point for name, point in self._points.items() if name in own_bases})
+        cells |= _by_part(others, {name: point for name, point in self._points.items() if name not in own_bases})
         base_of: dict[Key, Key] = {}
-        for node, label, side in cells:
-            base, other = (node, label, _BASE), (node, label, _OTHER)
-            if side == _OTHER and base in cells and cells[base] != cells[other]:
-                base_of[other] = base
+        for key in cells:
+            node, label, name = key
+            base = (node, label, self._base_of.get(name, ""))
+            if base in cells and cells[base] != cells[key]:
+                base_of[key] = base
         return Cells({key: cells[key] for key in (*base_of, *base_of.values())}, ()), base_of
+
+
+class Families(JudgedCells):
+    """All that is judged with two cells of a comparison, of whatever quantity."""
+
+    def __init__(self, comparison: Comparison, base: Point, other: Point) -> None:
+        super().__init__(comparison, {_BASE: base, _OTHER: other}, {_OTHER: _BASE})
+        self._known: dict[str, Mapping[Part, Answer]] = {}
+
+    @cached_property
+    def trials(self) -> Trials:
+        base, other = (
+            [self._measured.by_attempt[one.attempt_id] for one in self._points[name].values] for name in (_BASE, _OTHER)
+        )
+        closed_loop = self.is_closed_loop((_BASE, _OTHER))
+        return Trials(base, other, self.every_trial, self.metrics, closed_loop)
+
+    def answers(self, quantity: MeasuredQuantity) -> Mapping[Part, Answer]:
+        """Return of each part that both cells have its values and the verdict of its comparison; nothing where the
+        cells hold the same trials. No query."""
+        if quantity.family not in self._known:
+            self._known[quantity.family] = {key[:2]: answer for key, answer in self.judged(quantity).items()}
+        return self._known[quantity.family]
 
 
 class _RememberedDifferences(EnvironmentComparison):
@@ -152,13 +176,17 @@ class _RememberedDifferences(EnvironmentComparison):
         return self._of_attempts[attempts]
 
 
-def _by_part(units: Iterable[Unit], point: Point, side: str) -> dict[Key, tuple[Unit, ...]]:
-    """Return the units of a cell by node and label."""
-    configurations_of = {replicate.configuration_id for replicate in point.values}
+def _by_part(units: Iterable[Unit], points: Mapping[str, Point]) -> dict[Key, tuple[Unit, ...]]:
+    """Return the units of each cell by node, label and its name."""
+    names_of: dict[int, list[str]] = {}
+    for name, point in points.items():
+        for configuration in {replicate.configuration_id for replicate in point.values}:
+            names_of.setdefault(configuration, []).append(name)
     cells: dict[Key, list[Unit]] = {}
     for unit in units:
-        if any(row.id in configurations_of for row in unit.rows):
-            cells.setdefault((unit.node, unit.label, side), []).append(unit)
+        names = dict.fromkeys(name for row in unit.rows for name in names_of.get(row.id, ()))
+        for name in names:
+            cells.setdefault((unit.node, unit.label, name), []).append(unit)
     return {key: tuple(own) for key, own in cells.items()}
 
 

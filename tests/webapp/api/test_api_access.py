@@ -41,6 +41,7 @@ READING = (
     "kinds/",
     "comparison/?run={run}",
     "comparison.csv?run={run}",
+    "comparison/changes/?run={run}",
     "comparison/why/?run={compared}",
     "citations/",
     "citations/{citation}/",

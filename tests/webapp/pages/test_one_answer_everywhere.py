@@ -387,6 +387,7 @@ def test_an_alert_against_one_run_has_the_ratios_of_the_comparison_that_it_links
 TEMPLATES = {
     "access_methods/_cell.html",
     "access_methods/_table.html",
+    "changes/_changes.html",  # walked in test_changes.py
     "citations/detail.html",
     "comparison/_cell.html",
     "comparison/_row.html",
@@ -408,6 +409,8 @@ TEMPLATES = {
 }
 # of the API: schema → its fields
 FIELDS = {
+    "Change": {"verdict"},  # walked in test_changes.py
+    "Changes": {"kinds"},
     "Comparison": {"verdicts"},
     "Movement": {"ratio", "verdict"},
     "PointColumns": {"adjusted", "high", "low", "p", "ratio", "verdict", "verdict_ratio"},

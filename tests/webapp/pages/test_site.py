@@ -46,6 +46,7 @@ READING = [
     "trials:flame",
     "comparison",
     "comparison-cell",
+    "changes",
     "diff",
     "flame",
     "plans:list",
