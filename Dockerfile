@@ -17,6 +17,7 @@ COPY webapp webapp
 COPY templates templates
 COPY static static
 COPY plans plans
+COPY docs docs
 
 RUN TEITEN_SECRET_KEY=build python manage.py collectstatic --noinput -v 0 \
     && mkdir -p /var/lib/teiten/bundles && chown -R teiten /var/lib/teiten

@@ -16,6 +16,7 @@ from webapp.pages import (
     diff,
     flame,
     host,
+    manual,
     overview,
     plans,
     published,
@@ -97,6 +98,10 @@ account_pages = [
     path("tokens/<int:token_id>/revoke/", account.revoke, name="revoke"),
 ]
 handler500 = "webapp.problems.server_error_page"
+manual_pages = [
+    path("", manual.index, name="list"),
+    path("<slug:slug>/", manual.page, name="page"),
+]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview.index, name="overview"),
     path("now/", overview.now, name="now"),
@@ -121,6 +126,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("plans/", include((plan_pages, "plans"))),
     path("agents/", include((agent_pages, "agents"))),
     path("account/", include((account_pages, "account"))),
+    path("manual/", include((manual_pages, "manual"))),
     path("api/v1/", include("webapp.api.urls")),
     path("health", overview.health, name="health"),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,6 +35,11 @@ class Card:
     estimate: Estimate
     servers: int
     needs: tuple[str, ...]
+
+    @property
+    def minutes(self) -> int:
+        """Rounded up: no estimate is better than that."""
+        return math.ceil(self.estimate.seconds / 60)
 
     @property
     def quick(self) -> bool:

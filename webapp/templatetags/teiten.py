@@ -18,18 +18,9 @@ from results.domain.statistics.verdict import Kind, Verdict
 from results.domain.units import counted, format_quantity
 from results.queries.shared.ordering import DEFAULT, VERSIONS
 from results.queries.trends.watches import WorseCell
+from webapp import menu
 
 register = template.Library()
-
-NAVIGATION = (
-    ("Runs", "runs:list", ("/runs/", "/trials/")),
-    ("Compare", "comparison", ("/compare/", "/diff/", "/c/")),
-    ("Versions", "versions", ("/versions/",)),
-    ("Trends", "trends", ("/trends/",)),
-    ("Capabilities", "capabilities", ("/capabilities/",)),
-    ("Plans", "plans:list", ("/plans/",)),
-    ("Agents", "agents:list", ("/agents/",)),
-)
 
 
 @register.filter
@@ -229,6 +220,11 @@ def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> SafeString |
 
 
 @register.inclusion_tag("parts/_navigation.html")
-def navigation(path: str) -> dict[str, list[tuple[str, str, bool]]]:
-    """The main links; the one whose pages we are in is marked."""
-    return {"links": [(text, reverse(page), path.startswith(prefixes)) for text, page, prefixes in NAVIGATION]}
+def navigation(path: str) -> dict[str, Any]:
+    """The bar's links and the menu of all pages; the one whose pages we are in is marked."""
+    in_bar = menu.nearest(path, menu.bar())
+    return {
+        "links": [(entry, entry == in_bar) for entry in menu.bar()],
+        "groups": menu.GROUPS,
+        "current": menu.nearest(path, menu.entries()),
+    }

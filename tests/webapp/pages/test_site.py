@@ -69,6 +69,8 @@ READING = [
     "published:file",
     "trends",
     "agents:host-toml",
+    "manual:list",
+    "manual:page",
 ]
 OPEN = ["account:sign-in", "account:sign-out", "health"]
 MEMBERS = ["plans:add", "plans:edit", "plans:import", "plans:ready-form", "account:tokens", "runs:blocks"]
@@ -114,6 +116,7 @@ def address(db: None, tmp_path: Any) -> Any:
         "account": [token.pk],
         "citations": [factories.citation(run).pk],
         "published": ["wg1-2012-table-2.2"],
+        "manual": ["method"],
     }
     more = {"trials:bundle": [trial.pk, 1], "trials:file": [trial.pk, 1, "workload/stdout.txt"]}
     factories.define_host_factor()
@@ -138,6 +141,7 @@ def address(db: None, tmp_path: Any) -> Any:
         "citations:cite",
         "published:list",
         "runs:blocks",
+        "manual:list",
     }
 
     more |= {name: ["own-queries"] for name in ("plans:ready-detail", "plans:ready-form")}

@@ -1,0 +1,72 @@
+"""The menu leads to every page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import NoReverseMatch, get_resolver, reverse
+
+from tests import factories
+from tests.page_text import page_text
+from tests.webapp.pages.test_site import ADMIN_VERBS, OWN_VERBS, VERBS, names
+from webapp import menu
+
+pytestmark = pytest.mark.django_db
+NOT_IN_THE_MENU = {
+    "now": "a part of the front page",
+    "health": "for load balancers",
+    "comparison-cell": "a part of a comparison",
+    "runs:blocks": "asked for from a comparison",
+    "account:sign-in": "in the bar",
+    "account:sign-out": "in the bar",
+}
+
+
+def linked(client: Client, path: str = "/") -> list[str]:
+    menu_text = page_text(client.get(path)).partition('<div class="menu-groups">')[2].partition("</details>")[0]
+    return re.findall(r'href="([^"]*)"', menu_text)
+
+
+def without_arguments() -> dict[str, str]:
+    """Name of every page that needs no argument → its address."""
+    addresses = {}
+    for name in names(get_resolver().url_patterns):
+        if name in (*VERBS, *ADMIN_VERBS, *OWN_VERBS, *NOT_IN_THE_MENU):
+            continue
+        try:
+            addresses[name] = reverse(name)
+        except NoReverseMatch:
+            continue
+    return addresses
+
+
+def test_every_page_without_arguments_is_in_the_menu(stranger: Client) -> None:
+    there = linked(stranger)
+    assert {name: address for name, address in without_arguments().items() if address not in there} == {}
+    assert len(there) == len(set(there))
+
+
+def test_every_entry_leads_to_a_page(member: Client) -> None:
+    factories.agent()
+    answers = {entry.text: member.get(entry.address).status_code for entry in menu.entries()}
+    assert {text for text, status in answers.items() if status not in (200, 403)} == set()
+    assert [text for text, status in answers.items() if status == 403] == ["Add an agent"]
+
+
+@pytest.mark.parametrize(
+    ("path", "bar", "entry"),
+    [
+        ("/runs/", "Runs", "Runs"),
+        ("/trials/5/", "Runs", "Runs"),
+        ("/compare/why/", "Compare", "Why they differ"),
+        ("/plans/ready/some/", "Plans", "Ready plans"),
+        ("/manual/method/", None, "Method"),
+        ("/manual/trends/", None, "All chapters"),
+        ("/", None, None),
+    ],
+)
+def test_the_page_where_one_is_is_marked(path: str, bar: str | None, entry: str | None) -> None:
+    in_bar, in_menu = menu.nearest(path, menu.bar()), menu.nearest(path, menu.entries())
+    assert (in_bar.text if in_bar else None, in_menu.text if in_menu else None) == (bar, entry)
