@@ -51,6 +51,7 @@ GROUPS = (
         "Compare",
         (
             Entry("Compare", "comparison", bar=True, also=("/diff/", "/flame/", "/c/")),
+            Entry("What changed", "changes"),
             Entry("Why they differ", "why"),
             Entry("Every metric of two cells", "why_metrics"),
             Entry("Environments", "diff"),
