@@ -13,7 +13,7 @@ from results.queries.shared.ordering import all_numbers
 from results.queries.shared.selection import LABEL, dimensions
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.rows import as_rows
-from webapp.charts.steps import add_up, steps_figure
+from webapp.charts.steps import Steps, add_up, steps_figure
 from webapp.charts.style import Figure
 from webapp.urlstate import View
 
@@ -69,7 +69,7 @@ def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Pa
     return drawn
 
 
-def stacked_steps(comparison: Comparison, view: View) -> Figure | None:
+def stacked_steps(comparison: Comparison, view: View) -> Steps | None:
     """Return the steps of each configuration one upon the other, where they add up and their values are shown."""
     return steps_figure(comparison) if not view.view and comparison.points and add_up(comparison) else None
 

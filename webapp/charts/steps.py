@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from results.domain.measurement.metrics import TOTAL
@@ -13,8 +14,7 @@ from results.queries.shared.selection import JOINT, LABEL
 from webapp.charts.rows import TOP, left_px, name_axis, wrapped
 from webapp.charts.style import PALETTE, Figure, axis, colour, escape, json_numbers, layout
 
-_BAR_PX, _LEGEND_PX, _BOTTOM = 40, 24, 48
-_IN_A_LINE = 4  # names of the legend
+_BAR_PX, _BOTTOM = 40, 48
 _TOTAL_PX = 76
 
 
@@ -26,7 +26,15 @@ def add_up(comparison: Comparison) -> bool:
     return chosen.x == LABEL and not chosen.per and metric.unit == "s" and parts
 
 
-def steps_figure(comparison: Comparison) -> Figure:
+@dataclass(frozen=True)
+class Steps:
+    """key: (colour, name) of each step, or of each group of queries, for the list above the figure."""
+
+    figure: Figure
+    key: tuple[tuple[int, str], ...]
+
+
+def steps_figure(comparison: Comparison) -> Steps:
     """Return a bar for each configuration, its steps in their order, and at its end the total that was measured."""
     steps = summed_up(comparison.xs, comparison.selection, comparison.metric)
     bars = list(dict.fromkeys((point.panel, point.series) for point in comparison.points))
@@ -36,31 +44,27 @@ def steps_figure(comparison: Comparison) -> Figure:
     divisor, unit = scale_for(_longest(columns.values()), comparison.metric.unit)
     colours = _colours(steps, len(comparison.series))
     data = [_segment(step, points, divisor, comparison.metric.unit, colours) for step, points in columns.items()]
-    _name_groups_once(data)
     if any(totals):
         data.append(_totals(totals, divisor, comparison.metric.unit))
     names = [wrapped(JOINT.join(filter(None, bar)) or comparison.metric.label) for bar in bars]
     title = f"{comparison.metric.label} ({unit})"
-    above = TOP + _LEGEND_PX * (1 + (len(set(colours)) - 1) // _IN_A_LINE)
-    return {"data": data, "layout": _layout(title, names, above, _total_notes(totals, divisor))}
+    figure = {"data": data, "layout": _layout(title, names, _total_notes(totals, divisor))}
+    return Steps(figure, tuple((index, group) for group, index in colours.items()))
 
 
-def _layout(title: str, names: Sequence[str], above: int, notes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _layout(title: str, names: Sequence[str], notes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the layout.
 
     names: of the bars.
-    above: px for the legend.
     notes: that stand behind the bars."""
     return layout(
-        above + _BAR_PX * len(names) + _BOTTOM,
+        TOP + _BAR_PX * len(names) + _BOTTOM,
         barmode="stack",
         bargap=0.35,
-        margin={"l": left_px(names), "r": _TOTAL_PX if notes else 20, "t": above, "b": _BOTTOM},
+        margin={"l": left_px(names), "r": _TOTAL_PX if notes else 20, "t": TOP, "b": _BOTTOM},
         xaxis=axis(title, rangemode="tozero", nticks=7, tickformat=",~r"),
         yaxis=name_axis(names),
         annotations=list(notes),
-        showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
         meta={"rows": True, "at": []},
     )
 
@@ -90,7 +94,6 @@ def _segment(
         "type": "bar",
         "orientation": "h",
         "name": escape(group),
-        "legendgroup": escape(group),
         "y": list(range(len(points))),
         "x": json_numbers([point.value / divisor if point else float("nan") for point in points]),
         "text": [f"{escape(step)}<br><b>{format_quantity(point.value, unit)}</b>" if point else "" for point in points],
@@ -100,20 +103,12 @@ def _segment(
     }
 
 
-def _name_groups_once(traces: Sequence[dict[str, Any]]) -> None:
-    named: set[str] = set()
-    for trace in traces:
-        trace["showlegend"] = trace["legendgroup"] not in named
-        named.add(trace["legendgroup"])
-
-
 def _totals(totals: Sequence[Point | None], divisor: float, unit: str) -> dict[str, Any]:
     """A stroke at each total: what lies between it and the last step passed between the steps."""
     points = [(index, total) for index, total in enumerate(totals) if total]
     return {
         "type": "scatter",
         "mode": "markers",
-        "showlegend": False,
         "x": json_numbers([total.value / divisor for _, total in points]),
         "y": [index for index, _ in points],
         "text": [

@@ -12,6 +12,7 @@ from tests.step_runs import access_method_run, bulk_load_run, ssb_run
 from tests.webapp.charts.test_figures import validated
 from webapp.charts.comparison import comparison_figures, stacked_steps
 from webapp.charts.rows import as_rows, left_px, wrapped
+from webapp.charts.steps import Steps
 from webapp.urlstate import View
 
 pytestmark = pytest.mark.django_db
@@ -22,16 +23,18 @@ def bars(figure: dict[str, Any]) -> list[dict[str, Any]]:
     return [trace for trace in figure["data"] if trace["type"] == "bar"]
 
 
-def stack(comparison: Comparison) -> dict[str, Any]:
-    figure = stacked_steps(comparison, View())
-    assert figure is not None
-    validated(figure)
-    return figure
+def stack(comparison: Comparison) -> Steps:
+    steps = stacked_steps(comparison, View())
+    assert steps is not None
+    validated(steps.figure)
+    return steps
 
 
 def test_the_steps_of_a_load_are_stacked_in_their_order_a_bar_a_configuration() -> None:
     comparison = compare(Selection((bulk_load_run().pk,), series="installation,wal"))
-    figure = stack(comparison)
+    steps = stack(comparison)
+    figure = steps.figure
+    assert [name for _, name in steps.key] == STEPS
     assert [bar["name"] for bar in bars(figure)] == STEPS
     assert figure["layout"]["yaxis"]["ticktext"] == [wrapped(series) for series in comparison.series]
     by_key = {point.key: point for point in comparison.points}
@@ -44,10 +47,10 @@ def test_the_steps_of_a_load_are_stacked_in_their_order_a_bar_a_configuration() 
 
 
 def test_the_queries_of_a_pass_are_stacked_a_colour_a_flight() -> None:
-    figure = stack(compare(Selection((ssb_run().pk,))))
-    assert len(bars(figure)) == 13
-    assert [bar["name"] for bar in bars(figure) if bar["showlegend"]] == ["q1", "q2", "q3", "q4"]
-    assert len({bar["marker"]["color"] for bar in bars(figure)}) == 4
+    steps = stack(compare(Selection((ssb_run().pk,))))
+    assert len(bars(steps.figure)) == 13
+    assert [name for _, name in steps.key] == ["q1", "q2", "q3", "q4"]
+    assert len({bar["marker"]["color"] for bar in bars(steps.figure)}) == 4
 
 
 def test_what_does_not_add_up_is_not_stacked() -> None:
