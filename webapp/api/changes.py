@@ -20,7 +20,7 @@ from webapp.changes.state import GROUP, of_metric, place_of, query_of
 from webapp.problems import missing_is_404
 
 
-class ChangeSerializer(ValueSerializer):
+class DecidedChangeSerializer(ValueSerializer):
     """One metric in one cell, of which a difference is decided.
 
     - `group`: first part of the metric's name
@@ -55,7 +55,7 @@ class ChangesSerializer(ValueSerializer):
 
     value = Changes
     selection = SelectionSerializer(read_only=True)
-    changes = ChangeSerializer(many=True, read_only=True)
+    changes = DecidedChangeSerializer(many=True, read_only=True)
     facets = FacetSerializer(many=True, read_only=True)
     links = serializers.SerializerMethodField()
 

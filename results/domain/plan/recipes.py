@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -170,19 +170,24 @@ class Recipe:
 
 def shortened(mapping: Mapping[str, Any], short: Mapping[str, Any]) -> dict[str, Any]:
     """A plan's structure with fewer levels, replicates and seconds; combinations of what is left out go as well."""
-    labels = {name: {label_of(label) for label in kept} for name, kept in short.get("factors", {}).items()}
-    factors: dict[str, list[Any]] = {}
-    for name, levels in mapping.get("factors", {}).items():
-        factors[name] = [level for level in levels if name not in labels or _label(level) in labels[name]]
-    excluded = [
-        combination
-        for combination in mapping.get("exclude", [])
-        if all(label_of(level) in labels.get(name, {label_of(level)}) for name, level in combination.items())
-    ]
+    kept = {name: {label_of(label) for label in levels} for name, levels in short.get("factors", {}).items()}
     changed = {key: value for key, value in short.items() if key != "factors"}
     changed["parameters"] = dict(mapping.get("parameters", {})) | dict(short.get("parameters", {}))
-    plan = dict(mapping) | changed | ({"factors": factors} if factors else {})
-    return plan | {"exclude": excluded} if excluded else {key: plan[key] for key in plan if key != "exclude"}
+    plan = dict(mapping) | changed
+    if "factors" in mapping:
+        plan["factors"] = {name: _kept_levels(levels, kept.get(name)) for name, levels in mapping["factors"].items()}
+    plan["exclude"] = [combination for combination in mapping.get("exclude", []) if _is_left(combination, kept)]
+    return plan if plan["exclude"] else {key: value for key, value in plan.items() if key != "exclude"}
+
+
+def _kept_levels(levels: Sequence[Any], labels: Collection[str] | None) -> list[Any]:
+    """Return the levels that are called so; all where nothing says which."""
+    return [level for level in levels if labels is None or _label(level) in labels]
+
+
+def _is_left(combination: Mapping[str, Any], kept: Mapping[str, Collection[str]]) -> bool:
+    """Return whether a combination is one of levels that are kept."""
+    return all(name not in kept or label_of(level) in kept[name] for name, level in combination.items())
 
 
 def _label(level: Any) -> str:

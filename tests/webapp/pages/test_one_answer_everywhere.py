@@ -400,6 +400,7 @@ TEMPLATES = {
 } | {
     "access_methods/_summary.html",  # notes
     "comparison/_environment.html",  # what withholds verdicts
+    "comparison/_figure.html",  # a link to the method
     "comparison/_table.html",  # means over many cells, and headings
     "diff/_diff.html",  # what withholds verdicts
     "trends/_changes.html",  # changes of level, which no comparison judges
@@ -409,7 +410,7 @@ TEMPLATES = {
 }
 # of the API: schema → its fields
 FIELDS = {
-    "Change": {"verdict"},  # walked in test_changes.py
+    "DecidedChange": {"verdict"},  # walked in test_changes.py
     "Changes": {"kinds"},
     "Comparison": {"verdicts"},
     "Movement": {"ratio", "verdict"},
