@@ -369,11 +369,21 @@ def retry_trial(trial_id: int, actor: str) -> None:
 @transaction.atomic
 def retry_failed(run_id: int, actor: str) -> int:
     """Queue every failed trial of the run once more; return how many. Raises StateError for published figures."""
+    return _retry_all(run_id, TrialState.FAILED, actor)
+
+
+@transaction.atomic
+def retry_cancelled(run_id: int, actor: str) -> int:
+    """Queue every cancelled trial of the run once more; return how many. Raises StateError for published figures."""
+    return _retry_all(run_id, TrialState.CANCELLED, actor)
+
+
+def _retry_all(run_id: int, state: TrialState, actor: str) -> int:
     require_measured(lock(run_id))
-    count = _requeue(models.Trial.objects.filter(run_id=run_id, state=TrialState.FAILED))
+    count = _requeue(models.Trial.objects.filter(run_id=run_id, state=state))
     if count:
         _reopen(run_id)
-        audit(actor, "retry failed trials", f"run {run_id}", trials=count)
+        audit(actor, f"retry {state} trials", f"run {run_id}", trials=count)
     return count
 
 

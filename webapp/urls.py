@@ -68,6 +68,7 @@ run_pages = [
     path("<int:run_id>/plan.toml", runs.toml, name="toml"),
     path("<int:run_id>/cancel/", runs.cancel, name="cancel"),
     path("<int:run_id>/retry/", runs.retry, name="retry"),
+    path("<int:run_id>/retry-cancelled/", runs.retry_cancelled, name="retry-cancelled"),
     path("<int:run_id>/repeat/", runs.repeat, name="repeat"),
     path("blocks/", replicates.blocks, name="blocks"),
 ]

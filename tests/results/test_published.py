@@ -113,6 +113,7 @@ def test_verbs_refuse_published_figures_in_words(loaded: None) -> None:
         lambda: runs.add_blocks(run.pk, 1, "tests"),
         lambda: runs.repeat_run(run.pk, kinds(), user=None, actor="tests"),
         lambda: runs.retry_failed(run.pk, "tests"),
+        lambda: runs.retry_cancelled(run.pk, "tests"),
         lambda: runs.plan_of_run(run.pk, kinds()),
         lambda: runs.cancel_trial(trial.pk, "tests"),
         lambda: runs.retry_trial(trial.pk, "tests"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -122,9 +123,16 @@ class Runs(Endpoint):
 
     @extend_schema(summary="Queue the failed trials once more", request=None, responses=RetriedSerializer)
     def retry_failed(self, request: Request, pk: int) -> Response:
+        return self._retry(pk, lambda: runs.retry_failed(pk, actor(request)))
+
+    @extend_schema(summary="Queue the cancelled trials once more", request=None, responses=RetriedSerializer)
+    def retry_cancelled(self, request: Request, pk: int) -> Response:
+        return self._retry(pk, lambda: runs.retry_cancelled(pk, actor(request)))
+
+    def _retry(self, pk: int, retry: Callable[[], int]) -> Response:
         with missing_is_404():
             run_row(pk)
-        count = runs.retry_failed(pk, actor(request))
+        count = retry()
         wake_dispatcher()
         data = {"run": run_row(pk), "retried": count}
         return Response(RetriedSerializer(data, context=self.get_serializer_context()).data)

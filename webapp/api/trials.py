@@ -5,6 +5,7 @@ from __future__ import annotations
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -26,10 +27,13 @@ class TrialSerializer(ValueSerializer):
 
     - `state`: waiting, running, done, failed or cancelled
     - `value`: of the run's first `metric`, in `unit`; only where the trial is done
+    - `error`: why it failed, in one line
     - `bundle`: whether the raw files of its latest attempt are kept
     """
 
     value = TrialRow
+    leave_out = ("failure",)
+    error = serializers.CharField(read_only=True)
     links = Links(
         self=("api:trial", "id"),
         run=("api:run", "run_id"),
@@ -45,9 +49,11 @@ class TrialDetailSerializer(ValueSerializer):
     """Everything known of a trial.
 
     - `counted`: whether the attempt shown is the one whose values are in every aggregate
+    - `cause`: why that attempt failed, in one line of `error`
     """
 
     value = TrialDetail
+    cause = serializers.CharField(read_only=True)
     links = TrialSerializer().fields["links"]
 
 

@@ -76,6 +76,7 @@ urlpatterns = [
     path("runs/<int:pk>/medians/", Medians.as_view({"get": "list"}), name="run-medians"),
     path("runs/<int:pk>/cancel/", Runs.as_view({"post": "cancel"}), name="run-cancel"),
     path("runs/<int:pk>/retry-failed/", Runs.as_view({"post": "retry_failed"}), name="run-retry-failed"),
+    path("runs/<int:pk>/retry-cancelled/", Runs.as_view({"post": "retry_cancelled"}), name="run-retry-cancelled"),
     path("runs/<int:pk>/repeat/", Runs.as_view({"post": "repeat"}), name="run-repeat"),
     path("runs/<int:pk>/blocks/", Runs.as_view({"post": "blocks"}), name="run-blocks"),
     path("trials/", Trials.as_view({"get": "list"}), name="trials"),

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
-from results.domain.states import ENDED_RUNS, RunState, TrialState
+from results.domain.states import ENDED_RUNS, RunState
 from results.domain.units import counted
 from results.models import Run
 from results.models.audit import Scope
@@ -25,14 +25,14 @@ from webapp.charts.run import run_panels
 from webapp.charts.style import key
 from webapp.links import trial_url
 from webapp.pages.common import number, toml_file
+from webapp.pages.run_failures import MOST_CAUSES, failures
 from webapp.pages.run_matrix import run_matrix
 from webapp.problems import missing_is_404
-from webapp.templatetags.teiten import configuration, duration, seconds_between
+from webapp.templatetags.teiten import duration, seconds_between
 from workers.registry import kinds
 from workers.tasks import retry_after_discovery, wake_dispatcher
 
 PAGE = 50
-MOST_FAILURES = 5
 
 
 @require_safe
@@ -60,8 +60,8 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
 def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
     run = detail.run
     panels = run_panels(detail, trial_url)
-    cells = [(row, cell) for row in detail.configurations for cell in row.cells]
-    failures = [(configuration(row.levels), cell) for row, cell in cells if cell.state == TrialState.FAILED]
+    cells = [cell for row in detail.configurations for cell in row.cells]
+    causes = failures(detail.configurations)
     first_filters = panels.panels[0].filters if panels.panels else {}
     return {
         "detail": detail,
@@ -73,9 +73,9 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
         "key": key(panels.series),
-        "looks": [cell for _, cell in cells if cell.look],
-        "failures": failures[:MOST_FAILURES],
-        "more_failures": max(0, len(failures) - MOST_FAILURES),
+        "looks": [cell for cell in cells if cell.look],
+        "failures": causes[:MOST_CAUSES],
+        "more_causes": max(0, len(causes) - MOST_CAUSES),
         "compare": urlstate.write(Selection((run.id,), first_filters)),
         "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
         "may_run": allows(scope_of(request.user), Scope.RUN),
@@ -92,6 +92,8 @@ def _heading(detail: RunDetail) -> str:
         text += f", {run.trials_failed} failed"
     if run.trials_cancelled:
         text += f", {run.trials_cancelled} cancelled"
+    if run.state == RunState.RUNNING:
+        text += f", {run.trials_running or 'none'} running, {run.trials_waiting} waiting"
     if run.ended_at and run.started_at:
         return f"{text} in {duration(seconds_between(run.started_at, run.ended_at))}"
     if run.state == RunState.RUNNING and detail.left_s is not None:
@@ -133,6 +135,16 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
     count = runs.retry_failed(run_id, actor(request))
     wake_dispatcher()
     messages.success(request, f"Queued again: {counted(count, 'failed trial')}.")
+    return redirect("runs:detail", run_id)
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404()
+def retry_cancelled(request: HttpRequest, run_id: int) -> HttpResponse:
+    count = runs.retry_cancelled(run_id, actor(request))
+    wake_dispatcher()
+    messages.success(request, f"Queued again: {counted(count, 'cancelled trial')}.")
     return redirect("runs:detail", run_id)
 
 

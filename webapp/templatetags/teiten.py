@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from results.domain import failure_cause
 from results.domain.statistics.verdict import Kind, Verdict
 from results.domain.units import counted, format_quantity
 from results.queries.shared.ordering import DEFAULT, VERSIONS
@@ -27,6 +28,12 @@ register = template.Library()
 def quantity(value: float | None, unit: str) -> str:
     """A value of a base unit with its unit: 8123.4|quantity:'us' → '8.123 ms'."""
     return format_quantity(value, unit)
+
+
+@register.filter
+def cause(error: Mapping[str, Any] | None) -> str:
+    """The one line of an error that says why."""
+    return failure_cause.cause(error)
 
 
 @register.filter

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from results.domain.errors import DeadlineError, IngestError, ParseError, TrialError
+from results.domain.failure_cause import WORKLOAD_FAILED
 from results.domain.kinds.specs import CollectorSpec, Parse, Reading, WorkloadSpec
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.metrics import Metric
@@ -17,6 +18,7 @@ from results.domain.measurement.parsed_trial import Gap, ParsedTrial, Part
 from workers import registry
 from workers.bundle import derive
 from workers.bundle.manifest import FILE, Manifest
+from workers.bundle.server_messages import with_server_message
 
 MAXIMUM_BYTES = 4 * 1024**3
 
@@ -70,6 +72,8 @@ def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
     whole = derive.add(derive.merge(parts), manifest, spec)
     gaps += whole.gaps
     error = error or _missing_collector(spec, gaps)
+    if error:
+        error = with_server_message(error, whole.events, files, manifest.started_s)
     return ParsedTrial(
         trial_key=manifest.trial_key,
         attempt=manifest.attempt,
@@ -120,8 +124,7 @@ def _parse(parser: Parse, reading: Reading) -> tuple[Part, dict[str, Any] | None
 def _failure(part: Part) -> dict[str, Any] | None:
     if not part.failure:
         return None
-    what = "The workload failed while it was measured."
-    return TrialError(what, where="measure", why=part.failure, todo="See its output below.").as_dict()
+    return TrialError(WORKLOAD_FAILED, where="measure", why=part.failure, todo="See its output below.").as_dict()
 
 
 def _add_failure(error: dict[str, Any], part: Part) -> dict[str, Any]:

@@ -4,7 +4,7 @@ SELECT
     trial.phase, trial.phase_at, trial.expected_s, trial.agents,
     coalesce(latest.number, 0) AS attempts,
     headline.value,
-    CASE WHEN trial.state = 'done' THEN '' ELSE coalesce(trial.error ->> 'what', '') END AS error,
+    CASE WHEN trial.state <> 'done' THEN trial.error END::json AS error,
     latest.started_at, latest.ended_at,
     CASE WHEN trial.state = 'running' THEN latest.notes -> 'look' END::json AS look
 FROM results_trial AS trial

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from results import models, sql
+from results.domain.failure_cause import cause
 from results.domain.measurement.activity import ActivitySample
 from results.domain.states import RunState
 from results.queries.runs.waits import Wait, waits
@@ -66,7 +67,7 @@ class Cell:
     configuration: index.
     value: headline metric, only of a done trial.
     attempts: how many were made.
-    error: what went wrong.
+    error: why it failed, in one line.
     started_at, ended_at: of the latest attempt.
     look: at what sessions wait for, where the trial runs and its phase takes longer than it should."""
 
@@ -255,15 +256,15 @@ class _Trial:
     agents: tuple[int, ...]
     attempts: int
     value: float | None
-    error: str
+    error: Mapping[str, Any] | None
     started_at: datetime | None
     ended_at: datetime | None
     look: Mapping[str, Any] | None
 
     def cell(self, now: datetime) -> Cell:
-        fields = {name: value for name, value in vars(self).items() if name not in ("agents", "look")}
+        fields = {name: value for name, value in vars(self).items() if name not in ("agents", "look", "error")}
         look = ActivitySample.from_json(self.look) if self.look else None
-        return Cell(**fields, left_s=self.phase_left(now), look=look)
+        return Cell(**fields, error=cause(self.error), left_s=self.phase_left(now), look=look)
 
     def phase_left(self, now: datetime) -> float | None:
         """Seconds left of what goes on now; None where nothing does or nobody knows."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from results import sql
+from results.domain.failure_cause import cause
 from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
@@ -128,12 +129,18 @@ class TrialDetail:
     next: int | None
     publication: Mapping[str, Any] | None
 
+    @property
+    def cause(self) -> str:
+        """Why the attempt shown failed, in one line; '' where it did not."""
+        return cause((self.attempt.error if self.attempt else None) or self.error)
+
 
 @dataclass(frozen=True)
 class TrialRow:
     """One trial in a list.
 
     attempt_id: the attempt whose numbers count.
+    failure: `TeitenError.as_dict()` of a trial that is not done.
     bundle: of the latest attempt is stored.
     publication: as of `results.queries.runs.runs.RunRow`."""
 
@@ -153,11 +160,16 @@ class TrialRow:
     metric: str
     unit: str
     value: float | None
-    error: str
+    failure: Mapping[str, Any] | None
     started_at: datetime | None
     ended_at: datetime | None
     bundle: bool
     publication: Mapping[str, Any] | None
+
+    @property
+    def error(self) -> str:
+        """Why it failed, in one line."""
+        return cause(self.failure)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ SELECT
     trial.block, trial.position, trial.state, trial.phase, trial.phase_at, trial.expected_s,
     coalesce(latest.number, 0) AS attempts, trial.attempt_id,
     run.headline AS metric, coalesce(metric.unit, '') AS unit, headline.value,
-    CASE WHEN trial.state = 'done' THEN '' ELSE coalesce(trial.error ->> 'what', '') END AS error,
+    CASE WHEN trial.state <> 'done' THEN trial.error END::json AS failure,
     latest.started_at, latest.ended_at, coalesce(latest.bundle, '') <> '' AS bundle,
     CASE WHEN publication.id IS NOT NULL THEN json_build_object(
         'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,

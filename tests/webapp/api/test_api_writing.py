@@ -159,6 +159,13 @@ def test_failed_trials_are_queued_once_more(runner: APIClient, world: dict[str, 
     assert (answer["retried"], answer["run"]["trials_failed"], answer["run"]["trials_waiting"]) == (1, 0, 7)
 
 
+def test_cancelled_trials_are_queued_once_more(runner: APIClient, world: dict[str, int]) -> None:
+    cancelled = post(runner, f"runs/{world['run']}/cancel/")["trials_cancelled"]
+    answer = post(runner, f"runs/{world['run']}/retry-cancelled/")
+    assert (answer["retried"], answer["run"]["trials_cancelled"]) == (cancelled, 0)
+    assert answer["run"]["state"] == "running"
+
+
 def test_a_run_is_repeated(runner: APIClient, world: dict[str, int]) -> None:
     again = post(runner, f"runs/{world['run']}/repeat/", status=201)
     assert (again["id"] != world["run"], again["plan_id"], again["trials_total"]) == (True, world["plan"], 8)
@@ -177,7 +184,15 @@ def test_a_trial_is_cancelled_and_retried(runner: APIClient, world: dict[str, in
 
 
 @pytest.mark.parametrize(
-    "verb", ["runs/0/cancel/", "runs/0/retry-failed/", "runs/0/repeat/", "trials/0/cancel/", "trials/0/retry/"]
+    "verb",
+    [
+        "runs/0/cancel/",
+        "runs/0/retry-failed/",
+        "runs/0/retry-cancelled/",
+        "runs/0/repeat/",
+        "trials/0/cancel/",
+        "trials/0/retry/",
+    ],
 )
 def test_a_verb_on_what_is_not_there_is_404(verb: str, runner: APIClient) -> None:
     assert post(runner, verb, status=404)["error"]["kind"] == "not-found"

@@ -82,6 +82,7 @@ def test_a_failed_trial_shows_its_error_unchanged(db: None, stranger: Client) ->
     )
     text = text_of(stranger, f"/trials/{trial.pk}/")
     for expected in (
+        "Why: out of &lt;memory&gt;",
         "pgbench was aborted.",
         "FATAL:  out of &lt;memory&gt;",
         "pgbench -c 9",

@@ -1,0 +1,66 @@
+"""The one line that says why a trial failed, from what its error carries. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+LONGEST = 300
+WORKLOAD_FAILED = "The workload failed while it was measured."  # `what` of an error whose `why` has the cause
+_SERVER = re.compile(r"\b(?:PANIC|FATAL|ERROR):\s+(.+)")
+_PROGRAM = re.compile(r"\b(?:error|fatal):\s+(.+)")  # as pgbench, psql and initdb begin theirs
+# what a server says of a session that somebody else ended: never the cause
+_CONSEQUENCE = re.compile(
+    r"terminating connection (?:due to administrator command|because of crash of another server process)"
+    r"|canceling statement due to user request"
+    r"|the database system is (?:starting up|shutting down|in recovery mode|not yet accepting connections)"
+)
+_BY_TEITEN = ("cancelled", "lost", "deadline")  # kinds of errors after which clients and servers were ended on purpose
+_NUMBER = re.compile(r"\d+")
+
+
+def cause(error: Mapping[str, Any] | None) -> str:
+    """Return the line that says why; '' without an error.
+
+    It is the server's first own error in what the failed command printed, else in its log at that time, else the
+    program's; else what Teiten says of it, with its reason.
+
+    error: `TeitenError.as_dict()`, with `server_log` where a bundle had that of the server.
+    """
+    if not error:
+        return ""
+    what, why = str(error.get("what") or ""), str(error.get("why") or "")
+    if error.get("kind") not in _BY_TEITEN:
+        printed = [why, str(error.get("stderr") or ""), str(error.get("stdout") or "")]
+        logged = str(error.get("server_log") or "")
+        messages = [*_messages([*printed, logged], _SERVER), *_messages(printed, _PROGRAM)]
+        if messages:
+            return shortened(messages[0])
+    reason = why.strip().partition("\n")[0]
+    if what == WORKLOAD_FAILED and reason:
+        return shortened(reason)
+    return shortened(f"{what} {reason}".strip())
+
+
+def _messages(texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:
+    for line in "\n".join(texts).splitlines():
+        match = pattern.search(line)
+        if match and not _CONSEQUENCE.search(line):
+            yield match[1].strip()
+
+
+def first_server_message(lines: Iterable[str]) -> str:
+    """Return the server's first PANIC, else its first FATAL or ERROR, that is no consequence; '' for none."""
+    telling = [line for line in lines if _SERVER.search(line) and not _CONSEQUENCE.search(line)]
+    panics = [line for line in telling if "PANIC:" in line]
+    return next(iter([*panics, *telling]), "")
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def same_cause(one: str) -> str:
+    """Return what causes have in common that differ in numbers only: sizes, process ids, names of segments."""
+    return _NUMBER.sub("#", one)

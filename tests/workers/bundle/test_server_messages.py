@@ -1,0 +1,32 @@
+"""What the servers' logs in a bundle add to an error."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from results.domain.errors import TrialError
+from results.domain.measurement.parsed_trial import Event
+from workers.bundle.server_messages import with_server_message
+
+STARTED_S = datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()
+ERROR = TrialError("The workload failed while it was measured.", why="pgbench ended with exit status 2").as_dict()
+LOG = b"""2026-01-01 11:59:00.000 UTC [7] PANIC:  of an attempt before
+2026-01-01 12:00:01.000 UTC [9] LOG:  starting PostgreSQL
+2026-01-01 12:00:02.000 UTC [9] FATAL:  could not map anonymous shared memory: Cannot allocate memory
+"""
+
+
+def test_the_log_saved_after_a_failure_names_the_cause_of_this_attempt() -> None:
+    error = with_server_message(ERROR, [], {"server/primary.log": LOG, "server/notes.txt": LOG}, STARTED_S)
+    assert error["server_log"] == "FATAL:  could not map anonymous shared memory: Cannot allocate memory"
+
+
+def test_an_event_of_the_measured_window_names_it_too() -> None:
+    events = [Event(1.0, "primary", "checkpoint", "checkpoint starting"), Event(2.0, "primary", "error", "ERROR: full")]
+    assert with_server_message(ERROR, events, {}, STARTED_S)["server_log"] == "ERROR: full"
+
+
+def test_without_a_line_that_tells_the_error_stays_as_it_is() -> None:
+    assert with_server_message(ERROR, [], {"server/primary.log": LOG[:120]}, STARTED_S) == ERROR
+    cancelled = ERROR | {"kind": "cancelled"}
+    assert with_server_message(cancelled, [], {"server/primary.log": LOG}, STARTED_S) == cancelled

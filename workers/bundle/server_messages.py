@@ -1,0 +1,40 @@
+"""What the servers' logs in a bundle say of a failure. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from results.domain.failure_cause import first_server_message
+from results.domain.measurement.parsed_trial import Event
+
+_LOG = re.compile(r"server/[^/]+\.log")
+_TIME = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) (?:UTC|GMT|Etc/UTC) ")
+_LEVEL = re.compile(r"\b(?:PANIC|FATAL|ERROR):.*")
+_ENDED_ON_PURPOSE = ("cancelled", "lost")
+
+
+def with_server_message(
+    error: dict[str, Any], events: Sequence[Event], files: Mapping[str, bytes], started_s: float
+) -> dict[str, Any]:
+    """Return the error with `server_log`: the first line of the servers' logs of this attempt that tells of a failure.
+
+    started_s: the attempt's start, epoch seconds; earlier lines are of other attempts
+    """
+    if error.get("kind") in _ENDED_ON_PURPOSE:
+        return error
+    in_window = [event.text for event in events if event.kind in ("panic", "fatal", "error")]
+    message = first_server_message([*in_window, *_saved(files, started_s)])
+    return error | {"server_log": message} if message else error
+
+
+def _saved(files: Mapping[str, bytes], started_s: float) -> Iterator[str]:
+    """Yield the errors in the logs that were saved after a failure."""
+    for name, data in files.items():
+        if _LOG.fullmatch(name):
+            for line in data.decode("utf-8", "replace").splitlines():
+                time, level = _TIME.match(line), _LEVEL.search(line)
+                if time and level and datetime.fromisoformat(time[1]).replace(tzinfo=UTC).timestamp() >= started_s:
+                    yield level[0]
