@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from results.domain.failure_cause import cause
 from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
+from results.domain.measurement.wait_events import WAITS, wait_event
 from results.queries.shared.ids import NotFound, known_id
 
 
@@ -207,7 +208,7 @@ def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
         attempts=tuple(attempts),
         attempt=shown,
         counted=shown is not None and shown.id == head.attempt_id,
-        measurements=tuple(sql.rows(MeasurementRow, _MEASUREMENTS, of)),
+        measurements=tuple(_with_newest_names(sql.rows(MeasurementRow, _MEASUREMENTS, of))),
         series=tuple(sql.rows(SeriesHead, _SERIES_HEADS, of)),
         layers=tuple(sql.rows(LayerRow, _LAYERS, of)),
         siblings=tuple(sql.rows(Sibling, _SIBLINGS, vars(head))),
@@ -216,7 +217,13 @@ def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
 
 def series_of(attempt_id: int, names: Sequence[str] = ()) -> list[Series]:
     """The series named, or all, of one attempt; gaps are NaN. One query."""
-    return sql.rows(Series, _SERIES, {"attempt_id": attempt_id, "names": list(names)})
+    series = sql.rows(Series, _SERIES, {"attempt_id": attempt_id, "names": list(names)})
+    return [replace(one, label=wait_event(one.label)) if one.name == WAITS else one for one in series]
+
+
+def _with_newest_names(rows: Sequence[MeasurementRow]) -> list[MeasurementRow]:
+    """Rename wait events that were stored as their server spelled them."""
+    return [replace(row, label=wait_event(row.label)) if row.metric == WAITS else row for row in rows]
 
 
 def histograms_of(attempt_id: int) -> list[Latencies]:

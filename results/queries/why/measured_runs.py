@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from results import sql
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.wait_events import WAITS, wait_event
 from results.domain.statistics.metric_changes import MeasuredTrial
 from results.queries.comparison.cells import Replicate
 
@@ -52,7 +53,7 @@ def measured_runs(run_ids: Sequence[int]) -> MeasuredRuns:
     measured = sql.rows(_ValuesRow, sql.load(__file__, "measured_values"), runs)
     values: dict[int, dict[tuple[str, str, str], float]] = {row.attempt_id: {} for row in rows}
     for one in measured:
-        key = (one.metric, one.node, one.label)
+        key = (one.metric, one.node, wait_event(one.label) if one.metric == WAITS else one.label)
         for attempt, value in zip(one.attempts, one.values, strict=True):
             if attempt in values:
                 values[attempt][key] = value

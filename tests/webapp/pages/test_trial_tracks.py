@@ -133,3 +133,17 @@ def test_a_track_of_one_sample_says_that_it_has_no_line(trial: models.Trial, str
         series.times_s = list(series.times_s)[:1] if series.times_s else series.times_s
         series.save()
     assert "Too few samples for a line." in titles_of(figure_of(stranger, f"/trials/{trial.pk}/"))
+
+
+def test_a_wait_event_stored_by_an_old_name_has_the_newest(trial: models.Trial, stranger: Client) -> None:
+    attempt = models.Attempt.objects.get(trial=trial)
+    metric, _ = models.Metric.objects.get_or_create(
+        name="waits",
+        defaults={"unit": "1", "better": "neither", "label": "Sessions", "minimum_effect": 0.0},
+    )
+    where = {"attempt": attempt, "run_id": trial.run_id, "node": "primary", "label": "IO: WALSync"}
+    models.Measurement.objects.create(metric=metric, value=1.0, **where)
+    models.Series.objects.create(name="waits", unit="1", start_s=0, step_s=1, values=[1, 1, 1], **where)
+    text = page_text(stranger.get(f"/trials/{trial.pk}/"))
+    assert "IO: WalSync" in text
+    assert "WALSync" not in text

@@ -9,6 +9,7 @@ from typing import Any
 from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Measurement
 from results.domain.measurement.series import Series
+from results.domain.measurement.wait_events import wait_event
 
 _RATES = (
     # (column, series, unit)
@@ -68,10 +69,19 @@ def means(series: Iterable[Series], length_s: float) -> Iterator[Measurement]:
 
 def _waits(samples: Sequence[Mapping[str, Any]], node: str, times: tuple[float, ...]) -> Iterator[Series]:
     """Yield the number of sessions at each wait; 0 where none. Versions without waits have no series."""
-    counts = [sample.get("waits") or {} for sample in samples]
+    counts = [_named(sample.get("waits") or {}) for sample in samples]
     for wait in sorted({wait for count in counts for wait in count}):
         backends = tuple(float(count.get(wait, 0)) for count in counts)
         yield Series(WAITS, node, "1", times[0], 0.0, backends, wait, times)
+
+
+def _named(count: Mapping[str, Any]) -> dict[str, float]:
+    """The number of sessions by the newest name of what they wait for."""
+    named: dict[str, float] = {}
+    for wait, backends in count.items():
+        name = wait_event(wait)
+        named[name] = named.get(name, 0.0) + float(backends)
+    return named
 
 
 def _rates(samples: Sequence[Mapping[str, Any]], times: tuple[float, ...], column: str) -> tuple[float, ...]:
