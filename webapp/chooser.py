@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from results.queries.shared.facets import MetricChoice
 from results.queries.shared.selection import JOINT, LABEL, dimensions
+from webapp import metric_names
 
 MOST_CHIPS = 40  # values of a dimension; more of them stand in a list
 
@@ -50,24 +51,28 @@ class Chips:
 class Option:
     """One entry of a list of choices.
 
-    group: heading under which it stands."""
+    group: heading under which it stands.
+    words: by which it is found, in small letters."""
 
     value: str
     text: str
     chosen: bool
     group: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
 class Choice:
     """A list of which one is chosen.
 
-    id: also of the control; several choices may have one name."""
+    id: also of the control; several choices may have one name.
+    searched: whether typing shortens it."""
 
     name: str
     id: str
     label: str
     options: tuple[Option, ...]
+    searched: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,8 +111,8 @@ def text_choice(name: str, label: str, texts: Sequence[str], chosen: str, empty:
 
 
 def metric_choice(metrics: Sequence[MetricChoice], chosen: str) -> Choice:
-    """A choice among metrics, grouped by the first part of their names, as they are sorted."""
-    return Choice("metric", "metric", "metric", tuple(_metric_options(metrics, chosen)))
+    """A choice among metrics: the first, then the others by what people call them. It is searched by typing."""
+    return Choice("metric", "metric", "metric", tuple(_metric_options(metrics, chosen)), searched=True)
 
 
 def node_choice(metric: MetricChoice, chosen: str) -> Choice:
@@ -125,6 +130,6 @@ def dimension_options(names: Sequence[str], chosen: str) -> tuple[Option, ...]:
 
 
 def _metric_options(metrics: Sequence[MetricChoice], chosen: str) -> Iterator[Option]:
-    groups = [metric.name.partition(".")[0] for metric in metrics]
-    for metric, group in zip(metrics, groups, strict=True):
-        yield Option(metric.name, metric.label, metric.name == chosen, group if groups.count(group) > 1 else "")
+    for metric in [*metrics[:1], *sorted(metrics[1:], key=lambda one: metric_names.position(one.name))]:
+        group = metric_names.group(metric.name) if metric is not metrics[0] else ""
+        yield Option(metric.name, metric.label, metric.name == chosen, group, metric_names.search_words(metric))

@@ -40,6 +40,7 @@ GROUPS = (
         (
             Entry("What is known and runs now", "overview"),
             Entry("Runs", "runs:list", bar=True, also=("/trials/",)),
+            Entry("Compare", "comparison", bar=True, also=("/diff/", "/flame/", "/c/")),
             Entry("Versions", "versions", bar=True),
             Entry("Trends", "trends", bar=True),
             Entry("Access methods", "access-methods"),
@@ -48,9 +49,8 @@ GROUPS = (
         ),
     ),
     Group(
-        "Compare",
+        "Differences",
         (
-            Entry("Compare", "comparison", bar=True, also=("/diff/", "/flame/", "/c/")),
             Entry("What changed", "changes"),
             Entry("Why they differ", "why"),
             Entry("Every metric of two cells", "why_metrics"),

@@ -197,3 +197,17 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(watched: Watched, run: mode
     for query in ("", "&view=ratio", "&view=speedup", "&panel=installation&series=none"):
         settled(watched.open(f"/compare/?run={run.pk}{query}"))
         assert watched.overflow_px() <= 0
+
+
+def test_a_metric_is_found_by_typing_what_people_call_it(watched: Watched, run: models.Run) -> None:
+    page = watched.open(f"/compare/?run={run.pk}")
+    finder = page.locator("[data-finds=metric]")
+    finder.press_sequentially("99th response")
+    expect(page.locator("#metric option")).to_have_count(1)
+    page.keyboard.press("Escape")
+    assert page.locator("#metric option").count() > 1
+    finder.press_sequentially("99th response")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**metric=latency.p99")
+    expect(page.locator("#metric")).to_have_value("latency.p99")
+    assert page.locator("#metric option").count() > 1

@@ -12,6 +12,7 @@ from tests import factories
 from tests.page_text import page_text
 from tests.webapp.pages.test_comparison import figures_of, text_of
 from webapp import urlstate
+from webapp.metric_names import position
 
 
 def test_an_interval_much_wider_than_the_values_does_not_hide_them(db: None, stranger: Client) -> None:
@@ -95,3 +96,14 @@ def test_several_labels_are_let_go_with_the_axis_that_told_them_apart(done: mode
         assert "filter.label" not in answer["HX-Push-Url"]
     kept = stranger.get(f"/compare/?{query}x=label&metric=query.time&{was}query.time", headers={"HX-Request": "true"})
     assert kept["HX-Push-Url"].endswith("filter.label=q1.1,q2.1")
+
+
+def test_metrics_are_offered_by_what_people_call_them_and_say_by_what_they_are_found(
+    done: models.Run, stranger: Client
+) -> None:
+    text = text_of(stranger, f"/compare/?run={done.pk}")
+    assert '<input type="search" data-finds="metric"' in " ".join(text.split())
+    select = text.partition('<select name="metric"')[2].partition("</select>")[0]
+    names = re.findall(r'<option value="([^"]+)" data-words="', select)
+    assert names == [names[0], *sorted(names[1:], key=position)]
+    assert names[0] == "tps" and len(names) > 1
