@@ -21,7 +21,7 @@ from django.db.models import Exists, F, OuterRef, Q
 
 from results import models
 from results.domain.errors import TeitenError
-from results.domain.states import RunState
+from results.domain.states import RunState, Standing
 from results.models.comparisons import AlertState
 from results.queries.trends.progress import Progress, progress
 from results.runs import audit
@@ -77,13 +77,15 @@ def judge_runs(now: datetime) -> int:
 
 
 def _watches_to_notify() -> dict[int, list[int]]:
-    """Return run id → ids of the watches to judge it for: those that were set before the run ended."""
+    """Return run id → ids of the watches to judge it for: those that were set before the run ended. Only kept runs are
+    judged: one that is kept later, when it is."""
     notified = models.Alert.objects.filter(watch=OuterRef("plan__watches__pk"), run=OuterRef("pk")).filter(
         ~Q(state__in=_NOT_NOTIFIED) | Q(decided_at__gte=OuterRef("ended_at"))
     )
     rows = (
         models.Run.objects.filter(
             state__in=(RunState.FINISHED, RunState.FAILED),
+            standing=Standing.KEPT,
             publication=None,
             ended_at__gte=F("plan__watches__created_at"),
         )

@@ -22,7 +22,7 @@ NUMBERS = {"18.0": 180000, "18.1": 180001, "18.2": 180002, "19devel": 190000, "1
 def nightly(user: Any = None, **changes: Any) -> models.Plan:
     """A stored plan that follows PostgreSQL 18 with 8 clients."""
     fixed = {"installation": "18", "factors": {}, "parameters": {"scale": 5, "clients": 8}, "replicates": 3}
-    return factories.stored_plan(user, **({"name": "nightly"} | fixed | changes))
+    return factories.stored_plan(user, **({"name": "nightly", "standing": "kept"} | fixed | changes))
 
 
 def measured(
@@ -85,7 +85,7 @@ def year(plan: models.Plan) -> list[models.Run]:
 def over_versions() -> models.Plan:
     """The plan 'builds', run twice: PostgreSQL 16.9, 17.5 and 18.1, each an installation of its own."""
     factors = {"installation": ["16", "17", "18"]}
-    plan = factories.stored_plan(name="builds", factors=factors, parameters={"scale": 5, "clients": 8})
+    plan = factories.stored_plan(name="builds", standing="kept", factors=factors, parameters={"scale": 5, "clients": 8})
     factories.agent(versions={version: NUMBERS[version] for version in ("16.9", "17.5", "18.1")})
     for _ in range(2):
         made = create_run(runs.load_plan(plan, kinds()), kinds(), stored=plan, actor="schedule")

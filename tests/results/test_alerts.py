@@ -368,3 +368,13 @@ def test_every_watch_of_the_plan_gets_its_own_alert(plan: models.Plan) -> None:
     last = histories.measured(plan, at(1), 7200)
     assert states(last) == ["due", "due"]
     assert set(models.Alert.objects.values_list("watch__plan__name", flat=True)) == {"nightly"}
+
+
+def test_only_kept_runs_are_judged_and_one_that_is_kept_later_then(plan: models.Plan) -> None:
+    _, worse = histories.months(plan, [8000, 7200])
+    models.Run.objects.filter(pk=worse.pk).update(standing="exploratory")
+    alerts.judge_runs(timezone.now())
+    assert not models.Alert.objects.filter(run=worse).exists()
+    models.Run.objects.filter(pk=worse.pk).update(standing="kept")
+    alerts.judge_runs(timezone.now())
+    assert models.Alert.objects.get(run=worse).state == "due"

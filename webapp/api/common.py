@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import orjson
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import exceptions, serializers, viewsets
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.pagination import CursorPagination
@@ -16,9 +17,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
+from webapp import run_filter
 from webapp.api.schema import Schema
 
 Value = TypeVar("Value")
+_TYPES = {run_filter.SINCE: OpenApiTypes.DATE, run_filter.UNTIL: OpenApiTypes.DATE}  # others: several texts
 
 
 class OrjsonRenderer(JSONRenderer):
@@ -97,6 +100,12 @@ class SinglePage(CursorPagination):
 
     def get_schema_operation_parameters(self, view: object) -> list[Any]:
         return []
+
+
+RUN_FILTER = [
+    OpenApiParameter(name, _TYPES.get(name, OpenApiTypes.STR), many=name not in _TYPES, description=description)
+    for name, description in run_filter.DESCRIPTIONS.items()
+]
 
 
 def _key(row: Any) -> Any:

@@ -20,8 +20,8 @@ from results.queries.presets.sources import trial_ids
 from results.queries.presets.topologies import Topologies, TopologyTable, topologies
 from results.queries.presets.version_rows import VersionCell, VersionRow
 from results.queries.presets.versions import METRICS, Versions, versions
-from webapp import urlstate
-from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, SinglePage, address
+from webapp import run_filter, urlstate
+from webapp.api.common import RUN_FILTER, Endpoint, IgnoreAcceptNegotiation, Links, SinglePage, address
 from webapp.api.values import ValueSerializer
 from webapp.versions.copies import FORMATS, copied
 
@@ -142,13 +142,14 @@ VERSIONS_QUESTION = [
     OpenApiParameter(
         "metric", OpenApiTypes.STR, enum=list(METRICS), description="Without it each workload's own first metric."
     ),
+    *RUN_FILTER,
 ]
 
 
 def _versions(request: Request) -> Versions:
     query = request.query_params
     texts = {name: query.get(name, "") for name in ("workload", "baseline", "metric")}
-    return versions(only=query.getlist("version"), **texts)
+    return versions(only=query.getlist("version"), chosen=run_filter.read(query), **texts)
 
 
 class VersionsView(Endpoint):
@@ -194,18 +195,22 @@ class AccessMethodsView(Endpoint):
     queryset = models.Run.objects.all()
     serializer_class = AccessMethodsSerializer
 
-    @extend_schema(summary="Table access methods, each against the heap of its build", operation_id="access_methods")
+    @extend_schema(
+        summary="Table access methods, each against the heap of its build",
+        operation_id="access_methods",
+        parameters=RUN_FILTER,
+    )
     def retrieve(self, request: Request) -> Response:
-        return self.respond(access_methods())
+        return self.respond(access_methods(run_filter.read(request.query_params)))
 
 
 class TopologiesView(Endpoint):
     queryset = models.Run.objects.all()
     serializer_class = TopologiesSerializer
 
-    @extend_schema(summary="Topologies by kind and number of nodes", operation_id="topologies")
+    @extend_schema(summary="Topologies by kind and number of nodes", operation_id="topologies", parameters=RUN_FILTER)
     def retrieve(self, request: Request) -> Response:
-        return self.respond(topologies())
+        return self.respond(topologies(chosen=run_filter.read(request.query_params)))
 
 
 class Publications(Endpoint):

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from results import models
 from results.queries.trends.families import FamilyFacet
 from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue, trend
-from webapp.api.common import Endpoint, Links, address
+from webapp.api.common import RUN_FILTER, Endpoint, Links, address
 from webapp.api.values import ValueSerializer
 from webapp.trends import state as trendstate
 
@@ -100,6 +100,7 @@ class Trends(Endpoint):
             _text("metric", "Name of a metric; without it the first of the newest run."),
             _text("node", "Role; without it the metric's first, which the answer names."),
             _text("label", "Which of the metric's values; without it the total, or the first where there is none."),
+            *(parameter for parameter in RUN_FILTER if parameter.name in trendstate.RUNS),
             _text("filter.<dimension>", "Values let through, with commas between them."),
         ],
     )

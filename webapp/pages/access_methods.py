@@ -14,11 +14,13 @@ from django.views.decorators.http import require_safe
 
 from results.queries.agents.capabilities import Build, CapabilityMatrix, capability_matrix
 from results.queries.presets.access_method_summary import Summary, SummaryRow, summary
-from results.queries.presets.access_methods import AccessMethodTable, access_methods
-from webapp import urlstate
+from results.queries.presets.access_methods import WORKLOAD, AccessMethodTable, access_methods
+from results.queries.shared.run_filter import run_filter_choices
+from webapp import run_filter, urlstate
 from webapp.charts.presets import access_methods_figure
 from webapp.charts.style import key
 from webapp.links import trial_url
+from webapp.pages.common import wants_fragment
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,22 @@ class Section:
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    methods, matrix = access_methods(), capability_matrix()
+    runs = run_filter.read(request.GET)
+    methods, matrix = access_methods(runs), capability_matrix()
     grouped = groupby(methods.tables, key=lambda table: table.group)
-    context = {"sections": [_section(title, list(tables)) for title, tables in grouped], "matrix": matrix}
-    context |= _summary(summary(methods), matrix) | {"json": reverse("api:access-methods")}
-    return render(request, "access_methods/index.html", context)
+    query = run_filter.write(runs)
+    suffix = f"?{query}" if query else ""
+    context = _summary(summary(methods), matrix) | {
+        "sections": [_section(title, list(tables)) for title, tables in grouped],
+        "matrix": matrix,
+        "run_filter": run_filter.form(runs, run_filter_choices(workload=WORKLOAD)),
+        "counts": methods,
+        "json": reverse("api:access-methods") + suffix,
+    }
+    template = "access_methods/_access_methods.html" if wants_fragment(request) else "access_methods/index.html"
+    response = render(request, template, context)
+    response["HX-Push-Url"] = reverse("access-methods") + suffix
+    return response
 
 
 def _summary(found: Summary, matrix: CapabilityMatrix) -> dict[str, Any]:

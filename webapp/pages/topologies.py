@@ -10,15 +10,18 @@ from django.views.decorators.http import require_safe
 from results.queries.presets.publications import list_publications
 from results.queries.presets.topologies import topologies
 from results.queries.runs.runs import list_runs
-from webapp import urlstate
+from results.queries.shared.run_filter import run_filter_choices
+from webapp import run_filter, urlstate
 from webapp.charts.presets import topology_figure
 from webapp.charts.style import key
 from webapp.links import trial_url
+from webapp.pages.common import wants_fragment
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    all_topologies = topologies()
+    chosen = run_filter.read(request.GET)
+    all_topologies = topologies(chosen=chosen)
     runs = {run.id: run for run in list_runs(ids=[table.run_id for table in all_topologies.tables], limit=None)}
     remarks = {publication.run_id: publication.remarks for publication in list_publications()}
     sections = [
@@ -33,5 +36,15 @@ def index(request: HttpRequest) -> HttpResponse:
         }
         for table in all_topologies.tables
     ]
-    context = {"topologies": all_topologies, "sections": sections, "json": reverse("api:topologies")}
-    return render(request, "topologies/index.html", context)
+    query = run_filter.write(chosen)
+    context = {
+        "topologies": all_topologies,
+        "sections": sections,
+        "run_filter": run_filter.form(chosen, run_filter_choices()),
+        "counts": all_topologies,
+        "json": reverse("api:topologies") + (f"?{query}" if query else ""),
+    }
+    template = "topologies/_topologies.html" if wants_fragment(request) else "topologies/index.html"
+    response = render(request, template, context)
+    response["HX-Push-Url"] = reverse("topologies") + (f"?{query}" if query else "")
+    return response

@@ -20,11 +20,22 @@ from results.domain.statistics.verdict import Kind
 from results.domain.units import format_number, format_quantity, scale_for
 from results.models.audit import Scope
 from results.queries.shared.configurations import ConfigurationRow, configurations
+from results.queries.shared.run_filter import KeptRuns, run_filter_choices
 from results.queries.shared.side_by_side import RUN, VERSION, side_by_side
 from results.queries.trends.annotations import AnnotationRow, list_annotations
 from results.queries.trends.environment_changes import EnvironmentChange
-from results.queries.trends.families import DATE, Family, TrendSelection, choose, families, released, shortest
+from results.queries.trends.families import (
+    DATE,
+    Family,
+    TrendSelection,
+    choose,
+    families,
+    followed_runs,
+    released,
+    shortest,
+)
 from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, followed, trend_of
+from webapp import run_filter
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.charts.trends import logarithmic, trends_figure
@@ -44,7 +55,8 @@ MOST_ENVIRONMENTS = 20
 def index(request: HttpRequest) -> HttpResponse:
     query = request.META["QUERY_STRING"]
     selection = trendstate.read(query)
-    known = families(selection.plan, selection.workload) if selection.plan or selection.workload else []
+    kept = followed_runs(selection) if selection.plan or selection.workload else KeptRuns((), 0)
+    known = families(selection.plan, selection.workload, kept.ids) if selection.plan or selection.workload else []
     selection = shortest(_without_leftovers(selection, known, request.GET), known)
     short = trendstate.write(selection)
     fragment = wants_fragment(request)
@@ -53,7 +65,7 @@ def index(request: HttpRequest) -> HttpResponse:
         return redirect(address)
     context = {"selection": selection, "choices": followed(), "query": short}
     if selection.plan or selection.workload:
-        trend = trend_of(selection, choose(selection, known))
+        trend = trend_of(kept, choose(selection, known))
         context |= _context(trend, list_annotations(plan=selection.plan), request, short)
     template = "trends/_trends.html" if fragment else "trends/index.html"
     response = render(request, template, context)
@@ -146,6 +158,8 @@ def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRe
         "may_annotate": allows(scope_of(request.user), Scope.RUN),
         "now": datetime.now(UTC),
         "chooser": chooser(trend),
+        "run_filter": run_filter.form(trend.selection.runs, run_filter_choices(), leave_out=[run_filter.PLAN]),
+        "counts": trend,
         "which": [text for text in (trend.selection.label, trend.selection.node) if text],
         "json": f"{reverse('api:trends')}?{short}",
         **_environments(trend),

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_safe
 
 from results.queries.presets.version_rows import VersionCell, VersionRow
 from results.queries.presets.versions import METRICS, Versions, versions
-from webapp import urlstate
+from results.queries.shared.run_filter import run_filter_choices
+from webapp import run_filter, urlstate
 from webapp.charts.presets import versions_figure
 from webapp.charts.style import key
 from webapp.chooser import Chip, Chips, Chooser, text_choice
@@ -28,12 +29,15 @@ def index(request: HttpRequest) -> HttpResponse:
     names = ("workload", "baseline", "metric")
     chosen = {name: request.GET.get(name, "") for name in names}
     only = [text for text in request.GET.getlist("version") if text]
-    table = versions(only=only, **chosen)
-    pairs = [*chosen.items(), *(("version", text) for text in only)]
+    runs = run_filter.read(request.GET)
+    table = versions(only=only, chosen=runs, **chosen)
+    pairs = [*chosen.items(), *(("version", text) for text in only), *run_filter.pairs(runs)]
     query = urlencode([(name, text) for name, text in pairs if text])
     address = reverse("versions") + (f"?{query}" if query else "")
     context = _context(table) | {"chooser": chooser(table, only), "query": query}
     context["copies"] = _copies(table, request.build_absolute_uri(address))
+    context["run_filter"] = run_filter.form(runs, run_filter_choices())
+    context |= {"counts": table, "filter_query": run_filter.write(runs)}
     template = "versions/_versions.html" if wants_fragment(request) else "versions/index.html"
     response = render(request, template, context)
     response["HX-Push-Url"] = address

@@ -5,13 +5,17 @@ plan=nightly&x=version&metric=latency.p99&filter.clients=8
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import parse_qsl, quote_plus
+
+from django.http import QueryDict
 
 from results.queries.shared.selection import Selection
 from results.queries.trends.families import TrendSelection
-from webapp import urlstate
+from webapp import run_filter, urlstate
 
 OWN = ("plan", "workload")
+RUNS = tuple(name for name in run_filter.NAMES if name != run_filter.PLAN)  # a trend has one plan
 METRIC_WAS = "of"  # field: the metric that node and label belong to, '' for the first
 HELD = "held"  # field: a dimension that the form offers one value of
 FORM = (HELD, METRIC_WAS)
@@ -19,7 +23,7 @@ FORM = (HELD, METRIC_WAS)
 
 def read(query: str) -> TrendSelection:
     """The query string (without '?', as sent) → TrendSelection. Raises TeitenError for an unknown parameter."""
-    same, own = urlstate.read(query, (*OWN, *FORM)), dict(parse_qsl(query))
+    same, own = urlstate.read(query, (*OWN, *RUNS, *FORM)), dict(parse_qsl(query))
     return TrendSelection(
         plan=own.get("plan", ""),
         workload=own.get("workload", ""),
@@ -29,6 +33,7 @@ def read(query: str) -> TrendSelection:
         metric=same.metric,
         node=same.node,
         label=same.label,
+        runs=replace(run_filter.read(QueryDict(query)), plans=()),
     )
 
 
@@ -44,4 +49,4 @@ def write(selection: TrendSelection) -> str:
         node=selection.node,
         label=selection.label,
     )
-    return "&".join(part for part in (*own, urlstate.write(same)) if part)
+    return "&".join(part for part in (*own, urlstate.write(same), run_filter.write(selection.runs)) if part)

@@ -1,4 +1,5 @@
--- One row a (workload, metric, node, label): over the configurations of the agent's latest A/A run of the workload.
+-- One row a (workload, metric, node, label): over the configurations of the agent's latest A/A run of the workload that is
+-- not excluded.
 WITH here AS (
     SELECT noise.*
     FROM results_noise AS noise
@@ -9,6 +10,7 @@ WITH here AS (
 ), latest AS (
     SELECT run.workload, max(run.id) AS run_id
     FROM here JOIN results_run AS run ON run.id = here.run_id
+    WHERE run.standing <> 'excluded'
     GROUP BY run.workload
 )
 SELECT

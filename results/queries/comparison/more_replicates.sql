@@ -1,5 +1,5 @@
 -- One row a (run, node, label): what the latest A/A run of the run's workload, on the same agents in the same roles, kept
--- of one metric.
+-- of one metric. An A/A run that is excluded tells nothing.
 SELECT run.id AS run_id, aa_run.id AS aa_run_id, noise.node, noise.label,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY noise.spread) AS spread
 FROM results_run AS run
@@ -11,7 +11,8 @@ CROSS JOIN LATERAL (
     FROM results_noise AS any_noise
     JOIN results_run AS other ON other.id = any_noise.run_id AND other.workload = run.workload
     JOIN results_configuration AS configuration ON configuration.id = any_noise.configuration_id
-    WHERE any_noise.metric_id = %(metric)s AND played.agents @> (configuration.spec -> 'agents')
+    WHERE any_noise.metric_id = %(metric)s AND other.standing <> 'excluded'
+        AND played.agents @> (configuration.spec -> 'agents')
     ORDER BY other.id DESC
     LIMIT 1
 ) AS aa_run

@@ -13,6 +13,7 @@ from results.queries.shared.configurations import ConfigurationRow, configuratio
 from results.queries.shared.facets import MetricChoice, facets, metrics_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
+from results.queries.shared.run_filter import NO_FILTER, RunFilter, kept_runs
 from results.queries.shared.selection import JOINT, LABEL, PUBLISHED, Selection
 
 WORKLOAD = "access_method"
@@ -56,10 +57,13 @@ class AccessMethodTable:
 class AccessMethods:
     """The access methods side by side.
 
-    run_ids: the newest measured runs, and the published ones."""
+    run_ids: the newest measured runs, and the published ones.
+    kept, exploratory: runs that the filter lets through, by their standing; only kept ones are shown."""
 
     run_ids: tuple[int, ...]
     tables: tuple[AccessMethodTable, ...]
+    kept: int
+    exploratory: int
 
 
 @dataclass(frozen=True)
@@ -70,20 +74,23 @@ class _Stored:
     node: str
 
 
-def access_methods() -> AccessMethods:
-    """Return a table a metric of GROUPS that the runs have; several where a factor sets an access method together with
-    something else, since that is no row then. Queries: three, and those of `compare`, and one, for each such table."""
-    known = sources([WORKLOAD])
+def access_methods(chosen: RunFilter = NO_FILTER) -> AccessMethods:
+    """Return a table a metric of GROUPS that the kept runs have; several where a factor sets an access method together
+    with something else, since that is no row then. Queries: four, and those of `compare`, and one, for each such
+    table."""
+    kept = kept_runs(chosen, [WORKLOAD])
+    known = sources(kept)
     measured = [source.run_id for source in known if not source.published][:MOST_RUNS]
     runs = (*measured, *(source.run_id for source in known if source.published))
     if not runs:
-        return AccessMethods((), ())
+        return AccessMethods((), (), len(kept.ids), kept.exploratory)
     rows = configurations(runs)
     tables: list[AccessMethodTable] = []
     for together in _set_together(rows):
         tables += _tables(tuple(run for run in runs if run in together.runs), rows, together.names)
     order = [group for group, _ in GROUPS]
-    return AccessMethods(runs, tuple(sorted(tables, key=lambda table: order.index(table.group))))
+    ordered = tuple(sorted(tables, key=lambda table: order.index(table.group)))
+    return AccessMethods(runs, ordered, len(kept.ids), kept.exploratory)
 
 
 @dataclass(frozen=True)

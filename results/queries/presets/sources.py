@@ -10,6 +10,7 @@ from results.queries.comparison.compare import Point
 from results.queries.shared.composites import Parts
 from results.queries.shared.facets import Facet
 from results.queries.shared.ordering import DEFAULT
+from results.queries.shared.run_filter import KeptRuns
 from results.queries.shared.selection import JOINT
 
 NEWEST = 200  # measured runs that are looked at; published ones are few and all are
@@ -30,9 +31,9 @@ class Source:
     topologies: tuple[str, ...]
 
 
-def sources(workloads: Sequence[str] = ()) -> list[Source]:
-    """The newest runs and all published ones, newest first; of these workloads, or of all. One query."""
-    return sql.rows(Source, _SOURCES, {"workloads": list(workloads), "newest": NEWEST})
+def sources(kept: KeptRuns) -> list[Source]:
+    """The newest of the kept runs and all published ones among them, newest first. One query."""
+    return sql.rows(Source, _SOURCES, {"runs": list(kept.ids), "newest": NEWEST})
 
 
 def matched_by(facets: Sequence[Facet], parts: Parts, *others: str) -> tuple[str, ...]:
@@ -65,12 +66,12 @@ SELECT run.id AS run_id, run.workload, run.headline, run.publication_id IS NOT N
     array_agg(DISTINCT configuration.dimensions ->> 'topology') AS topologies
 FROM results_run AS run
 JOIN results_configuration AS configuration ON configuration.run_id = run.id
-WHERE (run.publication_id IS NOT NULL OR run.id IN (
+WHERE run.id = ANY(%(runs)s)
+    AND (run.publication_id IS NOT NULL OR run.id IN (
         SELECT id FROM results_run
-        WHERE publication_id IS NULL AND (%(workloads)s::text[] = '{}' OR workload = ANY(%(workloads)s))
+        WHERE publication_id IS NULL AND id = ANY(%(runs)s)
         ORDER BY id DESC LIMIT %(newest)s
     ))
-    AND (%(workloads)s::text[] = '{}' OR run.workload = ANY(%(workloads)s))
     AND EXISTS (SELECT FROM results_trial WHERE run_id = run.id AND state = 'done')
     AND configuration.dimensions ? 'major'
 GROUP BY run.id

@@ -15,6 +15,7 @@ from results.queries.presets.sources import Source, sources, trial_ids
 from results.queries.shared.facets import facets_of, metrics_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
+from results.queries.shared.run_filter import NO_FILTER, RunFilter, kept_runs
 from results.queries.shared.selection import JOINT, Selection
 
 SINGLE = "single"
@@ -77,23 +78,28 @@ class Topologies:
     """The topologies side by side.
 
     left_out: older runs than those shown.
-    without: runs of several servers that lack the metric."""
+    without: runs of several servers that lack the metric.
+    kept, exploratory: runs that the filter lets through, of any topology, by their standing; only kept ones are
+        shown."""
 
     tables: tuple[TopologyTable, ...]
     left_out: int
-    without: int = 0
+    without: int
+    kept: int
+    exploratory: int
 
 
-def topologies(metric: str = "tps") -> Topologies:
-    """Return a table a run that has more than single servers and this metric. Queries: four, and those of `compare`
-    once."""
-    runs = [source for source in sources() if set(source.topologies) - {SINGLE}]
+def topologies(metric: str = "tps", chosen: RunFilter = NO_FILTER) -> Topologies:
+    """Return a table a kept run that has more than single servers and this metric. Queries: five, and those of
+    `compare` once."""
+    kept = kept_runs(chosen)
+    runs = [source for source in sources(kept) if set(source.topologies) - {SINGLE}]
     measured = [source for source in runs if not source.published]
     published = sorted((source for source in runs if source.published), key=lambda source: source.run_id)
     shown = measured[:MOST_RUNS] + published
     left_out = len(measured[MOST_RUNS:])
     tables = _tables(shown, metric)
-    return Topologies(tables, left_out, len(shown) - len(tables))
+    return Topologies(tables, left_out, len(shown) - len(tables), len(kept.ids), kept.exploratory)
 
 
 def _tables(shown: Sequence[Source], metric: str) -> tuple[TopologyTable, ...]:

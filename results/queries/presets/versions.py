@@ -11,6 +11,7 @@ from results.domain.statistics.summary import mean_ratio
 from results.queries.presets.sources import Source, sources
 from results.queries.presets.version_rows import MAJOR, Group, VersionCell, VersionRow, WithoutMetric, base_of
 from results.queries.shared.ordering import sorted_levels
+from results.queries.shared.run_filter import NO_FILTER, KeptRuns, RunFilter, kept_runs
 
 RUNS_OF_A_ROW = 12  # measured runs of a workload that are compared, the newest
 _CONFIGURATIONS_SHOWN = 200
@@ -50,7 +51,8 @@ class Versions:
     means: geometric mean of a version's rows, where they share one base.
     intervals: of these, with how many rows they are of.
     alone: workloads of which no two versions have a configuration in common.
-    hidden: configurations beyond those shown."""
+    hidden: configurations beyond those shown.
+    kept, exploratory: runs that the filter lets through, by their standing; only kept ones are shown."""
 
     workload: str
     baseline: str
@@ -64,19 +66,29 @@ class Versions:
     intervals: tuple[VersionMean | None, ...]
     alone: tuple[str, ...]
     hidden: int
+    kept: int
+    exploratory: int
 
 
-def versions(workload: str = "", baseline: str = "", only: Collection[str] = (), metric: str = "") -> Versions:
-    """Return versions as ratios to one of them. Queries: one, and for each pair of workload and metric with two
-    versions or more two beside those of `compare`. Raises TeitenError for a metric that is none of METRICS.
+def versions(
+    workload: str = "",
+    baseline: str = "",
+    only: Collection[str] = (),
+    metric: str = "",
+    chosen: RunFilter = NO_FILTER,
+) -> Versions:
+    """Return versions as ratios to one of them, of kept runs. Queries: two, and for each pair of workload and metric
+    with two versions or more two beside those of `compare`. Raises TeitenError for a metric that is none of METRICS.
 
     workload: '' for a row a workload and metric, else a row a configuration of that one.
     baseline: a major version; '' for the one that most cells of a row can be compared with.
     only: versions shown.
     metric: one of METRICS, whose ratios are those of its values; '' for each workload's own first one, whose ratios
-        are turned so that above 1 is better."""
+        are turned so that above 1 is better.
+    chosen: of which runs."""
     _require_metric(metric)
-    runs = _runs()
+    kept = kept_runs(chosen)
+    runs = _runs(kept)
     known = sorted_levels(_versions_of(runs), MAJOR)
     shown = tuple(version for version in known if not only or version in only)
     groups = _groups(runs, workload, metric)
@@ -99,6 +111,8 @@ def versions(workload: str = "", baseline: str = "", only: Collection[str] = (),
         intervals=tuple(means),
         alone=_alone(groups, rows),
         hidden=max(0, len(rows) - _CONFIGURATIONS_SHOWN),
+        kept=len(kept.ids),
+        exploratory=kept.exploratory,
     )
 
 
@@ -108,8 +122,8 @@ def _require_metric(metric: str) -> None:
         raise TeitenError(f"Versions are not compared by {metric!r}.", where="metric", todo=f"There are {known}.")
 
 
-def _runs() -> list[Source]:
-    return [source for source in sources() if source.workload != "capabilities"]
+def _runs(kept: KeptRuns) -> list[Source]:
+    return [source for source in sources(kept) if source.workload != "capabilities"]
 
 
 def _groups(runs: Sequence[Source], workload: str, metric: str) -> list[list[Source]]:

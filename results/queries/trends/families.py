@@ -10,6 +10,7 @@ from results.domain.errors import TeitenError
 from results.domain.nearest import suggestion
 from results.queries.shared.facets import Filters, facets, passing
 from results.queries.shared.ordering import DEFAULT, sorted_levels
+from results.queries.shared.run_filter import NO_FILTER, KeptRuns, RunFilter, kept_runs
 from results.queries.shared.selection import JOINT, dimensions
 
 DATE, VERSION, COMMIT = "date", "version", "commit"
@@ -28,7 +29,8 @@ class TrendSelection:
     x: date, version or commit; '' for date.
     series: dimensions with commas between them, a line for each of their levels; None for the default choice, '' for
         one line.
-    metric, node, label: '' for the first."""
+    metric, node, label: '' for the first.
+    runs: of which runs besides, by agent, tag and date."""
 
     plan: str = ""
     workload: str = ""
@@ -38,6 +40,7 @@ class TrendSelection:
     metric: str = ""
     node: str = ""
     label: str = ""
+    runs: RunFilter = NO_FILTER
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,13 @@ def families(plan: str = "", workload: str = "", runs: Sequence[int] | None = No
         ran = models.Run.objects.order_by("workload").values_list("workload", flat=True)
         _require("workload", workload, ran.distinct())
     return [family for family in rows if family.done]
+
+
+def followed_runs(selection: TrendSelection) -> KeptRuns:
+    """Return the kept runs of the selection's plan and workload. One query."""
+    plans = (selection.plan,) if selection.plan else ()
+    workloads = (selection.workload,) if selection.workload else ()
+    return kept_runs(replace(selection.runs, plans=plans), workloads)
 
 
 def choose(selection: TrendSelection, known: Sequence[Family]) -> Choice:

@@ -12,7 +12,7 @@ from django.db.models import Q
 from results import models, sql
 from results.domain.environment.difference import EnvironmentDifference
 from results.domain.measurement.metrics import Better
-from results.domain.states import RunState, TrialState
+from results.domain.states import RunState, Standing, TrialState
 from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
 from results.queries.environment.environments import EnvironmentComparison, Side, environments_of
 from results.queries.shared.configurations import ConfigurationRow, configurations
@@ -110,8 +110,8 @@ class Progress:
 
 
 def progress(run_id: int) -> Progress:
-    """The run against the finished ones of the same plan that began before it, by the first metric of the run. All
-    cells are judged together. Raises NotFound. At most eight queries."""
+    """The run against the finished and kept ones of the same plan that began before it, by the first metric of the run.
+    All cells are judged together. Raises NotFound. At most eight queries."""
     run = models.Run.objects.select_related("plan").filter(pk=run_id).first()
     if run is None:
         raise NotFound(f"There is no run {run_id}.")
@@ -171,12 +171,13 @@ def _compared(
 
 
 def _earlier(run: models.Run) -> list[int]:
-    """Finished runs of its plan that began before it and measured something, the latest first."""
+    """Finished and kept runs of its plan that began before it and measured something, the latest first."""
     if run.plan is None or run.started_at is None:
         return []
     earlier = run.plan.runs.filter(
         Q(started_at__lt=run.started_at) | Q(started_at=run.started_at, pk__lt=run.pk),
         state=RunState.FINISHED,
+        standing=Standing.KEPT,
         publication=None,
         trials__state=TrialState.DONE,
     )

@@ -17,6 +17,7 @@ from results.domain.statistics.verdict import Kind, direction
 from results.queries.shared.facets import MetricChoice, metrics_of
 from results.queries.shared.metrics import MetricRow, unknown
 from results.queries.shared.ordering import sorted_levels
+from results.queries.shared.run_filter import KeptRuns
 from results.queries.shared.selection import JOINT, unknown_choice
 from results.queries.trends.environment_changes import EnvironmentChange, Step, environment_changes
 from results.queries.trends.families import (
@@ -29,6 +30,7 @@ from results.queries.trends.families import (
     TrendSelection,
     choose,
     families,
+    followed_runs,
 )
 
 _COMMIT = re.compile(r"(?:[-_.+~]g?)([0-9a-f]{7,40})$")
@@ -103,6 +105,8 @@ class Trend:
     held: what is held at one value by default.
     levels: of x, in order.
     without_commit: trials whose build does not name its commit, where x is commit.
+    kept, exploratory: runs of the plan or workload that the filter lets through, by their standing; only kept ones are
+        followed.
     method: version of the search for changes.
     level: its chance of a false alarm a line.
     minimum_segment: the fewest points that make a level.
@@ -119,6 +123,8 @@ class Trend:
     first_series: str
     left_out: int
     without_commit: int
+    kept: int
+    exploratory: int
     method: int = METHOD
     level: float = LEVEL
     minimum_segment: int = MINIMUM_SEGMENT
@@ -131,11 +137,15 @@ class Trend:
 
 @dataclass(frozen=True)
 class Followed:
-    """A plan, or what of a workload belongs to no plan, that has runs."""
+    """A plan, or what of a workload belongs to no plan, that has runs.
+
+    runs: kept ones, which are followed.
+    exploratory: how many more are not."""
 
     plan: str
     workload: str
     runs: int
+    exploratory: int
     newest_at: datetime | None
 
 
@@ -145,13 +155,14 @@ def followed() -> list[Followed]:
 
 
 def trend(selection: TrendSelection) -> Trend:
-    """At most five queries, whatever the number of runs. Raises TeitenError that names an unknown axis, dimension or
+    """At most six queries, whatever the number of runs. Raises TeitenError that names an unknown axis, dimension or
     metric."""
-    return trend_of(selection, choose(selection, families(selection.plan, selection.workload)))
+    kept = followed_runs(selection)
+    return trend_of(kept, choose(selection, families(selection.plan, selection.workload, kept.ids)))
 
 
-def trend_of(selection: TrendSelection, choice: Choice) -> Trend:
-    """As `trend`, of families chosen before. At most four queries."""
+def trend_of(kept: KeptRuns, choice: Choice) -> Trend:
+    """As `trend`, of families of these runs that were chosen before. At most four queries."""
     metrics = metrics_of([choice.newest_run]) if choice.newest_run else []
     chosen, metric = _with_metric(choice.selection, metrics)
     rows = _replicates(chosen, choice)
@@ -172,6 +183,8 @@ def trend_of(selection: TrendSelection, choice: Choice) -> Trend:
         first_series=choice.first_series,
         left_out=choice.left_out,
         without_commit=missing,
+        kept=len(kept.ids),
+        exploratory=kept.exploratory,
     )
 
 

@@ -149,7 +149,7 @@ def test_versions_take_as_many_queries_whatever_the_number_of_trials(
 ) -> None:
     for replicates in (2, 6):
         factories.finished_run(replicates=replicates)
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(10):
             text_of(stranger, "/versions/")
 
 
@@ -230,7 +230,7 @@ def test_a_question_with_several_numbers_has_their_smallest_and_largest_ratio() 
 def test_access_methods_take_a_fixed_number_of_queries(
     loaded: None, stranger: Client, django_assert_num_queries: Any
 ) -> None:
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(17):
         text_of(stranger, "/access-methods/")
 
 
@@ -274,10 +274,10 @@ def test_topologies_count_the_runs_without_transactions_per_second(loaded: None,
 def test_topologies_take_as_many_queries_whatever_the_number_of_tables(
     loaded: None, stranger: Client, django_assert_num_queries: Any
 ) -> None:
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(13):
         text_of(stranger, "/topologies/")
     models.Run.objects.filter(publication__slug="wg1-2012-table-3.1").delete()
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(13):
         text_of(stranger, "/topologies/")
 
 
@@ -316,7 +316,7 @@ def test_a_published_table_shows_what_disagrees_and_leads_to_its_trials(loaded: 
 def test_published_tables_take_few_queries(loaded: None, stranger: Client, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
         assert text_of(stranger, "/published/").count("/published/") >= len(TABLES)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(4):
         text_of(stranger, "/published/zfs-arc-2019/")
 
 

@@ -88,10 +88,10 @@ def test_every_number_of_the_table_leads_to_its_trials(year: list[models.Run], s
 @pytest.mark.parametrize(
     "query", ["plan=nightly", "workload=pgbench", "plan=nightly&x=version", "plan=nightly&x=commit"]
 )
-def test_it_takes_at_most_ten_queries(
+def test_it_takes_at_most_twelve_queries(
     query: str, year: list[models.Run], member: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(12):
         text_of(member, f"/trends/?{query}")
 
 

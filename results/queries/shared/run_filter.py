@@ -1,0 +1,93 @@
+"""Which runs a view over everything is made of: the kept ones, by plan, agent, tag and date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+
+from results import sql
+from results.domain.states import Standing
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """What runs are let through. What is empty lets all through; of several plans, agents or tags any will do.
+
+    plans: names; of a run that no stored plan began, its own.
+    since, until: the days (UTC) on which a run may have started, both included."""
+
+    plans: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+
+    def __bool__(self) -> bool:
+        """Whether it can leave out any run."""
+        return self != NO_FILTER
+
+
+NO_FILTER = RunFilter()
+
+
+@dataclass(frozen=True)
+class KeptRuns:
+    """The runs that stand for what is known.
+
+    ids: of kept ones, published figures among them, the newest first.
+    exploratory: how many more there would be, were all kept that are exploratory."""
+
+    ids: tuple[int, ...]
+    exploratory: int
+
+
+@dataclass(frozen=True)
+class RunFilterChoices:
+    """What runs can be filtered by: (text, how many runs have it), in order."""
+
+    plans: tuple[tuple[str, int], ...]
+    agents: tuple[tuple[str, int], ...]
+    tags: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class _Run:
+    id: int
+    standing: str
+
+
+def matching_runs(chosen: RunFilter) -> tuple[int, ...]:
+    """Return the ids of all runs that the filter lets through, whatever their standing, the newest first. One query."""
+    return tuple(run.id for run in _matching(chosen, ()))
+
+
+def kept_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = ()) -> KeptRuns:
+    """Return the kept runs that the filter lets through, of these workloads or of all. One query."""
+    runs = _matching(chosen, workloads)
+    kept = tuple(run.id for run in runs if run.standing == Standing.KEPT)
+    return KeptRuns(kept, sum(run.standing == Standing.EXPLORATORY for run in runs))
+
+
+def run_filter_choices(standing: str = Standing.KEPT, workload: str = "") -> RunFilterChoices:
+    """Return what the runs of this standing and workload, or of any with '', can be filtered by, of those that were
+    measured here. One query."""
+    parameters = {"standing": standing, "workload": workload}
+    row = sql.rows(_Choices, sql.load(__file__, "run_filter_choices"), parameters)[0]
+    return RunFilterChoices(_pairs(row.plans), _pairs(row.agents), _pairs(row.tags))
+
+
+def _matching(chosen: RunFilter, workloads: Sequence[str]) -> list[_Run]:
+    parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(chosen).items()}
+    return sql.rows(_Run, sql.load(__file__), parameters | {"workloads": list(workloads)})
+
+
+@dataclass(frozen=True)
+class _Choices:
+    plans: dict[str, int]
+    agents: dict[str, int]
+    tags: dict[str, int]
+
+
+def _pairs(counts: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items(), key=lambda pair: pair[0].lower()))

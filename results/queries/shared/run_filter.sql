@@ -1,0 +1,20 @@
+-- The runs that a filter lets through, the newest first. Published figures have neither plan, agent nor date.
+SELECT run.id, run.standing
+FROM results_run AS run
+LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
+WHERE (
+        %(plans)s::text[] = '{}'
+        OR (run.publication_id IS NULL AND coalesce(plan.name, run.name) = ANY(%(plans)s))
+    )
+    AND (
+        %(agents)s::text[] = '{}'
+        OR EXISTS (
+            SELECT FROM results_trial AS trial JOIN results_agent AS agent ON agent.id = ANY(trial.agents)
+            WHERE trial.run_id = run.id AND trial.block = 1 AND agent.name = ANY(%(agents)s)
+        )
+    )
+    AND (%(tags)s::text[] = '{}' OR run.tags::text[] && %(tags)s::text[])
+    AND (%(workloads)s::text[] = '{}' OR run.workload = ANY(%(workloads)s))
+    AND (%(since)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date >= %(since)s)
+    AND (%(until)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date <= %(until)s)
+ORDER BY run.id DESC

@@ -1,0 +1,26 @@
+-- What measured runs of a standing and workload, or all of them, can be filtered by, with the number of runs that have it.
+WITH chosen AS (
+    SELECT run.id, run.tags, coalesce(plan.name, run.name) AS plan
+    FROM results_run AS run
+    LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
+    WHERE run.publication_id IS NULL AND (%(standing)s = '' OR run.standing = %(standing)s)
+        AND (%(workload)s = '' OR run.workload = %(workload)s)
+)
+SELECT
+    coalesce((
+        SELECT json_object_agg(plan, runs) FROM (SELECT plan, count(*) AS runs FROM chosen GROUP BY plan) AS counted
+    ), '{}') AS plans,
+    coalesce((
+        SELECT json_object_agg(name, runs)
+        FROM (
+            SELECT agent.name, count(DISTINCT trial.run_id) AS runs
+            FROM results_trial AS trial
+            JOIN results_agent AS agent ON agent.id = ANY(trial.agents)
+            WHERE trial.block = 1 AND trial.run_id IN (SELECT id FROM chosen)
+            GROUP BY agent.name
+        ) AS counted
+    ), '{}') AS agents,
+    coalesce((
+        SELECT json_object_agg(tag, runs)
+        FROM (SELECT tag, count(*) AS runs FROM chosen CROSS JOIN unnest(tags) AS tag GROUP BY tag) AS counted
+    ), '{}') AS tags
