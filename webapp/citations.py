@@ -12,6 +12,7 @@ from results.queries.comparison.compare import Comparison, compare
 from webapp import urlstate
 from webapp.chooser import title as dimension_title
 from webapp.compare import words
+from webapp.compare.confounders import confounders, listed
 
 
 def compare_query(query: str) -> tuple[str, Comparison]:
@@ -65,11 +66,11 @@ def remarks(comparison: Comparison, published: Sequence[str]) -> list[str]:
     sentences = [f"Published figures, not measured here: {table}." for table in published]
     if comparison.mixed:
         dimensions = [dimension_title(name) for name in comparison.mixed]
-        sentences.append(f"Cells mix different {words.listed(dimensions)}.")
+        sentences.append(f"Cells mix different {listed(dimensions)}.")
     for environment in comparison.environment:
         if environment.withheld:
             cells = f"{environment.withheld} of {environment.cells} cells of {environment.series}"
-            sentences.append(f"No verdict in {cells} against {environment.base}: something else that matters differs.")
+            sentences.append(f"No verdict in {cells} against {environment.base}: {confounders([environment])}.")
     sentences += [f"Values of run {run} {text}." for run, text in words.warnings(comparison)]
     return sentences + [f"{text}." for text in words.unmatched(comparison)]
 

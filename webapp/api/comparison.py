@@ -13,9 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
+from results.domain.statistics.trust import Fact
 from results.queries.comparison.compare import Comparison, RunWarning, Summary, compare
 from results.queries.comparison.dataclass_values import to_json
 from results.queries.comparison.freshness import freshness
+from results.queries.comparison.trust import trust_in
 from results.queries.shared.facets import Facet
 from results.queries.shared.selection import Selection
 from webapp import urlstate
@@ -65,6 +67,19 @@ class WarnedSerializer(ValueSerializer):
     """
 
     value = RunWarning  # whose name in the schema stays
+
+
+class TrustFactSerializer(ValueSerializer):
+    """A fact that the verdicts rest on. It changes none.
+
+    - `name`: as in docs/method.md
+    - `value`: in `unit`; null where it is not known
+    - `grade`: `fine`, `mind` (this) or `weak`
+    - `words`: as the line under the page's headline has it
+    """
+
+    value = Fact
+    leave_out = ("basis", "trial_id", "run_id")
 
 
 def _column(child: Any, description: str, **options: Any) -> Any:
@@ -153,8 +168,10 @@ class ComparisonSerializer(AroundSerializer):
     - `left_out`: configurations within cells that `ratio` and `verdict` leave out, as the other side lacks them
     - `environment`: of each series against its base, what else differs
     - `outliers`: trials whose values stand apart; they count like the others
+    - `trust`: what the verdicts rest on, of the trials as they are stored today
     """
 
+    trust = TrustFactSerializer(many=True, read_only=True)
     points = PointColumnsSerializer(read_only=True)
     replicates = _column(serializers.ListField(child=serializers.ListField(child=serializers.IntegerField())), "")
     verdicts = _column(serializers.CharField(allow_null=True), "What the places in `verdict` stand for.")
@@ -189,7 +206,8 @@ def shown(request: Request, comparison: Comparison, names: tuple[str, ...], link
     links = {name: f"{address(request, route)}?{query}" for name, route in _ROUTES.items()}
     trials = address(request, "api:trials")
     links["trial"] = f"{trials}?configuration={{configuration}}&block={{block}}"
-    return {**around(request, comparison), **columns(comparison, names), "links": links}
+    trust = TrustFactSerializer(trust_in(comparison).facts, many=True).data
+    return {**around(request, comparison), "trust": trust, **columns(comparison, names), "links": links}
 
 
 def around(request: Request, comparison: Comparison) -> dict[str, Any]:

@@ -18,11 +18,12 @@ from results.domain.statistics.metric_changes import MetricChange
 from results.domain.statistics.verdict import Verdict
 from results.queries.comparison.cells import Key, Point
 from results.queries.comparison.compare import compare
+from results.queries.comparison.trust import trust_in
 from results.queries.shared.metrics import MetricRow
 from results.queries.why.why import Attempt, PlanOf, PlanPair, Side, Why, why
 from webapp import urlstate
 from webapp.api.common import Endpoint, address
-from webapp.api.comparison import QUESTION
+from webapp.api.comparison import QUESTION, TrustFactSerializer
 from webapp.api.values import FiniteFloatField, ValueSerializer, serializer_of
 from webapp.compare.state import shortest
 from webapp.problems import missing_is_404
@@ -133,6 +134,7 @@ class WhySerializer(ValueSerializer):
     - `metric`, `ratio`, `verdict`: those of the comparison, of `other` to `base`
     - `movements`: costs of a piece of work, latencies and waits
     - `rest`: every metric; each has the verdict that a comparison of it gives for these cells
+    - `trust`: what the verdict rests on, see the comparison
     - `settings`: by node, the settings that differ between the first trials of both; null for the default
     """
 
@@ -145,6 +147,7 @@ class WhySerializer(ValueSerializer):
     verdict = serializer_of(Verdict)(source="other.point.verdict", read_only=True, allow_null=True)
     movements = MovementSerializer(many=True, read_only=True)
     rest = MovementSerializer(many=True, read_only=True)
+    trust = serializers.SerializerMethodField()
     settings = serializers.SerializerMethodField()
     plans = PlanPairSerializer(many=True, read_only=True)
     links = serializers.SerializerMethodField()
@@ -152,6 +155,11 @@ class WhySerializer(ValueSerializer):
     @extend_schema_field(serializer_of(MetricRow))
     def get_metric(self, _: Why) -> dict[str, Any]:
         return dict(serializer_of(MetricRow)(self.context["comparison"].metric).data)
+
+    @extend_schema_field(TrustFactSerializer(many=True))
+    def get_trust(self, result: Why) -> list[dict[str, Any]]:
+        facts = trust_in(self.context["comparison"], (result.base.point, result.other.point)).facts
+        return list(TrustFactSerializer(facts, many=True).data)
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})
     def get_settings(self, result: Why) -> dict[str, dict[str, dict[str, Any]]]:

@@ -24,6 +24,7 @@ from webapp.templatetags.teiten import interval, ratio, with_outliers
 
 WIDTH = 100.0  # of the bars' drawing, whatever its size on the page
 _LeftOut = Mapping[Key, tuple[str, str]]
+REASONABLE = 30  # replicates to add: with more of them the machine or the plan is the better lever
 TALL = 40  # rows from which the table scrolls in its own box
 
 
@@ -243,6 +244,8 @@ def lacking(verdict: Verdict) -> str:
     """Return what would decide a cell in four of five cases, where nothing is: 'about 4 more replicates would tell'."""
     if verdict.kind is not Kind.TOO_FEW:
         return ""
+    if verdict.more and verdict.more > REASONABLE:
+        return f"cannot be told with a reasonable number of replicates: some {verdict.more} more a side"
     if verdict.more:
         return f"about {counted(verdict.more, 'more replicate')} would tell"
     if min(verdict.n, verdict.n_base) < FEWEST:

@@ -14,6 +14,7 @@ from results.queries.comparison.compare import Comparison, Point, Summary
 from results.queries.shared.ordering import VERSIONS, all_numbers
 from results.queries.shared.selection import LABEL
 from webapp.chooser import title as dimension_title
+from webapp.compare.confounders import confounders, listed
 
 MOST_NAMES = 3  # of series in a title
 MOST_SAID = 4  # series of which the lead speaks
@@ -71,11 +72,6 @@ def heading(comparison: Comparison) -> str:
     return f"PostgreSQL {text}" if comparison.selection.series in VERSIONS and names[base][:1].isdigit() else text
 
 
-def listed(names: Sequence[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 def lead(comparison: Comparison) -> list[Sentence]:
     """Return what the verdicts say of each series; nothing of a single line, whose cells are compared with one of them.
     The metric is named once."""
@@ -100,7 +96,7 @@ def _sentence(series: str, judged: Sequence[Point], comparison: Comparison) -> S
     ratio = _ratio(series, judged, comparison)
     if not moved:
         kind, count = kinds.most_common(1)[0]
-        claim = f"{name} {_unmoved(kind, judged[0], comparison)}{_of(count, total, comparison)}"
+        claim = f"{name} {_unmoved(kind, judged, comparison)}{_of(count, total, comparison)}"
         return Sentence(kind, claim, "; ".join([ratio, *_others(kinds, [kind])]))
     parts = [f"{_word(kind, comparison)}{_of(kinds[kind], total, comparison)}" for kind in moved]
     agreed = len(moved) == 1 and not kinds[Kind.NOT_COMPARABLE]
@@ -121,13 +117,15 @@ def _word(kind: Kind, comparison: Comparison) -> str:
     return "better" if better else "worse"
 
 
-def _unmoved(kind: Kind, point: Point, comparison: Comparison) -> str:
+def _unmoved(kind: Kind, judged: Sequence[Point], comparison: Comparison) -> str:
+    point = judged[0]
     base = point.base[2] if point.base else comparison.selection.baseline
     base = names_of(comparison).get(base, base)
     if kind is Kind.SAME:
         return f"is the same as {base}, within ±{comparison.metric.minimum_effect * 100:.3g} %,"
     if kind is Kind.NOT_COMPARABLE:
-        return f"cannot be compared with {base}: something else that matters differs,"
+        own = [one for one in comparison.environment if one.series == judged[0].series]
+        return f"cannot be compared with {base}: {confounders(own)},"
     return f"is {kind.words} against {base}"
 
 

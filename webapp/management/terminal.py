@@ -17,6 +17,7 @@ from results.domain.units import format_number, format_quantity
 from results.queries.comparison.compare import Comparison, compare
 from results.queries.runs.runs import Cell, ConfigurationRow, RunDetail, run_detail
 from results.queries.shared.selection import Selection
+from webapp.compare.trust import trust_text
 from webapp.compare.words import rule
 
 POLL_S = 0.5
@@ -77,7 +78,8 @@ def table(detail: RunDetail) -> Table:
         answer = _answer(verdicts.get(row.id)) if comparison else ()
         result.add_row(*map(row.levels.__getitem__, names), *_numbers(row), *answer)
     if comparison:
-        result.caption = f"Ratios of geometric means to {comparison.selection.baseline}. {rule(comparison)}"
+        ratios = f"Ratios of geometric means to {comparison.selection.baseline}. {rule(comparison)}"
+        result.caption = f"{ratios}\nThey rest on: {trust_text(comparison)}."
         result.caption_justify = "left"
     return result
 

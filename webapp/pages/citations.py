@@ -12,10 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 from results import models, snapshots
 from results.models.audit import Scope
 from results.queries.comparison.citations import cited, hash_of, list_snapshots
+from results.queries.comparison.trust import trust_in
 from webapp import citations
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.chooser import title as dimension_title
+from webapp.compare.trust import trust_line
 from webapp.compare.words import names_of
 from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404
@@ -40,6 +42,7 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "panels": comparison_panels(citation.comparison, NO_VIEW),
         "key": key(list(names_of(citation.comparison).values())),
         "x_title": dimension_title(citation.comparison.selection.x),
+        "trust": trust_line(trust_in(citation.comparison), citation.comparison),
         "standing": citations.compare_with_today(citation),
         "remarks": citations.remarks(citation.comparison, published),
         "text": citations.plain_text(citation, url, published),

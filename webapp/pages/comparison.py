@@ -19,6 +19,7 @@ from results.queries.comparison.cells import Comparison, Key
 from results.queries.comparison.compare import compare
 from results.queries.comparison.freshness import Freshness
 from results.queries.comparison.more_replicates import by_noise
+from results.queries.comparison.trust import trust_in
 from results.queries.runs.runs import RunRow, list_runs
 from results.queries.shared.ordering import all_numbers
 from results.queries.shared.selection import Selection
@@ -32,6 +33,7 @@ from webapp.compare import words
 from webapp.compare.chooser import PERCENTILE, chooser
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
+from webapp.compare.trust import trust_line
 from webapp.conditional import conditional_page
 from webapp.pages.common import wants_fragment
 from webapp.pages.comparison_figures import comparison_panels
@@ -66,6 +68,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
         comparison, noise = by_noise(comparison)
         context |= _context(comparison, selection, view, runs) | {"noise": noise}
         context |= {"table": table(comparison), "query": short, **_offered(request, comparison)}
+        context["trust"] = trust_line(trust_in(comparison), comparison)
     else:
         context["suggestions"] = _suggestions(runs)
     template = "comparison/_comparison.html" if fragment else "comparison/index.html"

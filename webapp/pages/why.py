@@ -16,6 +16,7 @@ from results.domain.statistics.metric_changes import Value
 from results.queries.comparison.baselines import CELL
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.comparison.more_replicates import own_level
+from results.queries.comparison.trust import trust_in
 from results.queries.shared.selection import JOINT, LABEL, Selection, dimensions
 from results.queries.why.why import Why, why
 from webapp import urlstate
@@ -23,6 +24,7 @@ from webapp.charts import why as charts
 from webapp.charts.style import PALETTE
 from webapp.charts.why import Look
 from webapp.compare.state import shortest
+from webapp.compare.trust import trust_line
 from webapp.pages.common import wants_fragment
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
@@ -122,7 +124,10 @@ def _context(comparison: Comparison, point: Point | None, query: str) -> dict[st
         return context
     context["baselines"] = _baselines(comparison)
     base = base_of(comparison, point)
-    return context if base is None else context | _laid_over(comparison, base, point)
+    if base is None:
+        return context
+    trust = trust_line(trust_in(comparison, (base, point)), comparison, context["explorer"])
+    return context | _laid_over(comparison, base, point) | {"trust": trust}
 
 
 def _baselines(comparison: Comparison) -> list[str]:

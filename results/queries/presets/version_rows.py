@@ -10,8 +10,10 @@ from math import log
 from results.domain.measurement.metrics import Better
 from results.domain.statistics.change_sentence import main_node
 from results.domain.statistics.summary import mean_ratio
+from results.domain.statistics.trust import Trust
 from results.domain.statistics.verdict import Kind
 from results.queries.comparison.compare import Comparison, Point, Summary, compare
+from results.queries.comparison.trust import trust_in
 from results.queries.presets.sources import Source, level_name, matched_by, trial_ids
 from results.queries.shared.composites import composite_parts
 from results.queries.shared.configurations import configurations
@@ -60,7 +62,8 @@ class VersionRow:
     name: of a workload or of a configuration.
     base: the version that ratios refer to, '' where there is none to compare with.
     cells: one a version shown, None where there is nothing.
-    measured: whether the workload has the chosen metric at all."""
+    measured: whether the workload has the chosen metric at all.
+    basis: what they rest on, 'from 3 replicates of 5 s'; is_weak: a reason not to trust them is in it."""
 
     name: str
     workload: str
@@ -70,6 +73,8 @@ class VersionRow:
     cells: tuple[VersionCell | None, ...]
     selection: Selection
     measured: bool = True
+    basis: str = ""
+    is_weak: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,8 @@ class Group:
     by: dimensions that x is made of.
     base: the version that others are compared with.
     points: x → version → cell.
-    chosen: whether the metric was chosen, instead of the runs' own first one."""
+    chosen: whether the metric was chosen, instead of the runs' own first one.
+    trust: what the numbers rest on."""
 
     source: Source
     comparison: Comparison
@@ -109,11 +115,12 @@ class Group:
     base: str
     points: Mapping[str, Mapping[str, Point]]
     chosen: bool
+    trust: Trust
 
     @classmethod
     def of(cls, group: Sequence[Source], shown: Sequence[str], base: Base, metric: str) -> Group | None:
-        """Return what runs measured of a metric, '' for their first one; None where they did not. Queries: one beside
-        those of `compare`."""
+        """Return what runs measured of a metric, '' for their first one; None where they did not. Queries: three
+        beside those of `compare`."""
         runs = tuple(source.run_id for source in group)
         name = metric or group[0].headline
         choice = {choice.name: choice for choice in metrics_of(runs)}.get(name)
@@ -125,7 +132,8 @@ class Group:
             runs, {MAJOR: tuple(shown)}, ",".join(by) or "workload", MAJOR, "", name, node=node, baseline=base.version
         )
         comparison = compare(selection, mixtures=True)
-        return cls(group[0], comparison, by, base.version, _by_version(comparison), bool(metric))
+        points = _by_version(comparison)
+        return cls(group[0], comparison, by, base.version, points, bool(metric), trust_in(comparison))
 
     def row(self, shown: Sequence[str]) -> VersionRow:
         """Return the row of all configurations together."""
@@ -143,8 +151,18 @@ class Group:
         return rows
 
     def _row(self, name: str, cells: tuple[VersionCell | None, ...], selection: Selection) -> VersionRow:
-        source = self.source
-        return VersionRow(name, source.workload, self.comparison.metric, self.base, source.published, cells, selection)
+        source, trust = self.source, self.trust
+        return VersionRow(
+            name=name,
+            workload=source.workload,
+            metric=self.comparison.metric,
+            base=self.base,
+            published=source.published,
+            cells=cells,
+            selection=selection,
+            basis="" if source.published else trust.basis,
+            is_weak=trust.is_weak,
+        )
 
     def _cell(self, version: str, xs: Sequence[str]) -> VersionCell | None:
         own = [self.points[x][version] for x in xs if version in self.points[x]]

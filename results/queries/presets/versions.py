@@ -78,7 +78,7 @@ def versions(
     chosen: RunFilter = NO_FILTER,
 ) -> Versions:
     """Return versions as ratios to one of them, of kept runs. Queries: two, and for each pair of workload and metric
-    with two versions or more two beside those of `compare`. Raises TeitenError for a metric that is none of METRICS.
+    with two versions or more four beside those of `compare`. Raises TeitenError for a metric that is none of METRICS.
 
     workload: '' for a row a workload and metric, else a row a configuration of that one.
     baseline: a major version; '' for the one that most cells of a row can be compared with.

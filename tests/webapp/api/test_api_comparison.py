@@ -131,7 +131,7 @@ def test_an_unknown_column_is_named(anonymous: APIClient) -> None:
 
 def test_what_is_known_is_not_sent_again(anonymous: APIClient, django_assert_num_queries: Any) -> None:
     run = factories.finished_run()
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(7):
         first = ask(anonymous, f"run={run.pk}")
     with django_assert_num_queries(1):
         again = ask(anonymous, f"run={run.pk}", if_none_match=first["ETag"])

@@ -25,7 +25,7 @@ def test_a_member_cites_and_anybody_reads(
     snapshot = models.Snapshot.objects.get()
     assert (answer.status_code, answer["Location"]) == (302, f"/c/{snapshot.pk}/")
     assert snapshot.created_by.get_username() == "member"
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         text = page_text(stranger.get(f"/c/{snapshot.pk}/"))
     assert "Transactions per second by clients, for each installation" in text
     assert "The stored trials give the same numbers today" in text

@@ -178,13 +178,13 @@ def test_settings_that_differ_are_listed(run: models.Run, stranger: Client) -> N
     assert "shared_buffers 128MB default" in settings
 
 
-def test_its_queries_are_the_comparisons_and_ten(
+def test_its_queries_are_the_comparisons_and_twelve(
     run: models.Run, member: Client, django_assert_num_queries: Any
 ) -> None:
     large = watched_run(12)
     counts = []
     for one in (run, large):
-        with django_assert_num_queries(5 + 10 + 2):  # and the session and the user
+        with django_assert_num_queries(5 + 12 + 2):  # and the session and the user
             counts.append(len(text_of(member, f"/compare/why/?run={one.pk}")))
     assert counts[1] > counts[0]
 

@@ -1,0 +1,93 @@
+"""What the numbers of a comparison rest on: its trials, their hosts, and the noise that A/A runs kept of these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import stdev
+
+from results import sql
+from results.domain.statistics.trust import Noise, Sides, TrialFacts, Trust, trust
+from results.domain.statistics.verdict import Verdict
+from results.queries.comparison.cells import Comparison, Point
+from results.queries.comparison.more_replicates import kept_noise, own_level
+from results.queries.shared.selection import LABEL, NODE
+
+
+def trust_in(comparison: Comparison, points: Sequence[Point] | None = None) -> Trust:
+    """Return the facts. Two queries, none without cells.
+
+    points: those that are spoken of, their bases among them; all without."""
+    shown = comparison.points if points is None else points
+    attempts = {replicate.attempt_id for point in shown for replicate in point.values}
+    runs = sorted({replicate.run_id for point in shown for replicate in point.values})
+    if not attempts:
+        return Trust()
+    parameters = {"attempts": sql.array(sorted(attempts)), "runs": runs}
+    trials = sql.tuples(TrialFacts, sql.load(__file__), parameters)
+    return trust(_sides(comparison, shown), trials, _noise(comparison, shown, runs))
+
+
+def _sides(comparison: Comparison, points: Sequence[Point]) -> Sides:
+    judged = [point for point in points if point.verdict]
+    verdicts = [point.verdict for point in judged if point.verdict]
+    groups = [values for point in points for values in _by_configuration(point)]
+    return Sides(
+        replicates=tuple(map(len, groups)),
+        spreads=_known(map(_spread, groups)),
+        detectable=_known(verdict.detectable for verdict in verdicts),
+        minimum_effect=comparison.metric.minimum_effect,
+        compared=bool(judged),
+        drifting=tuple(warning.run_id for warning in comparison.warnings),
+        across_runs=any(verdict.across_runs for verdict in verdicts),
+        levels_known=_levels_known(verdicts),
+        base=_attempts(_bases(comparison, judged)),
+        other=_attempts(judged),
+    )
+
+
+def _known(numbers: Iterable[float | None]) -> tuple[float, ...]:
+    return tuple(number for number in numbers if number is not None)
+
+
+def _levels_known(verdicts: Sequence[Verdict]) -> bool:
+    """Return whether further runs say how far runs lie apart, wherever the sides are of different ones."""
+    return all(verdict.runs for verdict in verdicts if verdict.across_runs)
+
+
+def _bases(comparison: Comparison, judged: Sequence[Point]) -> list[Point]:
+    keys = {point.base for point in judged}
+    return [point for point in comparison.points if point.key in keys]
+
+
+def _attempts(points: Sequence[Point]) -> frozenset[int]:
+    return frozenset(replicate.attempt_id for point in points for replicate in point.values)
+
+
+def _by_configuration(point: Point) -> list[list[float]]:
+    """Return the values of each configuration of a cell."""
+    values: dict[int, list[float]] = {}
+    for replicate in point.values:
+        values.setdefault(replicate.configuration_id, []).append(replicate.value)
+    return list(values.values())
+
+
+def _spread(values: Sequence[float]) -> float | None:
+    """Return the standard deviation as a share of the mean; None of fewer than two, or where the mean is not above
+    zero."""
+    mean = math.fsum(values) / len(values)
+    return stdev(values) / mean if len(values) > 1 and mean > 0 else None
+
+
+def _noise(comparison: Comparison, points: Sequence[Point], runs: Sequence[int]) -> Noise | None:
+    """Return the widest that A/A runs kept of what the cells are of; None where that of a run is not known."""
+    kept = kept_noise(runs, comparison.metric.name)
+    levels = {
+        (own_level(point, comparison.selection, NODE), own_level(point, comparison.selection, LABEL))
+        for point in points
+    }
+    own = [noise for noise in kept if (noise.node, noise.label) in levels]
+    if {noise.run_id for noise in own} != set(runs):
+        return None
+    widest = max(own, key=lambda noise: noise.spread)
+    return Noise(widest.aa_run_id, widest.spread)
