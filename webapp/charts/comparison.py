@@ -15,6 +15,7 @@ from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.rows import as_rows
 from webapp.charts.steps import Steps, add_up, steps_figure
 from webapp.charts.style import Figure
+from webapp.labels import axis_title, short_levels
 from webapp.urlstate import View
 
 RATIO, SPEEDUP = "ratio", "speedup"
@@ -49,22 +50,24 @@ def _can_speed_up(comparison: Comparison) -> bool:
 
 
 def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Panel]:
-    """Return the figures of the first panels, on one scale. A view that says nothing of this comparison is drawn as the
-    values.
+    """Return the figures of the first panels, each on its own scale unless all are to share one. A view that says
+    nothing of this comparison is drawn as the values.
 
     link: a trial's address with {} for its number.
     """
     shown = view.view if view.view in possible_views(comparison) else ""
     panels = comparison.panels[:MOST_PANELS]
     lines = {panel: _lines(comparison, panel, shown) for panel in panels}
-    reach = _reach([line for several in lines.values() for line in several if not line.bare], comparison)
-    options = _options(comparison, shown, view.axes, reach, len(panels))
+    every = [line for several in lines.values() for line in several]
+    x = comparison.selection.x
+    xs = tuple(short_levels(x, comparison.xs).values())
     drawn = []
     for number, panel in enumerate(panels, 1):
-        x = comparison.selection.x
-        figure = medians_figure(comparison.xs, lines[panel], x_dimension=x, trial_url=int, link=link, **options)
+        reach = _reach(every if view.scale else lines[panel], comparison)
+        options = _options(comparison, shown, view.axes, reach, len(panels))
+        figure = medians_figure(xs, lines[panel], x_dimension=x, trial_url=int, link=link, **options)
         if LABEL in dimensions(x):
-            figure = as_rows(figure, comparison.xs, len(lines[panel]))
+            figure = as_rows(figure, xs, len(lines[panel]))
         drawn.append(Panel(f"figure-{number}", panel, figure))
     return drawn
 
@@ -142,7 +145,7 @@ def _middle(point: Point) -> float:
 def _reach(lines: Sequence[Line], comparison: Comparison) -> tuple[float, float]:
     """Return the smallest and the largest value; of an interval that is much wider, as of three replicates that
     disagree, only so much that the values can still be read."""
-    markers = [marker for line in lines for marker in line.markers]
+    markers = [marker for line in lines if not line.bare for marker in line.markers]
     values = [replicate.value for marker in markers for replicate in marker.replicates]
     ends = [end for marker in markers for end in (marker.low, marker.high) if end is not None]
     if not ends or min(values) <= 0:
@@ -164,6 +167,7 @@ def _options(comparison: Comparison, view: str, axes: str, reach: tuple[float, f
         "unit": comparison.metric.unit if not view else _TIMES,
         "y_title": {RATIO: "Ratio to the baseline", SPEEDUP: "Speed-up"}.get(view) or _label(comparison),
         "largest": high,
+        "x_title": axis_title(comparison.selection.x, comparison.metric),
         "axes": "log" if log else axes if axes == "linear" else "",
         "height": 360 if panels == 1 else 260,
     }

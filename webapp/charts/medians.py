@@ -70,15 +70,17 @@ def medians_figure(
     y_axis: Mapping[str, Any] | None = None,
     shapes: Sequence[Mapping[str, Any]] = (),
     link: str = "",
+    x_title: str = "",
 ) -> Figure:
     """Return the figure. Lines join medians only where the levels are numbers; versions are none. layout.meta.at: where
     each level stands.
 
     xs: the levels in order, of x_dimension.
+    x_title: of the axis, where its dimension's name is none.
     largest: value by which the unit is chosen, of this figure without.
     axes: log or linear for both, '' for a logarithmic x where its levels lie far apart.
     link: into which what trial_url makes is put in place of {}."""
-    positions, x_axis = _x_axis(xs, x_dimension, axes)
+    positions, x_axis = _x_axis(xs, x_dimension, axes, x_title or title(x_dimension))
     largest = _largest(lines) if largest is None else largest
     divisor, shown = scale_for(largest, unit)
     at = positions or [float(index) for index in range(len(xs))]
@@ -118,15 +120,15 @@ def _decades(values: Sequence[float] | None) -> dict[str, Any]:
     return {"range": [low, high], "dtick": 1 if high - low > 2 else "D2"}
 
 
-def _x_axis(xs: Sequence[str], dimension: str, axes: str) -> tuple[list[float] | None, dict[str, Any]]:
+def _x_axis(xs: Sequence[str], dimension: str, axes: str, name: str) -> tuple[list[float] | None, dict[str, Any]]:
     """Return where the levels stand, None where they are no numbers, and the axis."""
     values = [float(x) for x in xs] if all_numbers(xs, dimension) else []
     texts = [escape(x) for x in xs]
     if not values or len(set(values)) < 2:
-        return None, _axis_of_texts(texts, title(dimension))
+        return None, _axis_of_texts(texts, name)
     far = min(values) > 0 and (max(values) / min(values) >= LOG_FROM or axes == "log")
     kind = "log" if far and axes != "linear" else "linear"
-    return values, axis(title(dimension), tickvals=values, ticktext=texts, tickangle=0, type=kind, showgrid=False)
+    return values, axis(name, tickvals=values, ticktext=texts, tickangle=0, type=kind, showgrid=False)
 
 
 def _axis_of_texts(texts: Sequence[str], name: str) -> dict[str, Any]:

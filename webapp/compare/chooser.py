@@ -25,6 +25,7 @@ from webapp.chooser import (
     text_choice,
     title,
 )
+from webapp.compare.confounders import listed
 from webapp.compare.state import AXES, WAS
 from webapp.urlstate import FILTER, NO_SERIES, View
 
@@ -36,7 +37,7 @@ def chooser(comparison: Comparison, view: View) -> Chooser:
     chosen = comparison.selection
     varying = [facet for facet in comparison.facets if facet.varies or facet.name in chosen.filters]
     near = _near(comparison, varying)
-    rest = [facet for facet in varying if facet not in near and facet.name != "run"]
+    rest = [facet for facet in varying if facet not in near and _is_choice(facet)]
     return Chooser(
         chips=tuple(_chips(facet.name, facet.values, comparison) for facet in near) + tuple(_own_chips(comparison)),
         more=tuple(_chips(facet.name, facet.values, comparison) for facet in rest),
@@ -46,10 +47,15 @@ def chooser(comparison: Comparison, view: View) -> Chooser:
     )
 
 
+def _is_choice(facet: Facet) -> bool:
+    """Whether it is for chips: no run, and nothing that only tells whole runs apart."""
+    return facet.name != "run" and not facet.by_run
+
+
 def _hidden(chosen: Selection, view: View) -> Iterable[tuple[str, str]]:
     """Give what the form was when it was made, and what the figure and the table choose."""
     yield from ((WAS + name, getattr(chosen, name) or "") for name in (*AXES, "metric"))
-    yield from ((name, text) for name in ("axes", "view") if (text := getattr(view, name)))
+    yield from ((name, text) for name in ("axes", "view", "scale") if (text := getattr(view, name)))
     yield from (("without", text) for text in chosen.without)
 
 
@@ -57,8 +63,29 @@ def _near(comparison: Comparison, varying: Sequence[Facet]) -> list[Facet]:
     """Return the facets that stand first: the axes in their order, then what is or should be filtered, and factors."""
     axes = comparison.selection.axes
     own = (*axes, *comparison.selection.filters, *comparison.mixed)
-    near = [facet for facet in varying if facet.name in own or (facet.factor and len(facet.values) <= MOST_CHIPS)]
+    near = [
+        facet
+        for facet in varying
+        if facet.name in own or (facet.factor and not facet.by_run and len(facet.values) <= MOST_CHIPS)
+    ]
     return sorted(near, key=lambda facet: axes.index(facet.name) if facet.name in axes else len(axes))
+
+
+def run_differences(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return what only tells whole runs apart, and is neither an axis nor filtered: ('work_mem', 'default in run 3,
+    64MB in run 5')."""
+    chosen = comparison.selection
+    shown = (*chosen.axes, *chosen.filters, *comparison.mixed)
+    return [
+        (title(facet.name), _in_runs(facet)) for facet in comparison.facets if facet.by_run and facet.name not in shown
+    ]
+
+
+def _in_runs(facet: Facet) -> str:
+    runs_of: dict[str, list[str]] = {}
+    for run, level in facet.by_run:
+        runs_of.setdefault(level, []).append(run)
+    return ", ".join(f"{level} in run{'s' * (len(runs) > 1)} {listed(runs)}" for level, runs in runs_of.items())
 
 
 def _own_chips(comparison: Comparison) -> Iterable[Chips]:

@@ -20,6 +20,7 @@ from results.queries.comparison.cells import Key
 from results.queries.comparison.compare import Comparison, Point, Summary
 from results.queries.comparison.summaries import summed_up
 from webapp.compare.words import left_out, names_of, panel_name
+from webapp.labels import short_levels
 from webapp.templatetags.teiten import interval, ratio, with_outliers
 
 WIDTH = 100.0  # of the bars' drawing, whatever its size on the page
@@ -70,10 +71,12 @@ class Cell:
 class TableRow:
     """The cells of one level of x in one panel.
 
+    name: of the level, on the page.
     counted: whether the summary counts it.
     countable: whether it could: no total beside its parts, and no part of another."""
 
     x: str
+    name: str
     index: int
     counted: bool
     cells: tuple[Cell | None, ...]
@@ -156,11 +159,12 @@ def _section(
     rows = []
     chosen = comparison.selection
     countable = summed_up(comparison.xs, replace(chosen, without=()), comparison.metric)
+    names = short_levels(chosen.x, comparison.xs)
     for index, x in enumerate(comparison.xs):
         present = [cells.get((x, series)) for series in comparison.series]
         if any(present):
             counted = x in countable and x not in chosen.without
-            rows.append(TableRow(x, index, counted, _cells(present, divisor, reach, alone), x in countable))
+            rows.append(TableRow(x, names[x], index, counted, _cells(present, divisor, reach, alone), x in countable))
     totals = _totals(comparison, panel, points)
     return Section(panel_name(comparison, panel), tuple(rows), totals if any(totals) else ())
 

@@ -15,6 +15,7 @@ from results.queries.shared.ordering import VERSIONS, all_numbers
 from results.queries.shared.selection import LABEL
 from webapp.chooser import title as dimension_title
 from webapp.compare.confounders import confounders, listed
+from webapp.labels import axis_title, short_levels
 
 MOST_NAMES = 3  # of series in a title
 MOST_SAID = 4  # series of which the lead speaks
@@ -50,7 +51,8 @@ def names_of(comparison: Comparison) -> dict[str, str]:
         name = dimension_title(comparison.selection.series or "")
         return {series: f"{name} {series}" for series in comparison.series}
     alike = all(series.startswith(_INSTALLED) for series in comparison.series)
-    return {series: series.removeprefix(_INSTALLED) if alike else series for series in comparison.series}
+    short = short_levels(comparison.selection.series or "", comparison.series)
+    return {series: name.removeprefix(_INSTALLED) if alike else name for series, name in short.items()}
 
 
 def panel_name(comparison: Comparison, panel: str) -> str:
@@ -67,7 +69,7 @@ def heading(comparison: Comparison) -> str:
     names = names_of(comparison)
     others = [names[series] for series in comparison.series if series != base]
     if base not in names or not comparison.selection.series or not others:
-        return f"{comparison.metric.label} by {dimension_title(comparison.selection.x)}"
+        return f"{comparison.metric.label} by {axis_title(comparison.selection.x, comparison.metric)}"
     text = f"{listed(others) if len(others) <= MOST_NAMES else f'{len(others)} others'} against {names[base]}"
     return f"PostgreSQL {text}" if comparison.selection.series in VERSIONS and names[base][:1].isdigit() else text
 
@@ -199,7 +201,7 @@ def unmatched(comparison: Comparison) -> list[str]:
         what = "has no result" if row.lacks == "cell" else f"has nothing of {base} to be compared with"
         x_and_panel = f"{row.x} ({row.panel})" if row.panel else row.x
         cells_of.setdefault((names.get(row.series, row.series), what), []).append(x_and_panel)
-    x = dimension_title(comparison.selection.x)
+    x = axis_title(comparison.selection.x, comparison.metric)
     sentences = [f"{series} {what} at {x} {_shortened(several)}" for (series, what), several in cells_of.items()]
     if comparison.lost:
         count, baseline = len(comparison.lost), comparison.selection.baseline
@@ -218,7 +220,7 @@ def _left_out(comparison: Comparison) -> list[str]:
         lacking = (series, base) if one.lacks == "cell" else (base, series)
         x_and_panel = f"{one.x} ({one.panel})" if one.panel else one.x
         cells_of.setdefault((*lacking, configuration(one)), []).append(x_and_panel)
-    x = dimension_title(comparison.selection.x)
+    x = axis_title(comparison.selection.x, comparison.metric)
     return [
         f"{lacking} was not measured with {levels} at {x} {_shortened(several)}: "
         f"its comparison with {other} leaves it out"

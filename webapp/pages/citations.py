@@ -16,9 +16,9 @@ from results.queries.comparison.trust import trust_in
 from webapp import citations
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
-from webapp.chooser import title as dimension_title
 from webapp.compare.trust import trust_line
 from webapp.compare.words import names_of
+from webapp.labels import axis_title
 from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404
 from webapp.urlstate import NO_VIEW
@@ -41,7 +41,7 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "title": citations.title(citation.comparison),
         "panels": comparison_panels(citation.comparison, NO_VIEW),
         "key": key(list(names_of(citation.comparison).values())),
-        "x_title": dimension_title(citation.comparison.selection.x),
+        "x_title": axis_title(citation.comparison.selection.x, citation.comparison.metric),
         "trust": trust_line(trust_in(citation.comparison), citation.comparison),
         "standing": citations.compare_with_today(citation),
         "remarks": citations.remarks(citation.comparison, published),

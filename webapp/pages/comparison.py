@@ -21,7 +21,7 @@ from results.queries.comparison.freshness import Freshness
 from results.queries.comparison.more_replicates import by_noise
 from results.queries.comparison.trust import trust_in
 from results.queries.runs.runs import RunRow, list_runs
-from results.queries.shared.ordering import all_numbers
+from results.queries.shared.ordering import DEFAULT, all_numbers
 from results.queries.shared.selection import Selection
 from results.runs import MOST_BLOCKS
 from webapp import urlstate
@@ -30,11 +30,12 @@ from webapp.charts.comparison import RATIO, SPEEDUP, possible_views, stacked_ste
 from webapp.charts.style import key
 from webapp.chooser import MOST_CHIPS, title
 from webapp.compare import words
-from webapp.compare.chooser import PERCENTILE, chooser
+from webapp.compare.chooser import PERCENTILE, chooser, run_differences
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
 from webapp.compare.trust import trust_line
 from webapp.conditional import conditional_page
+from webapp.labels import axis_title
 from webapp.pages.common import wants_fragment
 from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404
@@ -45,6 +46,7 @@ from workers.registry import kinds
 LISTED = 30  # runs to choose from
 SUGGESTED = 5
 AXES = ("log", "linear")
+SHARED = "shared"  # one scale for all panels
 SUGGESTED_BLOCKS = 10  # at most: how many would tell is known but roughly until some more are there
 
 
@@ -131,13 +133,15 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
         "comparison": comparison,
         "chosen": comparison.selection,
         "chooser": chooser(comparison, view),
+        "run_differences": run_differences(comparison),
         "view": view,
         "views": _views(comparison, selection, view),
         "constants": _constants(comparison),
-        "x_title": title(comparison.selection.x),
+        "x_title": axis_title(comparison.selection.x, comparison.metric),
         "key": _key(comparison),
         "panels": comparison_panels(comparison, view),
         "stack": stacked_steps(comparison, view),
+        "trials": len({replicate.trial_id for point in comparison.points for replicate in point.values}),
         "joined": all_numbers(comparison.xs, comparison.selection.x),
         "mixed": _mixed(comparison, selection),
         "excluded": {state: count for state, count in comparison.excluded.items() if count},
@@ -228,14 +232,18 @@ def _views(comparison: Comparison, selection: Selection, view: View) -> list[tup
     current = view.view if view.view in possible else ""
     ways = [(name, replace(view, axes="" if view.axes == name else name), view.axes == name) for name in AXES]
     ways += [(text, replace(view, view=name), current == name) for name, text in drawings]
+    if len(comparison.panels) > 1:
+        shared = view.scale == SHARED
+        ways.append(("one scale", replace(view, scale="" if shared else SHARED), shared))
     return [(text, urlstate.write(selection, way), chosen) for text, way, chosen in ways]
 
 
 def _constants(comparison: Comparison) -> list[str]:
-    """What all cells have in common, of the factors: filtered to one value."""
+    """What all cells have in common, of the factors: filtered to one value that is set."""
     filters = comparison.selection.filters
     varied = {name for name in comparison.selection.axes if name}
-    return [f"{title(name)} {texts[0]}" for name, texts in filters.items() if len(texts) == 1 and name not in varied]
+    alone = {name: texts[0] for name, texts in filters.items() if len(texts) == 1 and name not in varied}
+    return [f"{title(name)} {text}" for name, text in alone.items() if text != DEFAULT]
 
 
 def _suggestions(runs: Sequence[RunRow]) -> list[tuple[str, str]]:

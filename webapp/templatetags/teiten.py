@@ -136,8 +136,10 @@ def pairs(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
 @register.filter
 def configuration(levels: Mapping[str, str]) -> str:
     """A configuration in words: {'installation': '16', 'script': 'select-only', 'clients': '4'} →
-    '16 · select-only · clients 4'. A bare number needs its factor's name; a version does not."""
-    return " · ".join(_level(factor, level) for factor, level in levels.items()) or "the only configuration"
+    '16 · select-only · clients 4'. A bare number needs its factor's name; a version does not. What is not set is left
+    out, unless nothing is."""
+    own = {factor: level for factor, level in levels.items() if level not in ("", DEFAULT)} or levels
+    return " · ".join(_level(factor, level) for factor, level in own.items()) or "the only configuration"
 
 
 def _level(factor: str, level: str) -> str:

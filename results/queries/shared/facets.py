@@ -16,6 +16,7 @@ from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT, all_numbers, sorted_levels
 
 Filters = Mapping[str, Sequence[str]]
+RUN = "run"
 _PERCENTILE = re.compile(rf"{re.escape(percentile_name(0)[:-1])}(\d{{1,3}}(?:\.\d{{1,6}})?)")  # latency.p99.5
 
 
@@ -50,6 +51,8 @@ class Facet:
     values: tuple[tuple[str, int], ...]
     varies: bool  # more than one value
     factor: bool  # a factor of one of the runs
+    # (run, its level) where each run has one level and not all runs the same: they differ in it, nothing varies it
+    by_run: tuple[tuple[str, str], ...] = ()
 
     @property
     def numeric(self) -> bool:
@@ -106,6 +109,7 @@ def facets(rows: Sequence[HasLevels], filters: Filters) -> list[Facet]:
     names = set[str]().union(*texts)
     factors = set[str]().union(*(row.factors for row in rows))
     failed = [_failed(row, filters) for row in rows]
+    runs = [row.get(RUN, "") for row in texts]
     of_all = [0 if fails else row.done for row, fails in zip(rows, failed, strict=True)]
     dimensions = []
     for name in names:
@@ -113,7 +117,7 @@ def facets(rows: Sequence[HasLevels], filters: Filters) -> list[Facet]:
         if name in filters:
             done = [row.done if fails <= {name} else 0 for row, fails in zip(rows, failed, strict=True)]
         levels = [row.get(name, DEFAULT) for row in texts]
-        dimensions.append(_facet(name, levels, done, name in factors))
+        dimensions.append(_facet(name, levels, done, name in factors, runs))
     return sorted(dimensions, key=lambda facet: (not facet.varies, not facet.factor, facet.name))
 
 
@@ -166,13 +170,21 @@ def _failed(row: HasLevels, filters: Filters) -> set[str]:
     return {name for name, texts in filters.items() if row.level(name) not in texts}
 
 
-def _facet(name: str, levels: Sequence[str], done: Sequence[int], factor: bool) -> Facet:
+def _facet(name: str, levels: Sequence[str], done: Sequence[int], factor: bool, runs: Sequence[str]) -> Facet:
     """Return one dimension with the number of trials at each of its levels.
 
     levels: of each configuration.
-    done: of each how many trials count."""
+    done: of each how many trials count.
+    runs: of each the run."""
     trials = dict.fromkeys(levels, 0)
     for level, count in zip(levels, done, strict=True):
         trials[level] += count
     values = tuple((level, trials[level]) for level in sorted_levels(trials, name))
-    return Facet(name, values, len(values) > 1, factor)
+    varies = len(values) > 1
+    return Facet(name, values, varies, factor, _by_run(levels, runs) if varies and name != RUN else ())
+
+
+def _by_run(levels: Sequence[str], runs: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return each run with its level; none where a run has several."""
+    pairs = dict.fromkeys(zip(runs, levels, strict=True))
+    return tuple(pairs) if len(pairs) == len({run for run, _ in pairs}) else ()

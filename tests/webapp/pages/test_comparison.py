@@ -310,8 +310,9 @@ def test_what_has_no_counterpart_is_listed(done: models.Run, stranger: Client) -
 
 
 def test_a_value_that_would_leave_nothing_is_dimmed(db: None, stranger: Client) -> None:
-    one, two = factories.finished_run(parameters={"scale": 5}), factories.finished_run(parameters={"scale": 7})
-    text = text_of(stranger, f"/compare/?run={one.pk},{two.pk}&filter.run={one.pk}")
+    one = factories.finished_run(parameters={"scale": 5})
+    two = factories.finished_run(parameters={}, factors={"installation": ["16", "18"], "scale": [7, 9]})
+    text = text_of(stranger, f"/compare/?run={one.pk},{two.pk}&filter.clients=1&filter.run={one.pk}")
     assert re.search(r'class="chip none[^>]*>\s*<input[^>]*value="7"[^>]*aria-disabled="true"', text)
 
 

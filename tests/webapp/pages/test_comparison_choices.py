@@ -107,3 +107,39 @@ def test_metrics_are_offered_by_what_people_call_them_and_say_by_what_they_are_f
     names = re.findall(r'<option value="([^"]+)" data-words="', select)
     assert names == [names[0], *sorted(names[1:], key=position)]
     assert names[0] == "tps" and len(names) > 1
+
+
+def test_each_panel_has_its_own_scale_unless_one_is_asked_for(done: models.Run, stranger: Client) -> None:
+    path = f"/compare/?run={done.pk}&series=none&x=installation&panel=clients"
+    own, shared = (text_of(stranger, path + scale) for scale in ("", "&scale=shared"))
+    highest = [[figure["layout"]["yaxis"]["range"][1] for figure in figures_of(text)] for text in (own, shared)]
+    assert highest[0][0] < highest[0][1] / 3
+    assert highest[1][0] == highest[1][1] == highest[0][1]
+    assert "Each panel has a scale of its own" in own and "All panels have one scale." in shared
+    assert "scale=shared" in own[own.index('id="view-one-scale"') - 200 :]
+    assert 'id="view-one-scale"' not in text_of(stranger, f"/compare/?run={done.pk}")
+
+
+def test_a_saved_figure_is_given_its_title_and_its_source(done: models.Run, stranger: Client) -> None:
+    text = text_of(stranger, f"/compare/?run={done.pk}")
+    assert 'data-title="PostgreSQL 18.1 against 16.9: Transactions per second by clients"' in text
+    assert f'data-source="Run {done.pk}, {done.trials.count()} trials"' in text
+
+
+def test_what_only_tells_whole_runs_apart_is_told_as_a_difference_and_is_no_chip(db: None, stranger: Client) -> None:
+    plain = factories.finished_run(seed=1)
+    other = factories.finished_run(seed=2, settings={"work_mem": "64MB"}, parameters={"scale": 5})
+    runs = f"run={plain.pk},{other.pk}"
+    text = text_of(stranger, f"/compare/?{runs}&series=run&filter.installation=postgresql-16.9")
+    assert f"<b>work_mem</b>: default in run {plain.pk}, 64MB in run {other.pk}</li>" in text
+    assert "1 more difference between the runs" in text
+    assert 'name="filter.setting.work_mem"' not in text
+    chips = text_of(stranger, f"/compare/?{runs}&series=setting.work_mem&filter.installation=postgresql-16.9")
+    assert 'name="filter.setting.work_mem"' in chips and "between the runs" not in chips
+
+
+def test_a_filter_by_what_is_not_set_is_not_in_the_heading(db: None, stranger: Client) -> None:
+    run = factories.finished_run()
+    path = f"/compare/?run={run.pk}&series=none&x=installation&filter.clients=1&filter.initdb=default"
+    heading = text_of(stranger, path).partition("</h1>")[0].partition("<h1>")[2]
+    assert "clients 1" in heading and "initdb" not in heading
