@@ -148,8 +148,8 @@ VERSIONS_QUESTION = [
 
 def _versions(request: Request) -> Versions:
     query = request.query_params
-    texts = {name: query.get(name, "") for name in ("workload", "baseline", "metric")}
-    return versions(only=query.getlist("version"), chosen=run_filter.read(query), **texts)
+    workload, baseline, metric = (query.get(name, "") for name in ("workload", "baseline", "metric"))
+    return versions(workload, baseline, query.getlist("version"), metric, run_filter.read(query))
 
 
 class VersionsView(Endpoint):

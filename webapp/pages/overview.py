@@ -1,44 +1,91 @@
-"""What runs now, the latest runs, the agents."""
+"""The first page: what is known, what runs now, the latest runs, the agents."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from results.domain.states import RunState, TrialState
 from results.queries.agents.agents import list_agents
 from results.queries.presets.publications import any_published
-from results.queries.runs.runs import count_runs, list_runs, run_detail
+from results.queries.presets.versions import versions
+from results.queries.runs.runs import RunDetail, count_runs, list_runs, run_detail
+from results.queries.shared.run_filter import run_filter_choices
+from results.queries.trends.watches import latest_worse
+from webapp import run_filter
+from webapp.chooser import Chooser, text_choice
+from webapp.versions.bars import bars
+from webapp.versions.grid import carried, grid, metric_chips
 
 MOST_RUNNING = 3
+MOST_WORSE = 5
+PAGE, KNOWN, NOW = "overview/index.html", "known", "overview"
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    latest = list_runs(published=False, limit=12)
+    """What is known, and what runs now; htmx asks for either part alone."""
+    part = request.headers.get("HX-Target", "")
+    context: dict[str, Any] = {}
+    if part != KNOWN:
+        context |= _now()
+    if part != NOW:
+        context |= _known(request)
+    return render(request, {KNOWN: "overview/_known.html", NOW: "overview/_now.html"}.get(part, PAGE), context)
+
+
+def _known(request: HttpRequest) -> dict[str, Any]:
+    """What measured runs say of the versions, and what became worse lately."""
+    workload, metric = (request.GET.get(name, "") for name in ("workload", "metric"))
+    runs = run_filter.read(request.GET)
+    table = versions(workload, metric=metric, chosen=runs, published=False)
+    workloads = text_choice("workload", "workload", ("", *table.workloads), table.workload, "all, one row each")
+    return grid(table) | {
+        "bars": bars(table),
+        "worse": latest_worse(MOST_WORSE),
+        "chooser": Chooser((metric_chips(table.metric),), (workloads,)),
+        "run_filter": run_filter.form(runs, run_filter_choices(), leave_out=(run_filter.PLAN, run_filter.TAG)),
+        "counts": table,
+        "carried": carried(table.metric, runs),
+        "steps": None if table.known or table.exploratory or runs else _first_steps(request),
+    }
+
+
+def _first_steps(request: HttpRequest) -> list[tuple[str, str, bool]]:
+    """Return (what to do, where, whether it is done) on the way to a first run."""
     agents = list_agents()
+    return [
+        ("Sign in", f"{reverse('account:sign-in')}?next=/", request.user.is_authenticated),
+        ("Add the machine to measure on", reverse("agents:add"), bool(agents)),
+        ("Choose a ready plan that fits it, and run it", reverse("plans:ready"), False),
+    ]
+
+
+def _now() -> dict[str, Any]:
     running = list_runs(state=RunState.RUNNING, limit=None)
     details = [run_detail(run.id, timezone.now()) for run in running[:MOST_RUNNING]]
-    now_running = [
-        (
-            detail,
-            [(row, cell) for row in detail.configurations for cell in row.cells if cell.state == TrialState.RUNNING],
-        )
-        for detail in details
-    ]
-    context = {
-        "latest": latest,
-        "agents": agents,
+    return {
+        "latest": list_runs(published=False, limit=12),
+        "agents": list_agents(),
         "published": any_published(),
         "count": len(running),
-        "running": now_running,
+        "running": [(detail, _running_cells(detail)) for detail in details],
         "more": len(running) - len(details),
     }
-    template = "overview/_now.html" if request.headers.get("HX-Target") == "overview" else "overview/index.html"
-    return render(request, template, context)
+
+
+def _running_cells(detail: RunDetail) -> list[tuple[Any, Any]]:
+    """Return (configuration, trial) of each trial that runs now."""
+    running: list[tuple[Any, Any]] = []
+    for row in detail.configurations:
+        running += [(row, cell) for cell in row.cells if cell.state == TrialState.RUNNING]
+    return running
 
 
 @require_safe

@@ -12,16 +12,15 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from results.queries.presets.version_rows import VersionCell, VersionRow
-from results.queries.presets.versions import METRICS, Versions, versions
+from results.queries.presets.versions import Versions, versions
 from results.queries.shared.run_filter import run_filter_choices
-from webapp import run_filter, urlstate
+from webapp import run_filter
 from webapp.charts.presets import versions_figure
 from webapp.charts.style import key
 from webapp.chooser import Chip, Chips, Chooser, text_choice
 from webapp.pages.common import wants_fragment
 from webapp.versions.copies import FORMATS, copied
-from webapp.versions.words import ShownCell, sentence, shown_cell, shown_mean, subject
+from webapp.versions.grid import carried, comparison_address, grid, metric_chips
 
 
 @require_safe
@@ -30,14 +29,14 @@ def index(request: HttpRequest) -> HttpResponse:
     chosen = {name: request.GET.get(name, "") for name in names}
     only = [text for text in request.GET.getlist("version") if text]
     runs = run_filter.read(request.GET)
-    table = versions(only=only, chosen=runs, **chosen)
+    table = versions(chosen["workload"], chosen["baseline"], only, chosen["metric"], runs)
     pairs = [*chosen.items(), *(("version", text) for text in only), *run_filter.pairs(runs)]
     query = urlencode([(name, text) for name, text in pairs if text])
     address = reverse("versions") + (f"?{query}" if query else "")
     context = _context(table) | {"chooser": chooser(table, only), "query": query}
     context["copies"] = _copies(table, request.build_absolute_uri(address))
     context["run_filter"] = run_filter.form(runs, run_filter_choices())
-    context |= {"counts": table, "filter_query": run_filter.write(runs)}
+    context |= {"counts": table, "carried": carried(table.metric, runs)}
     template = "versions/_versions.html" if wants_fragment(request) else "versions/index.html"
     response = render(request, template, context)
     response["HX-Push-Url"] = address
@@ -52,7 +51,7 @@ def chooser(versions: Versions, only: Collection[str]) -> Chooser | None:
         return None
     chips = [Chip(text, text in only, empty=text not in versions.beside) for text in versions.known]
     return Chooser(
-        chips=(_metric_chips(versions.metric), Chips("version", "versions", tuple(chips), note="" if only else "all")),
+        chips=(metric_chips(versions.metric), Chips("version", "versions", tuple(chips), note="" if only else "all")),
         choices=(
             text_choice("workload", "workload", ("", *versions.workloads), versions.workload, "all, one row each"),
             text_choice("baseline", "baseline", ("", *versions.known), versions.baseline, "the row's own"),
@@ -60,33 +59,13 @@ def chooser(versions: Versions, only: Collection[str]) -> Chooser | None:
     )
 
 
-def _metric_chips(chosen: str) -> Chips:
-    names = {"": "throughput or time", **METRICS}
-    chips = [Chip(name, name == chosen, text=label) for name, label in names.items()]
-    return Chips("metric", "metric", tuple(chips), single=True)
-
-
 def _context(versions: Versions) -> dict[str, Any]:
-    urls = [[_address(cell) for cell in row.cells] for row in versions.rows]
+    urls = [[comparison_address(cell) for cell in row.cells] for row in versions.rows]
     marks = zip(key(versions.versions), versions.versions, strict=True)
-    return {
-        "table": versions,
-        "rows": [(row, _cells(row)) for row in versions.rows],
-        "means": [shown_mean(mean) for mean in versions.intervals],
-        "sentence": sentence(versions),
-        "subject": subject(versions),
+    return grid(versions) | {
         "key": [mark for mark, version in marks if _is_drawn(version, versions)],
         "figure": versions_figure(versions, urls) if versions.rows else None,
     }
-
-
-def _cells(row: VersionRow) -> list[tuple[ShownCell | None, str, str]]:
-    """Return of each cell what is shown, the address of its comparison and that of Why, '' where it has none."""
-    cells = []
-    for cell in row.cells:
-        shown = shown_cell(cell, row.base) if cell is not None else None
-        cells.append((shown, _address(cell), _why_address(cell, row)))
-    return cells
 
 
 def _copies(versions: Versions, address: str) -> list[tuple[str, str, str]]:
@@ -102,15 +81,3 @@ def _is_drawn(version: str, versions: Versions) -> bool:
     index = versions.versions.index(version)
     cells = [(row.base, row.cells[index]) for row in versions.rows]
     return any(cell and cell.ratio and version != base for base, cell in cells)
-
-
-def _address(cell: VersionCell | None) -> str:
-    return f"{reverse('comparison')}?{urlstate.write(cell.selection)}" if cell is not None else ""
-
-
-def _why_address(cell: VersionCell | None, row: VersionRow) -> str:
-    """Return the address of why the version differs, at the configuration that differs most."""
-    if cell is None or cell.version == row.base or not cell.cells or row.published:
-        return ""
-    place = urlencode({"at": cell.at, "of": cell.version})
-    return f"{reverse('why')}?{urlstate.write(cell.selection)}&{place}"

@@ -76,6 +76,8 @@ def versions(
     only: Collection[str] = (),
     metric: str = "",
     chosen: RunFilter = NO_FILTER,
+    *,
+    published: bool = True,
 ) -> Versions:
     """Return versions as ratios to one of them, of kept runs. Queries: two, and for each pair of workload and metric
     with two versions or more four beside those of `compare`. Raises TeitenError for a metric that is none of METRICS.
@@ -85,10 +87,11 @@ def versions(
     only: versions shown.
     metric: one of METRICS, whose ratios are those of its values; '' for each workload's own first one, whose ratios
         are turned so that above 1 is better.
-    chosen: of which runs."""
+    chosen: of which runs.
+    published: with the figures of reports."""
     _require_metric(metric)
     kept = kept_runs(chosen)
-    runs = _runs(kept)
+    runs = _runs(kept, published)
     known = sorted_levels(_versions_of(runs), MAJOR)
     shown = tuple(version for version in known if not only or version in only)
     groups = _groups(runs, workload, metric)
@@ -122,8 +125,9 @@ def _require_metric(metric: str) -> None:
         raise TeitenError(f"Versions are not compared by {metric!r}.", where="metric", todo=f"There are {known}.")
 
 
-def _runs(kept: KeptRuns) -> list[Source]:
-    return [source for source in sources(kept) if source.workload != "capabilities"]
+def _runs(kept: KeptRuns, published: bool) -> list[Source]:
+    of_versions = [source for source in sources(kept) if source.workload != "capabilities"]
+    return [source for source in of_versions if published or not source.published]
 
 
 def _groups(runs: Sequence[Source], workload: str, metric: str) -> list[list[Source]]:

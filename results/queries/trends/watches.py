@@ -12,6 +12,8 @@ from results import models
 from results.domain.statistics.verdict import Kind
 from results.models.comparisons import AlertState
 
+_ALERTS_OF_A_RUN = 4  # that are read for each run: one for each watch
+
 
 @dataclass(frozen=True)
 class WatchRow:
@@ -81,6 +83,30 @@ def plan_watches(plan_id: int) -> tuple[list[WatchRow], Newest | None]:
     alerts = {alert.watch_id: alert for alert in newest_alerts} if watches else {}
     newest = max(alerts.values(), key=lambda alert: alert.run_id, default=None)
     return [_row(watch, alerts.get(watch.pk)) for watch in watches], _newest(newest) if newest else None
+
+
+@dataclass(frozen=True)
+class WorsePlan:
+    """A run in which configurations of its plan became worse, as its alerts say."""
+
+    plan_id: int
+    plan: str
+    run_id: int
+    decided_at: datetime
+    worse: tuple[WorseCell, ...]
+
+
+def latest_worse(most: int) -> list[WorsePlan]:
+    """Return the newest runs whose alerts name something that is worse, among the newest alerts. One query."""
+    alerts = models.Alert.objects.exclude(state__in=[AlertState.QUIET, AlertState.UNJUDGED])
+    newest = alerts.select_related("watch__plan").order_by("-run_id", "id")[: most * _ALERTS_OF_A_RUN]
+    of_runs: dict[int, WorsePlan] = {}
+    for alert in newest:
+        told = _newest(alert)
+        if told.worse and alert.run_id not in of_runs:
+            plan = alert.watch.plan
+            of_runs[alert.run_id] = WorsePlan(plan.pk, plan.name, alert.run_id, alert.decided_at, told.worse)
+    return list(of_runs.values())[:most]
 
 
 def _row(watch: models.Watch, alert: models.Alert | None) -> WatchRow:

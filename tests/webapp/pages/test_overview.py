@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from django.test import Client
+from django.utils import timezone
 
-from results import models
-from tests import factories
+from results import alerts, models
+from results.queries.presets.versions import versions
+from results.queries.trends.progress import progress
+from tests import factories, histories
 from tests.page_text import page_text
+from webapp.templatetags.teiten import ratio
+
+REFRESH = {"HX-Request": "true", "HX-Target": "overview"}
 
 
 def test_an_empty_warehouse_says_what_to_do(db: None, stranger: Client) -> None:
     text = page_text(stranger.get("/"))
-    assert "Nothing is running" in text
+    assert "Nothing is measured yet" in text and "Nothing is running" in text
     assert "No runs" in text
     assert "No agents." in text
 
@@ -22,7 +28,7 @@ def test_it_shows_what_runs_now_with_phase_and_agents(
     going: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(12):
-        text = page_text(stranger.get("/"))
+        text = page_text(stranger.get("/", headers=REFRESH))
     assert "1 run in progress" in text
     assert "measure" in text
     assert "db1" in text
@@ -33,7 +39,7 @@ def test_many_runs_take_as_few_queries(going: models.Run, stranger: Client, djan
     for _ in range(6):
         factories.run()
     with django_assert_max_num_queries(22):
-        text = page_text(stranger.get("/"))
+        text = page_text(stranger.get("/", headers=REFRESH))
     assert "7 runs in progress" in text
     assert text.count("<progress") == 3
     assert "and 4 more" in text
@@ -53,7 +59,7 @@ def test_the_head_counts_more_than_a_page_of_runs(
     )
     assert "60 running" in page_text(stranger.get("/now/"))
     with django_assert_max_num_queries(20):
-        text = page_text(stranger.get("/"))
+        text = page_text(stranger.get("/", headers=REFRESH))
     assert "60 runs in progress" in text
     assert "and 57 more" in text
 
@@ -62,3 +68,54 @@ def test_cancelled_trials_have_ended_too(going: models.Run, stranger: Client) ->
     last = going.trials.order_by("-position").values("pk")[:1]
     models.Trial.objects.filter(pk__in=last).update(state="cancelled")
     assert '<progress max="8" value="3"' in page_text(stranger.get("/"))
+
+
+def test_a_newcomer_is_led_to_the_first_run(db: None, stranger: Client, member: Client) -> None:
+    text = page_text(stranger.get("/"))
+    steps = text[text.index('<ol class="steps">') : text.index("</ol>")]
+    assert steps.index("/account/sign-in/?next=/") < steps.index("/agents/add/") < steps.index("/plans/ready/")
+    assert "done" not in steps
+    factories.agent()
+    text = page_text(member.get("/"))
+    steps = text[text.index('<ol class="steps">') : text.index("</ol>")]
+    assert steps.count(">done<") == 2 and "/plans/ready/" in steps
+
+
+def test_it_says_what_is_known_of_the_versions(done: models.Run, stranger: Client) -> None:
+    text = page_text(stranger.get("/"))
+    [row] = versions(published=False).rows
+    _, cell = row.cells
+    assert cell and ratio(cell.ratio) in text
+    bars = text[text.index('<table class="bars">') : text.index('<table class="heat">')]
+    assert ratio(cell.ratio) in bars and '<ol class="steps">' not in text
+
+
+def test_the_known_part_is_asked_for_alone_and_not_again_by_the_part_that_refreshes(
+    done: models.Run, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(10):
+        known = page_text(stranger.get("/?metric=latency.p99", headers={**REFRESH, "HX-Target": "known"}))
+    assert "p99 latency" in known and "Latest runs" not in known
+    now = page_text(stranger.get("/", headers=REFRESH))
+    assert "Latest runs" in now and 'class="heat"' not in now
+
+
+def test_the_whole_page_takes_as_many_queries_whatever_the_number_of_runs(
+    done: models.Run, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(2):
+        with django_assert_max_num_queries(16):
+            stranger.get("/")
+        factories.finished_run()
+
+
+def test_what_became_worse_lately_leads_to_its_plan_and_run(db: None, stranger: Client) -> None:
+    plan = histories.nightly(parameters={"scale": 5}, factors={"clients": [1, 8]}, replicates=5)
+    alerts.watch(plan, "email", "ada@example.org", user=None, actor="tests")
+    newest = histories.months(plan, [8000, 7200])[-1]
+    alerts.judge_runs(timezone.now())
+    text = page_text(stranger.get("/"))
+    lately = text[text.index("Worse lately") :]
+    cell = progress(newest.pk).worse[0]
+    assert f"/plans/{plan.pk}/" in lately and f"/runs/{newest.pk}/" in lately
+    assert f"{cell.name}: {cell.words} {ratio(cell.ratio)}" in lately

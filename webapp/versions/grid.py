@@ -1,0 +1,59 @@
+"""What the template of the table of versions takes. Pure but for the addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from results.queries.presets.version_rows import VersionCell, VersionRow
+from results.queries.presets.versions import METRICS, Versions
+from results.queries.shared.run_filter import RunFilter
+from webapp import run_filter, urlstate
+from webapp.chooser import Chip, Chips
+from webapp.versions.words import ShownCell, sentence, shown_cell, shown_mean, subject
+
+
+def grid(versions: Versions) -> dict[str, Any]:
+    """Return the context of versions/_grid.html, and of the sentence above it."""
+    return {
+        "table": versions,
+        "rows": [(row, _cells(row)) for row in versions.rows],
+        "means": [shown_mean(mean) for mean in versions.intervals],
+        "sentence": sentence(versions),
+        "subject": subject(versions),
+    }
+
+
+def carried(metric: str, runs: RunFilter) -> str:
+    """Return what the address of one workload takes along: '&metric=latency.p99&agent=db1'."""
+    pairs = [*([("metric", metric)] if metric else []), *run_filter.pairs(runs)]
+    return f"&{urlencode(pairs)}" if pairs else ""
+
+
+def metric_chips(chosen: str) -> Chips:
+    names = {"": "throughput or time", **METRICS}
+    chips = [Chip(name, name == chosen, text=label) for name, label in names.items()]
+    return Chips("metric", "metric", tuple(chips), single=True)
+
+
+def _cells(row: VersionRow) -> list[tuple[ShownCell | None, str, str]]:
+    """Return of each cell what is shown, the address of its comparison and that of Why, '' where it has none."""
+    cells = []
+    for cell in row.cells:
+        shown = shown_cell(cell, row.base) if cell is not None else None
+        cells.append((shown, comparison_address(cell), _why_address(cell, row)))
+    return cells
+
+
+def comparison_address(cell: VersionCell | None) -> str:
+    return f"{reverse('comparison')}?{urlstate.write(cell.selection)}" if cell is not None else ""
+
+
+def _why_address(cell: VersionCell | None, row: VersionRow) -> str:
+    """Return the address of why the version differs, at the configuration that differs most."""
+    if cell is None or cell.version == row.base or not cell.cells or row.published:
+        return ""
+    place = urlencode({"at": cell.at, "of": cell.version})
+    return f"{reverse('why')}?{urlstate.write(cell.selection)}&{place}"
