@@ -23,6 +23,7 @@ from webapp.pages import (
     recipes,
     replicates,
     runs,
+    standing,
     topologies,
     trends,
     trials,
@@ -71,6 +72,7 @@ run_pages = [
     path("<int:run_id>/retry-cancelled/", runs.retry_cancelled, name="retry-cancelled"),
     path("<int:run_id>/repeat/", runs.repeat, name="repeat"),
     path("blocks/", replicates.blocks, name="blocks"),
+    path("change/", standing.change, name="change"),
 ]
 trial_pages = [
     path("<int:trial_id>/", trials.detail, name="detail"),

@@ -21,6 +21,11 @@ class Standing(StrEnum):
     KEPT = "kept"  # stands for what is known: versions, access methods, topologies, trends, alerts
     EXCLUDED = "excluded"  # not to be relied on: in no view, and lends other runs nothing
 
+    @property
+    def action(self) -> str:
+        """What a user does who gives a run this standing."""
+        return {"exploratory": "Make exploratory", "kept": "Keep", "excluded": "Exclude"}[self.value]
+
 
 ENDED_RUNS = (RunState.FINISHED, RunState.FAILED, RunState.CANCELLED)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
@@ -16,6 +17,7 @@ from rest_framework.response import Response
 
 from results import models, runs
 from results.queries.runs.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
+from results.standing import read_standing, set_standing, set_tags
 from webapp.access import actor, person, require_plan
 from webapp.api.common import Endpoint, Links, SinglePage, address, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_from, stored_plan
@@ -73,12 +75,20 @@ class BlocksSerializer(serializers.Serializer[Any]):
     )
 
 
+class RunChangeSerializer(serializers.Serializer[Any]):
+    standing = serializers.CharField(required=False, help_text="exploratory, kept or excluded.")
+    tags = serializers.ListField(
+        required=False, child=serializers.CharField(), help_text="All its tags: short lower-case words."
+    )
+
+
 class RetriedSerializer(serializers.Serializer[Any]):
     run = RunSerializer(read_only=True)
     retried = serializers.IntegerField(read_only=True, help_text="How many trials were queued once more.")
 
 
 class RunFilter(filters.FilterSet):
+    standing = filters.CharFilter(label="exploratory, kept or excluded.")
     state = filters.CharFilter(label="scheduled, running, finished, failed or cancelled.")
     workload = filters.CharFilter(label="Name of a workload.")
     plan = filters.NumberFilter("plan_id", label="Id of a plan.")
@@ -114,6 +124,17 @@ class Runs(Endpoint):
         )
         wake_dispatcher()
         return self.respond(run_row(run.pk), 201)
+
+    @extend_schema(summary="Set what a run counts for, and its tags", request=RunChangeSerializer)
+    def partial_update(self, request: Request, pk: int) -> Response:
+        body = RunChangeSerializer(data=fields_of(request))
+        body.is_valid(raise_exception=True)
+        with missing_is_404(), transaction.atomic():
+            if "standing" in body.validated_data:
+                set_standing([pk], read_standing(body.validated_data["standing"]), actor(request))
+            if "tags" in body.validated_data:
+                set_tags(pk, body.validated_data["tags"], actor(request))
+            return self.respond(run_row(pk))
 
     @extend_schema(summary="Cancel what waits and what runs", request=None)
     def cancel(self, request: Request, pk: int) -> Response:

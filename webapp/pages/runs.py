@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
-from results.domain.states import ENDED_RUNS, RunState
+from results.domain.states import ENDED_RUNS, RunState, Standing
 from results.domain.units import counted
 from results.models import Run
 from results.models.audit import Scope
@@ -27,6 +27,7 @@ from webapp.links import trial_url
 from webapp.pages.common import number, toml_file
 from webapp.pages.run_failures import MOST_CAUSES, failures
 from webapp.pages.run_matrix import run_matrix
+from webapp.pages.standing import MEANS
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import duration, seconds_between
 from workers.registry import kinds
@@ -38,8 +39,18 @@ PAGE = 50
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     state, before = request.GET.get("state", ""), request.GET.get("before", "")
-    rows = list_runs(state=state, before_id=number(before), limit=PAGE)
-    context = {"runs": rows, "state": state, "states": list(RunState), "more": len(rows) == PAGE}
+    standing = request.GET.get("standing", "")
+    rows = list_runs(state=state, standing=standing, before_id=number(before), limit=PAGE)
+    context = {
+        "runs": rows,
+        "state": state,
+        "states": list(RunState),
+        "standing": standing,
+        "standings": list(Standing),
+        "query": request.GET.urlencode(),
+        "may_run": allows(scope_of(request.user), Scope.RUN),
+        "more": len(rows) == PAGE,
+    }
     return render(request, "runs/list.html", context)
 
 
@@ -79,6 +90,8 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "compare": urlstate.write(Selection((run.id,), first_filters)),
         "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
         "may_run": allows(scope_of(request.user), Scope.RUN),
+        "standings": list(Standing),
+        "means": MEANS[Standing(run.standing)],
     }
 
 

@@ -151,6 +151,7 @@ def list_runs(
     before_id: int | None = None,
     ids: Sequence[int] | None = None,
     published: bool | None = None,
+    standing: str = "",
     limit: int | None = 50,
 ) -> list[RunRow]:
     """Newest first. One query.
@@ -166,6 +167,7 @@ def list_runs(
         before_id=before_id,
         ids=chosen,
         published=published,
+        standing=standing,
         limit=limit,
     )
 
@@ -211,7 +213,8 @@ def run_medians(run_id: int, metrics: Sequence[str] = ()) -> list[MedianRow]:
 
 def _run_rows(**filters: Any) -> list[RunRow]:
     nothing = {"ids": None, "state": "", "workload": "", "plan_id": None, "before_id": None, "limit": 1} | {
-        "published": None
+        "published": None,
+        "standing": "",
     }
     return sql.rows(RunRow, sql.load(__file__), nothing | filters)
 

@@ -68,6 +68,7 @@ WRITING: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
     ("post", "plans/preview/", "run", factories.mapping(), 200),
     ("post", "ready-plans/own-queries/plan/", "run", {"agents": {"primary": "db1"}}, 200),
     ("post", "runs/", "run", factories.mapping(), 201),
+    ("patch", "runs/{run}/", "run", {"standing": "excluded", "tags": ["paper"]}, 200),
     ("post", "runs/{run}/cancel/", "run", {}, 200),
     ("post", "runs/{run}/retry-failed/", "run", {}, 200),
     ("post", "runs/{run}/retry-cancelled/", "run", {}, 200),

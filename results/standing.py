@@ -1,0 +1,87 @@
+"""What runs count for, and their tags: operations of users on one run or on several at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+
+from results import models
+from results.domain.errors import StateError, TeitenError
+from results.domain.states import Standing
+from results.queries.shared.ids import NotFound
+from results.runs import audit
+
+TAG = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+MOST_TAGS = 20
+
+
+def read_standing(text: str) -> Standing:
+    """Return the standing of this name. Raises TeitenError."""
+    try:
+        return Standing(text)
+    except ValueError as error:
+        todo = f"There are {', '.join(Standing)}."
+        raise TeitenError(f"There is no standing {text!r}.", where="standing", todo=todo) from error
+
+
+def read_tags(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags, each once, in order; capital letters become small ones. Raises TeitenError."""
+    tags = sorted({text.strip().lower() for text in texts if text.strip()})
+    for tag in tags:
+        if not TAG.fullmatch(tag):
+            todo = "Up to 32 letters, digits, '.', '_' or '-', beginning with a letter or digit."
+            raise TeitenError(f"{tag[:80]!r} is no tag.", where="tags", todo=todo)
+    if len(tags) > MOST_TAGS:
+        raise TeitenError(f"{len(tags)} tags are too many.", where="tags", todo=f"Use {MOST_TAGS} at most.")
+    return tuple(tags)
+
+
+@transaction.atomic
+def set_standing(run_ids: Sequence[int], standing: Standing, actor: str) -> int:
+    """Set what runs count for, of all or of none; return how many changed. Raises NotFound, and StateError for
+    published figures, which are always kept."""
+    runs = _locked(run_ids)
+    published = [run.pk for run in runs if run.publication_id is not None]
+    if published and standing is not Standing.KEPT:
+        raise StateError(
+            f"Run {', '.join(map(str, published))} holds published figures, which are always kept.",
+            todo="Choose measured runs only.",
+        )
+    changed = [run for run in runs if run.standing != standing]
+    for run in changed:
+        audit(actor, "set standing", f"run {run.pk}", standing=standing.value, before=run.standing)
+    models.Run.objects.filter(pk__in=[run.pk for run in changed]).update(standing=standing)
+    return len(changed)
+
+
+@transaction.atomic
+def change_tags(run_ids: Sequence[int], actor: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> int:
+    """Add and remove tags of runs, of all or of none; return how many changed. Raises NotFound, TeitenError."""
+    more, fewer = set(read_tags(add)), set(read_tags(remove))
+    runs = _locked(run_ids)
+    return sum(_set_tags(run, {*run.tags, *more} - fewer, actor) for run in runs)
+
+
+@transaction.atomic
+def set_tags(run_id: int, tags: Iterable[str], actor: str) -> None:
+    """Give a run these tags and no others. Raises NotFound, TeitenError."""
+    _set_tags(_locked([run_id])[0], tags, actor)
+
+
+def _set_tags(run: models.Run, texts: Iterable[str], actor: str) -> bool:
+    tags = list(read_tags(texts))
+    if tags == run.tags:
+        return False
+    models.Run.objects.filter(pk=run.pk).update(tags=tags)
+    audit(actor, "set tags", f"run {run.pk}", tags=tags, before=run.tags)
+    return True
+
+
+def _locked(run_ids: Sequence[int]) -> list[models.Run]:
+    """Lock the runs to the end of the transaction. Raises NotFound where one of them is not there."""
+    runs = list(models.Run.objects.select_for_update(no_key=True).filter(pk__in=run_ids).order_by("pk"))
+    if missing := sorted(set(run_ids) - {run.pk for run in runs}):
+        raise NotFound(f"There is no run {missing[0]}.")
+    return runs

@@ -1,0 +1,73 @@
+"""What users say of runs: their standing, their tags, and whether lists show them; of one run or of several ticked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from results.domain.errors import TeitenError
+from results.domain.states import Standing
+from results.domain.units import counted
+from results.models.audit import Scope
+from results.queries.shared.ids import NotFound
+from results.standing import change_tags, read_standing, set_standing
+from webapp.access import actor, needs
+from webapp.pages.common import number
+from webapp.problems import missing_is_404
+
+COMPARE, TAG, UNTAG = "compare", "tag", "untag"
+MEANS = {
+    Standing.EXPLORATORY: "Exploratory: on its own pages and in comparisons that name it, no part of what is known.",
+    Standing.KEPT: "Kept: versions, access methods, topologies, trends and alerts are made of it and other kept runs.",
+    Standing.EXCLUDED: "Excluded: not to be relied on, so it is in no view and lends other runs nothing.",
+}
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404()
+def change(request: HttpRequest) -> HttpResponse:
+    """Do to the ticked runs what the button says.
+
+    Fields: `run`, once for each run; `do`, a standing or one of the words above; `tags`; `query` of the list to return
+    to, without it the run's page."""
+    run_ids, do = _run_ids(request.POST), request.POST.get("do", "")
+    if do == COMPARE:
+        return redirect(f"{reverse('comparison')}?run={','.join(map(str, run_ids))}")
+    messages.success(
+        request, _done(do, run_ids, request.POST.get("tags", "").replace(",", " ").split(), actor(request))
+    )
+    return _back(request.POST, run_ids)
+
+
+def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> str:
+    """Do it, and return what was done in words."""
+    if do in (TAG, UNTAG):
+        if not tags:
+            raise TeitenError("No tag is named.", where="tags", todo="Write one or several, with spaces between them.")
+        count = change_tags(run_ids, actor, add=tags if do == TAG else (), remove=tags if do == UNTAG else ())
+        return f"{'Tagged' if do == TAG else 'Took tags off'} {counted(count, 'run')}: {', '.join(tags)}."
+    standing = read_standing(do)
+    return f"{counted(set_standing(run_ids, standing, actor), 'run')} changed. {MEANS[standing]}"
+
+
+def _run_ids(fields: QueryDict) -> list[int]:
+    texts = [text for text in fields.getlist("run") if text]
+    if not texts:
+        raise TeitenError("No run is ticked.", where="run", todo="Tick the runs in the list, then press the button.")
+    ids = [number(text) for text in texts]
+    if None in ids:
+        raise NotFound(f"There is no run {texts[ids.index(None)]}.")
+    return sorted({run_id for run_id in ids if run_id is not None})
+
+
+def _back(fields: QueryDict, run_ids: Sequence[int]) -> HttpResponse:
+    if "query" not in fields:
+        return redirect("runs:detail", run_ids[0])
+    query = QueryDict(fields.get("query", "")).urlencode()
+    return redirect(reverse("runs:list") + (f"?{query}" if query else ""))
