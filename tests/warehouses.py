@@ -209,7 +209,10 @@ def _measure(run: models.Run, *, speed: float = 1.0, at_month: int = 0) -> None:
             series=tuple(_series(told)),
         )
         began = run_started(run) + timedelta(minutes=2 * trial.position)
-        models.Attempt.objects.filter(pk=attempt.pk).update(started_at=began, ended_at=began + timedelta(seconds=90))
+        window_s = timedelta(seconds=float(dimensions.get("duration_s") or SECONDS))
+        models.Attempt.objects.filter(pk=attempt.pk).update(
+            started_at=began, measured_from=began, measured_to=began + window_s, ended_at=began + window_s
+        )
     runs.close_finished(run.pk)
     models.Run.objects.filter(pk=run.pk).update(ended_at=run_started(run) + timedelta(hours=2))
 

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 
 from django.urls import reverse
+
+
+class Reader(IntEnum):
+    """Who reads; each may do what those before may."""
+
+    ANYONE = 0
+    MEMBER = 1
+    ADMINISTRATOR = 2
 
 
 @dataclass(frozen=True)
@@ -15,6 +24,7 @@ class Entry:
     name: of its address; with an argument, of that page.
     bar: whether it stands in the bar at the top as well.
     also: beginnings of other addresses whose pages belong to it.
+    shown_to: who finds it in the menu.
     """
 
     text: str
@@ -22,6 +32,7 @@ class Entry:
     argument: str = ""
     bar: bool = False
     also: tuple[str, ...] = ()
+    shown_to: Reader = Reader.ANYONE
 
     @property
     def address(self) -> str:
@@ -63,10 +74,10 @@ GROUPS = (
         (
             Entry("Ready plans", "plans:ready"),
             Entry("Plans", "plans:list", bar=True),
-            Entry("New plan", "plans:add"),
-            Entry("Import a plan", "plans:import"),
+            Entry("New plan", "plans:add", shown_to=Reader.MEMBER),
+            Entry("Import a plan", "plans:import", shown_to=Reader.MEMBER),
             Entry("Agents", "agents:list", bar=True),
-            Entry("Add an agent", "agents:add"),
+            Entry("Add an agent", "agents:add", shown_to=Reader.ADMINISTRATOR),
         ),
     ),
     Group(
@@ -75,7 +86,7 @@ GROUPS = (
             Entry("Citations", "citations:list"),
             Entry("Published reports", "published:list"),
             Entry("API", "api:docs"),
-            Entry("API tokens", "account:tokens"),
+            Entry("API tokens", "account:tokens", shown_to=Reader.MEMBER),
         ),
     ),
     Group(
@@ -87,6 +98,11 @@ GROUPS = (
         ),
     ),
 )
+
+
+def groups(reader: Reader) -> list[Group]:
+    """Return the groups with what the reader may open."""
+    return [Group(group.title, tuple(entry for entry in group.entries if entry.shown_to <= reader)) for group in GROUPS]
 
 
 def entries() -> Iterator[Entry]:

@@ -371,6 +371,7 @@ def test_every_watch_of_the_plan_gets_its_own_alert(plan: models.Plan) -> None:
 
 
 def test_only_kept_runs_are_judged_and_one_that_is_kept_later_then(plan: models.Plan) -> None:
+    watched(plan)
     _, worse = histories.months(plan, [8000, 7200])
     models.Run.objects.filter(pk=worse.pk).update(standing="exploratory")
     alerts.judge_runs(timezone.now())

@@ -64,7 +64,8 @@ class VersionRowSerializer(ComparedSerializer):
 class VersionsSerializer(ValueSerializer):
     """Versions of PostgreSQL side by side.
 
-    - `means`: geometric mean of each version's rows, null where the rows refer to different versions
+    - `base`: version that most rows refer to
+    - `means`: geometric mean of each version's rows that refer to `base`, null where it has none
     - `intervals`: the same with its 95 % interval
     """
 

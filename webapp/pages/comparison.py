@@ -64,7 +64,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     address = reverse("comparison") + (f"?{short}" if short else "")
     if not fragment and short != query:
         return redirect(address)
-    runs = list_runs(limit=LISTED)
+    runs = _listed(selection.runs)
     context = {"selection": selection, "runs": runs, "chosen_runs": set(selection.runs), "noise": ()}
     if comparison:
         comparison, noise = by_noise(comparison)
@@ -106,6 +106,13 @@ def cell(request: HttpRequest) -> HttpResponseBase:
     }
     template = "comparison/_cell.html" if "HX-Request" in request.headers else "comparison/cell.html"
     return render(request, template, context)
+
+
+def _listed(chosen: Sequence[int]) -> list[RunRow]:
+    """Return the newest runs, and the chosen ones that are older."""
+    runs = list_runs(limit=LISTED)
+    older = set(chosen) - {run.id for run in runs}
+    return [*runs, *list_runs(ids=sorted(older), limit=None)] if older else runs
 
 
 def _question(request: HttpRequest) -> tuple[Selection, View, bool]:

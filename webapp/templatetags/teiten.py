@@ -229,11 +229,15 @@ def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> SafeString |
 
 
 @register.inclusion_tag("parts/_navigation.html")
-def navigation(path: str) -> dict[str, Any]:
-    """The bar's links and the menu of all pages; the one whose pages we are in is marked."""
+def navigation(path: str, user: object) -> dict[str, Any]:
+    """The bar's links and the menu of all pages that the user may open; the one whose pages we are in is marked.
+
+    user: '' on pages that were made without asking who reads."""
+    is_member, is_admin = getattr(user, "is_authenticated", False), getattr(user, "is_staff", False)
+    reader = menu.Reader.ADMINISTRATOR if is_admin else menu.Reader.MEMBER if is_member else menu.Reader.ANYONE
     in_bar = menu.nearest(path, menu.bar())
     return {
         "links": [(entry, entry == in_bar) for entry in menu.bar()],
-        "groups": menu.GROUPS,
+        "groups": menu.groups(reader),
         "current": menu.nearest(path, menu.entries()),
     }

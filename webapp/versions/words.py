@@ -96,15 +96,14 @@ def heat(cell: VersionCell) -> str:
 
 
 def sentence(versions: Versions) -> str:
-    """The answer in words for the newest version whose rows share a baseline; '' where there is none. It is called
-    faster or slower only where verdicts say so and none says otherwise."""
+    """The answer in words for the newest version with a mean; '' where there is none. It is called faster or slower
+    only where verdicts say so and none says otherwise."""
     for index in reversed(range(len(versions.versions))):
         version, mean = versions.versions[index], versions.means[index]
-        cells = [(row, row.cells[index]) for row in versions.rows]
+        cells = [(row, row.cells[index]) for row in versions.rows if row.base == versions.base]
         rows = [(row, cell) for row, cell in cells if cell is not None and cell.ratio]
-        bases = {row.base for row, _ in rows}
-        if mean is not None and len(bases) == 1 and bases != {version}:
-            return _sentence(version, bases.pop(), mean, rows, versions.metric)
+        if mean is not None and rows and version != versions.base:
+            return _sentence(version, versions.base, mean, rows, versions.metric)
     return ""
 
 

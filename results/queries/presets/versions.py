@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -48,7 +49,8 @@ class Versions:
     known: all that there are.
     beside: of these the ones that runs of the shown workloads measured with another one.
     metric: name of the one that was chosen, '' for each workload's own first one.
-    means: geometric mean of a version's rows, where they share one base.
+    base: version that most rows refer to, '' without rows: the means are of these rows.
+    means: geometric mean of a version's rows that refer to it.
     intervals: of these, with how many rows they are of.
     alone: workloads of which no two versions have a configuration in common.
     hidden: configurations beyond those shown.
@@ -62,6 +64,7 @@ class Versions:
     beside: tuple[str, ...]
     workloads: tuple[str, ...]
     rows: tuple[VersionRow, ...]
+    base: str
     means: tuple[float | None, ...]
     intervals: tuple[VersionMean | None, ...]
     alone: tuple[str, ...]
@@ -100,7 +103,8 @@ def versions(
     # configurations of one group have the mean that they have as a row, with its interval
     summed_up = [made[0].row(shown)] if len(made) == 1 else rows
     used = _used(rows, len(shown))
-    means = [_mean(summed_up, index) for index in used]
+    base = _common_base(summed_up)
+    means = [_mean([row for row in summed_up if row.base == base], index) for index in used]
     return Versions(
         workload=workload,
         baseline=baseline,
@@ -110,6 +114,7 @@ def versions(
         beside=_compared(groups, known),
         workloads=tuple(sorted({source.workload for source in runs})),
         rows=_narrowed(rows[:_CONFIGURATIONS_SHOWN], used),
+        base=base,
         means=_ratios(means),
         intervals=tuple(means),
         alone=_alone(groups, rows),
@@ -202,19 +207,19 @@ def _is_compared(cell: VersionCell | None) -> bool:
     return cell is not None and bool(cell.speed or cell.kinds)
 
 
+def _common_base(rows: Sequence[VersionRow]) -> str:
+    """Return the version that most rows refer to, measured ones before published ones; ratios to another version have
+    no measure in common with theirs."""
+    measured = Counter(row.base for row in rows if row.base and not row.published)
+    counts = measured or Counter(row.base for row in rows if row.base)
+    return counts.most_common(1)[0][0] if counts else ""
+
+
 def _mean(rows: Sequence[VersionRow], index: int) -> VersionMean | None:
-    """Return the mean of one version's rows; None where they refer to different versions: their ratios have no common
-    measure."""
-    ratios: list[float] = []
-    ends: list[tuple[float, float]] = []
-    bases = set[str]()
-    for row in rows:
-        cell = row.cells[index]
-        if cell is not None and cell.ratio:
-            ratios.append(cell.ratio)
-            bases.add(row.base)
-            ends += [(cell.low, cell.high)] if cell.low and cell.high else []
-    if not ratios or len(bases) > 1:
+    """Return the mean of one version in rows that refer to the same one; None where no row has it."""
+    cells = [cell for row in rows if (cell := row.cells[index]) is not None and cell.ratio]
+    if not cells:
         return None
-    low, high = map(mean_ratio, zip(*ends, strict=True)) if len(ends) == len(ratios) else (None, None)
-    return VersionMean(mean_ratio(ratios), low, high, len(ratios))
+    ends = [(cell.low, cell.high) for cell in cells if cell.low and cell.high]
+    low, high = map(mean_ratio, zip(*ends, strict=True)) if len(ends) == len(cells) else (None, None)
+    return VersionMean(mean_ratio([cell.ratio for cell in cells if cell.ratio]), low, high, len(cells))

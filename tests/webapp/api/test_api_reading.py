@@ -52,10 +52,10 @@ def getvalue(answer: Any) -> bytes:
         ("measurements/", 2),
         ("metrics/", 1),
         ("kinds/", 0),
-        ("comparison/?run={run}", 5),
+        ("comparison/?run={run}", 7),
         ("comparison.csv?run={run}", 5),
         ("citations/", 1),
-        ("citations/{citation}/", 6),
+        ("citations/{citation}/", 8),
         ("citations/{citation}.csv", 2),
         ("references/", 1),
         ("capabilities/", 2),
@@ -197,7 +197,7 @@ def test_the_comparison_is_that_of_the_page(anonymous: APIClient) -> None:
 def test_an_unknown_dimension_is_named(anonymous: APIClient) -> None:
     run = factories.finished_run(replicates=1)
     error = get(anonymous, f"comparison/?run={run.pk}&x=colour", 400)["error"]
-    assert (error["where"], "'colour'" in error["what"], "clients" in error["todo"]) == ("x", True, True)
+    assert (error["where"], "'colour'" in error["what"], error["todo"]) == ("x", True, "Did you mean collectors?")
 
 
 def test_agents_show_no_key(anonymous: APIClient) -> None:

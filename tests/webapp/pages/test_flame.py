@@ -34,7 +34,7 @@ def test_the_trial_page_loads_the_flame_chart_only_when_it_is_looked_at(
     assert f'hx-get="/trials/{pair[0].pk}/flame/?attempt=1" hx-trigger="revealed"' in text
     assert "heap_getnext" not in text
     models.Document.objects.filter(kind="stacks").delete()
-    assert "/flame/" not in text_of(stranger, f"/trials/{pair[0].pk}/")
+    assert f"/trials/{pair[0].pk}/flame/" not in text_of(stranger, f"/trials/{pair[0].pk}/")
 
 
 def test_the_flame_chart_is_a_part_of_a_page_and_a_page(

@@ -42,10 +42,17 @@ def without_arguments() -> dict[str, str]:
     return addresses
 
 
-def test_every_page_without_arguments_is_in_the_menu(stranger: Client) -> None:
-    there = linked(stranger)
+def test_every_page_without_arguments_is_in_the_menu(client: Client, db: None) -> None:
+    client.force_login(factories.member("admin", staff=True))
+    there = linked(client)
     assert {name: address for name, address in without_arguments().items() if address not in there} == {}
     assert len(there) == len(set(there))
+
+
+def test_a_stranger_is_offered_what_a_stranger_may_open(stranger: Client, member: Client, db: None) -> None:
+    offered, of_a_member = linked(stranger), linked(member)
+    assert not {reverse("plans:add"), reverse("plans:import"), reverse("agents:add")} & set(offered)
+    assert reverse("plans:add") in of_a_member and reverse("agents:add") not in of_a_member
 
 
 def test_every_entry_leads_to_a_page(member: Client) -> None:

@@ -93,7 +93,7 @@ def test_it_says_what_is_known_of_the_versions(done: models.Run, stranger: Clien
 def test_the_known_part_is_asked_for_alone_and_not_again_by_the_part_that_refreshes(
     done: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(13):
         known = page_text(stranger.get("/?metric=latency.p99", headers={**REFRESH, "HX-Target": "known"}))
     assert "p99 latency" in known and "Latest runs" not in known
     now = page_text(stranger.get("/", headers=REFRESH))
@@ -104,7 +104,7 @@ def test_the_whole_page_takes_as_many_queries_whatever_the_number_of_runs(
     done: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(2):
-        with django_assert_max_num_queries(16):
+        with django_assert_max_num_queries(20):
             stranger.get("/")
         factories.finished_run()
 

@@ -149,7 +149,7 @@ def test_versions_take_as_many_queries_whatever_the_number_of_trials(
 ) -> None:
     for replicates in (2, 6):
         factories.finished_run(replicates=replicates)
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(12):
             text_of(stranger, "/versions/")
 
 
@@ -316,7 +316,7 @@ def test_a_published_table_shows_what_disagrees_and_leads_to_its_trials(loaded: 
 def test_published_tables_take_few_queries(loaded: None, stranger: Client, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
         assert text_of(stranger, "/published/").count("/published/") >= len(TABLES)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(2):
         text_of(stranger, "/published/zfs-arc-2019/")
 
 

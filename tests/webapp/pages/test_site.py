@@ -76,8 +76,10 @@ OPEN = ["account:sign-in", "account:sign-out", "health"]
 MEMBERS = ["plans:add", "plans:edit", "plans:import", "plans:ready-form", "account:tokens", "runs:blocks"]
 ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:clusters", "agents:host-add", "agents:host-edit"]
 VERBS = [
+    "runs:change",
     "runs:cancel",
     "runs:retry",
+    "runs:retry-cancelled",
     "runs:repeat",
     "trials:cancel",
     "trials:retry",
@@ -141,6 +143,7 @@ def address(db: None, tmp_path: Any) -> Any:
         "citations:cite",
         "published:list",
         "runs:blocks",
+        "runs:change",
         "manual:list",
     }
 

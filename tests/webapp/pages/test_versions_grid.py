@@ -127,5 +127,5 @@ def test_a_table_takes_as_many_queries_by_any_metric(
     run: models.Run, stranger: Client, django_assert_num_queries: Any
 ) -> None:
     for metric in ("", "wal.per_transaction"):
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(12):
             opened(stranger, f"/versions/?metric={metric}")

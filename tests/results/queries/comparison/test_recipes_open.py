@@ -51,7 +51,7 @@ def finished(recipe: Recipe, installations: tuple[str, ...] = ("16", "18")) -> m
     define_zfs()
     chosen = compared(recipe, installations, ("heap", "heap2"))
     mapping = recipe.plan(size=recipe.laptop, agents=dict.fromkeys(recipe.roles, "db1"), **chosen)
-    mapping |= {"replicates": 3}
+    mapping |= {"replicates": 3, "standing": "kept"}
     run = create_run(plan.from_mapping(mapping, kinds()), kinds(), actor="tests")
     workload = kinds().workloads[recipe.workload]
     metrics, values = measured(workload, run.headline)
