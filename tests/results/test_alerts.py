@@ -372,10 +372,8 @@ def test_every_watch_of_the_plan_gets_its_own_alert(plan: models.Plan) -> None:
 
 def test_only_kept_runs_are_judged_and_one_that_is_kept_later_then(plan: models.Plan) -> None:
     watched(plan)
-    _, worse = histories.months(plan, [8000, 7200])
+    _, worse = runs(plan, [8000, 7200])
     models.Run.objects.filter(pk=worse.pk).update(standing="exploratory")
-    alerts.judge_runs(timezone.now())
-    assert not models.Alert.objects.filter(run=worse).exists()
+    assert states(worse) == []
     models.Run.objects.filter(pk=worse.pk).update(standing="kept")
-    alerts.judge_runs(timezone.now())
-    assert models.Alert.objects.get(run=worse).state == "due"
+    assert states(worse) == ["due"]

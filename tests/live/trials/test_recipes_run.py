@@ -100,7 +100,7 @@ def run_recipe(agent: models.Agent, request: pytest.FixtureRequest) -> Callable[
                 request.getfixturevalue("heap2")(version)
         chosen = compared(RECIPES[slug], versions, methods)
         mapping = RECIPES[slug].plan(size=changes.pop("size", 1), agents={"primary": "live"}, **chosen)
-        changes = {"replicates": 1, "duration_s": 1, "warmup_s": 0} | changes
+        changes = {"replicates": 1, "duration_s": 1, "warmup_s": 0, "standing": "kept"} | changes
         plan = plans.from_mapping(smaller(mapping, factors, **changes), kinds())
         run = runs.create_run(plan, kinds(), actor="test")
         while models.Trial.objects.filter(state=TrialState.WAITING).exists():

@@ -21,6 +21,7 @@ from tests.results.queries.environment.test_environments import KERNEL
 from webapp import urlstate
 from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
 from webapp.compare.words import lead
+from webapp.pages import comparison as comparison_page
 
 
 def text_of(client: Client, path: str, **headers: str) -> str:
@@ -452,3 +453,11 @@ def test_a_headline_without_verdict_names_what_withholds_it(done: models.Run, st
     environments.run_in_versions(done, v18=environments.layers(18, facts=KERNEL))
     text = text_of(stranger, f"/compare/?run={done.pk}")
     assert "18.1 cannot be compared with 16.9: another kernel on the two sides, at all 2 client counts" in text
+
+
+def test_a_run_that_is_older_than_those_listed_is_named_too(db: None, stranger: Client) -> None:
+    old = factories.finished_run(name="The old one")
+    factories.run(name="The new one")
+    with patch.object(comparison_page, "LISTED", 1):
+        text = page_text(stranger.get(f"/compare/?run={old.pk}", follow=True))
+    assert "The old one" in text.partition("</h1>")[0]

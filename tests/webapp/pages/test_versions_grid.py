@@ -129,3 +129,16 @@ def test_a_table_takes_as_many_queries_by_any_metric(
     for metric in ("", "wal.per_transaction"):
         with django_assert_num_queries(12):
             opened(stranger, f"/versions/?metric={metric}")
+
+
+def test_a_row_with_another_baseline_leaves_the_mean_of_the_others(stranger: Client) -> None:
+    factories.agent(versions={"16.9": 160009, "17.5": 170005, "18.1": 180001})
+    factories.finished_run(replicates=3)
+    factories.finished_run(replicates=3, workload="update_scaleup")
+    factories.finished_run(replicates=3, workload="read_scaleup", factors={"installation": ["17", "18"]})
+    table = versions()
+    assert [row.base for row in table.rows] == ["16", "17", "16"]
+    [_, of_17, of_18] = table.intervals
+    assert table.base == "16" and of_17 is None
+    assert of_18 and of_18.rows == 2 and of_18.ratio == pytest.approx(1.125, rel=1e-3)
+    assert "of the rows against 16" in opened(stranger, "/versions/")
