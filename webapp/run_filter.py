@@ -87,7 +87,7 @@ def form(chosen: RunFilter, choices: RunFilterChoices, leave_out: Sequence[str] 
         (TAG, "tag", chosen.tags, choices.tags),
     )
     chips = (
-        _chips(name, title, texts, counts)
+        counted_chips(name, title, texts, counts)
         for name, title, texts, counts in several
         if name not in leave_out and (texts or len(counts) > 1 or (name == TAG and counts))
     )
@@ -115,7 +115,7 @@ def _words(chosen: RunFilter) -> Iterator[str]:
         yield f"until {chosen.until}"
 
 
-def _chips(name: str, title: str, texts: Sequence[str], counts: Sequence[tuple[str, int]]) -> Chips:
+def counted_chips(name: str, title: str, texts: Sequence[str], counts: Sequence[tuple[str, int]]) -> Chips:
     """Return the chips of one parameter; what is chosen is among them though no run has it."""
     known = dict.fromkeys(texts, 0) | dict(counts)
     chips = tuple(Chip(text, text in texts, runs, empty=not runs) for text, runs in known.items())

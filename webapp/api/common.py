@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import orjson
@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from webapp import run_filter
+from webapp import run_filter, run_search
 from webapp.api.schema import Schema
 
 Value = TypeVar("Value")
@@ -102,10 +102,15 @@ class SinglePage(CursorPagination):
         return []
 
 
-RUN_FILTER = [
-    OpenApiParameter(name, _TYPES.get(name, OpenApiTypes.STR), many=name not in _TYPES, description=description)
-    for name, description in run_filter.DESCRIPTIONS.items()
-]
+def _parameters(descriptions: Mapping[str, str]) -> list[OpenApiParameter]:
+    return [
+        OpenApiParameter(name, _TYPES.get(name, OpenApiTypes.STR), many=name in run_search.SEVERAL, description=text)
+        for name, text in descriptions.items()
+    ]
+
+
+RUN_FILTER = _parameters(run_filter.DESCRIPTIONS)
+RUN_SEARCH = _parameters(run_search.DESCRIPTIONS)
 
 
 def _key(row: Any) -> Any:

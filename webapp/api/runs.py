@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
@@ -17,9 +18,11 @@ from rest_framework.response import Response
 
 from results import models, runs
 from results.queries.runs.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
+from results.queries.shared.run_filter import RunSearch, matching_runs
 from results.standing import read_standing, set_standing, set_tags
+from webapp import run_search
 from webapp.access import actor, person, require_plan
-from webapp.api.common import Endpoint, Links, SinglePage, address, fields_of, pages_by
+from webapp.api.common import RUN_SEARCH, Endpoint, Links, SinglePage, address, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_from, stored_plan
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
@@ -87,11 +90,8 @@ class RetriedSerializer(serializers.Serializer[Any]):
     retried = serializers.IntegerField(read_only=True, help_text="How many trials were queued once more.")
 
 
-class RunFilter(filters.FilterSet):
-    standing = filters.CharFilter(label="exploratory, kept or excluded.")
-    state = filters.CharFilter(label="scheduled, running, finished, failed or cancelled.")
-    workload = filters.CharFilter(label="Name of a workload.")
-    plan = filters.NumberFilter("plan_id", label="Id of a plan.")
+class OfPlan(filters.FilterSet):
+    plan_id = filters.NumberFilter("plan_id", label="Only runs of the plan with this id.")
 
 
 class Runs(Endpoint):
@@ -99,9 +99,14 @@ class Runs(Endpoint):
     serializer_class = RunSerializer
     pagination_class = pages_by("-id")
     filter_backends = (filters.DjangoFilterBackend,)
-    filterset_class = RunFilter
+    filterset_class = OfPlan
 
-    @extend_schema(summary="All runs, newest first")
+    def get_queryset(self) -> QuerySet[models.Run]:
+        queryset = super().get_queryset()
+        search = run_search.read(self.request.query_params) if self.action == "list" else RunSearch()
+        return queryset.filter(pk__in=matching_runs(search)) if search else queryset
+
+    @extend_schema(summary="All runs, newest first", parameters=RUN_SEARCH)
     def list(self, request: Request) -> Response:
         return self.page_of(lambda ids: list_runs(ids=ids, limit=len(ids)))
 

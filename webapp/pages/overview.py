@@ -15,7 +15,8 @@ from results.domain.states import RunState, TrialState
 from results.queries.agents.agents import list_agents
 from results.queries.presets.publications import any_published
 from results.queries.presets.versions import versions
-from results.queries.runs.runs import RunDetail, count_runs, list_runs, run_detail
+from results.queries.runs.going import count_going
+from results.queries.runs.runs import RunDetail, list_runs, run_detail
 from results.queries.shared.run_filter import run_filter_choices
 from results.queries.trends.watches import latest_worse
 from webapp import run_filter
@@ -68,13 +69,16 @@ def _first_steps(request: HttpRequest) -> list[tuple[str, str, bool]]:
 
 
 def _now() -> dict[str, Any]:
-    running = list_runs(state=RunState.RUNNING, limit=None)
+    going = list_runs(state=RunState.RUNNING, limit=None)
+    running = sorted(going, key=lambda run: run.all_wait)  # those of which all trials wait come last
+    waiting = sum(run.all_wait for run in going)
     details = [run_detail(run.id, timezone.now()) for run in running[:MOST_RUNNING]]
     return {
         "latest": list_runs(published=False, limit=12),
         "agents": list_agents(),
         "published": any_published(),
-        "count": len(running),
+        "count": len(going) - waiting,
+        "waiting": waiting,
         "running": [(detail, _running_cells(detail)) for detail in details],
         "more": len(running) - len(details),
     }
@@ -91,7 +95,7 @@ def _running_cells(detail: RunDetail) -> list[tuple[Any, Any]]:
 @require_safe
 def now(request: HttpRequest) -> HttpResponse:
     """The line in the page's head."""
-    return render(request, "parts/_running.html", {"running": count_runs(RunState.RUNNING)})
+    return render(request, "parts/_running.html", {"going": count_going()})
 
 
 @require_safe

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -17,14 +18,16 @@ from results.domain.units import counted
 from results.models import Run
 from results.models.audit import Scope
 from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail
+from results.queries.shared.run_filter import RunSearch, matching_runs, run_filter_choices
 from results.queries.shared.selection import Selection
 from results.queries.why.stacks import choices
-from webapp import urlstate
+from webapp import run_filter, run_search, urlstate
 from webapp.access import actor, allows, needs, person, require_plan, scope_of
 from webapp.charts.run import run_panels
 from webapp.charts.style import key
+from webapp.chooser import Chooser
 from webapp.links import trial_url
-from webapp.pages.common import number, toml_file
+from webapp.pages.common import number, toml_file, wants_fragment
 from webapp.pages.run_failures import MOST_CAUSES, failures
 from webapp.pages.run_matrix import run_matrix
 from webapp.pages.standing import MEANS
@@ -38,20 +41,45 @@ PAGE = 50
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    state, before = request.GET.get("state", ""), request.GET.get("before", "")
-    standing = request.GET.get("standing", "")
-    rows = list_runs(state=state, standing=standing, before_id=number(before), limit=PAGE)
+    """The runs that are searched for; htmx asks for the list alone."""
+    search, before = run_search.read(request.GET), number(request.GET.get("before", ""))
+    ids = matching_runs(search) if search else None
+    rows = list_runs(ids=ids, before_id=before, limit=PAGE)
     context = {
         "runs": rows,
-        "state": state,
-        "states": list(RunState),
-        "standing": standing,
-        "standings": list(Standing),
-        "query": request.GET.urlencode(),
+        "ids": ids,
+        "words": run_search.words(search),
+        "fewer": _fewer(search) if ids == () else [],
+        "query": run_search.write(search),
+        "before": before,
         "may_run": allows(scope_of(request.user), Scope.RUN),
         "more": len(rows) == PAGE,
     }
-    return render(request, "runs/list.html", context)
+    if not wants_fragment(request):
+        return render(request, "runs/list.html", context | _form(search))
+    response = render(request, "runs/_list.html", context)
+    response["HX-Push-Url"] = _address(search)
+    return response
+
+
+def _form(search: RunSearch) -> dict[str, Any]:
+    choices = run_filter_choices(standing="")
+    return {
+        "chooser": Chooser(run_search.chips(search, choices)),
+        "run_filter": run_filter.form(search.runs, choices),
+        "name": search.name,
+    }
+
+
+def _fewer(search: RunSearch) -> list[tuple[str, str, int]]:
+    """Return (condition in words, address without it, how many runs that finds) of each without which there are any."""
+    without = [(text, _address(rest), len(matching_runs(rest))) for text, rest in run_search.conditions(search) if rest]
+    return [one for one in without if one[2]]
+
+
+def _address(search: RunSearch) -> str:
+    query = run_search.write(search)
+    return reverse("runs:list") + (f"?{query}" if query else "")
 
 
 @require_safe

@@ -8,7 +8,7 @@ from datetime import datetime
 from statistics import median
 from typing import Any
 
-from results import models, sql
+from results import sql
 from results.domain.failure_cause import cause
 from results.domain.measurement.activity import ActivitySample
 from results.domain.states import RunState
@@ -58,6 +58,11 @@ class RunRow:
     @property
     def trials_ended(self) -> int:
         return self.trials_done + self.trials_failed + self.trials_cancelled
+
+    @property
+    def all_wait(self) -> bool:
+        """Whether it may go on, but none of its trials has begun."""
+        return self.state == RunState.RUNNING and 0 < self.trials_total == self.trials_waiting
 
 
 @dataclass(frozen=True)
@@ -146,12 +151,10 @@ class MedianRow:
 def list_runs(
     *,
     state: str = "",
-    workload: str = "",
     plan_id: int | None = None,
     before_id: int | None = None,
     ids: Sequence[int] | None = None,
     published: bool | None = None,
-    standing: str = "",
     limit: int | None = 50,
 ) -> list[RunRow]:
     """Newest first. One query.
@@ -162,19 +165,12 @@ def list_runs(
     chosen = None if ids is None else list(ids)
     return _run_rows(
         state=state,
-        workload=workload,
         plan_id=plan_id,
         before_id=before_id,
         ids=chosen,
         published=published,
-        standing=standing,
         limit=limit,
     )
-
-
-def count_runs(state: str) -> int:
-    """One query."""
-    return models.Run.objects.filter(state=state).count()
 
 
 def run_row(run_id: int) -> RunRow:
@@ -212,10 +208,7 @@ def run_medians(run_id: int, metrics: Sequence[str] = ()) -> list[MedianRow]:
 
 
 def _run_rows(**filters: Any) -> list[RunRow]:
-    nothing = {"ids": None, "state": "", "workload": "", "plan_id": None, "before_id": None, "limit": 1} | {
-        "published": None,
-        "standing": "",
-    }
+    nothing = {"ids": None, "state": "", "plan_id": None, "before_id": None, "limit": 1, "published": None}
     return sql.rows(RunRow, sql.load(__file__), nothing | filters)
 
 

@@ -31,8 +31,6 @@ CROSS JOIN LATERAL (
 ) AS counts
 WHERE (%(ids)s::bigint[] IS NULL OR run.id = ANY(%(ids)s))
     AND (%(state)s = '' OR run.state = %(state)s)
-    AND (%(standing)s = '' OR run.standing = %(standing)s)
-    AND (%(workload)s = '' OR run.workload = %(workload)s)
     AND (%(plan_id)s::bigint IS NULL OR run.plan_id = %(plan_id)s)
     AND (%(published)s::boolean IS NULL OR (run.publication_id IS NOT NULL) = %(published)s)
     AND (%(before_id)s::bigint IS NULL OR run.id < %(before_id)s)

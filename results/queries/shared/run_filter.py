@@ -1,9 +1,10 @@
-"""Which runs a view over everything is made of: the kept ones, by plan, agent, tag and date."""
+"""Which runs a view over everything is made of: the kept ones, by plan, agent, tag and date; and which the list of runs
+shows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 
 from results import sql
@@ -32,6 +33,23 @@ NO_FILTER = RunFilter()
 
 
 @dataclass(frozen=True)
+class RunSearch:
+    """What runs are listed. What is empty lets all through; of several workloads any will do.
+
+    name: a part of the run's name, in capital or small letters."""
+
+    runs: RunFilter = NO_FILTER
+    state: str = ""
+    standing: str = ""
+    workloads: tuple[str, ...] = ()
+    name: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether it can leave out any run."""
+        return self != RunSearch()
+
+
+@dataclass(frozen=True)
 class KeptRuns:
     """The runs that stand for what is known.
 
@@ -49,6 +67,7 @@ class RunFilterChoices:
     plans: tuple[tuple[str, int], ...]
     agents: tuple[tuple[str, int], ...]
     tags: tuple[tuple[str, int], ...]
+    workloads: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -57,14 +76,14 @@ class _Run:
     standing: str
 
 
-def matching_runs(chosen: RunFilter) -> tuple[int, ...]:
-    """Return the ids of all runs that the filter lets through, whatever their standing, the newest first. One query."""
-    return tuple(run.id for run in _matching(chosen, ()))
+def matching_runs(search: RunSearch) -> tuple[int, ...]:
+    """Return the ids of all runs that are searched for, the newest first. One query."""
+    return tuple(run.id for run in _matching(search))
 
 
 def kept_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = ()) -> KeptRuns:
     """Return the kept runs that the filter lets through, of these workloads or of all. One query."""
-    runs = _matching(chosen, workloads)
+    runs = _matching(RunSearch(chosen, workloads=tuple(workloads)))
     kept = tuple(run.id for run in runs if run.standing == Standing.KEPT)
     return KeptRuns(kept, sum(run.standing == Standing.EXPLORATORY for run in runs))
 
@@ -74,12 +93,14 @@ def run_filter_choices(standing: str = Standing.KEPT, workload: str = "") -> Run
     measured here. One query."""
     parameters = {"standing": standing, "workload": workload}
     row = sql.rows(_Choices, sql.load(__file__, "run_filter_choices"), parameters)[0]
-    return RunFilterChoices(_pairs(row.plans), _pairs(row.agents), _pairs(row.tags))
+    return RunFilterChoices(_pairs(row.plans), _pairs(row.agents), _pairs(row.tags), _pairs(row.workloads))
 
 
-def _matching(chosen: RunFilter, workloads: Sequence[str]) -> list[_Run]:
-    parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(chosen).items()}
-    return sql.rows(_Run, sql.load(__file__), parameters | {"workloads": list(workloads)})
+def _matching(search: RunSearch) -> list[_Run]:
+    fields = vars(search) | vars(search.runs)
+    parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
+    del parameters["runs"]
+    return sql.rows(_Run, sql.load(__file__), parameters)
 
 
 @dataclass(frozen=True)
@@ -87,6 +108,7 @@ class _Choices:
     plans: dict[str, int]
     agents: dict[str, int]
     tags: dict[str, int]
+    workloads: dict[str, int]
 
 
 def _pairs(counts: dict[str, int]) -> tuple[tuple[str, int], ...]:

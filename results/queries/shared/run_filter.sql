@@ -1,4 +1,4 @@
--- The runs that a filter lets through, the newest first. Published figures have neither plan, agent nor date.
+-- The runs that a search finds, the newest first. Published figures have neither plan, agent nor date.
 SELECT run.id, run.standing
 FROM results_run AS run
 LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
@@ -15,6 +15,9 @@ WHERE (
     )
     AND (%(tags)s::text[] = '{}' OR run.tags::text[] && %(tags)s::text[])
     AND (%(workloads)s::text[] = '{}' OR run.workload = ANY(%(workloads)s))
+    AND (%(state)s = '' OR run.state = %(state)s)
+    AND (%(standing)s = '' OR run.standing = %(standing)s)
+    AND strpos(lower(run.name), lower(%(name)s)) > 0
     AND (%(since)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date >= %(since)s)
     AND (%(until)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date <= %(until)s)
 ORDER BY run.id DESC

@@ -1,6 +1,6 @@
 -- What measured runs of a standing and workload, or all of them, can be filtered by, with the number of runs that have it.
 WITH chosen AS (
-    SELECT run.id, run.tags, coalesce(plan.name, run.name) AS plan
+    SELECT run.id, run.tags, run.workload, coalesce(plan.name, run.name) AS plan
     FROM results_run AS run
     LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
     WHERE run.publication_id IS NULL AND (%(standing)s = '' OR run.standing = %(standing)s)
@@ -23,4 +23,8 @@ SELECT
     coalesce((
         SELECT json_object_agg(tag, runs)
         FROM (SELECT tag, count(*) AS runs FROM chosen CROSS JOIN unnest(tags) AS tag GROUP BY tag) AS counted
-    ), '{}') AS tags
+    ), '{}') AS tags,
+    coalesce((
+        SELECT json_object_agg(workload, runs)
+        FROM (SELECT workload, count(*) AS runs FROM chosen GROUP BY workload) AS counted
+    ), '{}') AS workloads

@@ -40,7 +40,8 @@ def test_many_runs_take_as_few_queries(going: models.Run, stranger: Client, djan
         factories.run()
     with django_assert_max_num_queries(22):
         text = page_text(stranger.get("/", headers=REFRESH))
-    assert "7 runs in progress" in text
+    assert "1 run in progress, 6 waiting" in text
+    assert text.index("Run ") == text.index(f"Run {going.pk}, ")  # those that only wait come last
     assert text.count("<progress") == 3
     assert "and 4 more" in text
 
@@ -48,6 +49,19 @@ def test_many_runs_take_as_few_queries(going: models.Run, stranger: Client, djan
 def test_the_head_counts_the_running(going: models.Run, stranger: Client, django_assert_max_num_queries: Any) -> None:
     with django_assert_max_num_queries(1):
         assert "1 running" in page_text(stranger.get("/now/"))
+
+
+def test_a_run_whose_trials_all_wait_is_not_counted_as_running(db: None, stranger: Client) -> None:
+    run, _ = factories.run(), factories.run()
+    assert "2 waiting" in page_text(stranger.get("/now/"))
+    assert "Nothing is running, 2 runs waiting" in page_text(stranger.get("/", headers=REFRESH))
+    assert page_text(stranger.get("/runs/")).count("· all wait") == 2
+    trial = run.trials.select_related("configuration")[0]
+    factories.begin(trial, "measure")
+    assert "1 running, 1 waiting" in page_text(stranger.get("/now/"))
+    factories.finish(trial)
+    assert "1 running, 1 waiting" in page_text(stranger.get("/now/"))
+    assert "1 run in progress, 1 waiting" in page_text(stranger.get("/", headers=REFRESH))
 
 
 def test_the_head_counts_more_than_a_page_of_runs(

@@ -1,0 +1,90 @@
+"""Which runs are listed: the parameters of the list's address. Pure.
+
+state=failed&workload=pgbench&name=wal&plan=nightly&agent=db1&tag=paper&since=2026-01-01
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from urllib.parse import quote_plus
+
+from results.domain.states import RunState, Standing
+from results.queries.shared.run_filter import RunFilterChoices, RunSearch
+from webapp import run_filter
+from webapp.chooser import Chip, Chips
+
+STATE, STANDING, WORKLOAD, NAME = "state", "standing", "workload", "name"
+SEVERAL = (WORKLOAD, run_filter.PLAN, run_filter.AGENT, run_filter.TAG)
+DESCRIPTIONS = {
+    STATE: f"Only runs of this state: {', '.join(RunState)}.",
+    STANDING: f"Only runs of this standing: {', '.join(Standing)}.",
+    WORKLOAD: "Only runs of these workloads.",
+    NAME: "Only runs with this text in their name, in capital or small letters.",
+    run_filter.PLAN: "Only runs of these plans, by name.",
+    run_filter.AGENT: "Only runs on these agents, by name.",
+    run_filter.TAG: "Only runs with one of these tags.",
+    run_filter.SINCE: "Only runs that started on this day (UTC) or later: 2026-01-31.",
+    run_filter.UNTIL: "Only runs that started on this day (UTC) or before.",
+}
+
+
+def read(query: run_filter.Query) -> RunSearch:
+    """Query parameters → RunSearch. Raises TeitenError for what is no date."""
+    return RunSearch(
+        runs=run_filter.read(query),
+        state=query.get(STATE, "") or "",
+        standing=query.get(STANDING, "") or "",
+        workloads=tuple(dict.fromkeys(text for text in query.getlist(WORKLOAD) if text)),
+        name=(query.get(NAME, "") or "").strip(),
+    )
+
+
+def write(search: RunSearch) -> str:
+    """RunSearch → the shortest query string that `read` makes the same of."""
+    own = [(STATE, search.state), (STANDING, search.standing)]
+    own += [(WORKLOAD, text) for text in search.workloads]
+    own += [(NAME, search.name)]
+    parts = [f"{name}={quote_plus(text, safe='/:@')}" for name, text in own if text]
+    return "&".join(part for part in (*parts, run_filter.write(search.runs)) if part)
+
+
+def words(search: RunSearch) -> str:
+    """'failed, of plan nightly, tagged paper'; '' where all runs are listed."""
+    return ", ".join(text for text, _ in conditions(search))
+
+
+def conditions(search: RunSearch) -> Iterator[tuple[str, RunSearch]]:
+    """Yield each condition in words, and the search without it."""
+    runs = search.runs
+    if search.state:
+        yield search.state, replace(search, state="")
+    if search.standing:
+        yield search.standing, replace(search, standing="")
+    if search.workloads:
+        yield f"of workload {' or '.join(search.workloads)}", replace(search, workloads=())
+    if search.name:
+        yield f"named like {search.name}", replace(search, name="")
+    if runs.plans:
+        yield f"of plan {' or '.join(runs.plans)}", replace(search, runs=replace(runs, plans=()))
+    if runs.agents:
+        yield f"on agent {' or '.join(runs.agents)}", replace(search, runs=replace(runs, agents=()))
+    if runs.tags:
+        yield f"tagged {' or '.join(runs.tags)}", replace(search, runs=replace(runs, tags=()))
+    if runs.since:
+        yield f"started since {runs.since}", replace(search, runs=replace(runs, since=None))
+    if runs.until:
+        yield f"started until {runs.until}", replace(search, runs=replace(runs, until=None))
+
+
+def chips(search: RunSearch, choices: RunFilterChoices) -> tuple[Chips, ...]:
+    """Return the chips of state, standing and workload; those of the rest are `run_filter.form`'s."""
+    one_of = (_one_of(STATE, list(RunState), search.state), _one_of(STANDING, list(Standing), search.standing))
+    if len(choices.workloads) < 2 and not search.workloads:
+        return one_of
+    return (*one_of, run_filter.counted_chips(WORKLOAD, "workload", search.workloads, choices.workloads))
+
+
+def _one_of(name: str, values: Sequence[str], chosen: str) -> Chips:
+    every = Chip("", not chosen, text="all")
+    return Chips(name, name, (every, *(Chip(value, value == chosen) for value in values)), single=True)
