@@ -1,4 +1,5 @@
-// Copies a text of the page: <button data-copy="ID">. What is HTML is offered as a table too, for editors that take one.
+// Copies a text of the page: <button data-copy="ID">. What is HTML is offered as a table too, for editors that
+// take one.
 (() => {
   const byHand = (text) => {
     const area = document.createElement("textarea");

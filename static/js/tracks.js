@@ -1,5 +1,5 @@
-// One second in all tracks of a trial, and one range: pointing at a track, or moving the slider, shows the same second in
-// every other, with its values; a drag in one track zooms all, and the address names the range.
+// One second in all tracks of a trial, and one range: pointing at a track, or moving the slider, shows the same
+// second in every other, with its values; a drag in one track zooms all, and the address names the range.
 (() => {
   const FEWEST_PX = 6; // of a drag
   const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
@@ -29,7 +29,8 @@
   function lineWords(trace, second) {
     const value = valueAt(trace.x, trace.text || trace.y, second);
     if (value === undefined || value === "") return "";
-    return `${trace.name} ${typeof value === "number" ? words(value, trace.meta === trace.name ? "" : trace.meta) : value}`;
+    if (typeof value !== "number") return `${trace.name} ${value}`;
+    return `${trace.name} ${words(value, trace.meta === trace.name ? "" : trace.meta)}`;
   }
 
   function read(second) {

@@ -18,7 +18,7 @@ DRAWN = "[data-figure][data-drawn]"
 def test_a_plan_is_made_with_a_live_preview_exported_and_imported(watched: Watched, agent: models.Agent) -> None:
     watched.sign_in()
     page = watched.open("/plans/add/")
-    expect(page.locator("#preview")).to_contain_text("The plan has no name")
+    expect(page.locator("#preview")).to_contain_text("1 problem to fix")
     expect(page.locator('[data-problem-for="name"]')).to_contain_text("The plan has no name")
     page.fill("#name", "Made in a browser")
     page.fill("[id='parameters.scale']", "many")

@@ -19,7 +19,7 @@ def test_a_newcomer_chooses_a_ready_plan_a_size_and_agents_and_runs_it(watched: 
     factories.agent("db2", {"17.5": 170005, "18.1": 180001})
     watched.sign_in()
     page = watched.open("/")
-    page.click("text=Ready plans")
+    page.locator("main").get_by_role("link", name="Ready plans").click()
     page.click("text=Queries of your own")
     expect(page.locator("h1")).to_contain_text("Queries of your own")
     expect(page.locator("#compared")).to_contain_text("postgresql-16.9")

@@ -23,15 +23,10 @@ def test_levels_of_one_dimension_are_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("help_", "title"),
-    [
-        ("From pgbench. Label: one script of a mixture.", "script"),
-        ("Of each query. Label: the query.", "query"),
-        ("Label: the step; 'total' for all.", "step"),
-        ("Of the whole trial.", "part"),
-    ],
+    ("label_noun", "title"),
+    [("query", "query"), ("", "part")],
 )
-def test_an_axis_of_labels_is_called_by_what_they_name(help_: str, title: str) -> None:
-    metric = MetricRow("query.time", "s", "lower", "Time", help_, 0.02)
+def test_an_axis_of_labels_is_called_by_what_they_name(label_noun: str, title: str) -> None:
+    metric = MetricRow("query.time", "s", "lower", "Time", label_noun=label_noun)
     assert axis_title("label", metric) == title
     assert axis_title("setting.work_mem,label", metric) == f"work_mem · {title}"
