@@ -12,7 +12,7 @@ from results.queries.comparison.compare import Comparison, Point
 from results.queries.shared.ordering import all_numbers
 from results.queries.shared.selection import LABEL, dimensions
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
-from webapp.charts.rows import as_rows
+from webapp.charts.rows import are_long, as_rows
 from webapp.charts.steps import Steps, add_up, steps_figure
 from webapp.charts.style import Figure
 from webapp.labels import axis_title, short_levels
@@ -66,7 +66,7 @@ def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Pa
         reach = _reach(every if view.scale else lines[panel], comparison)
         options = _options(comparison, shown, view.axes, reach, len(panels))
         figure = medians_figure(xs, lines[panel], x_dimension=x, trial_url=int, link=link, **options)
-        if LABEL in dimensions(x):
+        if LABEL in dimensions(x) or are_long(xs):
             figure = as_rows(figure, xs, len(lines[panel]))
         drawn.append(Panel(f"figure-{number}", panel, figure))
     return drawn

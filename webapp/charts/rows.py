@@ -46,6 +46,11 @@ def name_axis(names: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def are_long(names: Sequence[str]) -> bool:
+    """Whether names below a figure would have to be turned and cut off."""
+    return any(len(name) > LETTERS for name in names)
+
+
 def as_rows(figure: Figure, xs: Sequence[str], series: int) -> Figure:
     """Return a figure over named levels turned on its side: a row a level, its values along the horizontal axis.
 

@@ -14,6 +14,7 @@ from results.domain.plan import label_of
 from results.queries.runs.runs import ConfigurationRow, RunDetail
 from results.queries.shared.ordering import DEFAULT, all_numbers
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
+from webapp.charts.rows import are_long, as_rows
 from webapp.charts.style import Figure
 from webapp.templatetags.teiten import configuration
 
@@ -115,7 +116,7 @@ def _figure(
     for index, name in enumerate(axes.names):
         of_line = [row for row in rows if row.levels.get(axes.series, "") == name]
         lines.append(Line(name, index, _markers(of_line, axes)))
-    return medians_figure(
+    figure = medians_figure(
         axes.xs,
         lines,
         x_dimension=axes.x,
@@ -124,6 +125,7 @@ def _figure(
         trial_url=trial_url,
         height=240,
     )
+    return as_rows(figure, axes.xs, len(lines)) if are_long(axes.xs) else figure
 
 
 def _markers(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[Marker, ...]:

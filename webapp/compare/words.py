@@ -135,10 +135,16 @@ def _of(count: int, total: int, comparison: Comparison) -> str:
     if total == 1:
         return ""
     if comparison.selection.panel:
-        return f" in {'all' if count == total else f'{count} of'} {total} cells"
+        return f" in {_every(f'{total} cells') if count == total else f'{count} of {total} cells'}"
     queries = comparison.selection.x == LABEL and "query" in comparison.metric.name.split(".")
     where = counted(total, "query") if queries else levels(total, comparison.selection.x)
-    return f" at all {where}" if count == total else f" at {count} of {where}"
+    return f" at {_every(where)}" if count == total else f" at {count} of {where}"
+
+
+def _every(where: str) -> str:
+    """'2 client counts' → 'both client counts', '3 client counts' → 'all 3 client counts'."""
+    number, _, noun = where.partition(" ")
+    return f"both {noun}" if number == "2" else f"all {where}"
 
 
 def levels(count: int, dimension: str) -> str:

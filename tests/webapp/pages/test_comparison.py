@@ -56,32 +56,32 @@ def spread(run: models.Run, factor: float = 1.0) -> models.Run:
 def test_the_lead_says_what_the_verdicts_say(db: None, stranger: Client) -> None:
     run = spread(factories.run(replicates=6), 0.8)
     text = text_of(stranger, f"/compare/?run={run.pk}")
-    assert '<b class="worse">18.1 is slower at all 2 client counts</b> <span class="basis' in text
+    assert '<b class="worse">18.1 is slower at both client counts</b> <span class="basis' in text
     assert "</span>: Transactions per second ×0.800" in text
     assert text.count('class="verdict worse"') == 2
     assert "Verdicts by rule" in text
     other = text_of(stranger, f"/compare/?run={run.pk}&baseline=postgresql-18.1")
-    assert '<b class="better">16.9 is faster at all 2 client counts</b>' in other
+    assert '<b class="better">16.9 is faster at both client counts</b>' in other
 
 
 def test_what_cannot_be_told_is_not_claimed(db: None, stranger: Client) -> None:
     run = factories.finished_run(replicates=1)
     text = text_of(stranger, f"/compare/?run={run.pk}")
-    assert "18.1 is undecided against 16.9 at all 2 client counts" in text
+    assert "18.1 is undecided against 16.9 at both client counts" in text
     assert "faster" not in text
 
 
 def test_equal_values_are_the_same_within_the_margin(db: None, stranger: Client) -> None:
     run = spread(factories.run(replicates=10))
     text = text_of(stranger, f"/compare/?run={run.pk}")
-    assert '<b class="same">18.1 is the same as 16.9, within ±2 %, at all 2 client counts</b>' in text
+    assert '<b class="same">18.1 is the same as 16.9, within ±2 %, at both client counts</b>' in text
 
 
 def test_where_no_direction_is_better_the_words_are_higher_and_lower(db: None, stranger: Client) -> None:
     run = spread(factories.run(replicates=6), 0.8)
     models.Metric.objects.filter(pk="tps").update(better="neither")
     text = text_of(stranger, f"/compare/?run={run.pk}")
-    assert '<b class="lower">18.1 is lower at all 2 client counts</b>' in text
+    assert '<b class="lower">18.1 is lower at both client counts</b>' in text
 
 
 def test_a_row_that_is_unticked_is_left_out_of_the_summary(done: models.Run, stranger: Client) -> None:
@@ -452,7 +452,7 @@ def test_no_visitor_gets_the_page_of_another(done: models.Run, stranger: Client,
 def test_a_headline_without_verdict_names_what_withholds_it(done: models.Run, stranger: Client) -> None:
     environments.run_in_versions(done, v18=environments.layers(18, facts=KERNEL))
     text = text_of(stranger, f"/compare/?run={done.pk}")
-    assert "18.1 cannot be compared with 16.9: another kernel on the two sides, at all 2 client counts" in text
+    assert "18.1 cannot be compared with 16.9: another kernel on the two sides, at both client counts" in text
 
 
 def test_a_run_that_is_older_than_those_listed_is_named_too(db: None, stranger: Client) -> None:
@@ -461,3 +461,18 @@ def test_a_run_that_is_older_than_those_listed_is_named_too(db: None, stranger: 
     with patch.object(comparison_page, "LISTED", 1):
         text = page_text(stranger.get(f"/compare/?run={old.pk}", follow=True))
     assert "The old one" in text.partition("</h1>")[0]
+
+
+def test_levels_with_long_names_have_a_row_each_on_the_comparison_and_on_the_run(db: None, stranger: Client) -> None:
+    label = "{} of shared buffers, huge pages, NVMe RAID 10"
+    levels = [
+        {"label": label.format(size), "values": {"setting.shared_buffers": size, "setting.huge_pages": "off"}}
+        for size in ("1GB", "8GB")
+    ]
+    run = factories.finished_run(factors={"installation": ["16", "18"], "memory": levels})
+    for path in (f"/compare/?run={run.pk}&x=memory&series=installation", f"/runs/{run.pk}/"):
+        text = page_text(stranger.get(path, follow=True))
+        figures = map(json.loads, re.findall(r'<script id="[^"]*" type="application/json">(\{.*?)</script>', text))
+        [layout] = [figure["layout"] for figure in figures if "layout" in figure]
+        names = [name.replace("<br>", " ") for name in layout["yaxis"]["ticktext"]]
+        assert names == [level["label"] for level in levels]
