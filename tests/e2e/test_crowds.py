@@ -14,12 +14,12 @@ from tests.e2e.test_browser import DRAWN
 
 LEVELS, REPLICATES = 18, 3
 POINTS = LEVELS * REPLICATES
+CLIENTS = range(1, LEVELS + 1)
 
 
 @pytest.fixture
 def page(watched: Watched, agent: models.Agent) -> Page:
-    clients = list(range(1, LEVELS + 1))
-    run = factories.finished_run(factors={"installation": ["16"], "clients": clients}, replicates=REPLICATES)
+    run = factories.finished_run(factors={"installation": ["16"], "clients": list(CLIENTS)}, replicates=REPLICATES)
     page = watched.open(f"/compare/?run={run.pk}")
     page.wait_for_selector(DRAWN)
     return page
@@ -46,10 +46,12 @@ def test_the_replicates_follow_the_theme(page: Page) -> None:
     page.wait_for_function(f"(before) => {painted} !== before", arg=before)
 
 
-def test_names_are_given_the_room_that_they_need(page: Page) -> None:
+def test_names_are_given_the_room_that_they_need(page: Page, watched: Watched) -> None:
     """Else Plotly widens a margin and draws every mark again."""
+    levels = [{"label": f"{clients} · postgresql-16.9", "values": {"clients": clients}} for clients in CLIENTS]
+    run = factories.finished_run(factors={"installation": ["16"], "load": levels}, replicates=1)
     page.set_viewport_size({"width": 700, "height": 900})
-    page.goto(f"{page.url}&x=clients,installation")
+    watched.open(f"/compare/?run={run.pk}&x=load")
     page.wait_for_selector(DRAWN)
     page.wait_for_selector(".xtick text[transform*='rotate(-60']")
     widened = page.evaluate("""() => {

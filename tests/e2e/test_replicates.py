@@ -21,7 +21,7 @@ def test_from_an_undecided_cell_to_trials_that_wait(watched: Watched, undecided:
     watched.sign_in()
     page = watched.open(f"/compare/?run={undecided.pk}")
     cell = page.locator("table.compare td.cell", has_text="undecided").first
-    expect(cell).to_contain_text("more replicates would tell")
+    expect(cell).to_contain_text("cannot be told with a reasonable number of replicates")
     assert page.locator("table.compare button").count() == 0
     page.fill("#more-blocks", "237")
     page.click("text=Estimate the time")
@@ -39,7 +39,7 @@ def test_from_an_undecided_cell_to_trials_that_wait(watched: Watched, undecided:
 
 def test_a_stranger_reads_what_would_tell_and_is_offered_nothing(watched: Watched, undecided: models.Run) -> None:
     page = watched.open(f"/compare/?run={undecided.pk}")
-    expect(page.locator("table.compare")).to_contain_text("more replicates would tell")
+    expect(page.locator("table.compare")).to_contain_text("cannot be told with a reasonable number of replicates")
     assert page.locator("#more-blocks").count() == 0
     page = watched.open(f"/runs/blocks/?run={undecided.pk}&blocks=2")
     page.wait_for_url("**/account/sign-in/**")

@@ -153,5 +153,5 @@ def test_an_agent_whose_network_nobody_may_cut_is_refused_before_anything_runs(m
     with pytest.raises(PlanError) as caught:
         measure(**cut())
     [problem] = caught.value.problems
-    assert problem.field == "topology.failover"
+    assert problem.field == "topology_parameters.failover"
     assert problem.what == "Agent old has no host factor 'network' with a level 'cut'."
