@@ -139,7 +139,7 @@ def test_what_is_no_total_keeps_its_place_in_the_workload_s_order_and_no_step_is
     assert (comparison.selection.x, comparison.xs) == (LABEL, ("one row", "second", "first"))
     assert all("at all 3 labels" in sentence.claim for sentence in lead(comparison))
     comparison = compare(Selection((finished_in(RECIPES["wg1-ssb-parallel"]).pk,)))
-    assert [sentence.claim.rpartition(" at ")[2] for sentence in lead(comparison)] == ["all 2 queries"]
+    assert [sentence.claim.rpartition(" at ")[2] for sentence in lead(comparison)] == ["both queries"]
 
 
 def test_a_series_that_is_on_or_off_says_what_is() -> None:
