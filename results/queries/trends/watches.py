@@ -99,13 +99,13 @@ class WorsePlan:
 def latest_worse(most: int) -> list[WorsePlan]:
     """Return the newest runs whose alerts name something that is worse, among the newest alerts. One query."""
     alerts = models.Alert.objects.exclude(state__in=[AlertState.QUIET, AlertState.UNJUDGED])
-    newest = alerts.select_related("watch__plan").order_by("-run_id", "id")[: most * _ALERTS_OF_A_RUN]
+    newest_alerts = alerts.select_related("watch__plan").order_by("-run_id", "id")[: most * _ALERTS_OF_A_RUN]
     of_runs: dict[int, WorsePlan] = {}
-    for alert in newest:
-        told = _newest(alert)
-        if told.worse and alert.run_id not in of_runs:
+    for alert in newest_alerts:
+        outcome = _newest(alert)
+        if outcome.worse and alert.run_id not in of_runs:
             plan = alert.watch.plan
-            of_runs[alert.run_id] = WorsePlan(plan.pk, plan.name, alert.run_id, alert.decided_at, told.worse)
+            of_runs[alert.run_id] = WorsePlan(plan.pk, plan.name, alert.run_id, alert.decided_at, outcome.worse)
     return list(of_runs.values())[:most]
 
 
