@@ -77,8 +77,8 @@ def judge_runs(now: datetime) -> int:
 
 
 def _watches_to_notify() -> dict[int, list[int]]:
-    """Return run id → ids of the watches to judge it for: those that were set before the run ended. Only kept runs are
-    judged: one that is kept later, when it is."""
+    """Return run id → ids of the watches to judge it for: those that were set before the run ended. Only kept runs on
+    the lists are judged: one that is kept later, when it is."""
     notified = models.Alert.objects.filter(watch=OuterRef("plan__watches__pk"), run=OuterRef("pk")).filter(
         ~Q(state__in=_NOT_NOTIFIED) | Q(decided_at__gte=OuterRef("ended_at"))
     )
@@ -86,6 +86,7 @@ def _watches_to_notify() -> dict[int, list[int]]:
         models.Run.objects.filter(
             state__in=(RunState.FINISHED, RunState.FAILED),
             standing=Standing.KEPT,
+            archived=False,
             publication=None,
             ended_at__gte=F("plan__watches__created_at"),
         )

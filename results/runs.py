@@ -406,10 +406,10 @@ def _set_trials(trials: Any, target: TrialState) -> int:
 
 
 def _reopen(run_id: int) -> None:
-    """Set an ended run to running; a scheduled one stays scheduled."""
+    """Set an ended run to running, and put it back on the lists; a scheduled one stays scheduled."""
     started_at = Coalesce("started_at", timezone.now())
     ended = models.Run.objects.filter(pk=run_id, state__in=ENDED_RUNS)
-    ended.update(state=RunState.RUNNING, ended_at=None, started_at=started_at)
+    ended.update(state=RunState.RUNNING, ended_at=None, started_at=started_at, archived=False)
 
 
 @transaction.atomic

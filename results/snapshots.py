@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -20,12 +21,13 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 def cite(query: str, comparison: Comparison, *, user: User | None, actor: str) -> models.Snapshot:
     """Store a comparison for good, or return the citation that there is of it.
 
-    Raises TeitenError for a comparison without cells.
+    Raises TeitenError for a comparison without cells, StateError where a trial of it was deleted meanwhile.
 
     query: the comparison's complete query
     """
     if not comparison.points:
         raise TeitenError("There is nothing to cite.", where="compare", todo="Choose runs with finished trials.")
+    _hold(attempts_of(comparison))
     snapshot, created = models.Snapshot.objects.get_or_create(
         hash=hash_of(query, comparison),
         defaults={
@@ -39,6 +41,14 @@ def cite(query: str, comparison: Comparison, *, user: User | None, actor: str) -
     if created:
         audit(actor, "cite", f"citation {snapshot.pk}", query=query)
     return snapshot
+
+
+def _hold(attempts: Sequence[int]) -> None:
+    """Keep the runs of these attempts from being deleted until the transaction ends. Raises StateError."""
+    stored = models.Attempt.objects.filter(pk__in=attempts)
+    list(models.Run.objects.select_for_update(no_key=True).filter(pk__in=stored.values("run_id")).order_by("pk"))
+    if stored.count() < len(attempts):
+        raise StateError("A run of this comparison was deleted meanwhile.", todo="Compare once more, then cite.")
 
 
 @transaction.atomic

@@ -42,7 +42,7 @@ def read_tags(texts: Iterable[str]) -> tuple[str, ...]:
 def set_standing(run_ids: Sequence[int], standing: Standing, actor: str) -> int:
     """Set what runs count for, of all or of none; return how many changed. Raises NotFound, and StateError for
     published figures, which are always kept."""
-    runs = _locked(run_ids)
+    runs = lock_runs(run_ids)
     published = [run.pk for run in runs if run.publication_id is not None]
     if published and standing is not Standing.KEPT:
         raise StateError(
@@ -60,14 +60,14 @@ def set_standing(run_ids: Sequence[int], standing: Standing, actor: str) -> int:
 def change_tags(run_ids: Sequence[int], actor: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> int:
     """Add and remove tags of runs, of all or of none; return how many changed. Raises NotFound, TeitenError."""
     more, fewer = set(read_tags(add)), set(read_tags(remove))
-    runs = _locked(run_ids)
+    runs = lock_runs(run_ids)
     return sum(_set_tags(run, {*run.tags, *more} - fewer, actor) for run in runs)
 
 
 @transaction.atomic
 def set_tags(run_id: int, tags: Iterable[str], actor: str) -> None:
     """Give a run these tags and no others. Raises NotFound, TeitenError."""
-    _set_tags(_locked([run_id])[0], tags, actor)
+    _set_tags(lock_runs([run_id])[0], tags, actor)
 
 
 def _set_tags(run: models.Run, texts: Iterable[str], actor: str) -> bool:
@@ -79,9 +79,10 @@ def _set_tags(run: models.Run, texts: Iterable[str], actor: str) -> bool:
     return True
 
 
-def _locked(run_ids: Sequence[int]) -> list[models.Run]:
-    """Lock the runs to the end of the transaction. Raises NotFound where one of them is not there."""
-    runs = list(models.Run.objects.select_for_update(no_key=True).filter(pk__in=run_ids).order_by("pk"))
+def lock_runs(run_ids: Sequence[int], *, deleting: bool = False) -> list[models.Run]:
+    """Lock the runs to the end of the transaction, against new rows that refer to them too where they are to be
+    deleted. Raises NotFound where one of them is not there."""
+    runs = list(models.Run.objects.select_for_update(no_key=not deleting).filter(pk__in=run_ids).order_by("pk"))
     if missing := sorted(set(run_ids) - {run.pk for run in runs}):
         raise NotFound(f"There is no run {missing[0]}.")
     return runs

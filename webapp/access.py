@@ -2,9 +2,9 @@
 
     scope   may
     read    GET everything (also anonymous visitors where TEITEN_OPEN_READING is on)
-    run     create and cancel runs, retry trials, edit plans
-    admin   agents, host keys, host factors, tokens, users; plans that run a shell command of their own on an agent: to
-            store, run, repeat, extend or schedule one
+    run     create and cancel runs, retry trials, edit plans; archive runs, and delete those that one started oneself
+    admin   agents, host keys, host factors, tokens, users; deleting the runs of others; plans that run a shell command
+            of their own on an agent: to store, run, repeat, extend or schedule one
 
 A signed-in member has scope `run`; a member of staff has `admin`.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,6 +38,7 @@ from results.models.audit import Scope
 ORDER = [Scope.READ, Scope.RUN, Scope.ADMIN]
 OPEN_PATHS = ("/account/", "/static/", "/health")
 NO_COMMANDS = "This plan runs a shell command on an agent: that takes an administrator."
+NO_DELETION = "A run is deleted by who started it, or by an administrator."
 View = Callable[..., HttpResponseBase]
 
 
@@ -157,6 +158,21 @@ class ScopePermission(BasePermission):
         needed = Scope.READ if request.method in SAFE_METHODS else getattr(view, "write_scope", Scope.RUN)
         self.message = f"This needs the scope {needed.value!r}."
         return allows(scope_of(request.user, token), needed)
+
+
+def may_delete(request: HttpRequest | Request, authors: Iterable[int | None]) -> bool:
+    """Return whether the visitor may delete runs that these users (ids) started: their own by the scope `run`, those of
+    others by `admin`."""
+    token = getattr(request, "auth", None)
+    scope = scope_of(request.user, token if isinstance(token, ApiToken) else None)
+    needed = Scope.RUN if all(author == request.user.pk for author in authors) else Scope.ADMIN
+    return allows(scope, needed)
+
+
+def require_deletion(request: HttpRequest | Request, authors: Iterable[int | None]) -> None:
+    """Raise PermissionDenied for a visitor who may not delete runs of these users."""
+    if not may_delete(request, authors):
+        raise PermissionDenied(NO_DELETION)
 
 
 def may_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> bool:

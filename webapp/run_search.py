@@ -9,16 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import quote_plus
 
+from results.domain.errors import TeitenError
 from results.domain.states import RunState, Standing
-from results.queries.shared.run_filter import RunFilterChoices, RunSearch
+from results.queries.shared.run_filter import Archived, RunFilterChoices, RunSearch
 from webapp import run_filter
 from webapp.chooser import Chip, Chips
 
-STATE, STANDING, WORKLOAD, NAME = "state", "standing", "workload", "name"
+STATE, STANDING, ARCHIVED, WORKLOAD, NAME = "state", "standing", "archived", "workload", "name"
 SEVERAL = (WORKLOAD, run_filter.PLAN, run_filter.AGENT, run_filter.TAG)
 DESCRIPTIONS = {
     STATE: f"Only runs of this state: {', '.join(RunState)}.",
     STANDING: f"Only runs of this standing: {', '.join(Standing)}.",
+    ARCHIVED: "'yes': only archived runs; 'any': these too. Without it they are left out.",
     WORKLOAD: "Only runs of these workloads.",
     NAME: "Only runs with this text in their name, in capital or small letters.",
     run_filter.PLAN: "Only runs of these plans, by name.",
@@ -30,19 +32,28 @@ DESCRIPTIONS = {
 
 
 def read(query: run_filter.Query) -> RunSearch:
-    """Query parameters → RunSearch. Raises TeitenError for what is no date."""
+    """Query parameters → RunSearch. Raises TeitenError for what is no date, and for another word than yes or any."""
     return RunSearch(
         runs=run_filter.read(query),
         state=query.get(STATE, "") or "",
         standing=query.get(STANDING, "") or "",
+        archived=_read_archived(query.get(ARCHIVED, "") or ""),
         workloads=tuple(dict.fromkeys(text for text in query.getlist(WORKLOAD) if text)),
         name=(query.get(NAME, "") or "").strip(),
     )
 
 
+def _read_archived(text: str) -> Archived:
+    try:
+        return Archived(text)
+    except ValueError as error:
+        todo = "Say yes for only these, any for these too, or leave it out."
+        raise TeitenError(f"{text!r} is neither yes nor any.", where=ARCHIVED, todo=todo) from error
+
+
 def write(search: RunSearch) -> str:
     """RunSearch → the shortest query string that `read` makes the same of."""
-    own = [(STATE, search.state), (STANDING, search.standing)]
+    own = [(STATE, search.state), (STANDING, search.standing), (ARCHIVED, search.archived.value)]
     own += [(WORKLOAD, text) for text in search.workloads]
     own += [(NAME, search.name)]
     parts = [f"{name}={quote_plus(text, safe='/:@')}" for name, text in own if text]
@@ -61,6 +72,9 @@ def conditions(search: RunSearch) -> Iterator[tuple[str, RunSearch]]:
         yield search.state, replace(search, state="")
     if search.standing:
         yield search.standing, replace(search, standing="")
+    if search.archived:
+        text = "archived" if search.archived is Archived.ONLY else "archived or not"
+        yield text, replace(search, archived=Archived.NO)
     if search.workloads:
         yield f"of workload {' or '.join(search.workloads)}", replace(search, workloads=())
     if search.name:
@@ -79,10 +93,20 @@ def conditions(search: RunSearch) -> Iterator[tuple[str, RunSearch]]:
 
 def chips(search: RunSearch, choices: RunFilterChoices) -> tuple[Chips, ...]:
     """Return the chips of state, standing and workload; those of the rest are `run_filter.form`'s."""
-    one_of = (_one_of(STATE, list(RunState), search.state), _one_of(STANDING, list(Standing), search.standing))
+    one_of = (
+        _one_of(STATE, list(RunState), search.state),
+        _one_of(STANDING, list(Standing), search.standing),
+        _archived(search.archived),
+    )
     if len(choices.workloads) < 2 and not search.workloads:
         return one_of
     return (*one_of, run_filter.counted_chips(WORKLOAD, "workload", search.workloads, choices.workloads))
+
+
+def _archived(chosen: Archived) -> Chips:
+    words = {Archived.NO: "no", Archived.ONLY: "only", Archived.TOO: "shown too"}
+    every = tuple(Chip(value, value is chosen, text=text) for value, text in words.items())
+    return Chips(ARCHIVED, ARCHIVED, every, single=True)
 
 
 def _one_of(name: str, values: Sequence[str], chosen: str) -> Chips:

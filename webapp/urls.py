@@ -21,6 +21,7 @@ from webapp.pages import (
     plans,
     published,
     recipes,
+    removal,
     replicates,
     runs,
     standing,
@@ -73,6 +74,7 @@ run_pages = [
     path("<int:run_id>/repeat/", runs.repeat, name="repeat"),
     path("blocks/", replicates.blocks, name="blocks"),
     path("change/", standing.change, name="change"),
+    path("remove/", removal.remove, name="remove"),
 ]
 trial_pages = [
     path("<int:trial_id>/", trials.detail, name="detail"),

@@ -17,11 +17,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, runs
+from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.runs.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
 from results.queries.shared.run_filter import RunSearch, matching_runs
+from results.removal import Deleted, archive_runs, delete_runs, restore_runs
 from results.standing import read_standing, set_standing, set_tags
 from webapp import run_search
-from webapp.access import actor, person, require_plan
+from webapp.access import actor, person, require_deletion, require_plan
 from webapp.api.common import RUN_SEARCH, Endpoint, Links, SinglePage, address, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_from, stored_plan
 from webapp.api.values import ValueSerializer
@@ -83,6 +85,30 @@ class RunChangeSerializer(serializers.Serializer[Any]):
     tags = serializers.ListField(
         required=False, child=serializers.CharField(), help_text="All its tags: short lower-case words."
     )
+    archived = serializers.BooleanField(required=False, help_text="Off the lists and out of the views, or on them.")
+
+
+class LossSerializer(ValueSerializer):
+    """What is lost when a run is deleted, and what rests on it.
+
+    - `citations`: with a number of it; while there are any, it cannot be deleted
+    - `keeps_on_lists`, `keeps_it`: why it cannot be archived, or deleted; "" where it can
+    """
+
+    value = RunLoss
+    leave_out = ("ids",)
+    keeps_on_lists = serializers.CharField(read_only=True)
+    keeps_it = serializers.CharField(read_only=True)
+
+
+class DeletedSerializer(ValueSerializer):
+    """What was deleted.
+
+    - `left`: archives of raw files that could not be removed, with the reason
+    """
+
+    value = Deleted
+    runs = LossSerializer(many=True, read_only=True)
 
 
 class RetriedSerializer(serializers.Serializer[Any]):
@@ -104,7 +130,9 @@ class Runs(Endpoint):
     def get_queryset(self) -> QuerySet[models.Run]:
         queryset = super().get_queryset()
         search = run_search.read(self.request.query_params) if self.action == "list" else RunSearch()
-        return queryset.filter(pk__in=matching_runs(search)) if search else queryset
+        if search:
+            return queryset.filter(pk__in=matching_runs(search))
+        return queryset.filter(archived=False) if self.action == "list" else queryset
 
     @extend_schema(summary="All runs, newest first", parameters=RUN_SEARCH)
     def list(self, request: Request) -> Response:
@@ -130,7 +158,20 @@ class Runs(Endpoint):
         wake_dispatcher()
         return self.respond(run_row(run.pk), 201)
 
-    @extend_schema(summary="Set what a run counts for, and its tags", request=RunChangeSerializer)
+    @extend_schema(summary="Delete a run for good", responses=DeletedSerializer)
+    def destroy(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            require_deletion(request, [one.created_by_id for one in run_losses([pk])])
+            deleted = delete_runs([pk], actor(request))
+        return Response(DeletedSerializer(deleted, context=self.get_serializer_context()).data)
+
+    @extend_schema(summary="What is lost when a run is deleted", responses=LossSerializer)
+    def loss(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            (loss,) = run_losses([pk])
+        return Response(LossSerializer(loss, context=self.get_serializer_context()).data)
+
+    @extend_schema(summary="Set what a run counts for, its tags, and if lists show it", request=RunChangeSerializer)
     def partial_update(self, request: Request, pk: int) -> Response:
         body = RunChangeSerializer(data=fields_of(request))
         body.is_valid(raise_exception=True)
@@ -139,6 +180,9 @@ class Runs(Endpoint):
                 set_standing([pk], read_standing(body.validated_data["standing"]), actor(request))
             if "tags" in body.validated_data:
                 set_tags(pk, body.validated_data["tags"], actor(request))
+            if "archived" in body.validated_data:
+                change = archive_runs if body.validated_data["archived"] else restore_runs
+                change([pk], actor(request))
             return self.respond(run_row(pk))
 
     @extend_schema(summary="Cancel what waits and what runs", request=None)

@@ -72,7 +72,12 @@ urlpatterns = [
     path("ready-plans/<str:slug>/", ReadyPlans.as_view({"get": "retrieve"}), name="ready-plan"),
     path("ready-plans/<str:slug>/plan/", ReadyPlans.as_view({"post": "plan"}), name="ready-plan-plan"),
     path("runs/", Runs.as_view({"get": "list", "post": "create"}), name="runs"),
-    path("runs/<int:pk>/", Runs.as_view({"get": "retrieve", "patch": "partial_update"}), name="run"),
+    path(
+        "runs/<int:pk>/",
+        Runs.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+        name="run",
+    ),
+    path("runs/<int:pk>/loss/", Runs.as_view({"get": "loss"}), name="run-loss"),
     path("runs/<int:pk>/medians/", Medians.as_view({"get": "list"}), name="run-medians"),
     path("runs/<int:pk>/cancel/", Runs.as_view({"post": "cancel"}), name="run-cancel"),
     path("runs/<int:pk>/retry-failed/", Runs.as_view({"post": "retry_failed"}), name="run-retry-failed"),

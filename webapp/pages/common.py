@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
 
 from results.domain.errors import TeitenError
+from results.queries.shared.ids import NotFound
 
 
 def number(text: str) -> int | None:
     """The digits of an address or a field as a number that PostgreSQL can hold; None for any other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def ticked_runs(fields: QueryDict) -> list[int]:
+    """Return the runs (ids, each once) that are ticked in a list. Raises TeitenError where none is, NotFound."""
+    texts = [text for text in fields.getlist("run") if text]
+    if not texts:
+        raise TeitenError("No run is ticked.", where="run", todo="Tick the runs in the list, then press the button.")
+    ids = [number(text) for text in texts]
+    if None in ids:
+        raise NotFound(f"There is no run {texts[ids.index(None)]}.")
+    return sorted({run_id for run_id in ids if run_id is not None})
+
+
+def list_address(query: str) -> str:
+    """Return the address of the list of runs that this query string finds."""
+    encoded = QueryDict(query).urlencode()
+    return reverse("runs:list") + (f"?{encoded}" if encoded else "")
 
 
 def wants_fragment(request: HttpRequest) -> bool:

@@ -110,7 +110,7 @@ def cell(request: HttpRequest) -> HttpResponseBase:
 
 def _listed(chosen: Sequence[int]) -> list[RunRow]:
     """Return the newest runs, and the chosen ones that are older."""
-    runs = list_runs(limit=LISTED)
+    runs = list_runs(archived=False, limit=LISTED)
     older = set(chosen) - {run.id for run in runs}
     return [*runs, *list_runs(ids=sorted(older), limit=None)] if older else runs
 

@@ -74,7 +74,7 @@ def _now() -> dict[str, Any]:
     waiting = sum(run.all_wait for run in going)
     details = [run_detail(run.id, timezone.now()) for run in running[:MOST_RUNNING]]
     return {
-        "latest": list_runs(published=False, limit=12),
+        "latest": list_runs(published=False, archived=False, limit=12),
         "agents": list_agents(),
         "published": any_published(),
         "count": len(going) - waiting,

@@ -44,7 +44,7 @@ def index(request: HttpRequest) -> HttpResponse:
     """The runs that are searched for; htmx asks for the list alone."""
     search, before = run_search.read(request.GET), number(request.GET.get("before", ""))
     ids = matching_runs(search) if search else None
-    rows = list_runs(ids=ids, before_id=before, limit=PAGE)
+    rows = list_runs(ids=ids, archived=None if search else False, before_id=before, limit=PAGE)
     context = {
         "runs": rows,
         "ids": ids,
@@ -63,7 +63,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def _form(search: RunSearch) -> dict[str, Any]:
-    choices = run_filter_choices(standing="")
+    choices = run_filter_choices(standing="", archived=search.archived)
     return {
         "chooser": Chooser(run_search.chips(search, choices)),
         "run_filter": run_filter.form(search.runs, choices),

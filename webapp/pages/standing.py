@@ -1,11 +1,12 @@
-"""What users say of runs: their standing, their tags, and whether lists show them; of one run or of several ticked."""
+"""What users say of runs, of one or of several ticked: their standing and their tags."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -14,13 +15,12 @@ from results.domain.errors import TeitenError
 from results.domain.states import Standing
 from results.domain.units import counted
 from results.models.audit import Scope
-from results.queries.shared.ids import NotFound
 from results.standing import change_tags, read_standing, set_standing
 from webapp.access import actor, needs
-from webapp.pages.common import number
+from webapp.pages.common import list_address, ticked_runs
 from webapp.problems import missing_is_404
 
-COMPARE, TAG, UNTAG = "compare", "tag", "untag"
+COMPARE, REMOVE, TAG, UNTAG = "compare", "remove", "tag", "untag"
 MEANS = {
     Standing.EXPLORATORY: "Exploratory: on its own pages and in comparisons that name it, no part of what is known.",
     Standing.KEPT: "Kept: versions, access methods, topologies, trends and alerts are made of it and other kept runs.",
@@ -36,13 +36,16 @@ def change(request: HttpRequest) -> HttpResponse:
 
     Fields: `run`, once for each run; `do`, a standing or one of the words above; `tags`; `query` of the list to return
     to, without it the run's page."""
-    run_ids, do = _run_ids(request.POST), request.POST.get("do", "")
+    run_ids, do = ticked_runs(request.POST), request.POST.get("do", "")
+    query = request.POST.get("query")
     if do == COMPARE:
         return redirect(f"{reverse('comparison')}?run={','.join(map(str, run_ids))}")
+    if do == REMOVE:
+        return redirect(f"{reverse('runs:remove')}?{urlencode({'run': run_ids, 'query': query or ''}, doseq=True)}")
     messages.success(
         request, _done(do, run_ids, request.POST.get("tags", "").replace(",", " ").split(), actor(request))
     )
-    return _back(request.POST, run_ids)
+    return redirect("runs:detail", run_ids[0]) if query is None else redirect(list_address(query))
 
 
 def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> str:
@@ -54,20 +57,3 @@ def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> s
         return f"{'Tagged' if do == TAG else 'Took tags off'} {counted(count, 'run')}: {', '.join(tags)}."
     standing = read_standing(do)
     return f"{counted(set_standing(run_ids, standing, actor), 'run')} changed. {MEANS[standing]}"
-
-
-def _run_ids(fields: QueryDict) -> list[int]:
-    texts = [text for text in fields.getlist("run") if text]
-    if not texts:
-        raise TeitenError("No run is ticked.", where="run", todo="Tick the runs in the list, then press the button.")
-    ids = [number(text) for text in texts]
-    if None in ids:
-        raise NotFound(f"There is no run {texts[ids.index(None)]}.")
-    return sorted({run_id for run_id in ids if run_id is not None})
-
-
-def _back(fields: QueryDict, run_ids: Sequence[int]) -> HttpResponse:
-    if "query" not in fields:
-        return redirect("runs:detail", run_ids[0])
-    query = QueryDict(fields.get("query", "")).urlencode()
-    return redirect(reverse("runs:list") + (f"?{query}" if query else ""))

@@ -66,7 +66,9 @@ def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
     plan = _plans().filter(pk=plan_id).first()
     if plan is None:
         raise NotFound(f"There is no plan {plan_id}.")
-    return PlanDetail(_rows([plan])[0], plan.toml, plan.hash, tuple(list_runs(plan_id=plan_id, limit=runs)))
+    return PlanDetail(
+        _rows([plan])[0], plan.toml, plan.hash, tuple(list_runs(plan_id=plan_id, archived=False, limit=runs))
+    )
 
 
 def free_name(wanted: str) -> str:

@@ -8,13 +8,15 @@ from datetime import datetime
 from statistics import median
 from typing import Any
 
-from results import sql
+from results import models, sql
 from results.domain.failure_cause import cause
 from results.domain.measurement.activity import ActivitySample
 from results.domain.states import RunState
 from results.queries.runs.waits import Wait, waits
 from results.queries.shared.ids import NotFound, known_id
 from results.queries.shared.metrics import MetricRow, unknown
+
+DELETE_RUN = "delete run"  # the audit log's verb
 
 
 @dataclass(frozen=True)
@@ -155,13 +157,16 @@ def list_runs(
     before_id: int | None = None,
     ids: Sequence[int] | None = None,
     published: bool | None = None,
+    archived: bool | None = None,
     limit: int | None = 50,
 ) -> list[RunRow]:
     """Newest first. One query.
 
     before_id: the last id of the page before.
     ids: only these.
-    published: only published figures, or only measured ones; limit None: all."""
+    published: only published figures, or only measured ones.
+    archived: only those off the lists, or only the others.
+    limit: None for all."""
     chosen = None if ids is None else list(ids)
     return _run_rows(
         state=state,
@@ -169,15 +174,18 @@ def list_runs(
         before_id=before_id,
         ids=chosen,
         published=published,
+        archived=archived,
         limit=limit,
     )
 
 
 def run_row(run_id: int) -> RunRow:
-    """Return one run. One query. Raises NotFound."""
+    """Return one run. One query. Raises NotFound, which says who deleted it and when."""
     rows = _run_rows(ids=[known_id(run_id, "run")])
     if not rows:
-        raise NotFound(f"There is no run {run_id}.")
+        deletion = models.AuditEntry.objects.filter(object=f"run {run_id}", verb=DELETE_RUN).first()
+        gone = f"{deletion.actor} deleted it on {deletion.at:%Y-%m-%d %H:%M} UTC." if deletion else ""
+        raise NotFound(f"There is no run {run_id}. {gone}".strip())
     return rows[0]
 
 
@@ -208,7 +216,8 @@ def run_medians(run_id: int, metrics: Sequence[str] = ()) -> list[MedianRow]:
 
 
 def _run_rows(**filters: Any) -> list[RunRow]:
-    nothing = {"ids": None, "state": "", "plan_id": None, "before_id": None, "limit": 1, "published": None}
+    nothing = {"ids": None, "state": "", "plan_id": None, "before_id": None, "limit": 1}
+    nothing |= {"published": None, "archived": None}
     return sql.rows(RunRow, sql.load(__file__), nothing | filters)
 
 

@@ -33,6 +33,7 @@ WHERE (%(ids)s::bigint[] IS NULL OR run.id = ANY(%(ids)s))
     AND (%(state)s = '' OR run.state = %(state)s)
     AND (%(plan_id)s::bigint IS NULL OR run.plan_id = %(plan_id)s)
     AND (%(published)s::boolean IS NULL OR (run.publication_id IS NOT NULL) = %(published)s)
+    AND (%(archived)s::boolean IS NULL OR run.archived = %(archived)s)
     AND (%(before_id)s::bigint IS NULL OR run.id < %(before_id)s)
 ORDER BY run.id DESC
 LIMIT %(limit)s

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import StrEnum
 
 from results import sql
 from results.domain.states import Standing
@@ -32,15 +33,24 @@ class RunFilter:
 NO_FILTER = RunFilter()
 
 
+class Archived(StrEnum):
+    """Whether runs are listed that are off the lists."""
+
+    NO = ""
+    ONLY = "yes"
+    TOO = "any"
+
+
 @dataclass(frozen=True)
 class RunSearch:
-    """What runs are listed. What is empty lets all through; of several workloads any will do.
+    """What runs are listed. What is empty lets all through, but for archived ones; of several workloads any will do.
 
     name: a part of the run's name, in capital or small letters."""
 
     runs: RunFilter = NO_FILTER
     state: str = ""
     standing: str = ""
+    archived: Archived = Archived.NO
     workloads: tuple[str, ...] = ()
     name: str = ""
 
@@ -82,16 +92,19 @@ def matching_runs(search: RunSearch) -> tuple[int, ...]:
 
 
 def kept_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = ()) -> KeptRuns:
-    """Return the kept runs that the filter lets through, of these workloads or of all. One query."""
+    """Return the kept runs that the filter lets through, of these workloads or of all; none that is archived. One
+    query."""
     runs = _matching(RunSearch(chosen, workloads=tuple(workloads)))
     kept = tuple(run.id for run in runs if run.standing == Standing.KEPT)
     return KeptRuns(kept, sum(run.standing == Standing.EXPLORATORY for run in runs))
 
 
-def run_filter_choices(standing: str = Standing.KEPT, workload: str = "") -> RunFilterChoices:
+def run_filter_choices(
+    standing: str = Standing.KEPT, workload: str = "", archived: Archived = Archived.NO
+) -> RunFilterChoices:
     """Return what the runs of this standing and workload, or of any with '', can be filtered by, of those that were
     measured here. One query."""
-    parameters = {"standing": standing, "workload": workload}
+    parameters = {"standing": standing, "workload": workload, "archived": archived}
     row = sql.rows(_Choices, sql.load(__file__, "run_filter_choices"), parameters)[0]
     return RunFilterChoices(_pairs(row.plans), _pairs(row.agents), _pairs(row.tags), _pairs(row.workloads))
 

@@ -4,6 +4,7 @@ WITH chosen AS (
     FROM results_run AS run
     LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
     WHERE run.publication_id IS NULL AND (%(standing)s = '' OR run.standing = %(standing)s)
+        AND (%(archived)s = 'any' OR run.archived = (%(archived)s = 'yes'))
         AND (%(workload)s = '' OR run.workload = %(workload)s)
 )
 SELECT

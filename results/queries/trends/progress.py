@@ -171,13 +171,15 @@ def _compared(
 
 
 def _earlier(run: models.Run) -> list[int]:
-    """Finished and kept runs of its plan that began before it and measured something, the latest first."""
+    """Finished and kept runs of its plan that are on the lists, began before it and measured something, the latest
+    first."""
     if run.plan is None or run.started_at is None:
         return []
     earlier = run.plan.runs.filter(
         Q(started_at__lt=run.started_at) | Q(started_at=run.started_at, pk__lt=run.pk),
         state=RunState.FINISHED,
         standing=Standing.KEPT,
+        archived=False,
         publication=None,
         trials__state=TrialState.DONE,
     )

@@ -36,6 +36,8 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "name=wal": ("nightly WAL",),
     "name=%25": (),
     "name=wal&state=running": (),
+    "archived=yes": (),
+    "archived=any": ("toys", "nightly WAL"),
 }
 
 

@@ -73,7 +73,15 @@ READING = [
     "manual:page",
 ]
 OPEN = ["account:sign-in", "account:sign-out", "health"]
-MEMBERS = ["plans:add", "plans:edit", "plans:import", "plans:ready-form", "account:tokens", "runs:blocks"]
+MEMBERS = [
+    "plans:add",
+    "plans:edit",
+    "plans:import",
+    "plans:ready-form",
+    "account:tokens",
+    "runs:blocks",
+    "runs:remove",
+]
 ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:clusters", "agents:host-add", "agents:host-edit"]
 VERBS = [
     "runs:change",
@@ -144,12 +152,14 @@ def address(db: None, tmp_path: Any) -> Any:
         "published:list",
         "runs:blocks",
         "runs:change",
+        "runs:remove",
         "manual:list",
     }
 
     more |= {name: ["own-queries"] for name in ("plans:ready-detail", "plans:ready-form")}
     its = trial.configuration.dimensions
-    parameters = {"runs:blocks": f"?run={run.pk}", "plans:ready-form": "?agents.primary=db1&installations=16.9"}
+    parameters = dict.fromkeys(("runs:blocks", "runs:remove"), f"?run={run.pk}")
+    parameters |= {"plans:ready-form": "?agents.primary=db1&installations=16.9"}
     parameters |= {"comparison-cell": f"?run={run.pk}&at={its['clients']}&of={its['installation']}"}
 
     def of(name: str) -> str:

@@ -1,0 +1,84 @@
+"""What is lost when runs are archived or deleted, and what keeps them from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from results import sql
+from results.domain.states import ENDED_RUNS
+from results.queries.shared.ids import NotFound, known_id
+
+
+@dataclass(frozen=True)
+class RunLoss:
+    """One run: what is deleted with it, and what rests on it.
+
+    created_by_id: of the user who started it, None where that was a schedule or the user is gone.
+    published: whether it holds published figures.
+    trials: of any state.
+    measurements: values of metrics, of failed attempts too; series: quantities over time.
+    noise: spreads that it measured as an A/A run; alerts: judgements of it.
+    ids: of its attempts.
+    bundles: paths of the archives of raw files, relative to the bundle folder; bundle_bytes: of all together.
+    stopping: attempts that hold an agent, or did not report their end yet.
+    citations: hashes of those with a number of it, the newest first.
+    references: names of those made of such a citation."""
+
+    id: int
+    name: str
+    workload: str
+    state: str
+    standing: str
+    archived: bool
+    created_by_id: int | None
+    published: bool
+    trials: int
+    trials_done: int
+    measurements: int
+    series: int
+    noise: int
+    alerts: int
+    ids: tuple[int, ...]
+    bundles: tuple[str, ...]
+    bundle_bytes: int
+    stopping: int
+    citations: tuple[str, ...]
+    references: tuple[str, ...]
+
+    @property
+    def keeps_on_lists(self) -> str:
+        """Why it cannot be archived; '' where it can."""
+        if self.published:
+            return "It holds published figures, which always stay on the lists."
+        return "" if self.state in ENDED_RUNS else f"It is {self.state}: cancel it first, or wait for its end."
+
+    @property
+    def keeps_it(self) -> str:
+        """Why it cannot be deleted; '' where it can."""
+        if self.published:
+            return "It holds published figures, which are never deleted."
+        if self.state not in ENDED_RUNS:
+            return self.keeps_on_lists
+        if self.stopping:
+            return "It was cancelled, and a trial of it is being stopped: try again in a minute."
+        if not self.citations:
+            return ""
+        cited = f"Cited in {', '.join(self.citations)}"
+        if self.references:
+            cited += f" and compared with as {', '.join(f'@{name}' for name in self.references)}"
+        return f"{cited}: who reads that must find the trials behind its numbers."
+
+
+def run_losses(run_ids: Iterable[int]) -> tuple[RunLoss, ...]:
+    """Return what would be lost of each run, the newest first. One query. Raises NotFound."""
+    wanted = sorted({known_id(run_id, "run") for run_id in run_ids})
+    losses = tuple(sql.rows(RunLoss, sql.load(__file__), {"runs": wanted}))
+    require_all(wanted, losses)
+    return losses
+
+
+def require_all(wanted: Sequence[int], found: Sequence[RunLoss]) -> None:
+    """Raise NotFound for the first run that was not found."""
+    if missing := sorted(set(wanted) - {one.id for one in found}):
+        raise NotFound(f"There is no run {missing[0]}.")

@@ -1,0 +1,109 @@
+"""Taking runs off the lists and putting them back, and deleting them for good; of all that are named or of none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+
+from results import models
+from results.domain.errors import StateError
+from results.domain.units import format_quantity
+from results.queries.runs.loss import RunLoss, run_losses
+from results.queries.runs.runs import DELETE_RUN
+from results.runs import audit
+from results.standing import lock_runs
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """What was deleted.
+
+    left: archives of raw files that could not be removed, each with the reason; nothing in the warehouse names them any
+        more."""
+
+    runs: tuple[RunLoss, ...]
+    left: tuple[str, ...]
+
+
+@transaction.atomic
+def archive_runs(run_ids: Sequence[int], actor: str) -> int:
+    """Take runs off the lists and out of the views; return how many were on them. Nothing measured changes. Raises
+    NotFound, and StateError for runs that have not ended and for published figures."""
+    lock_runs(run_ids)
+    losses = run_losses(run_ids)
+    _refuse("archived", [(one, one.keeps_on_lists) for one in losses])
+    return _set_archived([one.id for one in losses if not one.archived], actor, archived=True)
+
+
+@transaction.atomic
+def restore_runs(run_ids: Sequence[int], actor: str) -> int:
+    """Put archived runs back on the lists; return how many were off them. Raises NotFound."""
+    return _set_archived([run.pk for run in lock_runs(run_ids) if run.archived], actor, archived=False)
+
+
+def _set_archived(run_ids: Sequence[int], actor: str, *, archived: bool) -> int:
+    for run_id in run_ids:
+        audit(actor, "archive run" if archived else "restore run", f"run {run_id}")
+    return models.Run.objects.filter(pk__in=run_ids).update(archived=archived)
+
+
+def delete_runs(run_ids: Sequence[int], actor: str) -> Deleted:
+    """Delete runs with their trials, measurements and raw files. Raises NotFound, and StateError for runs that have not
+    ended, that a citation holds, and for published figures.
+
+    The files go after the rows are gone for sure: a transaction that fails loses nothing."""
+    with transaction.atomic():
+        lock_runs(run_ids, deleting=True)
+        losses = run_losses(run_ids)
+        _refuse("deleted", [(one, one.keeps_it) for one in losses])
+        for one in losses:
+            audit(actor, DELETE_RUN, f"run {one.id}", **_lost(one))
+        models.Run.objects.filter(pk__in=[one.id for one in losses]).delete()
+    return Deleted(losses, tuple(left for one in losses for left in _remove_bundles(one, actor)))
+
+
+def _refuse(done: str, reasons: Sequence[tuple[RunLoss, str]]) -> None:
+    """Raise StateError where there is a reason against one of them."""
+    against = [(one, reason) for one, reason in reasons if reason]
+    if against:
+        raise StateError(
+            f"Run {', '.join(str(one.id) for one, _ in against)} cannot be {done}, so none was.",
+            why=" ".join(f"Run {one.id}: {reason}" for one, reason in against),
+            todo="Leave it out and do it once more." if len(reasons) > len(against) else "",
+        )
+
+
+def _lost(one: RunLoss) -> dict[str, str | int]:
+    return {
+        "name": one.name,
+        "trials": one.trials,
+        "done": one.trials_done,
+        "measurements": one.measurements,
+        "raw files": format_quantity(one.bundle_bytes, "B"),
+    }
+
+
+def _remove_bundles(one: RunLoss, actor: str) -> list[str]:
+    """Remove the archives of a run's attempts and their folder; return those that are left, which the audit log names
+    too."""
+    archives = [Path(settings.TEITEN_BUNDLE_DIR) / bundle for bundle in one.bundles]
+    left = [reason for archive in archives if (reason := _remove(archive))]
+    for folder in {archive.parent for archive in archives} if not left else ():
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    if left:
+        audit(actor, "could not remove raw files", f"run {one.id}", files=left)
+    return left
+
+
+def _remove(bundle: Path) -> str:
+    """Remove a file; return '', or its path and why it is still there."""
+    try:
+        bundle.unlink(missing_ok=True)
+    except OSError as error:
+        return f"{bundle}: {error.strerror}"
+    return ""

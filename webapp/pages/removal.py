@@ -1,0 +1,101 @@
+"""Runs that are to go off the lists, or to be deleted: what that takes away, and doing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from results.domain.errors import StateError, TeitenError
+from results.domain.states import Standing
+from results.domain.units import counted, format_quantity
+from results.models.audit import Scope
+from results.queries.runs.loss import RunLoss, run_losses
+from results.removal import Deleted, archive_runs, delete_runs, restore_runs
+from webapp.access import NO_DELETION, actor, may_delete, needs, require_deletion
+from webapp.pages.common import list_address, ticked_runs
+from webapp.problems import missing_is_404, status_of
+
+ARCHIVE, RESTORE, DELETE = "archive", "restore", "delete"
+
+
+@require_http_methods(["GET", "POST"])
+@needs(Scope.RUN)
+@missing_is_404()
+def remove(request: HttpRequest) -> HttpResponse:
+    """What is lost of the ticked runs; then archive, put back or delete them, as the button says.
+
+    Fields: `run`, once for each run; `do`, one of the words above; `query` of the list to return to."""
+    fields = request.POST if request.method == "POST" else request.GET
+    losses = run_losses(ticked_runs(fields))
+    if request.method == "GET":
+        return _preview(request, fields, losses)
+    try:
+        _do(request, fields.get("do", ""), losses)
+    except StateError as error:
+        return _preview(request, fields, losses, error)
+    return redirect(_back(fields, losses if fields.get("do") != DELETE else ()))
+
+
+def _back(fields: QueryDict, losses: Sequence[RunLoss]) -> str:
+    """Return the address to return to: the list, or the page of the one run from which its reader came."""
+    if "query" in fields or len(losses) != 1:
+        return list_address(fields.get("query", ""))
+    return reverse("runs:detail", args=[losses[0].id])
+
+
+def _preview(
+    request: HttpRequest, fields: QueryDict, losses: Sequence[RunLoss], error: StateError | None = None
+) -> HttpResponse:
+    context = {
+        "losses": losses,
+        "total": _total(losses),
+        "kept": sum(one.standing == Standing.KEPT and not one.archived for one in losses),
+        "to_archive": [one for one in losses if not one.archived],
+        "to_restore": [one for one in losses if one.archived],
+        "on_lists": [(one, one.keeps_on_lists) for one in losses if one.keeps_on_lists],
+        "kept_from": [(one, one.keeps_it) for one in losses if one.keeps_it],
+        "denied": "" if may_delete(request, [one.created_by_id for one in losses]) else NO_DELETION,
+        "query": fields.get("query"),
+        "back": _back(fields, losses),
+        "problem": error.as_dict() if error else None,
+    }
+    return render(request, "runs/remove.html", context, status=status_of(error) if error else 200)
+
+
+def _total(losses: Sequence[RunLoss]) -> dict[str, int]:
+    names = ("trials", "trials_done", "measurements", "series", "noise", "alerts", "bundle_bytes")
+    return {name: sum(getattr(one, name) for one in losses) for name in names} | {
+        "bundles": sum(len(one.bundles) for one in losses)
+    }
+
+
+def _do(request: HttpRequest, do: str, losses: Sequence[RunLoss]) -> None:
+    """Do it and say what was done. Raises StateError, PermissionDenied, TeitenError."""
+    ids = [one.id for one in losses]
+    if do == ARCHIVE:
+        count = archive_runs(ids, actor(request))
+        messages.success(request, f"Archived {counted(count, 'run')}. Nothing is lost: they can be put back.")
+    elif do == RESTORE:
+        messages.success(request, f"Put back on the lists: {counted(restore_runs(ids, actor(request)), 'run')}.")
+    elif do == DELETE:
+        require_deletion(request, [one.created_by_id for one in losses])
+        _tell(request, delete_runs(ids, actor(request)))
+    else:
+        todo = f"There are {ARCHIVE}, {RESTORE} and {DELETE}."
+        raise TeitenError(f"There is nothing called {do!r} to be done.", where="do", todo=todo)
+
+
+def _tell(request: HttpRequest, deleted: Deleted) -> None:
+    total = _total(deleted.runs)
+    files = f"{total['bundles']} archives of raw files, {format_quantity(total['bundle_bytes'], 'B')}"
+    trials = counted(total["trials"], "trial")
+    messages.success(request, f"Deleted {counted(len(deleted.runs), 'run')}: {trials}, {files}.")
+    if deleted.left:
+        messages.error(
+            request, f"These files could not be removed, and are named in the audit log: {'; '.join(deleted.left)}."
+        )
