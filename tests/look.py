@@ -1,6 +1,6 @@
 """Serve a made-up warehouse, for looking at pages: `python -m tests.look grown`, beside running services.
 
-Ctrl-C ends it. The warehouse is a database of its own, made anew at each start."""
+Ctrl-C ends it. The warehouse is a database of its own, made anew at each start. Sign in as look, password look."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ def main() -> None:
     os.environ["TEITEN_DATABASE_URL"] = _fresh_database(os.environ["TEITEN_DATABASE_URL"])
     os.environ |= {"DJANGO_SETTINGS_MODULE": "webapp.settings", "TEITEN_DEBUG": "1", "TEITEN_OPEN_READING": "1"}
     django.setup()
+    from django.contrib.auth.models import User
+
     from tests.warehouses import WAREHOUSES
 
     parser = argparse.ArgumentParser(description="Serve a made-up warehouse.")
@@ -28,6 +30,7 @@ def main() -> None:
     chosen = parser.parse_args().warehouse
     call_command("migrate", verbosity=0)
     WAREHOUSES[chosen]()
+    User.objects.create_superuser("look", password="look")
     sys.argv = ["manage.py", "runserver"]
     call_command("runserver", f"127.0.0.1:{os.environ.get('TEITEN_PORT', PORT)}", use_reloader=False)
 

@@ -92,9 +92,10 @@ def _do(request: HttpRequest, do: str, losses: Sequence[RunLoss]) -> None:
 
 def _tell(request: HttpRequest, deleted: Deleted) -> None:
     total = _total(deleted.runs)
-    files = f"{total['bundles']} archives of raw files, {format_quantity(total['bundle_bytes'], 'B')}"
+    size = format_quantity(total["bundle_bytes"], "B")
+    files = f", {counted(total['bundles'], 'archive')} of raw files, {size}" if total["bundles"] else ""
     trials = counted(total["trials"], "trial")
-    messages.success(request, f"Deleted {counted(len(deleted.runs), 'run')}: {trials}, {files}.")
+    messages.success(request, f"Deleted {counted(len(deleted.runs), 'run')}: {trials}{files}.")
     if deleted.left:
         messages.error(
             request, f"These files could not be removed, and are named in the audit log: {'; '.join(deleted.left)}."
