@@ -21,6 +21,7 @@ def page(watched: Any, agent: Any) -> Page:
 
 def drag(page: Page, selector: str, start: float, end: float) -> None:
     """Press at one share of the element's width and release at another."""
+    page.locator(selector).first.scroll_into_view_if_needed()
     box = page.locator(selector).first.bounding_box()
     assert box is not None
     y = box["y"] + min(20, box["height"] / 2)

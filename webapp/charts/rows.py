@@ -24,7 +24,7 @@ def wrapped(name: str, letters: int = LETTERS) -> str:
 
 def left_px(names: Sequence[str]) -> int:
     """The margin that holds the longest line of these wrapped names."""
-    return round(18 + _LETTER_PX * max((len(line) for name in names for line in name.split(_BREAK)), default=0))
+    return round(24 + _LETTER_PX * max((len(line) for name in names for line in name.split(_BREAK)), default=0))
 
 
 def row_px(names: Sequence[str], marks: int) -> int:
@@ -41,6 +41,9 @@ def name_axis(names: Sequence[str]) -> dict[str, Any]:
         "range": [len(names) - 0.5, -0.5],
         "showgrid": False,
         "zeroline": False,
+        "ticks": "outside",  # unseen: names stand a little apart from what begins at zero
+        "ticklen": 6,
+        "tickcolor": "rgba(0,0,0,0)",
         "tickfont": {"color": "var(--soft)"},
         "fixedrange": True,
     }

@@ -34,7 +34,7 @@ GROUPS = (
     ("Disks", ("disk.",)),
     ("Network", ("network.",)),
 )
-RESULTS = "Results"
+RESULTS, BY_PART = "Results", "Results by part"
 FEWEST_LABELS = 3  # of two metrics or more, for a table
 PHASES = "Phases"
 FACTS = (
@@ -251,7 +251,7 @@ def _table(node: str, metrics: Sequence[dict[str, MeasurementRow]]) -> Table:
     lines = []
     for label in labels:
         lines.append((label, tuple(metric[label] for metric in metrics)))
-    return Table(_title(columns[0].metric), node, columns, tuple(lines))
+    return Table(_title(columns[0]), node, columns, tuple(lines))
 
 
 def groups(rows: Iterable[MeasurementRow], headline: str) -> tuple[Group, ...]:
@@ -259,8 +259,8 @@ def groups(rows: Iterable[MeasurementRow], headline: str) -> tuple[Group, ...]:
     come before their parts."""
     by_title: dict[str, list[MeasurementRow]] = defaultdict(list)
     for row in rows:
-        by_title[_title(row.metric)].append(row)
-    order = [RESULTS, *(title for title, _ in GROUPS if title != PHASES)]
+        by_title[_title(row)].append(row)
+    order = [RESULTS, BY_PART, *(title for title, _ in GROUPS if title != PHASES)]
     return tuple(_group(title, by_title[title], headline) for title in order if title in by_title)
 
 
@@ -292,14 +292,21 @@ def headline_row(rows: Iterable[MeasurementRow], headline: str) -> MeasurementRo
     return next((row for row in rows if row.metric == headline and not row.label), None)
 
 
-def _title(metric: str) -> str:
-    """Of the group that the metric belongs to."""
-    return next((title for title, prefixes in GROUPS if metric.startswith(prefixes)), RESULTS)
+def is_result(row: MeasurementRow) -> bool:
+    """Whether the number is the workload's own, and none of what was watched beside it."""
+    return _title(row) in (RESULTS, BY_PART)
 
 
-def _rank(row: MeasurementRow) -> tuple[bool, str, float, str, str]:
+def _title(row: MeasurementRow) -> str:
+    """Of the group that the number belongs to."""
+    title = next((title for title, prefixes in GROUPS if row.metric.startswith(prefixes)), "")
+    return title or (BY_PART if row.label else RESULTS)
+
+
+def _rank(row: MeasurementRow) -> tuple[bool, str, float, str]:
+    """Labels of one metric stay in the order in which the trial reported them."""
     size = -row.value if row.metric in LARGEST_FIRST else 0.0
-    return bool(row.label), row.metric, size, row.node, row.label
+    return bool(row.label), row.metric, size, row.node
 
 
 def _short(metric: str) -> str:

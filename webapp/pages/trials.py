@@ -21,6 +21,7 @@ from results.models import Attempt
 from results.models.audit import Scope
 from results.queries.agents.capabilities import answers_of
 from results.queries.runs.documents import document, document_heads
+from results.queries.runs.steps import steps_of
 from results.queries.runs.trials import (
     AttemptRow,
     LayerRow,
@@ -34,9 +35,10 @@ from webapp import bundles
 from webapp.access import actor, allows, needs, scope_of
 from webapp.charts import topology, waits
 from webapp.charts.events import event_key
+from webapp.charts.steps import steps_of_trial
 from webapp.charts.trial import NAMES, TimeView, timeline
 from webapp.pages.common import number
-from webapp.pages.trial_tables import by_load, facts, groups, headline_row, tables
+from webapp.pages.trial_tables import BY_PART, by_load, facts, groups, headline_row, is_result, tables
 from webapp.pages.trial_tracks import drawn, missing, options, series_names, time_view
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
@@ -91,12 +93,15 @@ def _state(trial: TrialDetail) -> dict[str, bool]:
 
 def _measurements(trial: TrialDetail) -> dict[str, Any]:
     loads, other_rows = by_load(trial.measurements, trial.spec.get("loads", ()))
-    labelled, rows = tables(other_rows)
+    summary = [row for row in other_rows if is_result(row) and not row.label]
+    labelled, rows = tables([row for row in other_rows if not is_result(row) or row.label])
     return {
         "headline": headline_row(trial.measurements, trial.headline),
         "facts": facts(trial.measurements),
         "by_load": loads,
-        "tables": labelled,
+        "summary": groups(summary, trial.headline),
+        "result_tables": [table for table in labelled if table.title == BY_PART],
+        "tables": [table for table in labelled if table.title != BY_PART],
         "groups": groups(rows, trial.headline),
     }
 
@@ -107,6 +112,7 @@ def _attempt(trial: TrialDetail, attempt: AttemptRow, series: Sequence[Series], 
     duration_s = _duration_s(attempt)
     return {
         "phases": phases(attempt),
+        "steps": [(steps, steps_of_trial(steps)) for steps in steps_of(attempt.id)],
         "figure": timeline(
             series, histograms_of(attempt.id), attempt.events, duration_s, trial.spec.get("agents", {}), view
         ),

@@ -10,6 +10,7 @@ from results.domain.statistics.difference import Sample
 from results.domain.statistics.summary import Mean, Source, geometric_mean, mean_ratio
 from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.cells import Key, Point, Summary
+from results.queries.shared.labels import parts_of_whole
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.selection import LABEL, Selection
 
@@ -32,7 +33,7 @@ def summed_up(xs: Sequence[str], chosen: Selection, metric: MetricRow) -> list[s
     that, and a total beside its parts not at all."""
     left_out = set(chosen.without)
     if chosen.x == LABEL:
-        left_out.update(x for x in xs if x.partition(": ")[0] in set(xs) - {x})
+        left_out.update(set(xs) - set(parts_of_whole(xs)))
         left_out.update({TOTAL} & {metric.whole})
     return [x for x in xs if x not in left_out]
 

@@ -44,7 +44,7 @@ class AttemptRow:
 
 @dataclass(frozen=True)
 class MeasurementRow:
-    """One value in the metric's unit.
+    """One value in the metric's unit. Labels of one metric are in the order in which the trial reported them.
 
     label_of_metric: for headings.
     label: which of several, '' for one."""
@@ -331,7 +331,7 @@ SELECT metric.name AS metric, metric.unit, metric.label AS label_of_metric, metr
     measurement.label, measurement.value, metric.help
 FROM results_measurement AS measurement JOIN results_metric AS metric ON metric.name = measurement.metric_id
 WHERE measurement.attempt_id = %(attempt_id)s
-ORDER BY metric.name, measurement.node, measurement.label
+ORDER BY metric.name, measurement.node, measurement.id
 """
 _SERIES_HEADS = """
 SELECT name, node, label, unit, cardinality(values) AS length FROM results_series

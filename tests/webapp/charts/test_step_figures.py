@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from results.queries.comparison.compare import Comparison, compare
+from results.queries.runs.steps import Step
+from results.queries.runs.steps import Steps as Measured
 from results.queries.shared.selection import Selection
 from tests.step_runs import access_method_run, bulk_load_run, ssb_run
 from tests.webapp.charts.test_figures import validated
 from webapp.charts.comparison import comparison_figures, stacked_steps
-from webapp.charts.rows import as_rows, left_px, wrapped
-from webapp.charts.steps import Steps
+from webapp.charts.rows import as_rows, left_px, row_px, wrapped
+from webapp.charts.steps import Steps, steps_of_trial
 from webapp.urlstate import View
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +54,25 @@ def test_the_queries_of_a_pass_are_stacked_a_colour_a_flight() -> None:
     assert len(bars(steps.figure)) == 13
     assert [name for _, name in steps.key] == ["q1", "q2", "q3", "q4"]
     assert len({bar["marker"]["color"] for bar in bars(steps.figure)}) == 4
+
+
+def test_a_load_that_is_compared_step_by_step_is_stacked() -> None:
+    steps = stack(compare(Selection((ssb_run().pk,), metric="ssb.load.seconds", x="label")))
+    assert [name for _, name in steps.key] == ["dimensions", "lineorder", "primary keys", "analyze"]
+
+
+def test_each_step_of_a_trial_has_a_row_and_begins_where_the_one_before_it_ended() -> None:
+    load = Measured("Loading", "s", "step", "", (Step("copy", 8.0), Step("<keys>", 3.0), Step("analyze", 1.0)), 12.5)
+    figure = steps_of_trial(load)
+    validated(figure)
+    (bar,) = bars(figure)
+    assert (bar["base"], bar["x"]) == ([0.0, 8.0, 11.0], [8.0, 3.0, 1.0])
+    layout = figure["layout"]
+    assert layout["yaxis"]["ticktext"] == ["copy", "&lt;keys&gt;", "analyze", "<b>total</b>"]
+    assert (layout["yaxis"]["title"]["text"], layout["xaxis"]["title"]["text"]) == ("step", "Loading (s)")
+    assert [note["text"] for note in layout["annotations"]] == ["8 s", "3 s", "1 s", "<b>12.50 s</b>"]
+    more = steps_of_trial(replace(load, parts=load.parts * 3))
+    assert more["layout"]["height"] - layout["height"] == 6 * row_px(["copy"], 1)
 
 
 def test_what_does_not_add_up_is_not_stacked() -> None:

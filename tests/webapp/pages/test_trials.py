@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from results import models
 from results.queries.runs.trials import MeasurementRow
 from tests import arrangements, factories
 from tests.page_text import page_text
+from tests.step_runs import bulk_load_run
 from webapp.pages.trial_tables import by_load, facts, groups, tables
 
 
@@ -39,7 +42,7 @@ def text_of(client: Client, path: str) -> str:
 def test_the_page_shows_all_that_the_bundle_says(
     trial: models.Trial, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         text = text_of(stranger, f"/trials/{trial.pk}/")
     for expected in (
         "1,235 tps",
@@ -177,12 +180,8 @@ def test_numbers_are_grouped_with_the_headline_first_and_nodes_side_by_side() ->
         row("something.new"),
     ]
     groups_by_title = {group.title: group for group in groups(rows, "tps")}
-    assert [line.row.metric for line in groups_by_title["Results"].lines] == [
-        "tps",
-        "tps",
-        "something.new",
-        "transactions",
-    ]
+    assert [line.row.metric for line in groups_by_title["Results"].lines] == ["tps", "something.new", "transactions"]
+    assert [line.row.label for line in groups_by_title["Results by part"].lines] == ["b"]
     assert groups_by_title["CPU"].nodes == ("client", "primary")
     assert len(groups_by_title["CPU"].lines) == 1
     assert groups_by_title["Latency"].nodes == ()
@@ -205,6 +204,42 @@ def test_metrics_that_share_their_labels_stand_in_one_table() -> None:
         (f"q{n}", ["seconds", "rows"]) for n in (1, 2, 3)
     ]
     assert rest == [*alone, total, *few]
+
+
+def test_labels_are_in_the_order_in_which_the_trial_reported_them() -> None:
+    steps = [row("load.seconds", label=label) for label in ("copy", "keys", "analyze")]
+    [group] = groups(steps, "tps")
+    assert (group.title, [line.row.label for line in group.lines]) == ("Results by part", ["copy", "keys", "analyze"])
+
+
+def test_numbers_stand_before_what_can_be_done_figures_and_files(trial: models.Trial, stranger: Client) -> None:
+    text = text_of(stranger, f"/trials/{trial.pk}/").partition("<main")[2]
+    places = [
+        text.index(words)
+        for words in (
+            "1,235 tps",
+            'class="facts"',
+            "The other replicates",
+            "<h2>Results</h2>",
+            'class="tools"',
+            'id="time"',
+            "CPU in user mode",
+            "Commands, exactly as run",
+            "Raw files",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_a_load_shows_its_steps_one_after_the_other(db: None, stranger: Client) -> None:
+    text = text_of(stranger, f"/trials/{first(bulk_load_run()).pk}/")
+    assert "Bulk load, one step after the other" in text
+    (figure,) = re.findall(r'<script id="steps-1" type="application/json">(.*?)</script>', text)
+    assert json.loads(figure)["layout"]["yaxis"]["title"]["text"] == "step"
+
+
+def test_a_trial_of_no_steps_has_no_figure_of_them(trial: models.Trial, stranger: Client) -> None:
+    assert "after the other" not in text_of(stranger, f"/trials/{trial.pk}/")
 
 
 def test_facts_are_totals() -> None:
@@ -253,7 +288,7 @@ def test_a_trial_of_several_servers_draws_them_with_as_many_queries(
     counts = []
     for standbys in (1, 4):
         run = arrangements.arranged_run(topology_parameters={"standbys": standbys, "load": "both"}, synchronous=False)
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(11):
             text = text_of(stranger, f"/trials/{run.trials.get().pk}/")
         counts.append(text.count("stream from primary: streaming, async"))
         for shown in (

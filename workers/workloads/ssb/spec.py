@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
-from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.metrics import TOTAL, Better, Metric
 
 from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED, selected_queries
 from .sizes import sizes
@@ -244,6 +244,7 @@ METRICS = (
         "Loading",
         "Where this trial loaded the data itself. Label: the step.",
         0.05,
+        whole=TOTAL,
         label_noun="step",
     ),
     Metric(

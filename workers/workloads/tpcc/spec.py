@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import WorkloadSpec
-from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.metrics import TOTAL, Better, Metric
 from workers.pgbench import metrics, parameters
 from workers.pgbench.program import PGBENCH
 
@@ -131,6 +131,7 @@ METRICS = (
         "Loading",
         "In the trial that loaded the data. Label: a table's COPY, or a phase after it.",
         0.05,
+        whole=TOTAL,
         label_noun="step",
     ),
     Metric(
