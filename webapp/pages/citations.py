@@ -15,6 +15,7 @@ from results.queries.comparison.citations import cited, hash_of, list_snapshots
 from results.queries.comparison.trust import trust_in
 from webapp import citations
 from webapp.access import actor, allows, needs, person, scope_of
+from webapp.charts.comparison import stacked_steps
 from webapp.charts.style import key
 from webapp.compare.trust import trust_line
 from webapp.compare.words import names_of
@@ -39,6 +40,7 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "citation": citation.row,
         "comparison": citation.comparison,
         "title": citations.title(citation.comparison),
+        "stack": stacked_steps(citation.comparison, NO_VIEW),
         "panels": comparison_panels(citation.comparison, NO_VIEW),
         "key": key(list(names_of(citation.comparison).values())),
         "x_title": axis_title(citation.comparison.selection.x, citation.comparison.metric),

@@ -106,8 +106,10 @@ def cited(hash_: str) -> Citation:
 
 
 def content_of(comparison: Comparison) -> dict[str, Any]:
-    """What is kept of a comparison: all but what could be chosen besides."""
-    bare = replace(comparison, first=comparison.selection, facets=(), metrics=(), references=())
+    """What is kept of a comparison: all but what could be chosen besides. A metric that is made of the one compared
+    stays, since its parts are drawn as such."""
+    whole = tuple(choice for choice in comparison.metrics if choice.parts == comparison.metric.name != choice.name)
+    bare = replace(comparison, first=comparison.selection, facets=(), metrics=whole, references=())
     content: dict[str, Any] = to_json(bare)
     return content
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.test import Client
 
 from results import models
 from tests import factories
 from tests.page_text import page_text
+from tests.step_runs import bulk_load_run, ssb_run
 
 
 def cite(client: Client, query: str) -> Any:
@@ -47,6 +50,18 @@ def test_a_stranger_is_led_to_a_citation_that_there_is_and_else_to_sign_in(
     assert not models.Snapshot.objects.exists()
     there = cite(member, f"run={done.pk}")["Location"]
     assert cite(stranger, f"?run={done.pk}&x=clients")["Location"] == there
+
+
+@pytest.mark.parametrize("made", [bulk_load_run, ssb_run])
+def test_steps_are_stacked_as_in_the_comparison(made: Callable[[], models.Run], member: Client) -> None:
+    def steps_in(text: str) -> list[str]:
+        return re.findall(r'<script id="steps" type="application/json">(.*?)</script>', text)
+
+    answer = member.get(f"/compare/?run={made().pk}", follow=True)
+    query = answer.request["QUERY_STRING"]
+    (compared,) = steps_in(page_text(answer))
+    cited = steps_in(page_text(member.get(cite(member, query)["Location"])))
+    assert cited == [compared]
 
 
 def test_what_cannot_be_asked_cannot_be_cited(done: models.Run, member: Client) -> None:
