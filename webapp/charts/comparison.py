@@ -14,7 +14,7 @@ from results.queries.shared.selection import LABEL, dimensions
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.rows import are_long, as_rows
 from webapp.charts.steps import Steps, add_up, steps_figure
-from webapp.charts.style import Figure
+from webapp.charts.style import Figure, or_words
 from webapp.labels import axis_title, short_levels
 from webapp.urlstate import View
 
@@ -23,6 +23,7 @@ MOST_PANELS = 25
 FURTHEST = 1.25  # how much further than the values the intervals of ratios may stretch the figure
 SCALED = ("clients", "threads", "cores", "nodes")  # what a speed-up is over; and any setting of parallel workers
 _TIMES = "×"
+_NO_VALUE = {RATIO: "No cell here has a ratio to the baseline.", SPEEDUP: "There is no first value to compare with."}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Pa
         figure = medians_figure(xs, lines[panel], x_dimension=x, trial_url=int, link=link, **options)
         if LABEL in dimensions(x) or are_long(xs):
             figure = as_rows(figure, xs, len(lines[panel]))
-        drawn.append(Panel(f"figure-{number}", panel, figure))
+        drawn.append(Panel(f"figure-{number}", panel, or_words(figure, _NO_VALUE.get(shown, "No trial has a value."))))
     return drawn
 
 

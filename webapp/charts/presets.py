@@ -11,7 +11,7 @@ from results.domain.units import format_quantity, scale_for
 from results.queries.presets.access_method_summary import Summary, SummaryCell
 from results.queries.presets.topologies import TopologyLine, TopologyTable
 from results.queries.presets.versions import Versions
-from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
+from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark, or_words
 
 MOST_ROWS = 60
 _BREAK = "<br>"
@@ -56,7 +56,8 @@ def ratios_figure(rows: Sequence[tuple[str, Sequence[Dot]]], names: Sequence[str
     x_axis = axis(title, type="log", tickformat=",.2~f", nticks=8, zeroline=False)
     lines = max((text.count(_BREAK) for text in texts), default=0)
     height = 90 + (_ROW_PX + _LINE_PX * lines) * max(len(shown), 3)
-    return {"data": data, "layout": layout(height, xaxis=x_axis, yaxis=y_axis, shapes=[one], hovermode="closest")}
+    figure = {"data": data, "layout": layout(height, xaxis=x_axis, yaxis=y_axis, shapes=[one], hovermode="closest")}
+    return or_words(figure, "There is no ratio to draw.")
 
 
 def _ratios_trace(series: int, name: str, dots: Sequence[tuple[int, Dot]]) -> dict[str, Any]:
@@ -144,7 +145,8 @@ def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:
             data.append(_ideal_trace(index, lines[-1].nodes or 1, lines[0].total, divisor))
     x_axis = axis("nodes", dtick=1, showgrid=False)
     y_axis = axis(f"{table.metric.label} ({unit})", rangemode="tozero", nticks=6, tickformat=",~r")
-    return {"data": data, "layout": layout(280, xaxis=x_axis, yaxis=y_axis, hovermode="closest")}
+    figure = {"data": data, "layout": layout(280, xaxis=x_axis, yaxis=y_axis, hovermode="closest")}
+    return or_words(figure, "No number of nodes is known.")
 
 
 def _totals_trace(

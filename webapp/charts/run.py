@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.domain.plan import label_of
+from results.domain.states import ENDED_RUNS
 from results.queries.runs.runs import ConfigurationRow, RunDetail
 from results.queries.shared.ordering import DEFAULT, all_numbers
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.rows import are_long, as_rows
-from webapp.charts.style import Figure
+from webapp.charts.style import Figure, or_words
 from webapp.templatetags.teiten import configuration
 
 MOST_PANELS = 6
@@ -125,7 +126,8 @@ def _figure(
         trial_url=trial_url,
         height=240,
     )
-    return as_rows(figure, axes.xs, len(lines)) if are_long(axes.xs) else figure
+    drawn = as_rows(figure, axes.xs, len(lines)) if are_long(axes.xs) else figure
+    return or_words(drawn, "No trial is done." if detail.run.state in ENDED_RUNS else "No trial is done yet.")
 
 
 def _markers(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[Marker, ...]:

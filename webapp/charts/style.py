@@ -14,6 +14,7 @@ Figure = dict[str, Any]
 MARKS = ("circle", "square", "triangle-up", "diamond", "cross", "x", "triangle-down", "star")
 GLYPHS = ("●", "■", "▲", "◆", "✚", "✖", "▼", "★")
 PALETTE = len(MARKS)
+_WORDS_PX = 110
 
 
 def colour(index: int, percent: int = 100) -> str:
@@ -69,6 +70,16 @@ def layout(height: int, largest: float = 0.0, **more: Any) -> dict[str, Any]:
         },
         "dragmode": "zoom",
     } | more
+
+
+def or_words(figure: Figure, words: str) -> Figure:
+    """Return the figure, or where none of its traces has a value, these words in its place, without axes."""
+    if any(trace.get("x") for trace in figure["data"]):
+        return figure
+    middle = {"x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper", "showarrow": False}
+    note = middle | {"text": escape(words), "font": {"color": "var(--soft)", "size": 14}}
+    hidden = {"visible": False, "fixedrange": True}
+    return {"data": [], "layout": layout(_WORDS_PX, xaxis=hidden, yaxis=hidden, annotations=[note])}
 
 
 def escape(text: str) -> str:

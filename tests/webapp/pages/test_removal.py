@@ -77,7 +77,7 @@ def test_an_archived_run_is_on_no_list_and_in_no_view_but_keeps_its_pages(member
     for page in ("/runs/?archived=yes", "/runs/?archived=any&state=finished"):
         assert link in page_text(member.get(page))
     assert f'href="/runs/{other.pk}/"' not in page_text(member.get("/runs/?archived=yes"))
-    assert "Archived: in no list and no view" in page_text(member.get(f"/runs/{run.pk}/"))
+    assert "Archived:</b> in no list and no view." in page_text(member.get(f"/runs/{run.pk}/"))
     assert figures(page_text(member.get(f"/compare/?run={run.pk}"))) == figures(compared)
     member.post("/runs/remove/", {"run": run.pk, "do": "restore"})
     assert kept_runs().ids == (other.pk, run.pk)

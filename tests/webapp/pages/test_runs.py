@@ -70,6 +70,39 @@ def test_buttons_are_for_members(going: models.Run, stranger: Client, member: Cl
     assert "Cancel" in text
 
 
+def test_state_and_numbers_stand_before_what_can_be_done_with_the_run(going: models.Run, member: Client) -> None:
+    text = text_of(member, f"/runs/{going.pk}/").partition("<main")[2]
+    words = (
+        "2 of 8 trials",
+        "1 trial failed",
+        'id="matrix"',
+        '"num">median',
+        '"num">replicate 1',
+        "Retry 1 failed",
+        'id="medians-title"',
+        'id="standing"',
+        "The plan as",
+    )
+    places = [text.index(word) for word in words]
+    assert places == sorted(places)
+
+
+def figures_of(text: str) -> list[dict[str, Any]]:
+    return [
+        json.loads(one) for one in re.findall(r'<script id="panel-\d+" type="application/json">(.*?)</script>', text)
+    ]
+
+
+def test_a_figure_without_a_trial_says_so_instead_of_drawing_axes(db: None, stranger: Client) -> None:
+    run = factories.run()
+    (figure,) = figures_of(text_of(stranger, f"/runs/{run.pk}/"))
+    assert [note["text"] for note in figure["layout"]["annotations"]] == ["No trial is done yet."]
+    assert not figure["data"] and figure["layout"]["xaxis"]["visible"] is False
+    factories.finish(run.trials.select_related("configuration").order_by("position")[0])
+    (figure,) = figures_of(text_of(stranger, f"/runs/{run.pk}/live/"))
+    assert figure["data"] and "annotations" not in figure["layout"]
+
+
 def test_a_large_run_takes_as_few_queries(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
     run = factories.run(replicates=40, factors={"installation": ["16", "18"], "clients": [1, 2, 4, 8, 16, 32, 64]})
     with django_assert_max_num_queries(6):
