@@ -73,10 +73,11 @@
 
   function narrow(layout) {
     const { l } = layout.margin;
-    const left = layout.meta?.rows ? l : Math.min(l, Math.max(46, l - 30)); // names of rows, or without the title
+    const left = layout.meta?.rows ? Math.round(0.88 * l) : Math.min(l, Math.max(46, l - 30)); // names of rows, or without the title
     layout.margin = { ...layout.margin, l: left, r: layout.meta?.rows ? layout.margin.r : 6 };
     layout.font.size = 11;
-    if (layout.xaxis?.nticks) layout.xaxis = { ...layout.xaxis, nticks: 4, tickangle: 0 };
+    const { xaxis } = layout;
+    if (xaxis && !xaxis.tickvals) layout.xaxis = { ...xaxis, nticks: 4, tickangle: 0 };
     for (const [name, axis] of Object.entries(layout)) if (name.startsWith("yaxis")) delete axis.title;
   }
 
@@ -103,7 +104,7 @@
     for (let i = at.length - 1; i >= 0; i--) {
       const next = kept.at(-1);
       const room = next === undefined ? Infinity : (at[next] - at[i]) * px;
-      if (room > 4 + 3.6 * (axis.ticktext[i].length + (axis.ticktext[next] || "").length)) kept.push(i);
+      if (room > 10 + 3.6 * (axis.ticktext[i].length + (axis.ticktext[next] || "").length)) kept.push(i);
     }
     axis.tickvals = kept.map((i) => axis.tickvals[i]);
     axis.ticktext = kept.map((i) => axis.ticktext[i]);

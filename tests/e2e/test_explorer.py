@@ -175,6 +175,16 @@ def test_a_figure_fits_the_width_that_a_window_gets(watched: Watched, agent: mod
     assert watched.overflow_px() <= 0
 
 
+def test_on_a_phone_the_tab_key_follows_what_is_seen(watched: Watched, run: models.Run) -> None:
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    page = watched.open(f"/compare/?run={run.pk}")
+    seen: list[str] = []
+    while "choice" not in seen and len(seen) < 300:
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.closest('#choice, #table, main, body').id"))
+    assert "table" in seen and seen[-1] == "choice"
+
+
 def test_the_explorer_chooses_among_labels_by_chips(watched: Watched, run: models.Run) -> None:
     queries_of(run)
     page = watched.open(f"/compare/?run={run.pk}&metric=query.time")

@@ -26,3 +26,17 @@ def test_a_function_is_found_in_the_flame_chart_of_a_trial(watched: Any, agent: 
     page.fill("[data-flame]", "")
     expect(match).to_have_text("")
     assert watched.overflow_px() == 0
+
+
+def test_two_trials_of_long_names_fit_a_phone(watched: Any, agent: Any) -> None:
+    names = [
+        {"label": f"postgresql-{major}-with-assertions", "values": {"installation": f"{major}"}} for major in (16, 18)
+    ]
+    run = factories.finished_run(factors={"build": names}, replicates=1)
+    one, other = run.trials.select_related("configuration").order_by("pk")
+    for trial in (one, other):
+        factories.stacks(trial)
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    page = watched.open(f"/flame/?a={one.pk}&b={other.pk}")
+    expect(page.locator("h1")).to_contain_text("from a, ")
+    assert watched.overflow_px() == 0

@@ -31,7 +31,7 @@ def cell(**changes: object) -> Cell:
 
 def rows(*cells: Cell | None) -> str:
     row = TableRow(NASTY, NASTY, 0, True, cells)
-    table = Table("tps", ((0, "16", "16"),), "16", (Section("", (row,), ()),), "49.0", "2.0", True, False)
+    table = Table("tps", ((0, "16", "16"),), "16", (Section("", (row,), ()),), "49.0", "2.0", True)
     context = {"table": table, "section_number": 1, "row": row, "query": f'run=1&x="{NASTY}'}
     return as_read(render_to_string("comparison/_row.html", context))
 

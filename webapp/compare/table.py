@@ -26,7 +26,6 @@ from webapp.templatetags.teiten import interval, ratio, with_outliers
 WIDTH = 100.0  # of the bars' drawing, whatever its size on the page
 _LeftOut = Mapping[Key, tuple[str, str]]
 REASONABLE = 30  # replicates to add: with more of them the machine or the plan is the better lever
-TALL = 40  # rows from which the table scrolls in its own box
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,6 @@ class Table:
     margin_at: str
     margin_width: str
     compared: bool
-    tall: bool
 
 
 def table(comparison: Comparison) -> Table:
@@ -144,7 +142,6 @@ def table(comparison: Comparison) -> Table:
         margin_at=f"{WIDTH / 2 - margin:.1f}",
         margin_width=f"{2 * margin:.1f}",
         compared=any(point.ratio is not None for point in comparison.points),
-        tall=sum(len(section.rows) for section in sections) > TALL,
     )
 
 
