@@ -8,10 +8,11 @@ from typing import Any
 
 from django.core.management import call_command
 
-from results import agents, models, runs
+from results import agents, models
 from results.domain import plan as plans
 from results.domain.errors import HostKeyError
 from results.domain.matrix import TrialSpec
+from results.plan_check import resolve_plan
 from workers import registry, tasks
 from workers.orders import Order, address_of
 
@@ -56,7 +57,7 @@ def spec(**changes: Any) -> TrialSpec:
     """Return the trial specification of PLAN with changes; its parameters are merged with those of PLAN."""
     mapping = PLAN | changes | {"parameters": PLAN["parameters"] | changes.get("parameters", {})}
     kinds = registry.kinds()
-    return runs.resolve_plan(plans.from_mapping(mapping, kinds), kinds)[1][0]
+    return resolve_plan(plans.from_mapping(mapping, kinds), kinds)[1][0]
 
 
 def order(agent: models.Agent, spec: TrialSpec, number: int) -> Order:

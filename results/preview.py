@@ -18,9 +18,9 @@ from results.domain.statistics.power import FEWEST, detectable
 from results.domain.units import counted, format_quantity
 from results.estimates import estimate
 from results.hostfactors import known_hosts
+from results.plan_check import resolve_plan
 from results.queries.agents.noise import Expected, expected_noise
 from results.requirements import extension_for
-from results.runs import resolve_plan
 from results.settings_check import installations_of_agents, unchecked_installations
 
 ADVISED_REPLICATES = 5

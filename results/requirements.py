@@ -46,13 +46,17 @@ _Installations = Mapping[_Server, models.Installation]
 
 
 def require_software(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
-    """Raise PlanError for what an installation is known to lack, MissingProgramsError for programs that agents lack."""
+    """Raise PlanError for the access methods and extensions that an installation is known to lack."""
     methods = dict.fromkeys(need for spec in specs for need in _access_methods(spec, kinds))
     extensions = dict.fromkeys(need for spec in specs for need in _extensions(spec, kinds))
     installations = _installations([*methods, *extensions])
     problems = [*_missing_methods(methods, installations), *_missing_extensions(extensions, installations)]
     if problems:
         raise PlanError(problems)
+
+
+def require_programs(specs: Sequence[TrialSpec], kinds: Kinds) -> None:
+    """Raise MissingProgramsError for programs that agents lack: they are looked for there, and all is checked anew."""
     if missing := _missing_programs(specs, kinds):
         raise MissingProgramsError(missing)
 

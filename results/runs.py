@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,14 +19,11 @@ from results import models, noise
 from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
 from results.domain.kinds.parameters import Kind
-from results.domain.matrix import Configuration, InstallationRef, TrialSpec, dimensions, expand, order, resolve
-from results.domain.matrix.program_needs import MissingProgramsError
+from results.domain.matrix import TrialSpec, dimensions, order
 from results.domain.plan import Kinds, Plan
 from results.domain.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
-from results.hostfactors import require_host_factors
 from results.models.runs import end_state
-from results.requirements import require_software
-from results.settings_check import names_settings, require_settings
+from results.plan_check import require_settings_to_store, resolve_plan
 
 START_PLAN = "workers.tasks.start_plan"
 PAST_TOLERANCE = timedelta(minutes=1)
@@ -58,63 +53,6 @@ def audit(actor: str, verb: str, subject: str, **detail: Any) -> None:
     models.AuditEntry.objects.create(actor=actor, verb=verb, object=subject, detail=detail)
 
 
-def present_installations() -> dict[str, list[InstallationRef]]:
-    """Return agent name → the installations that are present on it."""
-    names = models.Agent.objects.values_list("name", flat=True)
-    installations: dict[str, list[InstallationRef]] = {name: [] for name in names}
-    for row in models.Installation.objects.filter(present=True).select_related("agent"):
-        ref = InstallationRef(row.name, row.bin_dir, row.client_bin, row.version, row.version_num)
-        installations[row.agent.name].append(ref)
-    return installations
-
-
-def resolve_plan(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], tuple[TrialSpec, ...]]:
-    """Return the plan's configurations and the trial specification of each. Raises PlanError."""
-    configurations = expand(plan)
-    if not configurations:
-        raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
-    problems: list[Problem] = []
-    specs: Sequence[TrialSpec] = ()
-    try:
-        specs = resolve(plan, configurations, present_installations(), kinds)
-    except PlanError as error:
-        problems += error.problems
-        specs = _runnable_specs(plan, kinds)
-    problems += _problems_found(lambda: require_host_factors(specs, kinds))
-    problems += _problems_found(lambda: require_settings(plan, specs))
-    if not problems:
-        problems += _problems_found(lambda: require_software(specs, kinds))
-    if problems:
-        raise PlanError(list(dict.fromkeys(replace(one, field=plan.field_of(one.field)) for one in problems)))
-    return configurations, tuple(specs)
-
-
-def _problems_found(check: Callable[[], None]) -> tuple[Problem, ...]:
-    """Return what a check refuses, for the checks after it to be made as well.
-
-    Missing programs are raised: they are looked for on the agents, and then all is checked again.
-    """
-    try:
-        check()
-    except MissingProgramsError:
-        raise
-    except PlanError as error:
-        return error.problems
-    return ()
-
-
-def _runnable_specs(plan: Plan, kinds: Kinds) -> list[TrialSpec]:
-    """Return the trial specifications of those configurations that the present agents can run.
-
-    A plan may be stored before its agents are.
-    """
-    installations, specs = present_installations(), list[TrialSpec]()
-    for configuration in expand(plan):
-        with suppress(PlanError):
-            specs += resolve(plan, [configuration], installations, kinds)
-    return specs
-
-
 @transaction.atomic
 def save_plan(
     plan: Plan, kinds: Kinds, *, user: User | None, actor: str, stored: models.Plan | None = None
@@ -123,8 +61,7 @@ def save_plan(
 
     Raises PlanError when another plan has the name, or for settings that its installations are known not to have.
     """
-    if names_settings(plan):
-        require_settings(plan, _runnable_specs(plan, kinds))
+    require_settings_to_store(plan, kinds)
     same_name = models.Plan.objects.filter(name=plan.name).first()
     if same_name is not None and (stored is None or same_name.pk != stored.pk):
         raise PlanError([Problem("name", f"There is already a plan {plan.name!r}.", "Choose another name.")])

@@ -4,7 +4,7 @@ A server with a setting that it does not have, or a value that it does not accep
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Prefetch
@@ -69,6 +69,18 @@ def require_settings(plan: Plan, specs: Sequence[TrialSpec]) -> None:
         raise PlanError([_problem(setting, text, where, known) for (setting, text), where in faults.items()])
 
 
+def require_settings_somewhere(plan: Plan, specs: Sequence[TrialSpec], *, anywhere: bool) -> None:
+    """Raise PlanError with the settings that are in no trial of `specs`, as something else is wrong there, and that no
+    installation on the plan's agents takes. One query, none where every setting is in a trial.
+
+    anywhere: where nothing of these is known, all installations are asked
+    """
+    placed = {setting for settings in _settings(plan, specs).values() for setting in settings}
+    unplaced = [setting for setting in _every_setting(plan) if setting not in placed]
+    if unplaced and (problems := list(_unknown_everywhere(unplaced, _candidates(plan, anywhere)))):
+        raise PlanError(problems)
+
+
 def installations_of_agents() -> Prefetch[str]:
     """Return the prefetch of an agent's installations that `unchecked_installations` needs."""
     known = Exists(models.InstallationSettings.objects.filter(installation=OuterRef("pk")))
@@ -114,6 +126,38 @@ def _settings(plan: Plan, specs: Sequence[TrialSpec]) -> dict[AgentInstallation,
                 installation = AgentInstallation(spec.agents[node], spec.installation_of(node).name)
                 planned.setdefault(installation, {}).update(settings)
     return planned
+
+
+def _every_setting(plan: Plan) -> list[_Setting]:
+    """Return the settings of the plan and of all levels of its factors, but for an extension's."""
+    fields = _fields(plan)
+    fixed = {name: value for name, value in plan.settings.items() if fields[name] == f"settings.{name}"}
+    settings = [_Setting(fields[name], name, value) for name, value in fixed.items()]
+    for factor in plan.factors:
+        for level in factor.levels:
+            for target, value in level.values.items():
+                if target.startswith(_PREFIX):
+                    settings.append(_Setting(f"factors.{factor.name}", target.removeprefix(_PREFIX), str(value)))
+    settings += [_Setting("initdb", *pair) for option in plan.initdb if (pair := initdb_setting(option))]
+    return list(dict.fromkeys(setting for setting in settings if "." not in setting.name))
+
+
+def _candidates(plan: Plan, anywhere: bool) -> _KnownSettings:
+    """Return the installations that may be meant by a plan, with their settings."""
+    rows = models.InstallationSettings.objects.filter(installation__present=True)
+    of_all = rows.values_list("installation__agent__name", "installation__name", "lines")
+    lines = {AgentInstallation(agent, name): text for agent, name, text in of_all}
+    named = {where: text for where, text in lines.items() if where.agent in plan.agents.values()}
+    chosen = named or (lines if anywhere else {})
+    return {where: server_settings.read(chosen[where]) for where in sorted(chosen)}
+
+
+def _unknown_everywhere(settings: Iterable[_Setting], known: _KnownSettings) -> Iterator[Problem]:
+    """Return the settings that none of the installations has, or accepts so."""
+    for setting in settings:
+        texts = [_fault(setting, known[where]) for where in known]
+        if texts and all(texts):
+            yield _problem(setting, texts[0], list(known), known)
 
 
 def _known_settings(installations: Collection[AgentInstallation]) -> _KnownSettings:

@@ -17,6 +17,7 @@ from results.domain.errors import HostKeyError, PlanError, StateError
 from results.domain.matrix import dimensions
 from results.domain.states import RunState, TrialState
 from results.models.agents import AgentState
+from results.plan_check import resolve_plan
 from results.preview import preview
 from tests import factories
 from workers import dispatch, registry
@@ -209,8 +210,8 @@ def test_a_run_that_never_started_starts_with_the_retry_of_a_trial() -> None:
 def test_initdb_options_tell_configurations_apart() -> None:
     factories.agent()
     kinds = registry.kinds()
-    with_checksums = runs.resolve_plan(factories.a_plan(initdb=["--data-checksums"]), kinds)[1][0]
-    without = runs.resolve_plan(factories.a_plan(), kinds)[1][0]
+    with_checksums = resolve_plan(factories.a_plan(initdb=["--data-checksums"]), kinds)[1][0]
+    without = resolve_plan(factories.a_plan(), kinds)[1][0]
     assert dimensions(with_checksums)["initdb"] == "--data-checksums"
     assert dimensions(without)["initdb"] == ""
 

@@ -16,7 +16,8 @@ from results import models, runs
 from results.domain import plan as plans
 from results.domain.kinds.conditions import CONDITIONS, TEXTS
 from results.domain.kinds.parameters import Kind, Parameter
-from results.domain.plan import Plan
+from results.domain.plan import Plan, PlanDraft
+from results.plan_check import complete_plan
 from results.preview import Preview, preview
 from results.queries.runs.plans import PlanDetail, PlanRow, list_plans, plan_detail
 from webapp.access import actor, person, require_plan
@@ -100,11 +101,15 @@ def _field(parameter: Parameter) -> Field:
 
 def plan_from(fields: dict[str, Any]) -> Plan:
     """Return the plan of a request's fields. Raises PlanError with every problem."""
+    return complete_plan(_draft_from(fields), kinds())
+
+
+def _draft_from(fields: dict[str, Any]) -> PlanDraft:
     if "toml" not in fields:
-        return plans.from_mapping(fields, kinds())
+        return plans.draft_of(fields, kinds())
     if set(fields) != {"toml"} or not isinstance(fields["toml"], str):
         raise exceptions.ValidationError({"toml": "Send the TOML as text, and no other key beside it."})
-    return plans.read(fields["toml"], kinds())
+    return plans.draft_of_toml(fields["toml"], kinds())
 
 
 def stored_plan(plan_id: int) -> models.Plan:

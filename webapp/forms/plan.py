@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from results.domain.errors import PlanError, Problem
+from results.domain.errors import Problem
 from results.domain.kinds.conditions import CONDITIONS, TEXTS
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import TopologySpec, WorkloadSpec, role_of
 from results.domain.matrix import is_client
-from results.domain.plan import DEFAULT_COLLECTORS, Kinds, Plan, from_mapping, targets
+from results.domain.plan import DEFAULT_COLLECTORS, Kinds, PlanDraft, draft_of, targets
 from webapp.forms.levels import read_exclude, read_levels, text_of, typed, write_exclude, write_levels
 
 SPARE_ROWS = 2
@@ -206,8 +206,8 @@ def _about(workload: WorkloadSpec | None, values: Mapping[str, Any]) -> _About:
     )
 
 
-def plan_of(posted: Posted, kinds: Kinds) -> Plan:
-    """What was posted → the plan. Raises PlanError with what is wrong with the plan and what no mapping can hold: two
+def draft_of_form(posted: Posted, kinds: Kinds) -> PlanDraft:
+    """What was posted → what could be read of the plan, with what is wrong with it and what no mapping can hold: two
     rows of one name, a quote that is not closed."""
     rows = {"factor": "factors", "setting": "settings", "host": "host"}
     problems = [problem for prefix, table in rows.items() for problem in _repeated(posted, prefix, table)]
@@ -215,13 +215,8 @@ def plan_of(posted: Posted, kinds: Kinds) -> Plan:
         shlex.split(posted.get("initdb") or "")
     except ValueError as error:
         problems.append(Problem("initdb", f"This is no list of options: {error}.", "Close the quote."))
-    try:
-        plan = from_mapping(mapping_of(posted, kinds), kinds)
-    except PlanError as error:
-        problems += error.problems
-    if problems:
-        raise PlanError(problems)
-    return plan
+    draft = draft_of(mapping_of(posted, kinds), kinds)
+    return PlanDraft(draft.plan, (*problems, *draft.problems))
 
 
 def _repeated(posted: Posted, prefix: str, table: str) -> Iterable[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,16 +16,17 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results import alerts, models, runs
 from results.domain.errors import PlanError, Problem, TeitenError
 from results.domain.kinds.host_factors import BUILT_IN
-from results.domain.plan import Plan, read
+from results.domain.plan import Plan, PlanDraft, draft_of_toml
 from results.domain.plan.aa import twinned
 from results.models.agents import AgentState
 from results.models.audit import Scope
+from results.plan_check import complete_plan
 from results.preview import preview as preview_of
 from results.queries.agents.agents import list_agents
 from results.queries.runs.plans import free_name, list_plans, plan_detail
 from results.queries.trends.watches import plan_watches
 from webapp.access import NO_COMMANDS, actor, allows, may_plan, needs, person, require_plan, scope_of
-from webapp.forms.plan import PlanForm, Posted, describe, mapping_of, plan_of, switched
+from webapp.forms.plan import PlanForm, Posted, describe, draft_of_form, mapping_of, switched
 from webapp.pages.common import moment, number, toml_file
 from webapp.problems import missing_is_404
 from workers.registry import kinds
@@ -116,7 +117,7 @@ def import_toml(request: HttpRequest) -> HttpResponse:
     try:
         if "open" in request.POST:
             return show_form(request, _parsed(text))
-        plan = require_plan(request, read(text, kinds()), kinds())
+        plan = require_plan(request, complete_plan(draft_of_toml(text, kinds()), kinds()), kinds())
         stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
     except PlanError as error:
         return render(request, "plans/import.html", {"toml": text, "problem": error.as_dict()}, status=422)
@@ -196,7 +197,7 @@ def unwatch(request: HttpRequest, plan_id: int, watch_id: int) -> HttpResponse:
 
 def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
     try:
-        plan = _allowed(request, plan_of(request.POST, kinds()))
+        plan = _posted_plan(request)
         row = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request), stored=stored)
     except PlanError as error:
         mapping = mapping_of(request.POST, kinds())
@@ -207,12 +208,17 @@ def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
     return _run_stored(request, plan, row)
 
 
-def _allowed(request: HttpRequest, plan: Plan) -> Plan:
-    """The plan, where the visitor may have it run. Raises PlanError, to be shown beside the field."""
+def _posted_plan(request: HttpRequest) -> Plan:
+    """The plan in the form, where the visitor may have it run. Raises PlanError with everything that is wrong."""
+    draft = draft_of_form(request.POST, kinds())
+    refused = _commands_refused(request, draft.plan)
+    return complete_plan(PlanDraft(draft.plan, (*draft.problems, *refused)), kinds())
+
+
+def _commands_refused(request: HttpRequest, plan: Plan) -> Iterator[Problem]:
     if not may_plan(request, plan, kinds()):
         field = next(iter(kinds().workloads[plan.workload].commands))
-        raise PlanError([Problem(f"parameters.{field}", NO_COMMANDS, "Choose another value, or ask one to store it.")])
-    return plan
+        yield Problem(f"parameters.{field}", NO_COMMANDS, "Choose another value, or ask one to store it.")
 
 
 def _run_stored(request: HttpRequest, plan: Plan, row: models.Plan) -> HttpResponse:
@@ -256,7 +262,7 @@ def _described(mapping: Mapping[str, Any], posted: Posted | None = None) -> Plan
 
 def _previewed(request: HttpRequest) -> dict[str, Any]:
     try:
-        plan = _allowed(request, plan_of(request.POST, kinds()))
+        plan = _posted_plan(request)
         return {"preview": retry_after_discovery(lambda: preview_of(plan, kinds())), "problems": []}
     except PlanError as error:
         return {"problems": [problem.as_dict() for problem in error.problems]}

@@ -105,6 +105,14 @@ class Parameter:
         names = (re.split(r"[@=]", part)[0].strip() for part in value.split(","))
         return next((name for name in names if name not in self.words), "")
 
+    def _mismatch(self, value: str) -> str:
+        """What to say of a text that does not match the pattern."""
+        unknown, label = self._unknown_word(value), self.name.replace("_", " ")
+        if not unknown:
+            return f"{value!r} is not a valid {label}"
+        several = label.endswith("s")
+        return f"{unknown!r} is none of the {label}" if several else f"There is no {label} {unknown!r}"
+
     def _boolean(self, value: object) -> bool:
         if not isinstance(value, bool):
             raise ValueError(f"{value!r} is not true or false")
@@ -124,9 +132,7 @@ class Parameter:
         if self.kind is Kind.CHOICE and value not in self.choices:
             raise ValueError(f"{value!r} is not one of {', '.join(self.choices)}")
         if self.pattern and not re.fullmatch(self.pattern, value):
-            unknown = self._unknown_word(value)
-            label = self.name.replace("_", " ")
-            raise ValueError(f"There is no {label} {unknown!r}" if unknown else f"{value!r} is not a valid {label}")
+            raise ValueError(self._mismatch(value))
         if "\x00" in value:
             raise ValueError("a NUL byte is not allowed")
         if any("\ud800" <= character <= "\udfff" for character in value):

@@ -135,15 +135,18 @@ class _Resolver:
         named = self.plan.agents
         main = next(filter(None, map(self.named_as, (first, *nodes, "client"))), next(iter(named)))
         further = sorted((role for role in named if is_client(role) and role != "client"), key=_number_of)
-        agents: dict[str, str] = {}
-        for role in ("client", *further, *nodes):
-            where = self.named_as(role) or main
-            agent = named[where]
-            if agent not in self.installed:
-                todo = suggestion(agent, sorted(self.installed)) if self.installed else "There are none yet: add one."
-                raise PlanError([Problem(f"agents.{where}", f"There is no agent {agent!r}.", todo)])
-            agents[role] = agent
-        return agents
+        owners = {role: self.named_as(role) or main for role in ("client", *further, *nodes)}
+        if unknown := [self.unknown_agent(owner) for owner in sorted(set(owners.values())) if self.is_unknown(owner)]:
+            raise PlanError(unknown)
+        return {role: named[owner] for role, owner in owners.items()}
+
+    def is_unknown(self, role: str) -> bool:
+        return self.plan.agents[role] not in self.installed
+
+    def unknown_agent(self, role: str) -> Problem:
+        agent = self.plan.agents[role]
+        todo = suggestion(agent, sorted(self.installed)) if self.installed else "There are none yet: add one."
+        return Problem(f"agents.{role}", f"There is no agent {agent!r}.", todo)
 
     def installation(self, agent: str) -> InstallationRef:
         name = str(self.values["installation"])

@@ -8,14 +8,15 @@ A *target* names one thing that a plan sets or a factor varies:
     topology.<parameter>            a parameter of the topology
     host.<name>                     a host factor of the agents, by the name of its level (`kinds.host_factors`)
 
-The TOML file and the form make the same mapping; `from_mapping` is the only validation.
+The TOML file and the form make the same mapping; `draft_of` is the only validation, and `from_mapping` refuses what it
+finds wrong.
 """
 
 from __future__ import annotations
 
 from results.domain.plan.checks import MAXIMUM_TRIALS
 from results.domain.plan.fields import SETTING
-from results.domain.plan.reading import AGENT, from_mapping, read
+from results.domain.plan.reading import AGENT, PlanDraft, draft_of, draft_of_toml, from_mapping, read
 from results.domain.plan.values import (
     DEFAULT_COLLECTORS,
     Factor,
@@ -37,6 +38,9 @@ __all__ = [
     "Kinds",
     "Level",
     "Plan",
+    "PlanDraft",
+    "draft_of",
+    "draft_of_toml",
     "from_mapping",
     "label_of",
     "read",

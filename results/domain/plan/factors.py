@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from results.domain.kinds.conditions import CONDITIONS, NAME
@@ -52,6 +52,14 @@ def read_excluded(fields: Fields, factors: Sequence[Factor]) -> tuple[Mapping[st
     return tuple(combinations)
 
 
+def without_levels(factors: Iterable[Factor], wrong: Collection[tuple[str, int]]) -> Iterator[Factor]:
+    """The factors without some of their levels, which are given by (factor, place); those of which any are left."""
+    for factor in factors:
+        levels = tuple(level for place, level in enumerate(factor.levels) if (factor.name, place) not in wrong)
+        if levels:
+            yield Factor(factor.name, levels)
+
+
 def _each_target_once(fields: Fields, factors: Sequence[Factor]) -> None:
     owner: dict[str, str] = {}
     for factor in factors:
@@ -77,9 +85,13 @@ class _FactorReader:
     def factor(self, name: str, written: Sequence[object]) -> Factor:
         levels: list[Level] = []
         for entry in written:
+            before = len(self.fields.problems)
             level = self.composite(name, entry) if isinstance(entry, Mapping) else self.single(name, entry)
-            if level is not None:
-                levels.append(level)
+            if level is None:
+                continue
+            if len(self.fields.problems) > before:
+                self.fields.wrong_levels.add((name, len(levels)))
+            levels.append(level)
         if len({level.label for level in levels}) < len(levels):
             self.fields.problem(f"factors.{name}", "Two levels are the same.", "Each level once.")
         return Factor(name, tuple(levels))

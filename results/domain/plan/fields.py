@@ -18,11 +18,14 @@ SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?")
 
 class Fields:
     """One mapping and the kinds that it is checked against. A wrong part becomes a problem and a stand-in, so that
-    reading goes on."""
+    reading goes on.
+
+    wrong_levels: (factor, place among its levels) of those whose value is such a stand-in."""
 
     def __init__(self, mapping: Mapping[str, Any], kinds: Kinds) -> None:
         self.mapping, self.kinds = mapping, kinds
         self.problems: list[Problem] = []
+        self.wrong_levels: set[tuple[str, int]] = set()
 
     def problem(self, field_name: str, what: str, todo: str = "") -> None:
         self.problems.append(Problem(field_name, what, todo))

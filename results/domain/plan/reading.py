@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from results.domain import toml_text
@@ -20,7 +21,7 @@ from results.domain.plan.checks import (
     required_but_not_collected,
     too_many_trials,
 )
-from results.domain.plan.factors import read_excluded, read_factors
+from results.domain.plan.factors import read_excluded, read_factors, without_levels
 from results.domain.plan.fields import Fields
 from results.domain.plan.values import DEFAULT_COLLECTORS, Factor, Kinds, Plan
 from results.domain.states import Standing
@@ -33,22 +34,50 @@ _LISTS = ("initdb", "collectors", "required_collectors", "exclude")
 _KEYS = (*_FIELDS, *_TABLES, *_LISTS)
 
 
+@dataclass(frozen=True)
+class PlanDraft:
+    """A plan as it was written, right or wrong.
+
+    plan: what could be read. What is wrong is left out, or has its default.
+    problems: what is wrong, each once.
+    """
+
+    plan: Plan
+    problems: tuple[Problem, ...] = ()
+
+    def complete(self) -> Plan:
+        """Return the plan. Raises PlanError with every problem."""
+        if self.problems:
+            raise PlanError(self.problems)
+        return self.plan
+
+
 def read(text: str, kinds: Kinds) -> Plan:
     """TOML → Plan. Raises PlanError with every problem found."""
-    try:
-        mapping = toml_text.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Correct that line.")]) from error
-    return from_mapping(mapping, kinds)
+    return draft_of_toml(text, kinds).complete()
 
 
 def from_mapping(mapping: Mapping[str, Any], kinds: Kinds) -> Plan:
     """A plan in the structure of its TOML → Plan, checked against the kinds. Raises PlanError with all problems."""
+    return draft_of(mapping, kinds).complete()
+
+
+def draft_of_toml(text: str, kinds: Kinds) -> PlanDraft:
+    """TOML → what could be read of it. Raises PlanError for what is no TOML."""
+    try:
+        mapping = toml_text.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Correct that line.")]) from error
+    return draft_of(mapping, kinds)
+
+
+def draft_of(mapping: Mapping[str, Any], kinds: Kinds) -> PlanDraft:
+    """A plan in the structure of its TOML → what could be read of it, and every problem found."""
     reader = _PlanReader(mapping, kinds)
     plan = reader.plan()
-    if reader.problems:
-        raise PlanError(list(dict.fromkeys(reader.problems)))
-    return plan
+    if not reader.problems:
+        return PlanDraft(plan)
+    return PlanDraft(reader.readable(plan), tuple(dict.fromkeys(reader.problems)))
 
 
 class _PlanReader(Fields):
@@ -86,9 +115,38 @@ class _PlanReader(Fields):
             standing=Standing(str(values["standing"])),
         )
         self.problems += [*too_many_trials(plan), *required_but_not_collected(plan), *cold_cache_warmed(plan)]
-        if workload is not None and not self.problems:
+        if workload is not None and not self.doubtful({"parameters", "factors"}):
             self.problems += parameters_at_odds(plan, workload)
         return plan
+
+    def readable(self, plan: Plan) -> Plan:
+        """The plan without what is wrong in it. Of an unknown workload, what may be varied with any is kept."""
+        factors, workload = plan.factors, plan.workload
+        if workload not in self.kinds.workloads:
+            workload = str(_FIELDS["workload"].default)
+            of_any = Fields(self.mapping, self.kinds)
+            factors = read_factors(of_any, self.kinds.workloads[workload])
+            self.wrong_levels |= of_any.wrong_levels
+        conditions = dict(plan.conditions)
+        if conditions["topology"] not in self.kinds.topologies:
+            conditions["topology"] = _FIELDS["topology"].default
+        return replace(
+            plan,
+            workload=workload,
+            conditions=conditions,
+            factors=tuple(without_levels(factors, self.wrong_levels)),
+            settings=self.without_wrong("settings", plan.settings),
+            host=self.without_wrong("host", plan.host),
+            initdb=tuple(option for option in plan.initdb if not initdb_problem(option)[0]),
+        )
+
+    def without_wrong(self, table: str, values: Mapping[str, str]) -> dict[str, str]:
+        wrong = {problem.field for problem in self.problems}
+        return {name: value for name, value in values.items() if f"{table}.{name}" not in wrong}
+
+    def doubtful(self, tables: set[str]) -> bool:
+        """Return whether anything is wrong in one of these tables, so that some of its values are stand-ins."""
+        return any(problem.field.split(".")[0] in tables for problem in self.problems)
 
     def only_known_keys(self) -> None:
         for key in self.mapping:

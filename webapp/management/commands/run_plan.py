@@ -14,6 +14,7 @@ from results import runs
 from results.domain import plan as plans
 from results.domain.errors import PlanError
 from results.domain.plan import Kinds, Plan
+from results.plan_check import complete_plan
 from results.queries.agents.agents import list_agents
 from webapp.forms.levels import typed
 from webapp.forms.recipes import complete_options, find_recipe
@@ -71,7 +72,7 @@ class Command(WarehouseCommand):
 
 def read_plan(file: Path, kinds: Kinds) -> Plan:
     try:
-        return plans.read(file.read_text(encoding="utf-8"), kinds)
+        return complete_plan(plans.draft_of_toml(file.read_text(encoding="utf-8"), kinds), kinds)
     except OSError as error:
         raise CommandError(f"{file}: {error.strerror}") from error
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from results import runs
 from results.domain.kinds.programs import Program
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.program_needs import (
@@ -17,6 +16,7 @@ from results.domain.matrix.program_needs import (
     programs_of_kinds,
     used_by,
 )
+from results.plan_check import resolve_plan
 from tests import factories
 from workers.registry import kinds
 
@@ -30,7 +30,7 @@ def pooled(db: None) -> TrialSpec:
     for name in ("db1", "db2"):
         factories.agent(name)
     plan = factories.a_plan(installation="16", factors={"clients": [1]})
-    [spec] = runs.resolve_plan(plan, kinds())[1]
+    [spec] = resolve_plan(plan, kinds())[1]
     roles = {"client": "db1", "primary": "db1", "standby1": "db2", "pooler": "db2"}
     return replace(spec, topology="pgpool", agents=roles, poolers=("pooler",), collectors=("sar", "perf"))
 
