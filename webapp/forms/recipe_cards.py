@@ -12,7 +12,9 @@ from results.domain.matrix import InstallationRef, TrialSpec, expand, resolve
 from results.domain.plan import Plan, from_mapping
 from results.domain.plan.recipes import EXAMPLE_AGENT, EXAMPLES, Compare, Recipe, example
 from results.estimates import Estimate, PastTrials, estimate
-from webapp.forms.recipes import RecipeOptions, RecipeStamps, recipes_at, stamps
+from results.queries.agents.agents import AgentRow
+from webapp.forms.machine_fit import Demand, Fit, demand, fit
+from webapp.forms.recipes import RecipeOptions, RecipeStamps, first_usable, form_address, recipes_at, stamps
 from workers.registry import kinds
 
 QUICK_S = 600.0
@@ -27,6 +29,7 @@ class Card:
 
     servers: that its largest configuration has.
     needs: what agents must have besides PostgreSQL.
+    demand: what it takes of a machine; fit: how that compares with the agent that its form would choose, None without.
     """
 
     recipe: Recipe
@@ -35,6 +38,8 @@ class Card:
     estimate: Estimate
     servers: int
     needs: tuple[str, ...]
+    demand: Demand
+    fit: Fit | None = None
 
     @property
     def minutes(self) -> int:
@@ -72,11 +77,10 @@ class Shelf:
         return len(self.cards) < self.total
 
 
-def shelf(options: RecipeOptions) -> Shelf:
-    """Return the cards that the address asks for. Two queries a workload at most."""
-    cards, past = [], PastTrials()
-    for recipe, plan, specs in _examples(stamps()):
-        cards.append(_card(recipe, plan, specs, past))
+def shelf(options: RecipeOptions, agents: Sequence[AgentRow] = ()) -> Shelf:
+    """Return the cards that the address asks for, for the agent that their forms would choose. Two queries a workload
+    at most."""
+    cards = _cards(first_usable(agents))
     asked = {name: str(options.get(name) or "").strip() for name in ("topic", "servers", "quick", "q")}
     topics = dict.fromkeys(card.recipe.topic for card in cards)
     return Shelf(
@@ -126,8 +130,30 @@ def _examples(read: RecipeStamps) -> tuple[tuple[Recipe, Plan, tuple[TrialSpec, 
     return tuple(examples)
 
 
-def _card(recipe: Recipe, plan: Plan, specs: Sequence[TrialSpec], past: PastTrials) -> Card:
-    workload = kinds().workloads[recipe.workload]
+def first_fitting(agents: Sequence[AgentRow]) -> tuple[Card, str] | None:
+    """Return the most useful ready plan for a first run, with the address of its form filled in: one server, ten
+    minutes at most, and a known size on disk that is not too large for the first agent that is ready."""
+    agent = first_usable(agents)
+    if agent is None:
+        return None
+    for card in _cards(agent):
+        easy = card.quick and card.servers == 1 and card.demand.disk_bytes and _enough(card.fit)
+        if easy and (address := form_address(card.recipe, agent)):
+            return card, address
+    return None
+
+
+def _cards(agent: AgentRow | None) -> list[Card]:
+    past = PastTrials()
+    return [_card(recipe, plan, specs, past, agent) for recipe, plan, specs in _examples(stamps())]
+
+
+def _enough(fitting: Fit | None) -> bool:
+    return fitting is not None and not (fitting.impossible or fitting.slow)
+
+
+def _card(recipe: Recipe, plan: Plan, specs: Sequence[TrialSpec], past: PastTrials, agent: AgentRow | None) -> Card:
+    workload, demanded = kinds().workloads[recipe.workload], demand(specs)
     return Card(
         recipe=recipe,
         workload=workload.title,
@@ -135,6 +161,8 @@ def _card(recipe: Recipe, plan: Plan, specs: Sequence[TrialSpec], past: PastTria
         estimate=estimate(plan, specs, workload, past),
         servers=max(len(spec.servers) for spec in specs),
         needs=tuple(dict.fromkeys(_needs(recipe, specs))),
+        demand=demanded,
+        fit=fit(demanded, agent) if agent else None,
     )
 
 

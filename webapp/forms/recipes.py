@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import Http404
+from django.urls import reverse
 
 from results.domain.nearest import suggestion
 from results.domain.plan.recipes import Build, Compare, Recipe, Recipes, read_all
@@ -167,8 +169,25 @@ def _named(name: str | None, agents: Sequence[AgentRow]) -> AgentRow | None:
     return next((agent for agent in agents if agent.name == name), None)
 
 
+def first_usable(agents: Sequence[AgentRow]) -> AgentRow | None:
+    """Return the agent that is measured where nobody names one: the first that is ready."""
+    return next((agent for agent in agents if _usable(agent)), None)
+
+
 def _first_usable(agents: Sequence[AgentRow]) -> str:
-    return next((agent.name for agent in agents if _usable(agent)), "")
+    agent = first_usable(agents)
+    return agent.name if agent else ""
+
+
+def form_address(recipe: Recipe, agent: AgentRow) -> str:
+    """Return the address of the plan form filled in for a first run on an agent: of its PostgreSQL that the workload
+    can use, the oldest and the newest. '' where it has none."""
+    values = sensible(recipe, agent)
+    if not values:
+        return ""
+    pair = list(dict.fromkeys([values[0], values[-1]]))
+    query = urlencode({f"agents.{recipe.roles[0]}": agent.name, _field(recipe): pair}, doseq=True)
+    return f"{reverse('plans:ready-form', args=[recipe.slug])}?{query}"
 
 
 def _note(recipe: Recipe, row: InstallationRow) -> str:

@@ -11,16 +11,20 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from results.domain.states import RunState, TrialState
+from results.domain.states import RunState, Standing, TrialState
+from results.domain.units import counted
+from results.models.audit import Scope
 from results.queries.agents.agents import list_agents
 from results.queries.presets.publications import any_published
 from results.queries.presets.versions import versions
 from results.queries.runs.going import count_going
-from results.queries.runs.runs import RunDetail, list_runs, run_detail
-from results.queries.shared.run_filter import run_filter_choices
+from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail
+from results.queries.shared.run_filter import RunSearch, matching_runs, run_filter_choices
 from results.queries.trends.watches import latest_worse
 from webapp import run_filter
+from webapp.access import allows, scope_of
 from webapp.chooser import Chooser, text_choice
+from webapp.forms.recipe_cards import first_fitting
 from webapp.versions.bars import bars
 from webapp.versions.grid import carried, grid, metric_chips
 
@@ -55,17 +59,30 @@ def _known(request: HttpRequest) -> dict[str, Any]:
         "counts": table,
         "carried": carried(table.metric, runs),
         "steps": None if table.known or table.exploratory or runs else _first_steps(request),
+        "to_keep": _run_to_keep() if table.exploratory and not table.known and not runs else None,
+        "may_run": allows(scope_of(request.user), Scope.RUN),
     }
 
 
 def _first_steps(request: HttpRequest) -> list[tuple[str, str, bool]]:
     """Return (what to do, where, whether it is done) on the way to a first run."""
     agents = list_agents()
+    run, address = "Choose a ready plan that fits it, and run it", reverse("plans:ready")
+    if first := first_fitting(agents):
+        card, address = first
+        agent = card.fit.agent if card.fit else ""
+        run = f"Look through {card.recipe.name} for {agent}, about {counted(card.minutes, 'minute')}, and run it"
     return [
         ("Sign in", f"{reverse('account:sign-in')}?next=/", request.user.is_authenticated),
         ("Add the machine to measure on", reverse("agents:add"), bool(agents)),
-        ("Choose a ready plan that fits it, and run it", reverse("plans:ready"), False),
+        (run, address, False),
     ]
+
+
+def _run_to_keep() -> RunRow | None:
+    """The newest finished run that only its being exploratory leaves out of what is known. Two queries."""
+    ids = matching_runs(RunSearch(state=RunState.FINISHED, standing=Standing.EXPLORATORY))
+    return next(iter(list_runs(ids=ids, published=False, limit=1)), None) if ids else None
 
 
 def _now() -> dict[str, Any]:

@@ -24,7 +24,9 @@ from workers.registry import kinds
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    return render(request, "plans/recipes.html", {"shelf": shelf(request.GET), "broken": recipes().broken})
+    return render(
+        request, "plans/recipes.html", {"shelf": shelf(request.GET, list_agents()), "broken": recipes().broken}
+    )
 
 
 @require_safe

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -35,17 +35,16 @@ def change(request: HttpRequest) -> HttpResponse:
     """Do to the ticked runs what the button says.
 
     Fields: `run`, once for each run; `do`, a standing or one of the words above; `tags`; `query` of the list to return
-    to, without it the run's page."""
+    to, `to` = overview for the first page; without either it is the run's page."""
     run_ids, do = ticked_runs(request.POST), request.POST.get("do", "")
-    query = request.POST.get("query")
     if do == COMPARE:
         return redirect(f"{reverse('comparison')}?run={','.join(map(str, run_ids))}")
     if do == REMOVE:
-        return redirect(f"{reverse('runs:remove')}?{urlencode({'run': run_ids, 'query': query or ''}, doseq=True)}")
+        return redirect(f"{reverse('runs:remove')}?{urlencode({'run': run_ids, 'query': request.POST.get('query', '')}, doseq=True)}")
     messages.success(
         request, _done(do, run_ids, request.POST.get("tags", "").replace(",", " ").split(), actor(request))
     )
-    return redirect("runs:detail", run_ids[0]) if query is None else redirect(list_address(query))
+    return _back(request.POST, run_ids)
 
 
 def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> str:
@@ -57,3 +56,9 @@ def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> s
         return f"{'Tagged' if do == TAG else 'Took tags off'} {counted(count, 'run')}: {', '.join(tags)}."
     standing = read_standing(do)
     return f"{counted(set_standing(run_ids, standing, actor), 'run')} changed. {MEANS[standing]}"
+
+
+def _back(fields: QueryDict, run_ids: Sequence[int]) -> HttpResponse:
+    if fields.get("to") == "overview":
+        return redirect("overview")
+    return redirect(list_address(fields["query"])) if "query" in fields else redirect("runs:detail", run_ids[0])

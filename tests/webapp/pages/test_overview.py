@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import Any
 
 from django.test import Client
@@ -92,7 +94,36 @@ def test_a_newcomer_is_led_to_the_first_run(db: None, stranger: Client, member: 
     factories.agent()
     text = page_text(member.get("/"))
     steps = text[text.index('<ol class="steps">') : text.index("</ol>")]
-    assert steps.count(">done<") == 2 and "/plans/ready/" in steps
+    assert steps.count(">done<") == 2
+    form = unescape(re.search(r'href="(/plans/ready/[^"]+/form/[^"]+)"', steps)[1])
+    assert "Read scale-up for db1" in steps
+    assert "Save and run" in page_text(member.get(form))
+
+
+def test_where_no_ready_plan_fits_the_newcomer_chooses_one(db: None, member: Client) -> None:
+    agent = factories.agent()
+    models.Agent.objects.filter(pk=agent.pk).update(disk={"free_bytes": 1000})
+    text = page_text(member.get("/"))
+    assert "Choose a ready plan that fits it" in text
+
+
+def test_a_first_run_that_is_exploratory_is_kept_by_one_button(
+    done: models.Run, member: Client, stranger: Client
+) -> None:
+    models.Run.objects.update(standing="exploratory")
+    button = f"Keep run {done.pk}</button>"
+    assert button not in page_text(stranger.get("/"))
+    text = page_text(member.get("/"))
+    assert "Nothing is kept yet" in text and button in text
+    answer = member.post("/runs/change/", {"run": done.pk, "to": "overview", "do": "kept"}, follow=True)
+    assert answer.redirect_chain == [("/", 302)]
+    text = page_text(answer)
+    assert "What is known" in text and button not in text
+
+
+def test_a_run_that_has_not_ended_is_not_offered_to_be_kept(going: models.Run, member: Client) -> None:
+    models.Run.objects.update(standing="exploratory")
+    assert "Keep run" not in page_text(member.get("/"))
 
 
 def test_it_says_what_is_known_of_the_versions(done: models.Run, stranger: Client) -> None:

@@ -20,10 +20,11 @@ from results import models
 from results.domain.plan import from_mapping
 from results.domain.plan.recipes import OTHER_TOPIC, example
 from results.preview import preview
+from results.queries.agents.agents import list_agents
 from tests import factories
 from tests.page_text import page_text
 from tests.results.domain.plan.test_recipes import SHELF, mapping
-from webapp.forms.recipe_cards import shelf
+from webapp.forms.recipe_cards import first_fitting, shelf
 from workers.registry import kinds
 
 FORM = "/plans/ready/reads/form/?"
@@ -67,7 +68,7 @@ def test_the_list_says_of_each_what_it_finds_out_and_what_was_found(db: None, st
 def test_the_list_asks_the_warehouse_once_a_workload_for_what_past_trials_took(db: None, stranger: Client) -> None:
     with CaptureQueriesContext(connection) as queries:
         text = page(stranger, "/plans/ready/")
-    assert len(queries) == 1
+    assert len(queries) == 1 + 1  # and once for agents, of which there are none
     assert text.count(">a guess<") == 3
 
 
@@ -250,3 +251,66 @@ def test_an_unknown_ready_plan_is_not_there(db: None, stranger: Client) -> None:
     for path in ("/plans/ready/nothing/", "/plans/ready/nothing/form/"):
         assert stranger.get(path).status_code in (302, 404)
     assert "There is nothing at this address" in page(stranger, "/plans/ready/nothing/", 404)
+
+
+def contacted(**found: Any) -> models.Agent:
+    agent = factories.agent()
+    models.Agent.objects.filter(pk=agent.pk).update(**found)
+    return agent
+
+
+def test_a_card_says_whether_it_fits_the_agent_that_its_form_would_choose(
+    db: None, stranger: Client, settings: Any
+) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    contacted(memory_bytes=64 * 2**30, disk={"free_bytes": 500 * 2**30}, cores=16)
+    text = page(stranger, "/plans/ready/?q=wg1-read-scaleup")
+    assert "Fits db1: memory, free disk and processors are enough." in text and "of data" in text
+
+
+def test_a_card_says_what_its_data_are_too_large_for(db: None, stranger: Client, settings: Any) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    contacted(memory_bytes=50 * 2**20, disk={"free_bytes": 10 * 2**20}, cores=2)
+    text = page(stranger, "/plans/ready/?q=wg1-read-scaleup")
+    assert "Too large for db1:" in text and "of disk, and 10 MB are free." in text
+    assert "Tight on db1:" in text and "of data exceed the 50 MB of memory" in text
+    assert "servers share 2 processors" in page(stranger, "/plans/ready/?q=wg1-cascading")
+
+
+def test_a_card_says_what_is_not_known_of_the_machine_or_the_data(db: None, stranger: Client, settings: Any) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    contacted(memory_bytes=None, disk={}, cores=None)
+    text = page(stranger, "/plans/ready/?q=wg1-read-scaleup")
+    assert "Not known whether it fits db1: the memory of db1, the free disk of db1, the processors of db1." in text
+    assert "Not known whether it fits db1: how much data it takes" in page(stranger, "/plans/ready/?q=own-queries")
+
+
+def test_without_an_agent_no_card_says_that_it_fits(db: None, stranger: Client) -> None:
+    text = page(stranger, "/plans/ready/")
+    assert "Fits " not in text and "Not known whether" not in text
+
+
+def test_what_was_found_of_the_agent_costs_as_many_queries_whatever_the_plans(
+    db: None, stranger: Client, settings: Any, django_assert_max_num_queries: Any
+) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    contacted(memory_bytes=64 * 2**30, disk={"free_bytes": 500 * 2**30}, cores=16)
+    with django_assert_max_num_queries(22):
+        page(stranger, "/plans/ready/")
+
+
+def test_the_first_plan_that_fits_is_led_to_with_its_form_filled_in(settings: Any, member: Client) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    contacted(memory_bytes=64 * 2**30, disk={"free_bytes": 500 * 2**30}, cores=16)
+    found = first_fitting(list_agents())
+    assert found and found[0].recipe.slug == "wg1-read-scaleup"
+    form = page(member, found[1])
+    assert 'value="db1" selected' in form and "postgresql-16.9, postgresql-18.1" in form
+    models.Agent.objects.update(disk={"free_bytes": 10**6})
+    assert first_fitting(list_agents()) is None
+
+
+def test_no_plan_is_led_to_on_an_agent_without_postgresql(db: None, settings: Any) -> None:
+    settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
+    models.Agent.objects.create(name="db1", host="db1", user="bench", data_dir="/d", work_dir="/w", state="ready")
+    assert first_fitting(list_agents()) is None
