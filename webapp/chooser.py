@@ -123,10 +123,12 @@ def label_choice(metric: MetricChoice, chosen: str) -> Choice:
     return text_choice("label", "which", metric.labels, chosen, "total")
 
 
-def dimension_options(names: Sequence[str], chosen: str) -> tuple[Option, ...]:
-    """One or several dimensions to choose from; the chosen one is among them."""
+def dimension_options(names: Sequence[str], chosen: str, label_noun: str = "") -> tuple[Option, ...]:
+    """One or several dimensions to choose from; the chosen one is among them.
+
+    label_noun: as of `title`."""
     several = names if chosen in ("", *names) else (*names, chosen)
-    return tuple(Option(name, title(name), name == chosen) for name in several)
+    return tuple(Option(name, title(name, label_noun), name == chosen) for name in several)
 
 
 def _metric_options(metrics: Sequence[MetricChoice], chosen: str) -> Iterator[Option]:

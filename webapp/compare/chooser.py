@@ -27,6 +27,7 @@ from webapp.chooser import (
 )
 from webapp.compare.confounders import listed
 from webapp.compare.state import AXES, WAS
+from webapp.labels import LABELLED, axis_title
 from webapp.urlstate import FILTER, NO_SERIES, View
 
 PERCENTILE = percentile_name(0).removesuffix("0")  # of latency: 'latency.p'
@@ -107,7 +108,7 @@ def _chips(name: str, values: Sequence[tuple[str, int | None]], comparison: Comp
     axis = next((axis for axis in ("series", "x") if getattr(comparison.selection, axis) == name), "")
     colours = {text: index % PALETTE for index, text in enumerate(comparison.series)} if axis == "series" else {}
     chips = tuple(Chip(text, text in through, trials, colours.get(text), empty=trials == 0) for text, trials in values)
-    return Chips(FILTER + name, title(name), chips, axis, many=len(chips) > MOST_CHIPS)
+    return Chips(FILTER + name, axis_title(name, comparison.metric), chips, axis, many=len(chips) > MOST_CHIPS)
 
 
 def _choices(comparison: Comparison) -> Iterable[Choice]:
@@ -125,16 +126,17 @@ def _axes(comparison: Comparison) -> Iterable[Choice]:
     names = [facet.name for facet in comparison.facets if facet.varies]
     if metric := _metric(comparison):
         names += [name for name, own in ((LABEL, metric.labels), (NODE, metric.nodes)) if len(own) > 1]
+    noun = comparison.metric.label_noun or LABELLED
     first, *others = dimensions(chosen.series or "") or [""]
-    yield Choice("x", "x", "x", dimension_options(names, chosen.x))
+    yield Choice("x", "x", "x", dimension_options(names, chosen.x, noun))
     none = Option(NO_SERIES, "none", chosen=not first)
-    yield Choice("series", "series", "series", (none, *dimension_options(names, first)))
+    yield Choice("series", "series", "series", (none, *dimension_options(names, first, noun)))
     if first:
         second, free = ",".join(others), [name for name in names if name not in (first, *dimensions(chosen.x))]
         none = Option("", "–", chosen=not second)
-        yield Choice("series", "series-2", "and", (none, *dimension_options(free, second)))
+        yield Choice("series", "series-2", "and", (none, *dimension_options(free, second, noun)))
     none = Option("", "one", chosen=not chosen.panel)
-    yield Choice("panel", "panel", "panels", (none, *dimension_options(names, chosen.panel)))
+    yield Choice("panel", "panel", "panels", (none, *dimension_options(names, chosen.panel, noun)))
 
 
 def _of_metric(comparison: Comparison) -> Iterable[Choice]:

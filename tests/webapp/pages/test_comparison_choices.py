@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from django.test import Client
 
 from results import models
@@ -76,6 +77,19 @@ def test_labels_that_tell_cells_apart_have_chips(done: models.Run, stranger: Cli
     assert text_of(stranger, path + "&filter.label=q1.1,q2.1").count("<tr data-x=") == 2
     other = text_of(stranger, f"/compare/?run={done.pk}&metric=query.time")
     assert 'name="filter.label"' not in other and '<select name="label"' in other
+
+
+@pytest.mark.parametrize(("noun", "called"), [("query", "query"), ("", "part")])
+def test_the_labels_of_a_metric_are_offered_by_what_they_are(
+    done: models.Run, stranger: Client, noun: str, called: str
+) -> None:
+    queries_of(done)
+    models.Metric.objects.filter(name="query.time").update(label_noun=noun)
+    text = text_of(stranger, f"/compare/?run={done.pk}&x=label&metric=query.time&filter.clients=4")
+    for name in ("x", "series", "panel"):
+        options = text[text.index(f'<select name="{name}"') :].split("</select>")[0]
+        assert re.search(rf'<option value="label"[^>]*>\s*{called}\s*</option>', options), name
+    assert f"<legend>{called}" in text
 
 
 def test_only_rows_that_the_mean_can_count_are_ticked(done: models.Run, stranger: Client) -> None:
