@@ -110,6 +110,7 @@ manual_pages = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview.index, name="overview"),
     path("now/", overview.now, name="now"),
+    path("lately/", overview.lately, name="lately"),
     path("runs/", include((run_pages, "runs"))),
     path("trials/", include((trial_pages, "trials"))),
     path("compare/", comparison.index, name="comparison"),

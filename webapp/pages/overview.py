@@ -20,6 +20,7 @@ from results.queries.presets.versions import versions
 from results.queries.runs.going import count_going
 from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail
 from results.queries.shared.run_filter import RunSearch, matching_runs, run_filter_choices
+from results.queries.trends.lately import lately_changed
 from results.queries.trends.watches import latest_worse
 from webapp import run_filter
 from webapp.access import allows, scope_of
@@ -30,6 +31,7 @@ from webapp.versions.grid import carried, grid, metric_chips
 
 MOST_RUNNING = 3
 MOST_WORSE = 5
+MOST_CHANGED = 3  # runs that are judged, with up to eight queries each
 PAGE, KNOWN, NOW = "overview/index.html", "known", "overview"
 
 
@@ -107,6 +109,12 @@ def _running_cells(detail: RunDetail) -> list[tuple[Any, Any]]:
     for row in detail.configurations:
         running += [(row, cell) for cell in row.cells if cell.state == TrialState.RUNNING]
     return running
+
+
+@require_safe
+def lately(request: HttpRequest) -> HttpResponse:
+    """What changed in plans that nobody watches; asked for after the page, since every run of it is judged anew."""
+    return render(request, "overview/_lately.html", {"lately": lately_changed(MOST_CHANGED)})
 
 
 @require_safe

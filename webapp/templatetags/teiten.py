@@ -18,6 +18,7 @@ from results.domain import failure_cause
 from results.domain.statistics.verdict import Kind, Verdict
 from results.domain.units import counted, format_quantity
 from results.queries.shared.ordering import DEFAULT, VERSIONS
+from results.queries.trends.progress import CellProgress
 from results.queries.trends.watches import WorseCell
 from webapp import menu
 
@@ -67,10 +68,10 @@ def decimals(value: float) -> str:
 
 
 @register.filter
-def worse_words(cell: WorseCell) -> str:
-    """Of what an alert names: 'clients 4: worse ×0.901 (95 % interval ×0.890 to ×0.911)'."""
+def worse_words(cell: WorseCell | CellProgress) -> str:
+    """Of what an alert names, or changed lately: 'clients 4: worse ×0.901 (95 % interval ×0.890 to ×0.911)'."""
     parts = []
-    if cell.kind == Kind.WORSE:
+    if cell.kind in (Kind.WORSE, Kind.BETTER, Kind.LOWER, Kind.HIGHER):
         known = cell.low is not None and cell.high is not None
         reach = f" (95 % interval {ratio(cell.low)} to {ratio(cell.high)})" if known else ""
         parts.append(f"{cell.words} {ratio(cell.ratio)}{reach}".strip())

@@ -393,6 +393,7 @@ TEMPLATES = {
     "comparison/_row.html",
     "parts/_verdict.html",
     "overview/_known.html",  # walked in test_overview.py
+    "overview/_lately.html",  # walked in test_overview.py
     "plans/_watches.html",
     "topologies/_topologies.html",
     "versions/_grid.html",

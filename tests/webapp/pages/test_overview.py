@@ -164,3 +164,45 @@ def test_what_became_worse_lately_leads_to_its_plan_and_run(db: None, stranger: 
     cell = progress(newest.pk).worse[0]
     assert f"/plans/{plan.pk}/" in lately and f"/runs/{newest.pk}/" in lately
     assert f"{cell.name}: {cell.words} {ratio(cell.ratio)}" in lately
+
+
+def unwatched(levels: list[float], replicates: int = 5) -> models.Run:
+    plan = histories.nightly(parameters={"scale": 5}, factors={"clients": [1, 8]}, replicates=replicates)
+    return histories.months(plan, levels)[-1]
+
+
+def test_what_changed_lately_is_said_of_plans_that_nobody_watches(
+    db: None, stranger: Client, django_assert_max_num_queries: Any
+) -> None:
+    newest = unwatched([8000, 7200])
+    assert 'hx-get="/lately/"' in page_text(stranger.get("/"))
+    with django_assert_max_num_queries(1 + 8):
+        text = page_text(stranger.get("/lately/"))
+    cells = progress(newest.pk).cells
+    assert [cell.kind for cell in cells] == ["worse", "worse"]
+    assert f"/plans/{newest.plan_id}/" in text and f"/runs/{newest.pk}/" in text
+    for cell in cells:
+        assert f"{cell.name}: {cell.words} {ratio(cell.ratio)}" in text
+    alerts.watch(newest.plan, "email", "ada@example.org", user=None, actor="tests")
+    assert "Changed lately" not in page_text(stranger.get("/lately/"))
+
+
+def test_what_became_better_changed_too_and_what_is_undecided_did_not(db: None, stranger: Client) -> None:
+    newest = unwatched([8000, 8800])
+    text = page_text(stranger.get("/lately/"))
+    assert all(f"{cell.name}: {cell.words} {ratio(cell.ratio)}" in text for cell in progress(newest.pk).cells)
+    models.Run.objects.filter(pk=newest.pk).update(standing="exploratory")
+    assert "Changed lately" not in page_text(stranger.get("/lately/"))
+
+
+def test_too_few_replicates_decide_no_change(db: None, stranger: Client) -> None:
+    unwatched([8000, 7200], replicates=1)
+    assert "Changed lately" not in page_text(stranger.get("/lately/"))
+
+
+def test_of_many_plans_a_few_are_judged(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
+    for number in range(4):
+        histories.months(histories.nightly(name=f"nightly {number}", replicates=5), [8000, 7200])
+    with django_assert_max_num_queries(1 + 3 * 8):
+        text = page_text(stranger.get("/lately/"))
+    assert text.count("<li>") == 3 and "nightly 0" not in text

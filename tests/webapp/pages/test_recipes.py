@@ -265,7 +265,7 @@ def test_a_card_says_whether_it_fits_the_agent_that_its_form_would_choose(
     settings.TEITEN_PLAN_DIR = settings.BASE_DIR / "plans"
     contacted(memory_bytes=64 * 2**30, disk={"free_bytes": 500 * 2**30}, cores=16)
     text = page(stranger, "/plans/ready/?q=wg1-read-scaleup")
-    assert "Fits db1: memory, free disk and processors are enough." in text and "of data" in text
+    assert "Fits db1." in text and "of data" in text
 
 
 def test_a_card_says_what_its_data_are_too_large_for(db: None, stranger: Client, settings: Any) -> None:
@@ -287,7 +287,7 @@ def test_a_card_says_what_is_not_known_of_the_machine_or_the_data(db: None, stra
 
 def test_without_an_agent_no_card_says_that_it_fits(db: None, stranger: Client) -> None:
     text = page(stranger, "/plans/ready/")
-    assert "Fits " not in text and "Not known whether" not in text
+    assert "Fits db1" not in text and "Not known whether" not in text
 
 
 def test_what_was_found_of_the_agent_costs_as_many_queries_whatever_the_plans(
