@@ -40,7 +40,8 @@ def change(request: HttpRequest) -> HttpResponse:
     if do == COMPARE:
         return redirect(f"{reverse('comparison')}?run={','.join(map(str, run_ids))}")
     if do == REMOVE:
-        return redirect(f"{reverse('runs:remove')}?{urlencode({'run': run_ids, 'query': request.POST.get('query', '')}, doseq=True)}")
+        query = urlencode({"run": run_ids, "query": request.POST.get("query", "")}, doseq=True)
+        return redirect(f"{reverse('runs:remove')}?{query}")
     messages.success(
         request, _done(do, run_ids, request.POST.get("tags", "").replace(",", " ").split(), actor(request))
     )
@@ -61,4 +62,6 @@ def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> s
 def _back(fields: QueryDict, run_ids: Sequence[int]) -> HttpResponse:
     if fields.get("to") == "overview":
         return redirect("overview")
-    return redirect(list_address(fields["query"])) if "query" in fields else redirect("runs:detail", run_ids[0])
+    if "query" in fields:
+        return redirect(list_address(fields.get("query", "")))
+    return redirect("runs:detail", run_ids[0])

@@ -32,7 +32,7 @@ def lately_changed(most: int) -> list[LatelyChanged]:
     """Return what is decided in the newest kept runs of the plans that ran last and that nobody watches: alerts tell of
     the others. One query, and at most eight for each of `most` plans."""
     newest = models.Run.objects.filter(
-        plan=OuterRef("plan"), state=RunState.FINISHED, standing=Standing.KEPT, publication=None
+        plan=OuterRef("plan"), state=RunState.FINISHED, standing=Standing.KEPT, archived=False, publication=None
     ).order_by("-started_at", "-pk")
     runs = models.Run.objects.filter(pk=Subquery(newest.values("pk")[:1]), plan__archived=False, plan__watches=None)
     found = []
