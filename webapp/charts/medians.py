@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 from results.domain.units import scale_for
@@ -47,13 +48,27 @@ class Line:
 
     index: which colour and mark.
     banded: shade from the smallest to the largest replicate.
-    bare: a dashed line without marks, for what was not measured."""
+    bare: a dashed line without marks, for what was not measured.
+    gaps: levels (indices) that were to be measured and have no value: no line is drawn across them."""
 
     name: str
     index: int
     markers: tuple[Marker, ...]
     banded: bool = True
     bare: bool = False
+    gaps: tuple[int, ...] = ()
+
+    @property
+    def pieces(self) -> list[slice]:
+        """The markers between the gaps."""
+        xs = [marker.x for marker in self.markers]
+        cuts = [place for place in range(1, len(xs)) if any(xs[place - 1] < gap < xs[place] for gap in self.gaps)]
+        return [slice(*ends) for ends in pairwise((0, *cuts, len(xs)))]
+
+    def interrupted(self, values: Sequence[float | None]) -> list[float | None]:
+        """Return values of the markers with a null at each gap."""
+        parts = [[*values[piece], None] for piece in self.pieces]
+        return list(chain.from_iterable(parts))[:-1]
 
 
 def medians_figure(
@@ -88,7 +103,8 @@ def medians_figure(
     for number, line in enumerate(lines):
         shift = 0.0 if positions or len(xs) > LINES_FROM else _dodge(number, len(lines))
         markers_at = [at[marker.x] + shift for marker in line.markers]
-        data += _traces(line, markers_at, divisor, shown, bool(positions), trial_url)
+        drawn = line if positions else replace(line, gaps=())  # nothing joins names
+        data += _traces(drawn, markers_at, divisor, shown, bool(positions), trial_url)
     label = f"{y_title} ({shown})" if shown and shown != y_title else y_title
     meta = {"at": at, "link": link}
     vertical = _y_axis(label, divisor, axes, y_axis or {})
@@ -156,8 +172,8 @@ def _traces(
         "type": "scatter",
         "name": name,
         "mode": "markers" if not joined else "lines+markers" if len(at) <= LINES_FROM else "lines",
-        "x": list(at),
-        "y": json_numbers([marker.median / divisor for marker in line.markers]),
+        "x": line.interrupted(at),
+        "y": line.interrupted(json_numbers([marker.median / divisor for marker in line.markers])),
         "line": {"color": colour(line.index), "width": 2},
         "marker": {
             "symbol": "line-ew-open",
@@ -181,8 +197,8 @@ def _intervals(line: Line, divisor: float) -> dict[str, Any]:
     return {
         "type": "data",
         "symmetric": False,
-        "array": json_numbers(above),
-        "arrayminus": json_numbers(below),
+        "array": line.interrupted(json_numbers(above)),
+        "arrayminus": line.interrupted(json_numbers(below)),
         "color": colour(line.index),
         "thickness": 1.6,
         "width": 4,
@@ -241,9 +257,15 @@ def _band(line: Line, at: Sequence[float], divisor: float, joined: bool) -> list
             "mode": "none",
             "fill": "toself",
             "fillcolor": colour(line.index, 14),
-            "x": [*at, *reversed(at)],
-            "y": json_numbers([*high, *reversed(low)]),
+            "x": _outline(line, at, at),
+            "y": _outline(line, json_numbers(high), json_numbers(low)),
             "hoverinfo": "skip",
             "meta": {"series": line.index},
         }
     ]
+
+
+def _outline(line: Line, there: Sequence[float | None], back: Sequence[float | None]) -> list[float | None]:
+    """Return coordinates around each piece of the line: along one side, and back along the other."""
+    around = [[*there[piece], *reversed(back[piece]), None] for piece in line.pieces]
+    return list(chain.from_iterable(around))[:-1]

@@ -76,6 +76,11 @@ class _Axes:
     names: tuple[str, ...]
     rest: tuple[str, ...]
 
+    def place(self, row: ConfigurationRow) -> int:
+        """The index of a configuration's level on the x axis."""
+        level = row.levels.get(self.x, "")
+        return self.xs.index(level) if level in self.xs else 0
+
 
 def _axes(detail: RunDetail) -> _Axes:
     levels: dict[str, list[str]] = {}
@@ -116,7 +121,7 @@ def _figure(
     lines = []
     for index, name in enumerate(axes.names):
         of_line = [row for row in rows if row.levels.get(axes.series, "") == name]
-        lines.append(Line(name, index, _markers(of_line, axes)))
+        lines.append(Line(name, index, _markers(of_line, axes), gaps=_gaps(of_line, axes)))
     figure = medians_figure(
         axes.xs,
         lines,
@@ -131,12 +136,11 @@ def _figure(
 
 
 def _markers(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[Marker, ...]:
-    index_of = {level: index for index, level in enumerate(axes.xs)}
-    markers: list[Marker] = []
-    for row in rows:
-        if row.median is not None:
-            markers.append(Marker(index_of.get(row.levels.get(axes.x, ""), 0), row.median, _replicates(row)))
-    return tuple(markers)
+    return tuple(Marker(axes.place(row), row.median, _replicates(row)) for row in rows if row.median is not None)
+
+
+def _gaps(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[int, ...]:
+    return tuple(axes.place(row) for row in rows if row.median is None)
 
 
 def _replicates(row: ConfigurationRow) -> tuple[Replicate, ...]:

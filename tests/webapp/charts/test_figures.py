@@ -73,6 +73,24 @@ def test_medians_are_joined_where_levels_are_numbers_and_not_where_they_are_name
     assert named["layout"]["xaxis"]["ticktext"] == ["select-only", "tpcb-like", "mixed"]
 
 
+def test_no_line_or_band_crosses_a_level_that_has_no_value() -> None:
+    measured = [marker for marker in lines()[0].markers if marker.x != 1]
+    line = Line("16", 0, (*measured, Marker(3, 400.0, measured[0].replicates, 390.0, 410.0)), gaps=(1,))
+    figure = medians_figure(
+        ["1", "4", "16", "64"], [line], x_dimension="clients", unit="tps", y_title="tps", trial_url=lambda pk: pk
+    )
+    validated(figure)
+    band, joined, _ = figure["data"]
+    assert (joined["x"], joined["y"]) == ([1.0, None, 16.0, 64.0], [100.0, None, 300.0, 400.0])
+    assert joined["error_y"]["array"] == [0.0, None, 0.0, 10.0]
+    assert band["x"] == [1.0, 1.0, None, 16.0, 64.0, 64.0, 16.0]
+    assert band["y"] == [110.0, 90.0, None, 330.0, 110.0, 90.0, 270.0]
+    names = medians_figure(
+        ["a", "b", "c", "d"], [line], x_dimension="script", unit="tps", y_title="tps", trial_url=lambda pk: pk
+    )
+    assert names["data"][0]["x"] == [0.0, 2.0, 3.0]
+
+
 def test_wide_levels_get_a_logarithmic_axis() -> None:
     assert medians(["1", "4", "16"])["layout"]["xaxis"]["type"] == "log"
     assert medians(["1", "2", "3"])["layout"]["xaxis"]["type"] == "linear"

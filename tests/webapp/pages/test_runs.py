@@ -15,6 +15,7 @@ from results.queries.runs.runs import run_detail
 from results.runs import close_finished
 from tests import factories
 from tests.page_text import page_text
+from webapp.charts.run import run_panels
 from webapp.pages.run_matrix import run_matrix
 
 
@@ -302,3 +303,14 @@ def test_past_the_palette_colours_begin_anew(db: None, stranger: Client) -> None
 @pytest.mark.parametrize("query", ["before=²", "before=" + "9" * 20, "before=٣", "before=-1", "before=x"])
 def test_what_is_no_number_is_left_alone(query: str, done: models.Run, stranger: Client) -> None:
     assert "16 against 18" in text_of(stranger, f"/runs/?{query}")
+
+
+def test_the_figure_has_a_gap_where_no_trial_of_a_configuration_is_done(member: Client) -> None:
+    run = factories.run(factors={"clients": [1, 2, 4]}, replicates=1)
+    for trial in run.trials.select_related("configuration"):
+        clients = trial.configuration.dimensions["clients"]
+        factories.fail(trial) if clients == 2 else factories.finish(trial)
+    detail = run_detail(run.pk, timezone.now())
+    (panel,) = run_panels(detail, str).panels
+    line = next(trace for trace in panel.figure["data"] if "lines" in trace["mode"])
+    assert line["x"] == [1.0, None, 4.0]
