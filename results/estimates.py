@@ -62,9 +62,10 @@ def estimate(
             measured_s + timings.seconds * count, " and ".join(filter(None, (source, overhead))), bool(guessed)
         )
     loading_s = _loading_s(plan, specs, workload)
+    warming_s = sum(workload.typical_warm_s(spec.parameters) for spec in specs) * plan.replicates
     durations = source or "durations"
     typical = f"{durations} and how fast such data typically load: no trial of this workload has run yet"
-    return Estimate(measured_s + loading_s + count * TRIAL_S, typical, True)
+    return Estimate(measured_s + loading_s + warming_s + count * TRIAL_S, typical, True)
 
 
 def _windows(specs: Sequence[TrialSpec], workload: WorkloadSpec, past: PastTrials) -> tuple[list[float], str, int]:

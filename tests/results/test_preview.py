@@ -54,6 +54,16 @@ def test_work_that_was_never_done_has_a_guess_that_says_so() -> None:
     )
 
 
+def test_the_guess_of_a_pass_of_queries_counts_the_passes_before_the_clock() -> None:
+    timed = {"workload": "ssb", "data": "reuse", "parameters": {"scale_factor": 0.5, "passes": 1, "explain": False}}
+    warmed = timed | {"parameters": timed["parameters"] | {"warmup_passes": 1, "explain": True}}
+    cold, warm = (
+        preview(factories.a_plan(**plan, factors={"installation": ["16"]}), kinds()) for plan in (timed, warmed)
+    )
+    pass_s = 13 * (0.05 + 0.35 * 0.5)
+    assert warm.seconds - cold.seconds == pytest.approx(2 * 2 * pass_s)  # two more passes in each of two replicates
+
+
 def test_work_that_was_done_takes_as_long_again() -> None:
     finished(**queries())
     preview = previewed(**queries(), replicates=4)

@@ -77,6 +77,10 @@ def by_pgbench(parameters: Mapping[str, Scalar]) -> bool:
     return True
 
 
+def no_time(parameters: Mapping[str, Scalar]) -> float:
+    return 0.0
+
+
 def half_a_minute(parameters: Mapping[str, Scalar], duration_s: float) -> float:
     """Nothing is known of how long the work takes."""
     return 30.0
@@ -93,6 +97,7 @@ class WorkloadSpec:
         done.
     typical_s: the same → how long work that is measured until it is done takes on a modest machine; only until a trial
         has done it.
+    typical_warm_s: parameters → how long, besides, what it does before the clock starts.
     timed_part: the boolean parameter with which, of work that is measured until it is done, one part runs for the
         plan's duration_s.
     longest: (complete parameters, the plan's duration_s) → when its part of a phase has gone wrong.
@@ -116,6 +121,7 @@ class WorkloadSpec:
     minimum_version: int = 90500
     measured_s: Callable[[Mapping[str, Scalar], float], float | None] = by_duration
     typical_s: Callable[[Mapping[str, Scalar], float], float] = half_a_minute
+    typical_warm_s: Callable[[Mapping[str, Scalar]], float] = no_time
     timed_part: str = ""
     longest: Callable[[Mapping[str, Scalar], float], Longest] = by_size_and_duration
     stored_by: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = as_the_plan_says

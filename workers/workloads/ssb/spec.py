@@ -285,9 +285,18 @@ def until_done(parameters: Mapping[str, Scalar], duration_s: float) -> float | N
 
 def typical_s(parameters: Mapping[str, Scalar], duration_s: float) -> float:
     """Every query a third of a second for each 1 of the scale factor, the clients sharing two processors."""
+    return _typical_pass_s(parameters) * int(parameters["passes"])
+
+
+def typical_warm_s(parameters: Mapping[str, Scalar]) -> float:
+    """As long a pass before the clock starts: those that warm up, and the one that is explained."""
+    return _typical_pass_s(parameters) * (int(parameters["warmup_passes"]) + int(bool(parameters["explain"])))
+
+
+def _typical_pass_s(parameters: Mapping[str, Scalar]) -> float:
     turns = max(1.0, int(parameters["clients"]) / 2)
     query_s = 0.05 + 0.35 * float(parameters["scale_factor"])
-    return query_s * len(selected_queries(parameters)) * int(parameters["passes"]) * turns
+    return query_s * len(selected_queries(parameters)) * turns
 
 
 def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
@@ -314,6 +323,7 @@ SPEC = WorkloadSpec(
     measured_s=until_done,
     longest=longest,
     typical_s=typical_s,
+    typical_warm_s=typical_warm_s,
     stored_by=stored_by,
     programs={"client": (AWK,)},
 )
