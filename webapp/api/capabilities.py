@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -13,7 +14,8 @@ from rest_framework.response import Response
 
 from results import models
 from results.queries.agents.capabilities import FILTERS, CapabilityRow, newest_answers
-from webapp.api.common import Endpoint, Links, pages_by
+from webapp import run_filter
+from webapp.api.common import RUN_SEARCH, Endpoint, Links, pages_by
 from webapp.api.values import ValueSerializer
 
 _FILTER_HELP = {
@@ -22,6 +24,7 @@ _FILTER_HELP = {
     "agent": "Name of the agent of the server.",
     "capability": "Name of a capability.",
 }
+_OF_RUNS = set(run_filter.NAMES) - {run_filter.AGENT}  # an agent is one of the answers' own
 
 
 class CapabilitySerializer(ValueSerializer):
@@ -55,9 +58,11 @@ class Capabilities(Endpoint):
         summary="The newest answer to each check, of every installation, access method and agent",
         parameters=[
             OpenApiParameter(name, OpenApiTypes.STR, many=True, description=_FILTER_HELP[name]) for name in FILTERS
-        ],
+        ]
+        + [parameter for parameter in RUN_SEARCH if parameter.name in _OF_RUNS],
     )
     def list(self, request: Request) -> Response:
-        rows = newest_answers({name: request.query_params.getlist(name) for name in FILTERS})
+        runs = replace(run_filter.read(request.query_params), agents=())
+        rows = newest_answers({name: request.query_params.getlist(name) for name in FILTERS}, runs)
         self.answers = {row.id: row for row in rows}
         return self.page_of(lambda ids: [self.answers[pk] for pk in ids])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -10,7 +11,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.queries.agents.capabilities import FILTERS, CapabilityMatrix, Line, capability_matrix
+from results.queries.agents.capabilities import FILTERS, WORKLOAD, CapabilityMatrix, Line, capability_matrix
+from results.queries.shared.run_filter import run_filter_choices
+from webapp import run_filter
 from webapp.chooser import Chip, Chips, Chooser, title
 from webapp.pages.common import wants_fragment
 
@@ -23,14 +26,16 @@ _MOST_NAMED = 8
 def index(request: HttpRequest) -> HttpResponse:
     chosen = {name: _chosen(request, name) for name in FILTERS}
     differing = request.GET.get(_ONLY) == _DIFFERING
-    matrix = capability_matrix(chosen)
-    query = urlencode(chosen, doseq=True)
+    runs = replace(run_filter.read(request.GET), agents=())  # the agent is a filter of answers
+    matrix = capability_matrix(chosen, runs)
+    query = "&".join(text for text in (urlencode(chosen, doseq=True), run_filter.write(runs)) if text)
     context = {
         "matrix": matrix,
         "groups": _groups(matrix, differing),
         "chooser": chooser(matrix, chosen, differing),
         "sentence": sentence(matrix),
-        "is_filtered": any(chosen.values()),
+        "is_filtered": any(chosen.values()) or bool(runs),
+        "run_filter": run_filter.form(runs, run_filter_choices("", WORKLOAD), leave_out=[run_filter.AGENT]),
         "json": _address("api:capabilities", query),
     }
     fragment = wants_fragment(request)

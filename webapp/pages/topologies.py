@@ -14,6 +14,7 @@ from results.queries.shared.run_filter import run_filter_choices
 from webapp import run_filter, urlstate
 from webapp.charts.presets import topology_figure
 from webapp.charts.style import key
+from webapp.chooser import title
 from webapp.links import trial_url
 from webapp.pages.common import wants_fragment
 
@@ -33,6 +34,7 @@ def index(request: HttpRequest) -> HttpResponse:
             "figure": topology_figure(table, {pk: trial_url(pk) for line in table.lines for pk in line.trial_ids}),
             "key": key(list(dict.fromkeys(line.kind for line in table.lines))),
             "query": urlstate.write(table.selection),
+            "mixed": [title(name) for name in table.mixed],
         }
         for table in all_topologies.tables
     ]

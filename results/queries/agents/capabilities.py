@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 
 from results import sql
 from results.queries.shared.ordering import sorted_levels
+from results.queries.shared.run_filter import NO_FILTER, RunFilter, RunSearch, matching_runs
 
 OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "no", "unknown")
 """no: of trials from before cannot, chose-not-to and fails-differently were told apart."""
 _PUBLISHED = datetime.min.replace(tzinfo=UTC)  # what was tried here is newer than what others say
+WORKLOAD = "capabilities"
 FILTERS = ("installation", "access_method", "agent", "capability")
 
 
@@ -106,11 +108,19 @@ class CapabilityMatrix:
         return tuple(line for _, lines in self.groups for line in lines)
 
 
-def newest_answers(chosen: Mapping[str, Sequence[str]] | None = None) -> list[CapabilityRow]:
-    """The newest counted answer of each (installation, access method, agent, capability). One query.
+def newest_answers(
+    chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER
+) -> list[CapabilityRow]:
+    """The newest counted answer of each (installation, access method, agent, capability). Two queries.
 
-    chosen: filter → the values let through, none for all."""
-    return _chosen(sql.rows(CapabilityRow, sql.load(__file__)), chosen)
+    chosen: filter → the values let through, none for all.
+    runs: those that answers are taken from."""
+    return _chosen(_newest(runs), chosen)
+
+
+def _newest(runs: RunFilter) -> list[CapabilityRow]:
+    ids = matching_runs(RunSearch(runs, workloads=(WORKLOAD,)))
+    return sql.rows(CapabilityRow, sql.load(__file__), {"runs": list(ids)})
 
 
 def answers_of(attempt_id: int) -> tuple[Answer, ...]:
@@ -118,9 +128,11 @@ def answers_of(attempt_id: int) -> tuple[Answer, ...]:
     return tuple(sql.rows(Answer, _OF_ATTEMPT, {"attempt_id": attempt_id}))
 
 
-def capability_matrix(chosen: Mapping[str, Sequence[str]] | None = None) -> CapabilityMatrix:
-    """The answers as a table; chosen as of `newest_answers`. One query."""
-    rows = newest_answers()
+def capability_matrix(
+    chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER
+) -> CapabilityMatrix:
+    """The answers as a table; chosen and runs as of `newest_answers`. Two queries."""
+    rows = _newest(runs)
     shown = _chosen(rows, chosen)
     choices = {name: sorted_levels([getattr(row, name) for row in rows], name) for name in FILTERS}
     builds = _builds(shown, choices)

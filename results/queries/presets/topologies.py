@@ -12,7 +12,8 @@ from results.domain.statistics.difference import differences, in_shared_runs
 from results.queries.comparison.cells import sample_of
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.presets.sources import Source, sources, trial_ids
-from results.queries.shared.facets import facets_of, metrics_of
+from results.queries.shared.configurations import ConfigurationRow, configurations
+from results.queries.shared.facets import facets, metrics_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.run_filter import NO_FILTER, RunFilter, kept_runs
@@ -107,9 +108,12 @@ def _tables(shown: Sequence[Source], metric: str) -> tuple[TopologyTable, ...]:
     runs = tuple(source.run_id for source in shown)
     if all(choice.name != metric for choice in metrics_of(runs)):
         return ()
-    compared = compare(_selection(runs, {facet.name for facet in facets_of(runs)}, metric), mixtures=True)
+    rows = configurations(runs)
+    names = {facet.name for facet in facets(rows, {})}
+    compared = compare(_selection(runs, names, metric), mixtures=True)
     lags = _lags(trial_ids(compared.points))
-    tables = (_table(source, compared, lags) for source in shown)
+    row_of = {row.id: row for row in rows}
+    tables = (_table(source, compared, lags, row_of) for source in shown)
     return tuple(table for table in tables if table.lines)
 
 
@@ -135,7 +139,12 @@ def _lags(trials: tuple[int, ...]) -> dict[tuple[str, int], float]:
     return {(row.metric, row.trial_id): row.value for row in rows}
 
 
-def _table(source: Source, compared: Comparison, lags: Mapping[tuple[str, int], float]) -> TopologyTable:
+def _table(
+    source: Source,
+    compared: Comparison,
+    lags: Mapping[tuple[str, int], float],
+    row_of: Mapping[int, ConfigurationRow],
+) -> TopologyTable:
     points = [point for point in compared.points if point.panel == str(source.run_id)]
     kinds = _kinds(points)
     alone = next((point for point in points if _kind(point.series) == SINGLE), None)
@@ -150,9 +159,21 @@ def _table(source: Source, compared: Comparison, lags: Mapping[tuple[str, int], 
         metric=compared.metric,
         one=_ones_in_words(ones),
         lines=tuple(lines),
-        mixed=tuple(compared.mixed) if any(point.configurations > 1 for point in points) else (),
+        mixed=_mixed(points, compared.mixed, row_of),
         selection=_selection((source.run_id,), _names(points), compared.metric.name),
     )
+
+
+def _mixed(points: Sequence[Point], names: Sequence[str], row_of: Mapping[int, ConfigurationRow]) -> tuple[str, ...]:
+    """Return those of the dimensions that vary within a line of this run, without the version that an installation
+    has."""
+    mixed = []
+    for name in names:
+        levels = [{row_of[value.configuration_id].level(name) for value in point.values} for point in points]
+        if any(len(own) > 1 for own in levels):
+            mixed.append(name)
+    told = ("version", "major") if "installation" in mixed else ()
+    return tuple(name for name in mixed if name not in told)
 
 
 def _kinds(points: Sequence[Point]) -> dict[str, list[Point]]:
@@ -222,7 +243,7 @@ def _lag(metric: str, point: Point, lags: Mapping[tuple[str, int], float]) -> fl
 
 def _ones_in_words(ones: Mapping[str, Point | None]) -> str:
     return "; ".join(
-        f"{_name(kind)} to {'its own one node' if one.series == kind else _name(one.series)}"
+        f"{_name(kind)} to {'its own one node' if one.series == kind else 'the ' + _name(one.series)}"
         for kind, one in ones.items()
         if one is not None and _kind(kind) != SINGLE
     )

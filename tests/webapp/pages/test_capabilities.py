@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from results import models
 from tests import factories
 from tests.page_text import page_text
 
@@ -131,11 +133,13 @@ def test_a_fragment_says_its_address(stranger: Client) -> None:
     assert "<html" not in page_text(answer)
 
 
-def test_it_takes_one_query_whatever_the_number_of_answers(stranger: Client, django_assert_num_queries: Any) -> None:
+def test_it_takes_three_queries_whatever_the_number_of_answers(
+    stranger: Client, django_assert_num_queries: Any
+) -> None:
     for installation in ("16", "18"):
         for method in ("heap", "zheap"):
             factories.capability_run({"toast": "yes", "vacuum": "no"}, access_method=method, installation=installation)
-            with django_assert_num_queries(1):
+            with django_assert_num_queries(3):
                 text_of(stranger)
 
 
@@ -145,3 +149,18 @@ def test_a_trials_page_has_its_own_answers_whatever_is_newest(stranger: Client) 
     text = text_of(stranger, f"/trials/{older.pk}/")
     assert words(text) == ["partly", "no"]
     assert "ERROR: not yet" in text
+
+
+def test_answers_are_taken_from_the_runs_that_are_chosen(stranger: Client) -> None:
+    older = factories.capability_run({"vacuum": "no"})
+    models.Run.objects.filter(pk=older.run_id).update(tags=["paper"], started_at=datetime(2020, 5, 1, tzinfo=UTC))
+    factories.capability_run({"vacuum": "yes"})
+    assert words(text_of(stranger)) == ["yes"]
+    for query in ("tag=paper", "until=2020-05-01", "since=2020-05-01&until=2020-05-01&agent=db1"):
+        assert words(text_of(stranger, f"/capabilities/?{query}")) == ["no"], query
+        answers = stranger.get(f"/api/v1/capabilities/?{query}").json()["results"]
+        assert [answer["outcome"] for answer in answers] == ["no"], query
+    text = text_of(stranger, "/capabilities/?tag=paper")
+    assert "Of which runs" in text and "(tag paper)" in text
+    assert "No answer matches the chosen values." in text_of(stranger, "/capabilities/?tag=gone")
+    assert stranger.get("/capabilities/?since=yesterday").status_code == 400

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from unittest.mock import patch
 
@@ -230,7 +231,7 @@ def test_a_question_with_several_numbers_has_their_smallest_and_largest_ratio() 
 def test_access_methods_take_a_fixed_number_of_queries(
     loaded: None, stranger: Client, django_assert_num_queries: Any
 ) -> None:
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         text_of(stranger, "/access-methods/")
 
 
@@ -355,3 +356,16 @@ def test_the_home_page_leads_to_every_ready_view(stranger: Client) -> None:
     text = text_of(stranger, "/")
     for path in ("/versions/", "/access-methods/", "/topologies/", "/compare/", "/plans/ready/"):
         assert f'<a href="{path}"><b>' in text
+
+
+def test_topologies_say_of_each_run_what_its_own_lines_mix(stranger: Client) -> None:
+    factors = {"installation": ["16", "18"]}
+    both = arrangements.arranged_run(factors=factors)
+    one = arrangements.arranged_run(factors={"installation": ["16"]}, settings={"work_mem": "64MB"})
+    models.Run.objects.update(started_at=datetime(2026, 3, 1, tzinfo=UTC))
+    mixed = {table["run_id"]: table["mixed"] for table in stranger.get("/api/v1/topologies/").json()["tables"]}
+    assert mixed == {both.pk: ["installation"], one.pk: []}
+    text = text_of(stranger, "/topologies/")
+    assert "Each line is over different values of installation." in text
+    for run in (both, one):
+        assert re.search(rf"run {run.pk}, <time[^>]*>2026-03-01", text)
