@@ -51,6 +51,7 @@ class ChangesSerializer(ValueSerializer):
     - `hidden`: changes beyond those listed
     - `groups`: group of metrics → how many changes it has
     - `kinds`: class of verdict → cells of metrics
+    - `basis`: what the verdicts rest on; `is_weak`: whether that is little
     """
 
     value = Changes

@@ -6,6 +6,7 @@ from results.domain.statistics.verdict import Kind
 from results.domain.units import counted
 from results.queries.changes.changes import Change, Changes
 from results.queries.shared.selection import JOINT, dimensions
+from webapp.chooser import title
 from webapp.templatetags.teiten import configuration
 
 _HEADINGS = {
@@ -28,9 +29,9 @@ def sentence(changes: Changes) -> str:
     worse, better = kinds.get(Kind.WORSE, 0), kinds.get(Kind.BETTER, 0)
     moved = kinds.get(Kind.HIGHER, 0) + kinds.get(Kind.LOWER, 0)
     parts = [counted(worse, "regression"), counted(better, "improvement"), f"{moved} moved without a better direction"]
-    rest = [f"{kinds.get(Kind.SAME, 0)} the same", f"{kinds.get(Kind.TOO_FEW, 0)} undecided"]
+    rest = [f"{kinds.get(Kind.SAME, 0):,} the same", f"{kinds.get(Kind.TOO_FEW, 0):,} undecided"]
     if apart := kinds.get(Kind.NOT_COMPARABLE, 0):
-        rest.append(f"{apart} not comparable")
+        rest.append(f"{apart:,} not comparable")
     return f"{', '.join(parts)}. Not listed: {', '.join(rest)}."
 
 
@@ -44,7 +45,13 @@ def place(change: Change, changes: Changes) -> str:
     """Where: the configuration, in words."""
     chosen = changes.selection
     axes = ((chosen.x, change.x), (chosen.panel, change.panel))
-    return JOINT.join(_level(axis, level) for axis, level in axes if axis and level)
+    return JOINT.join(_named_level(axis, level) for axis, level in axes if axis and level)
+
+
+def _named_level(axis: str, level: str) -> str:
+    """'clients 4'; of a level of one word, which does not say what it is of, its dimension: 'wal skipped'."""
+    text = _level(axis, level)
+    return text if " " in text else f"{title(axis)} {text}"
 
 
 def sides(change: Change, changes: Changes) -> str:

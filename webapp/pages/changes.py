@@ -21,6 +21,8 @@ from webapp.chooser import MOST_CHIPS, Chip, Chips, Chooser, text_choice, title
 from webapp.pages.common import wants_fragment
 from webapp.problems import missing_is_404
 
+UNFOLDED = 20  # changes of a heading; the rest is folded below them
+
 
 @require_safe
 @missing_is_404()
@@ -40,7 +42,8 @@ def index(request: HttpRequest) -> HttpResponse:
 def _context(changes: Changes, selection: Selection, group: str) -> dict[str, Any]:
     sections = []
     for heading, several in groupby(changes.changes, words.heading):
-        sections.append((heading, [_row(change, changes) for change in several]))
+        rows = [_row(change, changes) for change in several]
+        sections.append((heading, len(rows), rows[:UNFOLDED], rows[UNFOLDED:]))
     return {
         "changes": changes,
         "sections": sections,

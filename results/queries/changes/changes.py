@@ -15,6 +15,7 @@ from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.baselines import CELL
 from results.queries.comparison.cells import Comparison, Point
 from results.queries.comparison.compare import compare
+from results.queries.comparison.trust import trust_in
 from results.queries.shared.composites import Parts, composite_parts
 from results.queries.shared.configurations import ConfigurationRow, configurations
 from results.queries.shared.facets import Facet, facets, metrics_of
@@ -70,7 +71,9 @@ class Changes:
     hidden: changes beyond these.
     groups: group of metrics → how many changes it has, whichever group is chosen.
     kinds: class of verdict → cells of metrics, whichever group is chosen.
-    facets: the dimensions that can be filtered by."""
+    facets: the dimensions that can be filtered by.
+    basis: what the verdicts rest on: 'from 3 replicates of 60 s'.
+    is_weak: whether that is little."""
 
     selection: Selection
     changes: tuple[Change, ...]
@@ -78,11 +81,13 @@ class Changes:
     groups: Mapping[str, int]
     kinds: Mapping[str, int]
     facets: tuple[Facet, ...] = ()
+    basis: str = ""
+    is_weak: bool = False
 
 
 def what_changed(selection: Selection, group: str = "") -> Changes:
     """Return what changed in the cells of a comparison, one a configuration. Each metric is judged as its own
-    comparison judges it. Fourteen queries at most, whatever the number of trials, cells and metrics. Raises TeitenError
+    comparison judges it. Sixteen queries at most, whatever the number of trials, cells and metrics. Raises TeitenError
     as `compare` does.
 
     group: only metrics whose names begin with it; '' for all."""
@@ -90,6 +95,7 @@ def what_changed(selection: Selection, group: str = "") -> Changes:
     judged = list(_judged(comparison))
     moved = [_change(one) for one in judged if one.kind in _RANK]
     changes = sorted((one for one in moved if group in ("", one.group)), key=_order)
+    rests_on = trust_in(comparison)
     return Changes(
         selection=comparison.selection,
         changes=tuple(changes[:MOST]),
@@ -97,6 +103,8 @@ def what_changed(selection: Selection, group: str = "") -> Changes:
         groups=dict(sorted(Counter(one.group for one in moved).items())),
         kinds=dict(Counter(str(one.kind) for one in judged)),
         facets=_chosen_by(comparison),
+        basis=rests_on.basis,
+        is_weak=rests_on.is_weak,
     )
 
 

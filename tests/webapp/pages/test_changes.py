@@ -161,8 +161,29 @@ def test_the_comparison_and_the_run_lead_there(run: models.Run, stranger: Client
 def test_it_takes_as_many_queries_whatever_was_measured(
     run: models.Run, stranger: Client, django_assert_num_queries: Any
 ) -> None:
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(14):
         opened(stranger, f"/compare/changes/?run={run.pk}")
     larger = measured_run(factors={**FACTORS, "clients": [1, 2, 4, 8]}, replicates=6, name="larger")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(14):
         opened(stranger, f"/compare/changes/?run={larger.pk}")
+
+
+def test_the_greatest_changes_stand_first_and_the_others_are_folded_below_them(
+    run: models.Run, stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.pages.changes.UNFOLDED", 3)
+    text = opened(stranger, f"/compare/changes/?run={run.pk}")
+    regressions = text[text.index(">Regressions") : text.index(">Improvements")]
+    assert '>Regressions<span class="soft">4</span>' in regressions
+    shown, folded = regressions.split("<summary>1 more, each a smaller effect</summary>")
+    assert (shown.count("<tr>"), folded.count("<tr>")) == (1 + 3, 1 + 1)
+    assert "more, each a smaller effect" not in opened(stranger, f"/compare/changes/?run={run.pk}&group=none")
+
+
+def test_it_says_from_how_many_replicates_they_are_judged(run: models.Run, stranger: Client) -> None:
+    assert ">Judged from 4 replicates" in opened(stranger, f"/compare/changes/?run={run.pk}")
+
+
+def test_a_level_that_does_not_say_what_it_is_of_is_named(stranger: Client) -> None:
+    made = measured_run(factors={"installation": ["16", "18"], "script": ["select-only", "tpcb-like"]}, replicates=6)
+    assert "<small>script select-only · postgresql-18.1 against" in opened(stranger, f"/compare/changes/?run={made.pk}")

@@ -387,7 +387,8 @@ def test_an_alert_against_one_run_has_the_ratios_of_the_comparison_that_it_links
 TEMPLATES = {
     "access_methods/_cell.html",
     "access_methods/_table.html",
-    "changes/_changes.html",  # walked in test_changes.py
+    "changes/_changes.html",  # walked in test_changes.py, as its rows are
+    "changes/_rows.html",
     "citations/detail.html",
     "comparison/_cell.html",
     "comparison/_row.html",
