@@ -34,7 +34,7 @@ from results.queries.trends.families import (
     released,
     shortest,
 )
-from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, followed, trend_of
+from results.queries.trends.trends import Followed, Shift, Trend, TrendLine, TrendPoint, followed, trend_of
 from webapp import run_filter
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
@@ -63,14 +63,21 @@ def index(request: HttpRequest) -> HttpResponse:
     address = reverse("trends") + (f"?{short}" if short else "")
     if not fragment and short != query:
         return redirect(address)
-    context = {"selection": selection, "choices": followed(), "query": short}
+    context = {"selection": selection, "query": short}
     if selection.plan or selection.workload:
         trend = trend_of(kept, choose(selection, known))
         context |= _context(trend, list_annotations(plan=selection.plan), request, short)
+    else:
+        context |= _choices(followed())
     template = "trends/_trends.html" if fragment else "trends/index.html"
     response = render(request, template, context)
     response["HX-Push-Url"] = address
     return response
+
+
+def _choices(plans: Sequence[Followed]) -> dict[str, Any]:
+    """Return what can be followed: what has kept runs, and what has none yet."""
+    return {"choices": [one for one in plans if one.runs], "unkept": [one for one in plans if not one.runs]}
 
 
 def _without_leftovers(selection: TrendSelection, known: Sequence[Family], form: QueryDict) -> TrendSelection:
@@ -149,7 +156,7 @@ def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRe
         "chosen": trend.selection,
         "key": key(names) if len(names) > 1 else [],
         "figure": figure if trend.lines else None,
-        "sentences": [sentence(trend, line) for line in trend.lines],
+        "sentences": sentences(trend),
         "shifts": shift_rows(trend, _configurations(trend)),
         "names": names,
         "logarithmic": logarithmic(trend),
@@ -184,6 +191,15 @@ def _levels(trend: Trend) -> dict[str, Any]:
         "more_levels": max(len(trend.levels) - MOST_ROWS, 0),
         "unit": unit[1],
     }
+
+
+def sentences(trend: Trend) -> list[tuple[str, str, Kind | None]]:
+    """Each sentence once, with the lines that it is true of."""
+    lines_of: dict[tuple[str, Kind | None], list[str]] = {}
+    for line in trend.lines:
+        name, text, kind = sentence(trend, line)
+        lines_of.setdefault((text, kind), []).append(name)
+    return [(", ".join(names), text, kind) for (text, kind), names in lines_of.items()]
 
 
 def sentence(trend: Trend, line: TrendLine) -> tuple[str, str, Kind | None]:

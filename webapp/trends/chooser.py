@@ -23,13 +23,23 @@ from webapp.chooser import (
 from webapp.trends.state import HELD, METRIC_WAS
 from webapp.urlstate import FILTER, NO_SERIES
 
+MOST_FACETS = 6  # that all stand first
+
 
 def chooser(trend: Trend) -> Chooser:
+    near = [facet for facet in trend.facets if _is_near(facet, trend)]
     return Chooser(
-        chips=tuple(map(_chips, trend.facets)),
+        chips=tuple(map(_chips, near)),
+        more=tuple(_chips(facet) for facet in trend.facets if facet not in near),
         choices=tuple(_choices(trend)),
         hidden=tuple(_hidden(trend)),
     )
+
+
+def _is_near(facet: FamilyFacet, trend: Trend) -> bool:
+    """Whether it stands first: the lines, and what is chosen or held; where there are few, all."""
+    of_lines = facet.name == (trend.selection.series or trend.first_series)
+    return len(trend.facets) <= MOST_FACETS or of_lines or bool(facet.chosen)
 
 
 def _chips(facet: FamilyFacet) -> Chips:

@@ -131,7 +131,7 @@ def test_one_run_is_told_to_be_too_few(db: None, stranger: Client) -> None:
     histories.months(histories.nightly(), [8000.0])
     text = text_of(stranger, "/trends/?plan=nightly")
     assert "1 run so far; a change of level takes at least 10" in text
-    assert "No change of level was found." in text
+    assert "No change of level was found." in text and "“Before” and “after”" not in text
 
 
 def test_builds_that_name_no_commit_are_said(db: None, stranger: Client) -> None:
@@ -275,3 +275,32 @@ def test_a_note_needs_the_csrf_token(db: None) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(factories.member())
     assert client.post("/trends/annotations/", {"at": "2026-01-31T02:00", "text": "moved"}).status_code == 403
+
+
+def test_what_is_true_of_several_lines_is_said_once(db: None, stranger: Client) -> None:
+    factories.finished_run(factors={"installation": ["16", "18"]}, name="two")
+    text = text_of(stranger, "/trends/?workload=pgbench")
+    lead = " ".join(text[text.index('<p class="lead">') :].partition("</p>")[0].split())
+    assert lead.count("so far") == 1
+    assert re.search(r"<b>[^<,]*16[^<,]*, [^<,]*18[^<,]*</b>: 1 run so far", lead)
+
+
+def test_plans_without_a_kept_run_are_folded_below_those_that_can_be_followed(db: None, stranger: Client) -> None:
+    factories.finished_run(name="toy", standing="exploratory")
+    assert "No run is kept yet." in text_of(stranger, "/trends/")
+    factories.finished_run(name="nightly", workload="pgbench", stored=factories.stored_plan(name="nightly"))
+    text = text_of(stranger, "/trends/")
+    assert "No run is kept yet." not in text
+    assert text.index("nightly") < text.index("1 plan without a kept run")
+
+
+def test_of_many_dimensions_those_first_are_what_is_drawn_or_held(db: None, stranger: Client) -> None:
+    settings = ("work_mem", "maintenance_work_mem", "temp_buffers", "shared_buffers", "max_wal_size", "wal_buffers")
+    for own in ({}, dict.fromkeys(settings, "64MB")):
+        factories.finished_run(name="trial of settings", settings=own)
+    text = text_of(stranger, "/trends/?workload=pgbench")
+    form = text[text.index('id="choice"') :]
+    near, _, more = form.partition('id="more-facets"')
+    assert 'name="filter.installation"' in near
+    assert "6 more filters" in more
+    assert 'name="filter.setting.wal_buffers"' in more and 'name="filter.setting.wal_buffers"' not in near
