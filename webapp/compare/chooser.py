@@ -26,6 +26,7 @@ from webapp.chooser import (
     title,
 )
 from webapp.compare.confounders import listed
+from webapp.compare.mixtures import between_runs
 from webapp.compare.state import AXES, WAS
 from webapp.labels import LABELLED, axis_title
 from webapp.urlstate import FILTER, NO_SERIES, View
@@ -63,7 +64,7 @@ def _hidden(chosen: Selection, view: View) -> Iterable[tuple[str, str]]:
 def _near(comparison: Comparison, varying: Sequence[Facet]) -> list[Facet]:
     """Return the facets that stand first: the axes in their order, then what is or should be filtered, and factors."""
     axes = comparison.selection.axes
-    own = (*axes, *comparison.selection.filters, *comparison.mixed)
+    own = {*axes, *comparison.selection.filters, *comparison.mixed} - _between_runs(comparison)
     near = [
         facet
         for facet in varying
@@ -76,10 +77,16 @@ def run_differences(comparison: Comparison) -> list[tuple[str, str]]:
     """Return what only tells whole runs apart, and is neither an axis nor filtered: ('work_mem', 'default in run 3,
     64MB in run 5')."""
     chosen = comparison.selection
-    shown = (*chosen.axes, *chosen.filters, *comparison.mixed)
+    shown = {*chosen.axes, *chosen.filters, *comparison.mixed} - _between_runs(comparison)
     return [
         (title(facet.name), _in_runs(facet)) for facet in comparison.facets if facet.by_run and facet.name not in shown
     ]
+
+
+def _between_runs(comparison: Comparison) -> set[str]:
+    """Return the names of what tells plans apart and is chosen by the run."""
+    chosen = comparison.selection
+    return {facet.name for facet in between_runs(comparison)}.difference(chosen.axes, chosen.filters)
 
 
 def _in_runs(facet: Facet) -> str:

@@ -12,6 +12,7 @@ from results.queries.comparison.cells import Comparison
 from results.queries.comparison.trust import trust_in
 
 _IN_TABLE = ("replicates", "spread", "detectable")
+_NOISE = "noise"
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ def _sources(fact: Fact, comparison: Comparison, address: str) -> Iterator[str]:
         yield f"{address}#table"
     if fact.trial_id is not None:
         yield reverse("trials:detail", args=[fact.trial_id])
+    if fact.name == _NOISE and fact.run_id is None:  # nothing measured it: how it is measured
+        yield reverse("manual:page", args=["method"]) + "#noise-and-planning-by-it"
     run = fact.run_id or comparison.selection.runs[0]
     yield reverse("runs:detail", args=[run])
 

@@ -12,13 +12,14 @@ from results.domain.units import counted
 from results.queries.comparison.cells import Key, LeftOut
 from results.queries.comparison.compare import Comparison, Point, Summary
 from results.queries.shared.ordering import VERSIONS, all_numbers
-from results.queries.shared.selection import LABEL
+from results.queries.shared.selection import LABEL, dimensions
 from webapp.chooser import title as dimension_title
 from webapp.compare.confounders import confounders, listed
 from webapp.labels import axis_title, short_levels
 
 MOST_NAMES = 3  # of series in a title
 MOST_SAID = 4  # series of which the lead speaks
+MOST_IN_SENTENCE = 2  # dimensions of an axis
 _MOVED = (Kind.WORSE, Kind.BETTER, Kind.LOWER, Kind.HIGHER)  # named in this order where they are equally many
 _INSTALLED = "postgresql-"
 _SWITCHED = {"on", "off", "true", "false"}
@@ -148,8 +149,8 @@ def _every(where: str) -> str:
 
 
 def levels(count: int, dimension: str) -> str:
-    """'8 client counts', '1 level of work_mem'."""
-    noun = _LEVELS.get(dimension)
+    """'8 client counts', '1 level of work_mem'; of more dimensions than a sentence can hold '7 configurations'."""
+    noun = "configuration" if len(dimensions(dimension)) > MOST_IN_SENTENCE else _LEVELS.get(dimension)
     if noun is None:
         return f"{counted(count, 'level')} of {dimension_title(dimension)}"
     return counted(count, noun)

@@ -28,9 +28,10 @@ from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
 from webapp.charts.comparison import RATIO, SPEEDUP, possible_views, stacked_steps
 from webapp.charts.style import key
-from webapp.chooser import MOST_CHIPS, title
+from webapp.chooser import title
 from webapp.compare import words
 from webapp.compare.chooser import PERCENTILE, chooser, run_differences
+from webapp.compare.mixtures import mixtures
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
 from webapp.compare.trust import trust_line
@@ -150,7 +151,7 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
         "stack": stacked_steps(comparison, view),
         "trials": len({replicate.trial_id for point in comparison.points for replicate in point.values}),
         "joined": all_numbers(comparison.xs, comparison.selection.x),
-        "mixed": _mixed(comparison, selection),
+        "mixed": mixtures(comparison, selection),
         "excluded": {state: count for state, count in comparison.excluded.items() if count},
         "query": urlstate.write(selection, view),
         "changed": urlstate.write(replace(selection, x="", panel="", metric="", node="", label="", filters={})),
@@ -187,16 +188,6 @@ def _key(comparison: Comparison) -> list[Any]:
     return list(zip(key([name or comparison.metric.label for name in names.values()]), names, strict=True))
 
 
-def _mixed(comparison: Comparison, selection: Selection) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Of each dimension that varies within a cell its title, and its values with the query that lets each through."""
-    facets = [facet for facet in comparison.facets if facet.name in comparison.mixed]
-    mixed = []
-    for facet in facets:
-        queries = [(text, _only(selection, facet.name, text)) for text in facet.texts[:MOST_CHIPS]]
-        mixed.append((title(facet.name), queries))
-    return mixed
-
-
 def _offered(request: HttpRequest, comparison: Comparison) -> dict[str, Any]:
     """more_runs: runs to which this visitor may add the replicates that undecided cells lack; more_blocks: how many the
     nearest of these cells lacks, within reason. One query at most."""
@@ -224,11 +215,6 @@ def _may_extend(request: HttpRequest, toml: str) -> bool:
         return may_plan(request, plan.read(toml, kinds()), kinds())
     except PlanError:  # of kinds that are gone: nobody can add to it
         return False
-
-
-def _only(selection: Selection, name: str, text: str) -> str:
-    """The query that lets only this value through."""
-    return urlstate.write(replace(selection, filters={**selection.filters, name: (text,)}))
 
 
 def _views(comparison: Comparison, selection: Selection, view: View) -> list[tuple[str, str, bool]]:

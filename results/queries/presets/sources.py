@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from results import sql
 from results.queries.comparison.compare import Point
 from results.queries.shared.composites import Parts
+from results.queries.shared.configurations import ConfigurationRow
 from results.queries.shared.facets import Facet
 from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.run_filter import KeptRuns
@@ -41,6 +42,21 @@ def matched_by(facets: Sequence[Facet], parts: Parts, *others: str) -> tuple[str
     that sets several things at once by these."""
     left_out = _NOT_MATCHED | set(others) | parts.keys()
     return tuple(sorted(facet.name for facet in facets if facet.varies and facet.name not in left_out))
+
+
+def fewest_that_tell_apart(rows: Sequence[ConfigurationRow], names: Sequence[str]) -> tuple[str, ...]:
+    """Return as few of these dimensions as tell the same configurations apart that all of them do, those first that
+    tell most apart, and of these the ones with plain names: what follows from the number of nodes is not named."""
+    levels = {name: [row.level(name) for row in rows] for name in names}
+    kept: list[str] = []
+    while _distinct(levels, kept) < _distinct(levels, names):
+        left = [name for name in names if name not in kept]
+        kept.append(max(left, key=lambda name: (_distinct(levels, [*kept, name]), "." not in name)))
+    return tuple(sorted(kept))
+
+
+def _distinct(levels: Mapping[str, Sequence[str]], names: Sequence[str]) -> int:
+    return len(set(zip(*(levels[name] for name in names), strict=True)))
 
 
 def level_name(names: Sequence[str], text: str) -> str:

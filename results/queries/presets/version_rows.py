@@ -14,7 +14,7 @@ from results.domain.statistics.trust import Trust
 from results.domain.statistics.verdict import Kind
 from results.queries.comparison.compare import Comparison, Point, Summary, compare
 from results.queries.comparison.trust import trust_in
-from results.queries.presets.sources import Source, level_name, matched_by, trial_ids
+from results.queries.presets.sources import Source, fewest_that_tell_apart, level_name, matched_by, trial_ids
 from results.queries.shared.composites import composite_parts
 from results.queries.shared.configurations import configurations
 from results.queries.shared.facets import facets, metrics_of
@@ -253,7 +253,7 @@ def base_of(group: Sequence[Source], shown: Sequence[str], wanted: str) -> Base 
     """Return the version that has most others beside it, the oldest of several, or the one that is wanted; None where
     no configuration has that beside another."""
     rows = [row for row in configurations([source.run_id for source in group]) if row.done]
-    by = matched_by(facets(rows, {}), composite_parts(rows))
+    by = fewest_that_tell_apart(rows, matched_by(facets(rows, {}), composite_parts(rows)))
     beside: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for row in rows:
         if row.level(MAJOR) in shown:

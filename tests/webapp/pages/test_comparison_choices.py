@@ -157,3 +157,26 @@ def test_a_filter_by_what_is_not_set_is_not_in_the_heading(db: None, stranger: C
     path = f"/compare/?run={run.pk}&series=none&x=installation&filter.clients=1&filter.initdb=default"
     heading = text_of(stranger, path).partition("</h1>")[0].partition("<h1>")[2]
     assert "clients 1" in heading and "initdb" not in heading
+
+
+def test_runs_of_other_plans_are_told_apart_by_the_run_not_by_twenty_settings(db: None, stranger: Client) -> None:
+    settings = dict.fromkeys(("work_mem", "maintenance_work_mem", "temp_buffers", "shared_buffers"), "64MB")
+    plain, again, other = (
+        factories.finished_run(seed=seed, settings=own) for seed, own in enumerate(({}, {}, settings))
+    )
+    text = text_of(stranger, f"/compare/?run={plain.pk},{again.pk},{other.pk}")
+    warning = text[text.index("Some cells mix different configurations") :].partition("</div>")[0]
+    assert f"only runs {plain.pk} and {again.pk}" in warning and f"only run {other.pk}" in warning
+    assert "work_mem" not in warning and 'name="filter.setting.work_mem"' not in text
+    assert f"<b>work_mem</b>: default in runs {plain.pk} and {again.pk}, 64MB in run {other.pk}</li>" in text
+    (query,) = re.findall(rf'href="/compare/\?([^"]+)">only runs {plain.pk} and {again.pk}<', warning)
+    assert "mix different configurations" not in text_of(stranger, f"/compare/?{query.replace('&amp;', '&')}")
+
+
+def test_of_many_runs_the_first_are_named_and_the_others_counted(db: None, stranger: Client) -> None:
+    runs = [factories.finished_run(seed=seed).pk for seed in range(5)]
+    for page in ("compare/", "compare/why/", "compare/changes/"):
+        text = text_of(stranger, f"/{page}?run={','.join(map(str, runs))}")
+        crumbs = text[text.index('class="crumbs"') :].partition("</p>")[0]
+        assert re.findall(r"/runs/(\d+)/", crumbs) == [str(run) for run in runs[:3]]
+        assert "and 2 more" in " ".join(crumbs.split())

@@ -106,7 +106,9 @@ def test_the_comparison_says_it_in_the_headline_and_below(full: models.Run, stra
     lead = text[text.index('<p class="lead">') : text.index('<details class="environment"')]
     assert f'<span class="basis weak">{POOR}</span>' in lead
     assert '<li class="weak"><a href="#table">2 replicates</a> <small>weak</small></li>' in lead
-    assert "A/A noise never measured" in lead
+    how = "/manual/method/#noise-and-planning-by-it"
+    assert f'<a href="{how}">A/A noise never measured</a>' in lead
+    assert 'id="noise-and-planning-by-it"' in page_text(stranger.get("/manual/method/"))
 
 
 def test_why_and_a_citation_say_it_of_their_cells(full: models.Run, stranger: Client) -> None:

@@ -142,3 +142,13 @@ def test_a_row_with_another_baseline_leaves_the_mean_of_the_others(stranger: Cli
     assert table.base == "16" and of_17 is None
     assert of_18 and of_18.rows == 2 and of_18.ratio == pytest.approx(1.125, rel=1e-3)
     assert "of the rows against 16" in opened(stranger, "/versions/")
+
+
+def test_a_cell_opens_a_comparison_by_no_more_than_tells_its_configurations_apart(stranger: Client) -> None:
+    settings = {"work_mem": "64MB", "shared_buffers": "1GB"}
+    for clients, own in ((1, {}), (4, settings), (8, settings)):
+        factories.finished_run(factors={"installation": ["16", "18"], "clients": [clients]}, settings=own)
+    text = opened(stranger, "/versions/")
+    assert set(re.findall(r"[?;]x=([^&\"]*)", text)) == {"clients"}
+    address = re.findall(r'href="(/compare/\?[^"]*)"', text)[0].replace("&amp;", "&")
+    assert "Transactions per second by clients" in opened(stranger, address)

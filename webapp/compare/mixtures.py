@@ -1,0 +1,52 @@
+"""What a cell mixes, and how it is told apart: in words and addresses. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from results.queries.comparison.compare import Comparison
+from results.queries.shared.facets import RUN, Facet
+from results.queries.shared.selection import Selection
+from webapp import urlstate
+from webapp.chooser import MOST_CHIPS, title
+from webapp.compare.confounders import listed
+
+MOST_BY_RUN = 3  # dimensions that tell whole runs apart and are still offered one by one
+
+Way = tuple[str, str]  # what is let through, in words; the query that does it
+
+
+def between_runs(comparison: Comparison) -> tuple[Facet, ...]:
+    """Return the dimensions that cells mix only because runs of different plans are in them, where these are many:
+    then it is the runs that are chosen from."""
+    facets = tuple(facet for facet in comparison.facets if facet.by_run and facet.name in comparison.mixed)
+    return facets if len(facets) > MOST_BY_RUN else ()
+
+
+def mixtures(comparison: Comparison, selection: Selection) -> list[tuple[str, list[Way]]]:
+    """Return of what varies within a cell its title, and the ways to let one of its values through.
+
+    selection: of the page's address."""
+    apart = between_runs(comparison)
+    several = [("plans", list(_ways_by_run(apart, selection)))] if apart else []
+    return several + [
+        (title(facet.name), [(text, _only(selection, facet.name, text)) for text in facet.texts[:MOST_CHIPS]])
+        for facet in comparison.facets
+        if facet.name in comparison.mixed and facet not in apart
+    ]
+
+
+def _ways_by_run(facets: Sequence[Facet], selection: Selection) -> Iterator[Way]:
+    """Give a way for the runs that are alike in all of these."""
+    runs_of: dict[tuple[str, ...], list[str]] = {}
+    for run in dict(facets[0].by_run):
+        levels = tuple(dict(facet.by_run).get(run, "") for facet in facets)
+        runs_of.setdefault(levels, []).append(run)
+    for runs in runs_of.values():
+        yield f"run{'s' * (len(runs) > 1)} {listed(runs)}", _only(selection, RUN, *runs)
+
+
+def _only(selection: Selection, name: str, *texts: str) -> str:
+    """Return the query that lets only these values through."""
+    return urlstate.write(replace(selection, filters={**selection.filters, name: texts}))
