@@ -80,6 +80,11 @@ def width_s(looks: Sequence[Look]) -> int:
     return max(1, math.ceil(longest / MOST_POINTS))
 
 
+def has_both(looks: Sequence[Look]) -> bool:
+    """Whether the figure over time has both the rate and the mean latency."""
+    return all(_series(looks, name) for name in (RATE, MEAN))
+
+
 def _series(looks: Sequence[Look], *names: str) -> list[Series]:
     series: list[Series] = []
     for look in looks:

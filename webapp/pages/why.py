@@ -17,12 +17,14 @@ from results.queries.comparison.baselines import CELL
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.comparison.more_replicates import own_level
 from results.queries.comparison.trust import trust_in
+from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.selection import JOINT, LABEL, Selection, dimensions
 from results.queries.why.why import Why, why
 from webapp import urlstate
 from webapp.charts import why as charts
 from webapp.charts.style import PALETTE
 from webapp.charts.why import Look
+from webapp.chooser import title
 from webapp.compare.state import shortest
 from webapp.compare.trust import trust_line
 from webapp.pages.common import wants_fragment
@@ -120,6 +122,7 @@ def _context(comparison: Comparison, point: Point | None, query: str) -> dict[st
     query: the comparison's."""
     context: dict[str, Any] = {"comparison": comparison, "chosen": comparison.selection, "point": point}
     context["explorer"] = f"{reverse('comparison')}?{query}"
+    context["axes"] = _axis_titles(comparison)
     if point is None:
         return context
     context["baselines"] = _baselines(comparison)
@@ -128,6 +131,13 @@ def _context(comparison: Comparison, point: Point | None, query: str) -> dict[st
         return context
     trust = trust_line(trust_in(comparison, (base, point)), comparison, context["explorer"])
     return context | _laid_over(comparison, base, point) | {"trust": trust}
+
+
+def _axis_titles(comparison: Comparison) -> dict[str, str]:
+    """Return axis → what it is of, for reading."""
+    chosen, noun = comparison.selection, comparison.metric.label_noun
+    names = {"series": chosen.series or "", "x": chosen.x, "panel": chosen.panel}
+    return {axis: title(name, noun) for axis, name in names.items()}
 
 
 def _baselines(comparison: Comparison) -> list[str]:
@@ -201,10 +211,11 @@ def _names(comparison: Comparison, base: Point, other: Point) -> tuple[str, str]
 
 
 def _common(comparison: Comparison, base: Point, other: Point) -> list[str]:
-    """What both are, and what the filters leave."""
+    """What both are, and what the filters leave of other dimensions."""
+    chosen = comparison.selection
     common = [left for left, right in _levels(comparison, base, other) if left == right]
-    filters = [_level(name, ", ".join(levels)) for name, levels in comparison.selection.filters.items()]
-    return [*common, *filters]
+    filters = [(name, levels) for name, levels in chosen.filters.items() if name not in chosen.axes]
+    return [*common, *(_level(name, ", ".join(levels)) for name, levels in filters if levels != (DEFAULT,))]
 
 
 def _values_of(point: Point) -> list[Value]:

@@ -228,7 +228,7 @@ def parts(looks: Sequence[Look], changes: Sequence[MetricChange]) -> dict[str, P
 
 def time_note(looks: Sequence[Look], *, closed_loop: bool) -> str:
     text = f"Thin: every replicate{_limit_note(looks)}; thick: their median at each second."
-    if closed_loop:
+    if closed_loop and charts.has_both(looks):
         text = f"{text} Both lines show one fact, as each client waits for its answer: {LAW}."
     width_s = charts.width_s(looks)
     return text if width_s == 1 else f"{text} A point is the mean of {width_s} seconds."
@@ -247,7 +247,7 @@ def density_note(looks: Sequence[Look]) -> str:
         if side.latencies:
             trials = f"{len(side.with_latencies)} of {len(side.attempts)} trials"
             counts.append(f"{look.name}: {side.latencies.total:,} in {trials}")
-    marks = ", ".join(f"{percent:g} %" for percent in charts.MARKED)
+    marks = ", ".join(f"{percent:g}\u00a0%" for percent in charts.MARKED)
     return (
         f"Share of transactions in each quarter of a doubling; marks: within which {marks} of them were. "
         f"{'; '.join(counts)}."

@@ -87,8 +87,10 @@ def first_choice(
     factors = [facet for facet in varying if facet.factor] or varying
     metric = by_part(choices)
     numeric = _by_numbers(factors)
-    series = _builds(rows, parts) or _first_series(facets, factors, [] if metric else numeric[:1])
-    x = LABEL if metric else _first_x([*numeric, *factors], known, series)
+    builds = _builds(rows, parts)
+    series = builds or _first_series(facets, factors, [] if metric else numeric[:1])
+    free = _without_builds([*numeric, *factors], parts) if builds else [*numeric, *factors]
+    x = LABEL if metric else _first_x(free, known, series)
     first = metric.name if metric else next((choice.name for choice in choices), "")
     return Selection(runs=runs, x=x, series=series, metric=first, statistic=STATISTICS[0])
 
@@ -128,13 +130,22 @@ def default_baseline(cells_of: Mapping[str, int], names: str) -> str:
 def _builds(rows: Sequence[ConfigurationRow], parts: Parts) -> str:
     """Return the series of runs in which one factor sets installation and access method, where some installation's heap
     was measured beside another access method of it; '' elsewhere."""
-    if not any(set(_BUILD) <= own for own in parts.values()):
+    if not any(_sets_builds(factor, parts) for factor in parts):
         return ""
     methods_of: dict[str, set[str]] = {}
     for row in rows:
         methods_of.setdefault(row.level("installation"), set()).add(row.level("access_method"))
     paired = any(HEAP in methods and len(methods) > 1 for methods in methods_of.values())
     return ",".join(_BUILD) if paired else ""
+
+
+def _without_builds(factors: Sequence[Facet], parts: Parts) -> list[Facet]:
+    """Return those that can be x beside a series of builds, of which each has one level of a factor of builds."""
+    return [facet for facet in factors if not _sets_builds(facet.name, parts)]
+
+
+def _sets_builds(factor: str, parts: Parts) -> bool:
+    return set(_BUILD) <= parts.get(factor, frozenset())
 
 
 def _by_numbers(factors: Sequence[Facet]) -> list[Facet]:

@@ -17,9 +17,10 @@ from results import models
 from results.domain.units import format_quantity
 from results.queries.comparison.compare import compare
 from results.queries.shared.selection import Selection
-from results.queries.why.why import PlanPair
+from results.queries.why.why import MEAN, RATE, PlanPair
 from tests import factories
 from tests.page_text import page_text
+from tests.step_runs import access_method_run
 from tests.watched import measured, watched_run
 from webapp.compare.table import place_of
 from webapp.why.words import percent_change, plans
@@ -84,7 +85,11 @@ def test_mean_latency_of_a_closed_loop_is_said_as_the_same_fact(run: models.Run,
     assert "The same in other words: mean latency 997.0 µs → 886.5 µs. Each client waits for its answer:" in message
     row = words(text.split('id="moved-latency-mean"')[1].partition("</tr>")[0])
     assert "same fact as throughput" in row and "better" not in row
-    assert "Both lines show one fact" in text
+    assert "Both lines show one fact" not in text
+    for series in models.Series.objects.filter(run=run, name=RATE):
+        series.pk, series.name, series.unit = None, MEAN, "us"
+        series.save()
+    assert "Both lines show one fact" in text_of(stranger, path)
     for configuration in models.Configuration.objects.filter(run=run):
         configuration.dimensions["rate"] = 500
         configuration.save()
@@ -322,3 +327,22 @@ def test_cells_of_mixed_configurations_are_warned_of(run: models.Run, stranger: 
 )
 def test_a_change_in_words(ratio: float, text: str) -> None:
     assert percent_change(ratio) == text
+
+
+def test_the_heading_names_no_filter_by_what_is_not_set(db: None, stranger: Client) -> None:
+    plain, other = (factories.finished_run(settings=own) for own in ({}, {"work_mem": "64MB"}))
+    path = f"/compare/why/?run={plain.pk},{other.pk}&filter.setting.work_mem="
+    assert "work_mem 64MB" in text_of(stranger, path + "64MB").partition("</h1>")[0]
+    heading = text_of(stranger, path + "default").partition("</h1>")[0]
+    assert "clients 1" in heading and "work_mem" not in heading.partition("<h1")[2]
+
+
+def test_the_heading_names_no_filter_of_an_axis(run: models.Run, stranger: Client) -> None:
+    path = f"/compare/why/?run={run.pk}&series=major&filter.major=16,18&at=1"
+    assert "16, 18" not in text_of(stranger, path).partition("</h1>")[0]
+
+
+def test_its_lists_are_labelled_by_what_people_call_the_dimensions(db: None, stranger: Client) -> None:
+    made = access_method_run()
+    text = text_of(stranger, f"/compare/why/?run={made.pk}&series=access_method,installation")
+    assert '<label for="of">access method · installation</label>' in text

@@ -23,6 +23,7 @@ from results.queries.shared.selection import LABEL, Selection
 from results.runs import create_run
 from tests import factories
 from tests.ready_plans import RECIPES, WITHOUT_NUMBERS, answers, compared
+from tests.step_runs import access_method_run
 from webapp.compare.words import heading, lead
 from workers.registry import kinds
 
@@ -170,3 +171,12 @@ def test_views_over_many_runs_show_all_of_them_whatever_else_their_plans_vary() 
         factories.finished_run(factors={"installation": ["16", "18"], "threads": threads, "clients": [4]})
     [row] = versions().rows
     assert [cell and cell.n for cell in row.cells] == [6, 6]
+
+
+def test_builds_are_not_told_apart_twice() -> None:
+    run = access_method_run()
+    models.Measurement.objects.filter(run=run).exclude(metric="size.table").delete()
+    models.Measurement.objects.filter(run=run).exclude(label="foo").delete()
+    comparison = compare(Selection((run.pk,)))
+    assert comparison.selection.x != "build"
+    assert any(point.verdict for point in comparison.points)
