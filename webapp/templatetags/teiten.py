@@ -23,6 +23,9 @@ from results.queries.trends.watches import WorseCell
 from webapp import menu
 
 register = template.Library()
+_NO_NAMES = frozenset(
+    {"true", "false", "on", "off", "yes", "no", "none"}
+)  # levels that say nothing without their factor
 
 
 @register.filter
@@ -144,7 +147,7 @@ def configuration(levels: Mapping[str, str]) -> str:
 
 
 def _level(factor: str, level: str) -> str:
-    if not level or (factor not in VERSIONS and not level[:1].isalpha()) or level in ("true", "false", "on", "off"):
+    if not level or (factor not in VERSIONS and not level[:1].isalpha()) or level in _NO_NAMES:
         return f"{factor.removeprefix('setting.')} {level or DEFAULT}"
     return level
 
