@@ -73,7 +73,8 @@
 
   function narrow(layout) {
     const { l } = layout.margin;
-    const left = layout.meta?.rows ? Math.round(0.88 * l) : Math.min(l, Math.max(46, l - 30)); // names of rows, or without the title
+    // names of rows, or numbers without the title
+    const left = layout.meta?.rows ? Math.round(0.88 * l) : Math.min(l, Math.max(46, l - 30));
     layout.margin = { ...layout.margin, l: left, r: layout.meta?.rows ? layout.margin.r : 6 };
     layout.font.size = 11;
     const { xaxis } = layout;

@@ -103,8 +103,7 @@ def medians_figure(
     for number, line in enumerate(lines):
         shift = 0.0 if positions or len(xs) > LINES_FROM else _dodge(number, len(lines))
         markers_at = [at[marker.x] + shift for marker in line.markers]
-        drawn = line if positions else replace(line, gaps=())  # nothing joins names
-        data += _traces(drawn, markers_at, divisor, shown, bool(positions), trial_url)
+        data += _traces(line, markers_at, divisor, shown, bool(positions), trial_url)
     label = f"{y_title} ({shown})" if shown and shown != y_title else y_title
     meta = {"at": at, "link": link}
     vertical = _y_axis(label, divisor, axes, y_axis or {})
@@ -167,6 +166,8 @@ def _stroke(joined: bool, levels: int) -> int:
 def _traces(
     line: Line, at: Sequence[float], divisor: float, shown: str, joined: bool, trial_url: Callable[[int], str | int]
 ) -> list[dict[str, Any]]:
+    if not joined:
+        line = replace(line, gaps=())
     name = escape(line.name)
     medians: dict[str, Any] = {
         "type": "scatter",

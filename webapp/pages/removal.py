@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -51,20 +52,27 @@ def _back(fields: QueryDict, losses: Sequence[RunLoss]) -> str:
 def _preview(
     request: HttpRequest, fields: QueryDict, losses: Sequence[RunLoss], error: StateError | None = None
 ) -> HttpResponse:
-    context = {
+    context = _choices(losses) | {
         "losses": losses,
         "total": _total(losses),
-        "kept": sum(one.standing == Standing.KEPT and not one.archived for one in losses),
-        "to_archive": [one for one in losses if not one.archived],
-        "to_restore": [one for one in losses if one.archived],
-        "on_lists": [(one, one.keeps_on_lists) for one in losses if one.keeps_on_lists],
-        "kept_from": [(one, one.keeps_it) for one in losses if one.keeps_it],
         "denied": "" if may_delete(request, [one.created_by_id for one in losses]) else NO_DELETION,
         "query": fields.get("query"),
         "back": _back(fields, losses),
         "problem": error.as_dict() if error else None,
     }
     return render(request, "runs/remove.html", context, status=status_of(error) if error else 200)
+
+
+def _choices(losses: Sequence[RunLoss]) -> dict[str, Any]:
+    """Which runs can be archived, put back or deleted, and which cannot."""
+    to_archive = [one for one in losses if not one.archived]
+    return {
+        "to_archive": to_archive,
+        "kept": sum(one.standing == Standing.KEPT for one in to_archive),
+        "to_restore": [one for one in losses if one.archived],
+        "not_archived": [one for one in losses if one.keeps_on_lists],
+        "not_deleted": [one for one in losses if one.keeps_it],
+    }
 
 
 def _total(losses: Sequence[RunLoss]) -> dict[str, int]:

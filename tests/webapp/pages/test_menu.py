@@ -20,6 +20,7 @@ NOT_IN_THE_MENU = {
     "health": "for load balancers",
     "comparison-cell": "a part of a comparison",
     "runs:blocks": "asked for from a comparison",
+    "runs:remove": "asked for from a run or the list of runs",
     "account:sign-in": "in the bar",
     "account:sign-out": "in the bar",
 }

@@ -306,7 +306,7 @@ def test_what_is_no_number_is_left_alone(query: str, done: models.Run, stranger:
 
 
 def test_the_figure_has_a_gap_where_no_trial_of_a_configuration_is_done(member: Client) -> None:
-    run = factories.run(factors={"clients": [1, 2, 4]}, replicates=1)
+    run = factories.run(installation="16", factors={"clients": [1, 2, 4]}, replicates=1)
     for trial in run.trials.select_related("configuration"):
         clients = trial.configuration.dimensions["clients"]
         factories.fail(trial) if clients == 2 else factories.finish(trial)
