@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from statistics import stdev
 
 from results import sql
 from results.domain.statistics.trust import Noise, Sides, TrialFacts, Trust, trust
@@ -76,12 +75,16 @@ def _spread(values: Sequence[float]) -> float | None:
     """Return the standard deviation as a share of the mean; None of fewer than two, or where the mean is not above
     zero."""
     mean = math.fsum(values) / len(values)
-    return stdev(values) / mean if len(values) > 1 and mean > 0 else None
+    if len(values) < 2 or mean <= 0:
+        return None
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)) / mean
 
 
 def _noise(comparison: Comparison, points: Sequence[Point], runs: Sequence[int]) -> Noise | None:
     """Return the widest that A/A runs kept of what the cells are of; None where that of a run is not known."""
     kept = kept_noise(runs, comparison.metric.name)
+    if not kept:
+        return None
     levels = {
         (own_level(point, comparison.selection, NODE), own_level(point, comparison.selection, LABEL))
         for point in points
