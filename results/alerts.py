@@ -68,6 +68,8 @@ def judge_runs(now: datetime) -> int:
         except OperationalError:
             log.exception("run %d could not be judged now", run_id)  # the database is away or busy: next time
         except Exception as error:
+            if not models.Run.objects.filter(pk=run_id).exists():
+                continue  # it was deleted meanwhile
             log.exception("run %d could not be judged", run_id)
             why = _storable_text(f"{type(error).__name__}: {error}")
             with transaction.atomic():
@@ -135,7 +137,7 @@ def next_due(now: datetime) -> Iterator[models.Alert | None]:
     """Give the next alert to be sent, locked to the end of the block against other workers; None where none is due."""
     with transaction.atomic():
         due = models.Alert.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-            state=AlertState.DUE, next_at__lte=now
+            state=AlertState.DUE, next_at__lte=now, run__archived=False
         )
         yield due.select_related("watch__plan", "run").order_by("next_at", "pk").first()
 

@@ -14,7 +14,7 @@ from results.domain.errors import StateError
 from results.domain.units import format_quantity
 from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.runs.runs import DELETE_RUN
-from results.runs import audit
+from results.runs import RESTORE_RUN, audit
 from results.standing import lock_runs
 
 
@@ -47,7 +47,7 @@ def restore_runs(run_ids: Sequence[int], actor: str) -> int:
 
 def _set_archived(run_ids: Sequence[int], actor: str, *, archived: bool) -> int:
     for run_id in run_ids:
-        audit(actor, "archive run" if archived else "restore run", f"run {run_id}")
+        audit(actor, "archive run" if archived else RESTORE_RUN, f"run {run_id}")
     return models.Run.objects.filter(pk__in=run_ids).update(archived=archived)
 
 
@@ -69,12 +69,14 @@ def delete_runs(run_ids: Sequence[int], actor: str) -> Deleted:
 def _refuse(done: str, reasons: Sequence[tuple[RunLoss, str]]) -> None:
     """Raise StateError where there is a reason against one of them."""
     against = [(one, reason) for one, reason in reasons if reason]
-    if against:
-        raise StateError(
-            f"Run {', '.join(str(one.id) for one, _ in against)} cannot be {done}, so none was.",
-            why=" ".join(f"Run {one.id}: {reason}" for one, reason in against),
-            todo="Leave it out and do it once more." if len(reasons) > len(against) else "",
-        )
+    if not against:
+        return
+    ids = ", ".join(str(one.id) for one, _ in against)
+    raise StateError(
+        f"Run{'s' if len(against) > 1 else ''} {ids} cannot be {done}{', so none was' if len(reasons) > 1 else ''}.",
+        why=" ".join(f"Run {one.id}: {reason}" for one, reason in against),
+        todo="Choose the others alone." if len(reasons) > len(against) else "",
+    )
 
 
 def _lost(one: RunLoss) -> dict[str, str | int]:
@@ -88,13 +90,11 @@ def _lost(one: RunLoss) -> dict[str, str | int]:
 
 
 def _remove_bundles(one: RunLoss, actor: str) -> list[str]:
-    """Remove the archives of a run's attempts and their folder; return those that are left, which the audit log names
-    too."""
+    """Remove the archives of a run's attempts and their folders; return what is left, which the audit log names too."""
     archives = [Path(settings.TEITEN_BUNDLE_DIR) / bundle for bundle in one.bundles]
     left = [reason for archive in archives if (reason := _remove(archive))]
     for folder in {archive.parent for archive in archives} if not left else ():
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
+        left += _remove_folder(folder)
     if left:
         audit(actor, "could not remove raw files", f"run {one.id}", files=left)
     return left
@@ -107,3 +107,15 @@ def _remove(bundle: Path) -> str:
     except OSError as error:
         return f"{bundle}: {error.strerror}"
     return ""
+
+
+def _remove_folder(folder: Path) -> list[str]:
+    """Remove a run's folder; return what is still there: a worker given up earlier may store an archive yet."""
+    try:
+        if not (rest := sorted(folder.iterdir())):
+            folder.rmdir()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [f"{folder}: {error.strerror}"]
+    return [f"{file}: of no attempt that the warehouse knows" for file in rest]

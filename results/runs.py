@@ -27,6 +27,7 @@ from results.plan_check import require_settings_to_store, resolve_plan
 
 START_PLAN = "workers.tasks.start_plan"
 PAST_TOLERANCE = timedelta(minutes=1)
+RESTORE_RUN = "restore run"  # the audit log's verb
 MOST_BLOCKS = 1000  # that may be added at once
 
 
@@ -230,7 +231,7 @@ def add_blocks(run_id: int, blocks: int, actor: str) -> None:
     looked = models.Trial.objects.filter(run_id=run_id, state=TrialState.DONE).exists()
     looks = [*run.looks, *([run.blocks] if looked else [])]
     models.Run.objects.filter(pk=run_id).update(blocks=run.blocks + blocks, looks=looks)
-    _reopen(run_id)
+    _reopen(run_id, actor)
     audit(actor, "add blocks", f"run {run_id}", blocks=blocks)
 
 
@@ -299,7 +300,7 @@ def retry_trial(trial_id: int, actor: str) -> None:
     trial = models.Trial.objects.get(pk=trial_id)
     if trial.state == TrialState.RUNNING or not _requeue(models.Trial.objects.filter(pk=trial_id)):
         raise StateError(f"Trial {trial_id} is {trial.state}: only a failed or cancelled one can be retried.")
-    _reopen(trial.run_id)
+    _reopen(trial.run_id, actor)
     audit(actor, "retry trial", f"trial {trial_id}")
 
 
@@ -319,7 +320,7 @@ def _retry_all(run_id: int, state: TrialState, actor: str) -> int:
     require_measured(lock(run_id))
     count = _requeue(models.Trial.objects.filter(run_id=run_id, state=state))
     if count:
-        _reopen(run_id)
+        _reopen(run_id, actor)
         audit(actor, f"retry {state} trials", f"run {run_id}", trials=count)
     return count
 
@@ -342,11 +343,13 @@ def _set_trials(trials: Any, target: TrialState) -> int:
     return int(trials.filter(state__in=allowed).update(state=target, state_at=timezone.now(), phase=""))
 
 
-def _reopen(run_id: int) -> None:
+def _reopen(run_id: int, actor: str) -> None:
     """Set an ended run to running, and put it back on the lists; a scheduled one stays scheduled."""
     started_at = Coalesce("started_at", timezone.now())
     ended = models.Run.objects.filter(pk=run_id, state__in=ENDED_RUNS)
-    ended.update(state=RunState.RUNNING, ended_at=None, started_at=started_at, archived=False)
+    if ended.filter(archived=True).update(archived=False):
+        audit(actor, RESTORE_RUN, f"run {run_id}")
+    ended.update(state=RunState.RUNNING, ended_at=None, started_at=started_at)
 
 
 @transaction.atomic

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -27,7 +26,7 @@ def cite(query: str, comparison: Comparison, *, user: User | None, actor: str) -
     """
     if not comparison.points:
         raise TeitenError("There is nothing to cite.", where="compare", todo="Choose runs with finished trials.")
-    _hold(attempts_of(comparison))
+    _hold(comparison)
     snapshot, created = models.Snapshot.objects.get_or_create(
         hash=hash_of(query, comparison),
         defaults={
@@ -43,11 +42,12 @@ def cite(query: str, comparison: Comparison, *, user: User | None, actor: str) -
     return snapshot
 
 
-def _hold(attempts: Sequence[int]) -> None:
-    """Keep the runs of these attempts from being deleted until the transaction ends. Raises StateError."""
-    stored = models.Attempt.objects.filter(pk__in=attempts)
-    list(models.Run.objects.select_for_update(no_key=True).filter(pk__in=stored.values("run_id")).order_by("pk"))
-    if stored.count() < len(attempts):
+def _hold(comparison: Comparison) -> None:
+    """Keep the runs on which a comparison rests from being deleted until the transaction ends. Raises StateError."""
+    replicates = [replicate for point in comparison.points for replicate in point.values]
+    wanted = {replicate.run_id for replicate in replicates} | {*comparison.other_runs, *comparison.earlier_runs}
+    held = models.Run.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk")
+    if len(held) < len(wanted):
         raise StateError("A run of this comparison was deleted meanwhile.", todo="Compare once more, then cite.")
 
 

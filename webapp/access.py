@@ -38,7 +38,7 @@ from results.models.audit import Scope
 ORDER = [Scope.READ, Scope.RUN, Scope.ADMIN]
 OPEN_PATHS = ("/account/", "/static/", "/health")
 NO_COMMANDS = "This plan runs a shell command on an agent: that takes an administrator."
-NO_DELETION = "A run is deleted by who started it, or by an administrator."
+NO_DELETION = "A run is deleted by its author, or by an administrator."
 View = Callable[..., HttpResponseBase]
 
 
@@ -154,19 +154,22 @@ class ScopePermission(BasePermission):
     """Permission by scope: GET needs `read`, anything else the view's `write_scope` (default `run`)."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        token = request.auth if isinstance(request.auth, ApiToken) else None
         needed = Scope.READ if request.method in SAFE_METHODS else getattr(view, "write_scope", Scope.RUN)
         self.message = f"This needs the scope {needed.value!r}."
-        return allows(scope_of(request.user, token), needed)
+        return allows(_granted(request), needed)
+
+
+def _granted(request: HttpRequest | Request) -> Scope | None:
+    """Return the highest scope of who asks, by token or session."""
+    token = getattr(request, "auth", None)
+    return scope_of(request.user, token if isinstance(token, ApiToken) else None)
 
 
 def may_delete(request: HttpRequest | Request, authors: Iterable[int | None]) -> bool:
-    """Return whether the visitor may delete runs that these users (ids) started: their own by the scope `run`, those of
-    others by `admin`."""
-    token = getattr(request, "auth", None)
-    scope = scope_of(request.user, token if isinstance(token, ApiToken) else None)
+    """Return whether the visitor may delete runs of these users (ids): their own by the scope `run`, those of others by
+    `admin`."""
     needed = Scope.RUN if all(author == request.user.pk for author in authors) else Scope.ADMIN
-    return allows(scope, needed)
+    return allows(_granted(request), needed)
 
 
 def require_deletion(request: HttpRequest | Request, authors: Iterable[int | None]) -> None:
@@ -177,9 +180,8 @@ def require_deletion(request: HttpRequest | Request, authors: Iterable[int | Non
 
 def may_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> bool:
     """Return whether the visitor may run this plan; one with a shell command needs the scope `admin`."""
-    token = getattr(request, "auth", None)
     needed = Scope.ADMIN if runs_commands(plan, kinds) else Scope.RUN
-    return allows(scope_of(request.user, token if isinstance(token, ApiToken) else None), needed)
+    return allows(_granted(request), needed)
 
 
 def require_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> Plan:

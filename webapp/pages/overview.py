@@ -19,7 +19,7 @@ from results.queries.presets.publications import any_published
 from results.queries.presets.versions import versions
 from results.queries.runs.going import count_going
 from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail
-from results.queries.shared.run_filter import RunSearch, matching_runs, run_filter_choices
+from results.queries.shared.run_filter import Archived, RunSearch, matching_runs, run_filter_choices
 from results.queries.trends.lately import lately_changed
 from results.queries.trends.watches import latest_worse
 from webapp import run_filter
@@ -52,6 +52,8 @@ def _known(request: HttpRequest) -> dict[str, Any]:
     workload, metric = (request.GET.get(name, "") for name in ("workload", "metric"))
     runs = run_filter.read(request.GET)
     table = versions(workload, metric=metric, chosen=runs, published=False)
+    nothing = not (table.known or table.exploratory or runs)
+    put_away = nothing and _any_measured()
     workloads = text_choice("workload", "workload", ("", *table.workloads), table.workload, "all, one row each")
     return grid(table) | {
         "bars": bars(table),
@@ -60,10 +62,16 @@ def _known(request: HttpRequest) -> dict[str, Any]:
         "run_filter": run_filter.form(runs, run_filter_choices(), leave_out=(run_filter.PLAN, run_filter.TAG)),
         "counts": table,
         "carried": carried(table.metric, runs),
-        "steps": None if table.known or table.exploratory or runs else _first_steps(request),
+        "put_away": put_away,
+        "steps": _first_steps(request) if nothing and not put_away else None,
         "to_keep": _run_to_keep() if table.exploratory and not table.known and not runs else None,
         "may_run": allows(scope_of(request.user), Scope.RUN),
     }
+
+
+def _any_measured() -> bool:
+    """Whether there is a run that was measured here, be it excluded or archived."""
+    return bool(run_filter_choices(standing="", archived=Archived.TOO).workloads)
 
 
 def _first_steps(request: HttpRequest) -> list[tuple[str, str, bool]]:

@@ -38,7 +38,7 @@ def remove(request: HttpRequest) -> HttpResponse:
     try:
         _do(request, fields.get("do", ""), losses)
     except StateError as error:
-        return _preview(request, fields, losses, error)
+        return _preview(request, fields, run_losses([one.id for one in losses]), error)
     return redirect(_back(fields, losses if fields.get("do") != DELETE else ()))
 
 
@@ -87,7 +87,7 @@ def _do(request: HttpRequest, do: str, losses: Sequence[RunLoss]) -> None:
     ids = [one.id for one in losses]
     if do == ARCHIVE:
         count = archive_runs(ids, actor(request))
-        messages.success(request, f"Archived {counted(count, 'run')}. Nothing is lost: they can be put back.")
+        messages.success(request, f"Archived {counted(count, 'run')}. Nothing is lost, and can be put back.")
     elif do == RESTORE:
         messages.success(request, f"Put back on the lists: {counted(restore_runs(ids, actor(request)), 'run')}.")
     elif do == DELETE:

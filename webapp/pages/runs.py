@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -18,7 +19,7 @@ from results.domain.units import counted
 from results.models import Run
 from results.models.audit import Scope
 from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail
-from results.queries.shared.run_filter import RunSearch, matching_runs, run_filter_choices
+from results.queries.shared.run_filter import Archived, RunSearch, matching_runs, run_filter_choices
 from results.queries.shared.selection import Selection
 from results.queries.why.stacks import choices
 from webapp import run_filter, run_search, urlstate
@@ -50,6 +51,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "ids": ids,
         "words": run_search.words(search),
         "fewer": _fewer(search) if ids == () else [],
+        "archived_too": None if rows or before else _with_archived(search),
         "query": run_search.write(search),
         "before": before,
         "may_run": allows(scope_of(request.user), Scope.RUN),
@@ -75,6 +77,13 @@ def _fewer(search: RunSearch) -> list[tuple[str, str, int]]:
     """Return (condition in words, address without it, how many runs that finds) of each without which there are any."""
     without = [(text, _address(rest), len(matching_runs(rest))) for text, rest in run_search.conditions(search) if rest]
     return [one for one in without if one[2]]
+
+
+def _with_archived(search: RunSearch) -> tuple[str, int] | None:
+    """Return the address and number of the runs that are found if archived ones are searched too; None without any."""
+    too = replace(search, archived=Archived.TOO)
+    count = len(matching_runs(too))
+    return (_address(too), count) if count else None
 
 
 def _address(search: RunSearch) -> str:

@@ -41,14 +41,14 @@ SELECT
         E'\n',
         (
             SELECT string_agg(concat_ws(
-                ' ', run.id, run.state, run.standing, run.name, run.headline, run.publication_id, run.blocks,
+                ' ', run.id, run.state, run.standing, run.archived, run.name, run.headline, run.publication_id, run.blocks,
                 CASE WHEN run.id = ANY(%(runs)s) THEN (SELECT count(*) FROM results_trial WHERE run_id = run.id) END,
                 (SELECT max(state_at) FROM results_trial WHERE run_id = run.id),
                 (SELECT max(ingested_at) FROM results_attempt WHERE run_id = run.id)
             ), E'\n' ORDER BY run.id)
             FROM results_run AS run
             WHERE run.id = ANY(%(runs)s)
-                OR run.id IN (SELECT id FROM results_run ORDER BY id DESC LIMIT %(latest)s)
+                OR run.id IN (SELECT id FROM results_run WHERE NOT archived ORDER BY id DESC LIMIT %(latest)s)
                 OR run.id IN (SELECT id FROM others)
                 OR run.id IN (SELECT id FROM earlier)
                 OR run.id IN (

@@ -79,8 +79,8 @@ def differences(left: str, right: str) -> Compared:
 
 
 def offers() -> list[Offer]:
-    """The newest runs and all agents. Two queries."""
-    runs = models.Run.objects.order_by("-pk").values_list("pk", "name")[:_MOST_OFFERED]
+    """The newest runs on the lists, and all agents. Two queries."""
+    runs = models.Run.objects.filter(archived=False).order_by("-pk").values_list("pk", "name")[:_MOST_OFFERED]
     agents = models.Agent.objects.order_by("name").values_list("name", flat=True)
     return [
         *(Offer(f"run:{pk}", f"run {pk}, {name}") for pk, name in runs),

@@ -14,7 +14,7 @@ from results.queries.shared.ids import NotFound, known_id
 class RunLoss:
     """One run: what is deleted with it, and what rests on it.
 
-    created_by_id: of the user who started it, None where that was a schedule or the user is gone.
+    created_by_id: of its author, who is the plan's where a schedule started it; None where the user is gone.
     published: whether it holds published figures.
     trials: of any state.
     measurements: values of metrics, of failed attempts too; series: quantities over time.
@@ -22,7 +22,7 @@ class RunLoss:
     ids: of its attempts.
     bundles: paths of the archives of raw files, relative to the bundle folder; bundle_bytes: of all together.
     stopping: attempts that hold an agent, or did not report their end yet.
-    citations: hashes of those with a number of it, the newest first.
+    citations: hashes of those with a number of it, or whose verdicts borrow its spread, the newest first.
     references: names of those made of such a citation."""
 
     id: int
@@ -67,7 +67,7 @@ class RunLoss:
         cited = f"Cited in {', '.join(self.citations)}"
         if self.references:
             cited += f" and compared with as {', '.join(f'@{name}' for name in self.references)}"
-        return f"{cited}: who reads that must find the trials behind its numbers."
+        return f"{cited}: who reads that must find the trials behind its numbers and verdicts."
 
 
 def run_losses(run_ids: Iterable[int]) -> tuple[RunLoss, ...]:

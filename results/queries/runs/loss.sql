@@ -8,19 +8,8 @@ SELECT
     (SELECT count(*) FROM results_series WHERE run_id = run.id) AS series,
     (SELECT count(*) FROM results_noise WHERE run_id = run.id) AS noise,
     (SELECT count(*) FROM results_alert WHERE run_id = run.id) AS alerts,
-    attempts.*,
-    ARRAY(
-        SELECT snapshot.hash FROM results_snapshot AS snapshot
-        WHERE snapshot.attempts && attempts.ids
-        ORDER BY snapshot.created_at DESC
-    ) AS citations,
-    ARRAY(
-        SELECT reference.name
-        FROM results_reference AS reference
-        JOIN results_snapshot AS snapshot ON snapshot.hash = reference.snapshot_id
-        WHERE snapshot.attempts && attempts.ids
-        ORDER BY reference.name
-    ) AS references
+    attempts.*, held.citations,
+    ARRAY(SELECT name FROM results_reference WHERE snapshot_id = ANY(held.citations) ORDER BY name) AS references
 FROM results_run AS run
 CROSS JOIN LATERAL (
     SELECT
@@ -33,5 +22,13 @@ CROSS JOIN LATERAL (
     FROM results_attempt AS attempt
     WHERE attempt.run_id = run.id
 ) AS attempts
+CROSS JOIN LATERAL (
+    -- those with a number of the run, and those whose verdicts know from it how much values or runs vary
+    SELECT coalesce(array_agg(snapshot.hash ORDER BY snapshot.created_at DESC), '{}') AS citations
+    FROM results_snapshot AS snapshot
+    WHERE snapshot.attempts && attempts.ids
+        OR snapshot.content -> 'other_runs' @> to_jsonb(run.id)
+        OR snapshot.content -> 'earlier_runs' @> to_jsonb(run.id)
+) AS held
 WHERE run.id = ANY(%(runs)s)
 ORDER BY run.id DESC

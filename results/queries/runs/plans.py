@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from results import models
 from results.queries.runs.runs import RunRow, list_runs
@@ -80,10 +80,11 @@ def free_name(wanted: str) -> str:
 
 def _plans() -> QuerySet[models.Plan, Any]:
     latest = models.Run.objects.filter(plan=OuterRef("pk")).order_by("-pk")
+    listed = latest.filter(archived=False)
     return (
         models.Plan.objects.select_related("schedule__crontab", "created_by")
-        .annotate(run_count=Count("runs"))
-        .annotate(last_run_id=Subquery(latest.values("pk")[:1]), last_state=Subquery(latest.values("state")[:1]))
+        .annotate(run_count=Count("runs", filter=Q(runs__archived=False)))
+        .annotate(last_run_id=Subquery(listed.values("pk")[:1]), last_state=Subquery(listed.values("state")[:1]))
         .annotate(last_run_at=Subquery(latest.values("created_at")[:1]))
         .order_by("name")
     )

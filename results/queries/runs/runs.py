@@ -180,11 +180,11 @@ def list_runs(
 
 
 def run_row(run_id: int) -> RunRow:
-    """Return one run. One query. Raises NotFound, which says who deleted it and when."""
+    """Return one run. One query. Raises NotFound, which says when it was deleted."""
     rows = _run_rows(ids=[known_id(run_id, "run")])
     if not rows:
         deletion = models.AuditEntry.objects.filter(object=f"run {run_id}", verb=DELETE_RUN).first()
-        gone = f"{deletion.actor} deleted it on {deletion.at:%Y-%m-%d %H:%M} UTC." if deletion else ""
+        gone = f"It was deleted on {deletion.at:%Y-%m-%d %H:%M} UTC." if deletion else ""
         raise NotFound(f"There is no run {run_id}. {gone}".strip())
     return rows[0]
 

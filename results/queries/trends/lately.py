@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -46,5 +47,11 @@ def lately_changed(most: int) -> list[LatelyChanged]:
 def _rank(cell: CellProgress) -> tuple[bool, int, float]:
     """Worse before better, then the larger change first."""
     place = _DECIDED.index(cell.kind) if cell.kind in _DECIDED else len(_DECIDED)
-    ratio = cell.ratio or 1.0
-    return not cell.worse, place, -max(ratio, 1 / ratio)
+    return not cell.worse, place, -_size(cell.ratio)
+
+
+def _size(ratio: float | None) -> float:
+    """How far from 1, alike for half and double."""
+    if ratio is None:
+        return 1.0
+    return max(ratio, 1 / ratio) if ratio > 0 else math.inf

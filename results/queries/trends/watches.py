@@ -98,7 +98,7 @@ class WorsePlan:
 
 def latest_worse(most: int) -> list[WorsePlan]:
     """Return the newest runs whose alerts name something that is worse, among the newest alerts. One query."""
-    alerts = models.Alert.objects.exclude(state__in=[AlertState.QUIET, AlertState.UNJUDGED])
+    alerts = models.Alert.objects.filter(run__archived=False).exclude(state__in=[AlertState.QUIET, AlertState.UNJUDGED])
     newest_alerts = alerts.select_related("watch__plan").order_by("-run_id", "id")[: most * _ALERTS_OF_A_RUN]
     of_runs: dict[int, WorsePlan] = {}
     for alert in newest_alerts:

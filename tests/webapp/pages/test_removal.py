@@ -20,6 +20,7 @@ from results.queries.agents.capabilities import newest_answers
 from results.queries.comparison.citations import cited as stored
 from results.queries.presets.versions import versions
 from results.queries.runs.loss import run_losses
+from results.queries.runs.plans import list_plans
 from results.queries.shared.ids import NotFound
 from results.queries.shared.run_filter import kept_runs
 from results.queries.trends.trends import followed
@@ -68,7 +69,7 @@ def test_an_archived_run_is_on_no_list_and_in_no_view_but_keeps_its_pages(member
     compared = page_text(member.get(f"/compare/?run={run.pk}"))
     answer = member.post("/runs/remove/", {"run": run.pk, "do": "archive", "query": "state=finished"}, follow=True)
     assert answer.redirect_chain == [("/runs/?state=finished", 302)]
-    assert "Archived 1 run. Nothing is lost: they can be put back." in page_text(answer)
+    assert "Archived 1 run. Nothing is lost, and can be put back." in page_text(answer)
     assert kept_runs().ids == (other.pk,)
     assert [(one.plan, one.runs) for one in followed()] == [("", 1)]
     link = f'href="/runs/{run.pk}/"'
@@ -108,6 +109,7 @@ def test_an_archived_run_that_goes_on_is_on_the_lists_again() -> None:
     runs.add_blocks(run.pk, 1, "ada")
     run.refresh_from_db()
     assert (run.state, run.archived) == ("running", False)
+    assert models.AuditEntry.objects.filter(verb="restore run", object=f"run {run.pk}").exists()
 
 
 def test_deleting_says_before_what_goes_and_takes_exactly_that(admin: Client, bundles: Path) -> None:
@@ -129,7 +131,7 @@ def test_deleting_says_before_what_goes_and_takes_exactly_that(admin: Client, bu
     assert {kind: kind.objects.filter(run=other).count() for kind in OF_A_RUN} == others
     assert len(list((bundles / str(other.pk)).iterdir())) == len(files)
     gone = page_text(admin.get(f"/runs/{run.pk}/"))
-    assert f"There is no run {run.pk}. admin deleted it on " in gone
+    assert f"There is no run {run.pk}. It was deleted on " in gone
     assert models.AuditEntry.objects.get(verb="delete run").detail["measurements"] == loss.measurements
 
 
@@ -143,6 +145,30 @@ def test_every_table_with_a_run_is_empty_of_a_deleted_one(bundles: Path) -> None
         for table in tables:
             cursor.execute(f"SELECT count(*) FROM {table} WHERE run_id = %s", [run.pk])
             assert cursor.fetchone() == (0,), table
+
+
+def measured_often(stored: models.Plan) -> models.Run:
+    """A finished run of a plan whose values say how much they vary."""
+    made = factories.run(stored=stored, factors={"installation": ["16", "18"], "clients": [1, 4]}, replicates=8)
+    factories.finish_noisily(made, 0.02)
+    runs.close_finished(made.pk)
+    return made
+
+
+def test_a_run_is_kept_while_cited_verdicts_borrow_its_spread() -> None:
+    factories.agent()
+    stored = factories.stored_plan()
+    lender, cited = (measured_often(stored) for _ in range(2))
+    question = f"run={cited.pk}&x=clients&series=installation"
+    snapshot = factories.citation(cited, question)
+    assert snapshot.content["earlier_runs"] == [lender.pk]
+    with pytest.raises(StateError, match=f"Run {lender.pk} cannot be deleted."):
+        removal.delete_runs([lender.pk], "ada")
+    query, comparison = citations.compare_query(question)
+    models.Snapshot.objects.all().delete()
+    removal.delete_runs([lender.pk], "ada")
+    with pytest.raises(StateError, match="deleted meanwhile"):
+        snapshots.cite(query, comparison, user=None, actor="ada")
 
 
 def test_a_cited_run_is_not_deleted_but_archived(admin: Client, bundles: Path) -> None:
@@ -200,11 +226,44 @@ def test_files_that_cannot_be_removed_are_named(admin: Client, bundles: Path) ->
     assert [file.name for file in stuck.parent.iterdir()] == [stuck.name]
 
 
+def test_what_else_lies_in_the_folder_of_a_deleted_run_is_named(bundles: Path) -> None:
+    run = with_bundles(bundles)
+    stray = bundles / str(run.pk) / "late-2.tar.gz"
+    stray.write_bytes(b"")
+    assert removal.delete_runs([run.pk], "ada").left == (f"{stray}: of no attempt that the warehouse knows",)
+    assert list(stray.parent.iterdir()) == [stray]
+
+
+def test_pages_say_where_archived_runs_are_when_there_are_no_others(member: Client) -> None:
+    plan = factories.stored_plan()
+    run = factories.run(stored=plan, name="nightly")
+    runs.cancel_run(run.pk, "ada")
+    removal.archive_runs([run.pk], "ada")
+    everything = page_text(member.get("/runs/"))
+    assert "All runs are archived." in everything and 'href="/runs/?archived=any"' in everything
+    assert 'href="/runs/?archived=any&amp;name=night"' in page_text(member.get("/runs/?name=night"))
+    home = page_text(member.get("/"))
+    assert "Every run that was measured here is excluded or archived." in home
+    assert "Nothing is measured yet" not in home
+    assert f"run {run.pk}," not in page_text(member.get("/diff/"))
+    (row,) = list_plans()
+    assert (row.runs, row.last_run_id) == (0, None)
+
+
+def test_a_comparison_offers_no_archived_run_even_to_who_has_the_page_already(member: Client) -> None:
+    run, other = factories.finished_run(), factories.finished_run(name="put away soon")
+    before = member.get(f"/compare/?run={run.pk}")
+    removal.archive_runs([other.pk], "ada")
+    after = member.get(f"/compare/?run={run.pk}", headers={"If-None-Match": before["ETag"]})
+    assert after.status_code == 200
+    assert "put away soon" in page_text(before) and "put away soon" not in page_text(after)
+
+
 def test_a_member_deletes_own_runs_and_archives_any(member: Client) -> None:
     mine = factories.finished_run(user=User.objects.get())
     others = factories.finished_run(name="of another")
     page = page_text(member.get(f"/runs/remove/?run={others.pk}"))
-    assert "A run is deleted by who started it, or by an administrator." in page
+    assert "A run is deleted by its author, or by an administrator." in page
     assert member.post("/runs/remove/", {"run": [mine.pk, others.pk], "do": "delete"}).status_code == 403
     assert member.post("/runs/remove/", {"run": mine.pk, "do": "delete"}).status_code == 302
     assert member.post("/runs/remove/", {"run": others.pk, "do": "archive"}).status_code == 302

@@ -85,7 +85,7 @@ def test_an_empty_list_says_which_condition_leaves_nothing(
     two: list[int], stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
     assert "No run is scheduled." in page_text(stranger.get("/runs/?state=scheduled"))
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         text = page_text(stranger.get("/runs/?state=cancelled&plan=toys&name=oy"))
     assert "No run is cancelled, named like oy, of plan toys." in text
     assert '<a href="/runs/?name=oy&amp;plan=toys">Without “cancelled”</a>: 1 run.' in text
