@@ -74,13 +74,6 @@ def test_files_of_older_checks_are_stored_and_shown_as_they_said(measure: Measur
     assert reported["pgstattuple"] == ("no", "")
 
 
-def test_a_check_that_there_is_not_fails_the_trial_before_the_clock(measure: Measure) -> None:
-    attempt = measure(workload="capabilities", parameters={"checks": "toast, flying"}, collectors=[])
-    assert attempt.error["what"] == "There is no check flying."
-    assert attempt.measured_from is None
-    assert "index_btree" in attempt.error["todo"]
-
-
 def test_an_access_method_that_has_gone_since_the_plan_was_made_fails_the_trial_before_the_clock(
     agent: models.Agent, measure: Measure
 ) -> None:
