@@ -10,7 +10,7 @@ from django.db import transaction
 from results import models
 from results.domain.errors import StateError, TeitenError
 from results.domain.states import Standing
-from results.queries.shared.ids import NotFound
+from results.queries.shared.ids import require_found
 from results.runs import audit
 
 TAG = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
@@ -83,6 +83,5 @@ def lock_runs(run_ids: Sequence[int], *, deleting: bool = False) -> list[models.
     """Lock the runs to the end of the transaction, against new rows that refer to them too where they are to be
     deleted. Raises NotFound where one of them is not there."""
     runs = list(models.Run.objects.select_for_update(no_key=not deleting).filter(pk__in=run_ids).order_by("pk"))
-    if missing := sorted(set(run_ids) - {run.pk for run in runs}):
-        raise NotFound(f"There is no run {missing[0]}.")
+    require_found(run_ids, [run.pk for run in runs], "run")
     return runs

@@ -11,7 +11,7 @@ from typing import Any
 from results import models, sql
 from results.domain.units import counted
 from results.queries.runs.estimates import PastTimings, past_seconds
-from results.queries.shared.ids import NotFound, known_id
+from results.queries.shared.ids import known_ids, require_found
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,9 @@ def longest(extensions: Iterable[Extension]) -> float | None:
 def extensions(run_ids: Sequence[int]) -> list[Extension]:
     """In the order of the runs' numbers. Raises NotFound. Two queries, and one for each workload of which a run has
     done nothing yet."""
-    wanted = sorted({known_id(run_id, "run") for run_id in run_ids})
+    wanted = known_ids(run_ids, "run")
     runs = models.Run.objects.in_bulk(wanted)
-    if missing := [run_id for run_id in wanted if run_id not in runs]:
-        raise NotFound(f"There is no run {', '.join(map(str, missing))}.")
+    require_found(wanted, runs, "run")
     rows = sql.rows(_TimingRow, sql.load(__file__), {"runs": wanted})
     past = _Past()
     extended = []

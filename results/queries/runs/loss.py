@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from results import sql
 from results.domain.states import ENDED_RUNS
-from results.queries.shared.ids import NotFound, known_id
+from results.queries.shared.ids import known_ids, require_found
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,7 @@ class RunLoss:
 
 def run_losses(run_ids: Iterable[int]) -> tuple[RunLoss, ...]:
     """Return what would be lost of each run, the newest first. One query. Raises NotFound."""
-    wanted = sorted({known_id(run_id, "run") for run_id in run_ids})
+    wanted = known_ids(run_ids, "run")
     losses = tuple(sql.rows(RunLoss, sql.load(__file__), {"runs": wanted}))
-    require_all(wanted, losses)
+    require_found(wanted, [one.id for one in losses], "run")
     return losses
-
-
-def require_all(wanted: Sequence[int], found: Sequence[RunLoss]) -> None:
-    """Raise NotFound for the first run that was not found."""
-    if missing := sorted(set(wanted) - {one.id for one in found}):
-        raise NotFound(f"There is no run {missing[0]}.")
