@@ -76,7 +76,7 @@ def _choices(losses: Sequence[RunLoss]) -> dict[str, Any]:
 
 
 def _total(losses: Sequence[RunLoss]) -> dict[str, int]:
-    names = ("trials", "trials_done", "measurements", "series", "noise", "alerts", "bundle_bytes")
+    names = ("trials", "measurements", "noise", "bundle_bytes")
     return {name: sum(getattr(one, name) for one in losses) for name in names} | {
         "bundles": sum(len(one.bundles) for one in losses)
     }

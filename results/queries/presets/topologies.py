@@ -172,8 +172,8 @@ def _mixed(points: Sequence[Point], names: Sequence[str], row_of: Mapping[int, C
         levels = [{row_of[value.configuration_id].level(name) for value in point.values} for point in points]
         if any(len(own) > 1 for own in levels):
             mixed.append(name)
-    told = ("version", "major") if "installation" in mixed else ()
-    return tuple(name for name in mixed if name not in told)
+    implied = ("version", "major") if "installation" in mixed else ()
+    return tuple(name for name in mixed if name not in implied)
 
 
 def _kinds(points: Sequence[Point]) -> dict[str, list[Point]]:

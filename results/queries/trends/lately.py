@@ -36,18 +36,18 @@ def lately_changed(most: int) -> list[LatelyChanged]:
         plan=OuterRef("plan"), state=RunState.FINISHED, standing=Standing.KEPT, archived=False, publication=None
     ).order_by("-started_at", "-pk")
     runs = models.Run.objects.filter(pk=Subquery(newest.values("pk")[:1]), plan__archived=False, plan__watches=None)
-    found = []
+    lately = []
     for pk, plan_id, started_at in runs.order_by("-started_at").values_list("pk", "plan_id", "started_at")[:most]:
         result = progress(pk)
         if changed := [cell for cell in result.cells if cell.kind in _DECIDED or cell.worse]:
-            found.append(LatelyChanged(plan_id, result, started_at, tuple(sorted(changed, key=_rank))))
-    return found
+            lately.append(LatelyChanged(plan_id, result, started_at, tuple(sorted(changed, key=_rank))))
+    return lately
 
 
 def _rank(cell: CellProgress) -> tuple[bool, int, float]:
     """Worse before better, then the larger change first."""
-    place = _DECIDED.index(cell.kind) if cell.kind in _DECIDED else len(_DECIDED)
-    return not cell.worse, place, -_size(cell.ratio)
+    order = _DECIDED.index(cell.kind) if cell.kind in _DECIDED else len(_DECIDED)
+    return not cell.worse, order, -_size(cell.ratio)
 
 
 def _size(ratio: float | None) -> float:
