@@ -106,8 +106,8 @@ def build_of(text: str) -> Build:
 
 
 def describe(recipe: Recipe, options: RecipeOptions, agents: Sequence[AgentRow], *, sent: bool = False) -> Choice:
-    """What to choose from, as asked so far: without an agent the first that is ready, without PostgreSQL all that are
-    sensible.
+    """What to choose from, as asked so far: without an agent the first that is ready, without PostgreSQL those that
+    are sensible.
 
     sent: the choice was made, and what is not in it was not chosen."""
     main = recipe.roles[0]
@@ -128,14 +128,22 @@ def describe(recipe: Recipe, options: RecipeOptions, agents: Sequence[AgentRow],
 
 
 def sensible(recipe: Recipe, agent: AgentRow | None) -> list[str]:
-    """What is compared where nobody says what: every PostgreSQL of the agent that the workload can use, with every
-    access method where the plan compares builds; the newest where it measures one."""
-    values = [value for row, value in _offered(recipe, agent) if row.version_num >= recipe.minimum_version]
-    return values[-1:] if recipe.compare is Compare.ONE else values
+    """What is compared where nobody says what: of the agent's PostgreSQL that the workload can use, the oldest and the
+    newest, so that it stays short; the newest where the plan measures one. Where the plan compares builds: all builds
+    of each PostgreSQL that has another access method than heap, if there is one."""
+    usable = [(row, value) for row, value in _offered(recipe, agent) if row.version_num >= recipe.minimum_version]
+    values = [value for _, value in usable]
+    if recipe.compare is Compare.ONE:
+        return values[-1:]
+    if recipe.compare is Compare.BUILDS:
+        others = [value for row, value in usable if set(row.access_methods) - {HEAP}]
+        if others:
+            return others
+    return list(dict.fromkeys(values[:1] + values[-1:]))
 
 
 def complete_options(recipe: Recipe, chosen: Mapping[str, Any], agents: Sequence[AgentRow]) -> dict[str, Any]:
-    """A choice by API or command (size, agents, installations, builds as texts), with all that is sensible where
+    """A choice by API or command (size, agents, installations, builds as texts), with what is sensible where
     neither installations nor builds are named → the keywords of `Recipe.plan`."""
     named = {key: list(chosen.get(key) or ()) for key in ("installations", "builds")}
     if not any(named.values()):
@@ -180,13 +188,12 @@ def _first_usable(agents: Sequence[AgentRow]) -> str:
 
 
 def form_address(recipe: Recipe, agent: AgentRow) -> str:
-    """Return the address of the plan form filled in for a first run on an agent: of its PostgreSQL that the workload
-    can use, the oldest and the newest. '' where it has none."""
+    """Return the address of the plan form filled in for a first run on an agent, with what is sensible of its
+    PostgreSQL. '' where it has none."""
     values = sensible(recipe, agent)
     if not values:
         return ""
-    pair = list(dict.fromkeys([values[0], values[-1]]))
-    query = urlencode({f"agents.{recipe.roles[0]}": agent.name, _field(recipe): pair}, doseq=True)
+    query = urlencode({f"agents.{recipe.roles[0]}": agent.name, _field(recipe): values}, doseq=True)
     return f"{reverse('plans:ready-form', args=[recipe.slug])}?{query}"
 
 

@@ -54,6 +54,10 @@ def chosen(text: str) -> list[str]:
     return re.findall(r'name="(?:installations|builds)" value="([^"]*)" checked', text)
 
 
+def offered(text: str) -> list[str]:
+    return re.findall(r'name="(?:installations|builds)" value="([^"]*)"', text)
+
+
 def test_the_list_says_of_each_what_it_finds_out_and_what_was_found(db: None, stranger: Client) -> None:
     text = page(stranger, "/plans/ready/")
     for message in (
@@ -141,7 +145,7 @@ def test_ready_plans_are_linked_from_the_overview_the_list_and_the_form(member: 
         assert 'href="/plans/ready/"' in page(member, path)
 
 
-def test_the_choice_begins_with_the_first_agent_that_is_ready_and_all_its_postgresql(
+def test_the_choice_begins_with_the_first_agent_that_is_ready_and_its_oldest_and_newest_postgresql(
     db: None, stranger: Client
 ) -> None:
     factories.agent("away")
@@ -161,14 +165,29 @@ def test_another_agent_has_its_own_postgresql(db: None, stranger: Client) -> Non
     assert chosen(page(stranger, "/plans/ready/reads/?agents.primary=db2")) == ["postgresql-17.5"]
 
 
-def test_builds_are_offered_with_every_access_method(db: None, stranger: Client) -> None:
+def test_of_many_installations_the_oldest_and_the_newest_that_the_workload_can_use_are_ticked(
+    db: None, stranger: Client
+) -> None:
+    factories.agent("db1", {"15.8": 150008, "16.9": 160009, "18.1": 180001})
+    text = page(stranger, "/plans/ready/reads/")
+    assert chosen(text) == ["postgresql-15.8", "postgresql-18.1"]
+    assert offered(text) == ["postgresql-15.8", "postgresql-16.9", "postgresql-18.1"]
+    assert "Ticked at first: the oldest and the newest that the workload can use." in text
+
+
+def test_builds_with_another_access_method_are_ticked_with_heap_of_the_same_server(db: None, stranger: Client) -> None:
     agent = factories.agent("db1", {"16.9": 160009, "18.1": 180001})
-    agent.installations.filter(version="18.1").update(access_methods=["heap", "heap2"])
-    assert chosen(page(stranger, "/plans/ready/builds/")) == [
-        "postgresql-16.9 heap",
-        "postgresql-18.1 heap",
-        "postgresql-18.1 heap2",
-    ]
+    agent.installations.filter(version="16.9").update(access_methods=["heap", "heap2"])
+    text = page(stranger, "/plans/ready/builds/")
+    assert chosen(text) == ["postgresql-16.9 heap", "postgresql-16.9 heap2"]
+    assert offered(text) == ["postgresql-16.9 heap", "postgresql-16.9 heap2", "postgresql-18.1 heap"]
+
+
+def test_builds_without_another_access_method_are_ticked_as_versions_are(db: None, stranger: Client) -> None:
+    factories.agent("db1", {"15.8": 150008, "16.9": 160009, "18.1": 180001})
+    text = page(stranger, "/plans/ready/builds/")
+    assert chosen(text) == ["postgresql-15.8 heap", "postgresql-18.1 heap"]
+    assert "where none has, the oldest and the newest" in text
 
 
 def test_a_plan_of_one_installation_offers_the_newest(db: None, stranger: Client) -> None:

@@ -37,14 +37,19 @@ class Command(WarehouseCommand):
         recipe.add_argument("--whole", action="store_true", help="all its levels and replicates, not its short form")
         recipe.add_argument("--agent", action="append", default=[], metavar="ROLE=AGENT", help="as primary=db1")
         recipe.add_argument(
-            "--installation", action="append", default=[], metavar="NAME", help="to compare; all without it"
+            "--installation",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="to compare; without it the oldest and the newest that the workload can use",
         )
         recipe.add_argument(
             "--build",
             action="append",
             default=[],
             metavar="'NAME METHOD'",
-            help="an installation with an access method, where the plan compares builds; all without it",
+            help="an installation with an access method, where the plan compares builds; without it all builds of each "
+            "PostgreSQL that has another access method than heap, or of the oldest and the newest where none has",
         )
 
     def handle(self, *args: Any, file: Path | None, no_wait: bool, recipe: str | None, **options: Any) -> None:
