@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from results.domain.states import Standing
 from results.queries.agents.capabilities import FILTERS, WORKLOAD, CapabilityMatrix, Line, capability_matrix
 from results.queries.shared.run_filter import run_filter_choices
 from webapp import run_filter
@@ -20,6 +21,7 @@ from webapp.pages.common import wants_fragment
 _ONLY = "only"
 _DIFFERING = "differing"
 _MOST_NAMED = 8
+_ANSWER = (Standing.KEPT, Standing.EXPLORATORY)  # an excluded run answers no check
 
 
 @require_safe
@@ -35,7 +37,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "chooser": chooser(matrix, chosen, differing),
         "sentence": sentence(matrix),
         "is_filtered": any(chosen.values()) or bool(runs),
-        "run_filter": run_filter.form(runs, run_filter_choices("", WORKLOAD), leave_out=[run_filter.AGENT]),
+        "run_filter": run_filter.form(runs, run_filter_choices(_ANSWER, WORKLOAD), leave_out=[run_filter.AGENT]),
         "json": _address("api:capabilities", query),
     }
     fragment = wants_fragment(request)

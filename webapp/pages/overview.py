@@ -71,7 +71,7 @@ def _known(request: HttpRequest) -> dict[str, Any]:
 
 def _any_measured() -> bool:
     """Whether there is a run that was measured here, be it excluded or archived."""
-    return bool(run_filter_choices(standing="", archived=Archived.TOO).workloads)
+    return bool(run_filter_choices(standings=(), archived=Archived.TOO).workloads)
 
 
 def _first_steps(request: HttpRequest) -> list[tuple[str, str, bool]]:

@@ -65,7 +65,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def _form(search: RunSearch) -> dict[str, Any]:
-    choices = run_filter_choices(standing="", archived=search.archived)
+    choices = run_filter_choices(standings=(), archived=search.archived)
     return {
         "chooser": Chooser(run_search.chips(search, choices)),
         "run_filter": run_filter.form(search.runs, choices),

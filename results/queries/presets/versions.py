@@ -12,7 +12,7 @@ from results.domain.statistics.summary import mean_ratio
 from results.queries.presets.sources import Source, sources
 from results.queries.presets.version_rows import MAJOR, Group, VersionCell, VersionRow, WithoutMetric, base_of
 from results.queries.shared.ordering import sorted_levels
-from results.queries.shared.run_filter import NO_FILTER, KeptRuns, RunFilter, kept_runs
+from results.queries.shared.run_filter import NO_FILTER, RunFilter, kept_runs
 
 RUNS_OF_A_ROW = 12  # measured runs of a workload that are compared, the newest
 _CONFIGURATIONS_SHOWN = 200
@@ -93,8 +93,8 @@ def versions(
     chosen: of which runs.
     published: with the figures of reports."""
     _require_metric(metric)
-    kept = kept_runs(chosen)
-    runs = _runs(kept, published)
+    kept = kept_runs(chosen, published=published)
+    runs = [source for source in sources(kept) if source.workload != "capabilities"]
     known = sorted_levels(_versions_of(runs), MAJOR)
     shown = tuple(version for version in known if not only or version in only)
     groups = _groups(runs, workload, metric)
@@ -128,11 +128,6 @@ def _require_metric(metric: str) -> None:
     if metric and metric not in METRICS:
         known = ", ".join(METRICS)
         raise TeitenError(f"Versions are not compared by {metric!r}.", where="metric", todo=f"There are {known}.")
-
-
-def _runs(kept: KeptRuns, published: bool) -> list[Source]:
-    of_versions = [source for source in sources(kept) if source.workload != "capabilities"]
-    return [source for source in of_versions if published or not source.published]
 
 
 def _groups(runs: Sequence[Source], workload: str, metric: str) -> list[list[Source]]:

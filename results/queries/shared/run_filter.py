@@ -84,6 +84,7 @@ class RunFilterChoices:
 class _Run:
     id: int
     standing: str
+    published: bool
 
 
 def matching_runs(search: RunSearch) -> tuple[int, ...]:
@@ -91,20 +92,20 @@ def matching_runs(search: RunSearch) -> tuple[int, ...]:
     return tuple(run.id for run in _matching(search))
 
 
-def kept_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = ()) -> KeptRuns:
-    """Return the kept runs that the filter lets through, of these workloads or of all; none that is archived. One
-    query."""
-    runs = _matching(RunSearch(chosen, workloads=tuple(workloads)))
+def kept_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = (), *, published: bool = True) -> KeptRuns:
+    """Return the kept runs that the filter lets through, of these workloads or of all, with published figures or
+    without; none that is archived. One query."""
+    runs = [run for run in _matching(RunSearch(chosen, workloads=tuple(workloads))) if published or not run.published]
     kept = tuple(run.id for run in runs if run.standing == Standing.KEPT)
     return KeptRuns(kept, sum(run.standing == Standing.EXPLORATORY for run in runs))
 
 
 def run_filter_choices(
-    standing: str = Standing.KEPT, workload: str = "", archived: Archived = Archived.NO
+    standings: Sequence[str] = (Standing.KEPT,), workload: str = "", archived: Archived = Archived.NO
 ) -> RunFilterChoices:
-    """Return what the runs of this standing and workload, or of any with '', can be filtered by, of those that were
-    measured here. One query."""
-    parameters = {"standing": standing, "workload": workload, "archived": archived}
+    """Return what the runs of these standings (none: any) and this workload ('': any) can be filtered by, of those that
+    were measured here. One query."""
+    parameters = {"standings": list(standings), "workload": workload, "archived": archived}
     row = sql.rows(_Choices, sql.load(__file__, "run_filter_choices"), parameters)[0]
     return RunFilterChoices(_pairs(row.plans), _pairs(row.agents), _pairs(row.tags), _pairs(row.workloads))
 

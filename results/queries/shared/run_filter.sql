@@ -1,5 +1,5 @@
 -- The runs that a search finds, the newest first. Published figures have neither plan, agent nor date.
-SELECT run.id, run.standing
+SELECT run.id, run.standing, run.publication_id IS NOT NULL AS published
 FROM results_run AS run
 LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
 WHERE (

@@ -1,9 +1,9 @@
--- What measured runs of a standing and workload, or all of them, can be filtered by, with the number of runs that have it.
+-- What measured runs of these standings and a workload, or all of them, can be filtered by, with the number of runs that have it.
 WITH chosen AS (
     SELECT run.id, run.tags, run.workload, coalesce(plan.name, run.name) AS plan
     FROM results_run AS run
     LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
-    WHERE run.publication_id IS NULL AND (%(standing)s = '' OR run.standing = %(standing)s)
+    WHERE run.publication_id IS NULL AND (%(standings)s::text[] = '{}' OR run.standing = ANY(%(standings)s))
         AND (%(archived)s = 'any' OR run.archived = (%(archived)s = 'yes'))
         AND (%(workload)s = '' OR run.workload = %(workload)s)
 )

@@ -164,3 +164,12 @@ def test_answers_are_taken_from_the_runs_that_are_chosen(stranger: Client) -> No
     assert "Of which runs" in text and "(tag paper)" in text
     assert "No answer matches the chosen values." in text_of(stranger, "/capabilities/?tag=gone")
     assert stranger.get("/capabilities/?since=yesterday").status_code == 400
+
+
+def test_an_excluded_run_is_not_offered_to_be_chosen(stranger: Client) -> None:
+    factories.capability_run({"vacuum": "yes"})
+    excluded = factories.capability_run({"vacuum": "no"})
+    models.Run.objects.filter(pk=excluded.run_id).update(tags=["paper"], standing="excluded")
+    assert 'value="paper"' not in text_of(stranger)
+    models.Run.objects.update(standing="exploratory")
+    assert 'value="paper"' in text_of(stranger)

@@ -10,11 +10,14 @@ from django.test import Client
 from django.utils import timezone
 
 from results import alerts, models
+from results.published.catalogue import TABLES
+from results.published.load import load
 from results.queries.presets.versions import versions
 from results.queries.trends.progress import progress
 from tests import factories, histories
 from tests.page_text import page_text
 from webapp.templatetags.teiten import ratio
+from workers.registry import known_metrics
 
 REFRESH = {"HX-Request": "true", "HX-Target": "overview"}
 
@@ -133,6 +136,12 @@ def test_it_says_what_is_known_of_the_versions(done: models.Run, stranger: Clien
     assert cell and ratio(cell.ratio) in text
     bars = text[text.index('<table class="bars">') : text.index('<table class="heat">')]
     assert ratio(cell.ratio) in bars and '<ol class="steps">' not in text
+
+
+def test_published_figures_are_not_counted_among_its_runs(done: models.Run, stranger: Client) -> None:
+    load(TABLES[:1], known_metrics(), "tests")
+    assert re.search(r"<summary>\s*2 kept runs\s*</summary>", page_text(stranger.get("/versions/")))
+    assert re.search(r"<summary>\s*1 kept run\s*</summary>", page_text(stranger.get("/")))
 
 
 def test_the_known_part_is_asked_for_alone_and_not_again_by_the_part_that_refreshes(
