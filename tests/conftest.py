@@ -29,9 +29,25 @@ def surrounding(name: str) -> str:
     return os.environ[name]
 
 
-def pytest_configure() -> None:
+class _AtOnce:
+    """Names a test as soon as it has failed, with the reason: a run that is cut off has told what it knew."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+            reason = report.longreprtext.strip().splitlines()[-1:]
+            terminal.write_line(f"\n{report.outcome} in {report.when}: {report.nodeid}: {''.join(reason)}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """A queue for each process that tests are spread over, and passwords that cost nothing."""
     number = process_number()
+    if not number:
+        config.pluginmanager.register(_AtOnce(config))
     if number and os.environ.get("TEITEN_REDIS_URL"):
         os.environ["TEITEN_REDIS_URL"] = f"{os.environ['TEITEN_REDIS_URL'].rpartition('/')[0]}/{number}"
         settings.CELERY_BROKER_URL = os.environ["TEITEN_REDIS_URL"]
