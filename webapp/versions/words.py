@@ -120,7 +120,18 @@ def _sentence(version: str, base: str, mean: float, rows: Sequence[tuple[Version
     across = " Measured in different runs, whose own levels are part of it."
     across = across if all(cell.of_these_runs for _, cell in rows) else ""
     left_out = f" Left out: {counted(apart, 'cell')} not comparable." if apart else ""
-    return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{across}{left_out}"
+    evidence = _evidence([row for row, _ in rows if row.basis])
+    return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{evidence}{across}{left_out}"
+
+
+def _evidence(rows: Sequence[VersionRow]) -> str:
+    """How far the measured rows can be trusted: each says beneath its name what it rests on."""
+    weak = [row for row in rows if row.is_weak]
+    if not weak:
+        return ""
+    if len(rows) == 1:
+        return f" The evidence is weak: {weak[0].basis}."
+    return f" The evidence is weak in {len(weak)} of {len(rows)} rows, which say what they rest on."
 
 
 def _claim(version: str, base: str, mean: float, kinds: Counter[str], metric: str) -> str | None:

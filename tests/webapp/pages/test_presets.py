@@ -70,7 +70,7 @@ def test_versions_of_all_workloads_have_a_row_each_with_its_own_baseline(loaded:
     text = text_of(stranger, "/versions/")
     assert "▲</span> ×1.125" in text and "2 better" in text
     assert "▼</span> ×0.928" in text
-    assert "18 is faster than 16 in 2 of 2 cells: ×1.125, as a geometric mean of the rows below." in text
+    assert "18 is faster than 16 in 2 of 2 cells: ×1.125, as a geometric mean of the rows below. The evidence" in text
     assert "Nothing to compare in access_method" in text
 
 
@@ -94,7 +94,8 @@ def test_one_value_each_is_called_neither_faster_nor_slower(loaded: None, strang
     measured = factories.finished_run(replicates=1)
     text = text_of(stranger, f"/versions/?workload={measured.workload}")
     (message,) = re.findall(r'<p class="lead">(.*?)</p>', text)
-    assert message == "18 is undecided against 16: ×1.125, as a geometric mean of the rows below."
+    said = "18 is undecided against 16: ×1.125, as a geometric mean of the rows below."
+    assert message == f"{said} The evidence is weak in 2 of 2 rows, which say what they rest on."
 
 
 def test_what_is_not_comparable_is_in_no_speed_and_said(stranger: Client) -> None:
@@ -121,6 +122,19 @@ def test_a_version_only_in_rows_that_are_not_shown_says_nothing(stranger: Client
     table = versions()
     assert sentence(table)
     assert sentence(replace(table, rows=())) == ""
+
+
+def test_the_sentence_says_where_the_evidence_is_weak(stranger: Client) -> None:
+    factories.finished_run(replicates=3)
+    [row] = versions().rows
+    one = sentence(versions())
+    assert one.endswith(f"as a geometric mean of the rows below. The evidence is weak: {row.basis}.")
+    assert "from 3 replicates of " in row.basis
+    firm = replace(row, is_weak=False)
+    assert "evidence" not in sentence(replace(versions(), rows=(firm,)))
+    assert sentence(replace(versions(), rows=(row, firm, firm))).endswith(
+        "The evidence is weak in 1 of 3 rows, which say what they rest on."
+    )
 
 
 def test_a_cell_of_versions_leads_to_its_comparison(loaded: None, stranger: Client) -> None:
