@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from results.queries.comparison.compare import Comparison
@@ -29,18 +29,24 @@ def mixtures(comparison: Comparison, selection: Selection) -> list[tuple[str, li
 
     selection: of the page's address."""
     apart = between_runs(comparison)
-    several = [("plans", list(_ways_by_run(apart, selection)))] if apart else []
+    left = {run for facet in comparison.facets if facet.name == RUN for run in _with_trials(facet)}
+    several = [("plans", list(_ways_by_run(apart, left, selection)))] if apart else []
     return several + [
-        (title(facet.name), [(text, _only(selection, facet.name, text)) for text in facet.texts[:MOST_CHIPS]])
+        (title(facet.name), [(text, _only(selection, facet.name, text)) for text in _with_trials(facet)[:MOST_CHIPS]])
         for facet in comparison.facets
         if facet.name in comparison.mixed and facet not in apart
     ]
 
 
-def _ways_by_run(facets: Sequence[Facet], selection: Selection) -> Iterator[Way]:
-    """Give a way for the runs that are alike in all of these."""
+def _with_trials(facet: Facet) -> list[str]:
+    """Return the values that the other filters leave trials of."""
+    return [text for text, trials in facet.values if trials]
+
+
+def _ways_by_run(facets: Sequence[Facet], left: Set[str], selection: Selection) -> Iterator[Way]:
+    """Give a way for the runs that are alike in all of these, of those that have trials left."""
     runs_of: dict[tuple[str, ...], list[str]] = {}
-    for run in dict(facets[0].by_run):
+    for run in filter(left.__contains__, dict(facets[0].by_run)):
         levels = tuple(dict(facet.by_run).get(run, "") for facet in facets)
         runs_of.setdefault(levels, []).append(run)
     for runs in runs_of.values():

@@ -76,12 +76,17 @@ def _groups(matrix: CapabilityMatrix, differing: bool) -> list[tuple[str, list[L
     return shown
 
 
+def _named(values: Sequence[str]) -> list[str]:
+    """Published figures have no agent."""
+    return list(filter(None, values))
+
+
 def chooser(matrix: CapabilityMatrix, chosen: Mapping[str, Sequence[str]], differing: bool) -> Chooser | None:
     """The filters with something to choose; of the capabilities, which are many, only those chosen. None where there
     is nothing to choose."""
     filters = []
     for name in FILTERS:
-        values = chosen[name] if name == "capability" else matrix.choices[name]
+        values = chosen[name] if name == "capability" else _named(matrix.choices[name])
         unknown = [value for value in chosen[name] if value not in values]
         if len(values) > 1 or chosen[name]:
             chips = [Chip(value, value in chosen[name]) for value in (*values, *unknown)]

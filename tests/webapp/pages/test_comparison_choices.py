@@ -173,6 +173,22 @@ def test_runs_of_other_plans_are_told_apart_by_the_run_not_by_twenty_settings(db
     assert "mix different configurations" not in text_of(stranger, f"/compare/?{query.replace('&amp;', '&')}")
 
 
+def test_a_run_of_which_the_filters_leave_nothing_is_no_way_out_of_a_mixture(db: None, stranger: Client) -> None:
+    settings = dict.fromkeys(("work_mem", "maintenance_work_mem", "temp_buffers", "shared_buffers"), "64MB")
+    plain, other = (factories.finished_run(seed=seed, settings=own) for seed, own in enumerate(({}, settings)))
+    elsewhere = factories.finished_run(
+        seed=2,
+        settings=dict.fromkeys(settings, "32MB"),
+        factors={"installation": ["16", "18"], "clients": [2]},
+    )
+    path = f"/compare/?run={plain.pk},{other.pk},{elsewhere.pk}"
+    for query, is_offered in (("", True), ("&filter.clients=1", False)):
+        text = text_of(stranger, path + query)
+        warning = text[text.index("Some cells mix different configurations") :].partition("</div>")[0]
+        assert f"only run {plain.pk}" in warning and f"only run {other.pk}" in warning
+        assert (f"only run {elsewhere.pk}" in warning) is is_offered
+
+
 def test_of_many_runs_the_first_are_named_and_the_others_counted(db: None, stranger: Client) -> None:
     runs = [factories.finished_run(seed=seed).pk for seed in range(5)]
     for page in ("compare/", "compare/why/", "compare/changes/"):
