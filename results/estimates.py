@@ -92,7 +92,10 @@ def _source(guessed: int, configurations: int) -> str:
 
 
 def _loading_s(plan: Plan, specs: Sequence[TrialSpec], workload: WorkloadSpec) -> float:
-    """Return how long loading takes: each data once where trials share it, else for every trial."""
+    """Return how long loading takes before the clock starts: each data once where trials share it, else for every
+    trial."""
+    if workload.loads_in_window:
+        return 0.0
     loads: dict[object, float] = {}
     for spec in specs:
         size = workload.disk_bytes(spec.parameters)

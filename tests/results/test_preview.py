@@ -64,6 +64,14 @@ def test_the_guess_of_a_pass_of_queries_counts_the_passes_before_the_clock() -> 
     assert warm.seconds - cold.seconds == pytest.approx(2 * 2 * pass_s)  # two more passes in each of two replicates
 
 
+def test_the_guess_of_a_load_that_is_measured_does_not_count_it_twice() -> None:
+    plan = {"workload": "bulk_load", "data": "fresh", "factors": {"installation": ["16"]}}
+    small, large = (
+        preview(factories.a_plan(**plan, parameters={"size_mb": size}), kinds()).seconds for size in (100, 300)
+    )
+    assert large - small == pytest.approx(2 * 200 / 20)  # megabytes of either replicate at 20 a second
+
+
 def test_work_that_was_done_takes_as_long_again() -> None:
     finished(**queries())
     preview = previewed(**queries(), replicates=4)

@@ -97,6 +97,7 @@ class WorkloadSpec:
         done.
     typical_s: the same → how long work that is measured until it is done takes on a modest machine; only until a trial
         has done it.
+    loads_in_window: whether what it stores is made while it is measured, and takes no time before.
     typical_warm_s: parameters → how long, besides, what it does before the clock starts.
     timed_part: the boolean parameter with which, of work that is measured until it is done, one part runs for the
         plan's duration_s.
@@ -121,6 +122,7 @@ class WorkloadSpec:
     minimum_version: int = 90500
     measured_s: Callable[[Mapping[str, Scalar], float], float | None] = by_duration
     typical_s: Callable[[Mapping[str, Scalar], float], float] = half_a_minute
+    loads_in_window: bool = False
     typical_warm_s: Callable[[Mapping[str, Scalar]], float] = no_time
     timed_part: str = ""
     longest: Callable[[Mapping[str, Scalar], float], Longest] = by_size_and_duration

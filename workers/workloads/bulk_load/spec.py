@@ -142,5 +142,6 @@ SPEC = WorkloadSpec(
     measured_s=until_done,
     longest=longest,
     typical_s=typical_s,
+    loads_in_window=True,
     programs={"client": (AWK,)},
 )

@@ -149,4 +149,5 @@ SPEC = WorkloadSpec(
     measured_s=measured_s,
     longest=longest,
     typical_s=typical_s,
+    loads_in_window=True,
 )
