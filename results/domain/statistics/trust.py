@@ -108,10 +108,12 @@ class TrialFacts(NamedTuple):
 
 @dataclass(frozen=True)
 class Noise:
-    """What an A/A run on the same agents kept of the metric. spread: as a share."""
+    """What an A/A run on the same agents kept of the metric.
+
+    spread: as a share; None where it is of other values, or of some of the runs only."""
 
     run_id: int
-    spread: float
+    spread: float | None
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ class Sides:
     spreads: of each, the standard deviation of its replicates as a share of their mean.
     detectable: of each verdict, the smallest difference that so many replicates show.
     minimum_effect: the smallest relative change worth a verdict.
-    drifting: runs whose values changed while they were measured.
+    drifting: runs whose values changed from their first trial to their last.
+    ordered: runs in which the place within a block mattered.
     across_runs: the sides were measured in different runs.
     levels_known: from further runs it is known how far runs lie apart.
     base, other: attempts of either side, where the sides were measured in different runs."""
@@ -133,6 +136,7 @@ class Sides:
     minimum_effect: float
     compared: bool = False
     drifting: tuple[int, ...] = ()
+    ordered: tuple[int, ...] = ()
     across_runs: bool = False
     levels_known: bool = False
     base: frozenset[int] = frozenset()
@@ -292,16 +296,25 @@ def _busy(trials: Iterable[TrialFacts], of: Callable[[TrialFacts], float | None]
 
 
 def _drift(sides: Sides) -> Fact:
-    if not sides.drifting:
+    runs = {*sides.drifting, *sides.ordered}
+    if not runs:
         return Fact("drift", 0, "1", Grade.FINE, "no drift seen")
-    runs = sorted(set(sides.drifting))
-    words = f"run{'s' * (len(runs) > 1)} {', '.join(map(str, runs))} drifted"
-    return Fact("drift", len(runs), "1", Grade.WEAK, words, "while values drifted")
+    words = [f"{_runs(sides.drifting)} drifted"] if sides.drifting else []
+    words += [f"place within a block mattered in {_runs(sides.ordered)}"] if sides.ordered else []
+    basis = "while values drifted" if sides.drifting else "whose place within a block mattered"
+    return Fact("drift", len(runs), "1", Grade.WEAK, ", ".join(words), basis)
+
+
+def _runs(ids: Iterable[int]) -> str:
+    runs = sorted(set(ids))
+    return f"run{'s' * (len(runs) > 1)} {', '.join(map(str, runs))}"
 
 
 def _noise(noise: Noise | None, minimum_effect: float) -> Fact:
     if noise is None:
         return Fact("noise", None, "%", Grade.MIND, "A/A noise never measured")
+    if noise.spread is None:
+        return Fact("noise", None, "%", Grade.MIND, "A/A noise of all these values not known", run_id=noise.run_id)
     percent = 100 * noise.spread
     grade = _at_most(percent, 100 * minimum_effect, 100 * MUCH_SPREAD * minimum_effect)
     words = f"A/A noise {_two_digits(percent)} %"

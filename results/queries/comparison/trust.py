@@ -24,10 +24,10 @@ def trust_in(comparison: Comparison, points: Sequence[Point] | None = None) -> T
         return Trust()
     parameters = {"attempts": sql.array(sorted(attempts)), "runs": runs}
     trials = sql.tuples(TrialFacts, sql.load(__file__), parameters)
-    return trust(_sides(comparison, shown), trials, _noise(comparison, shown, runs))
+    return trust(_sides(comparison, shown, runs), trials, _noise(comparison, shown, runs))
 
 
-def _sides(comparison: Comparison, points: Sequence[Point]) -> Sides:
+def _sides(comparison: Comparison, points: Sequence[Point], runs: Sequence[int]) -> Sides:
     judged = [point for point in points if point.verdict]
     verdicts = [point.verdict for point in judged if point.verdict]
     groups = [values for point in points for values in _by_configuration(point)]
@@ -37,12 +37,18 @@ def _sides(comparison: Comparison, points: Sequence[Point]) -> Sides:
         detectable=_known(verdict.detectable for verdict in verdicts),
         minimum_effect=comparison.metric.minimum_effect,
         compared=bool(judged),
-        drifting=tuple(warning.run_id for warning in comparison.warnings),
+        drifting=_warned(comparison, runs, "drift"),
+        ordered=_warned(comparison, runs, "order"),
         across_runs=any(verdict.across_runs for verdict in verdicts),
         levels_known=_levels_known(verdicts),
         base=_attempts(_bases(comparison, judged)),
         other=_attempts(judged),
     )
+
+
+def _warned(comparison: Comparison, runs: Sequence[int], kind: str) -> tuple[int, ...]:
+    """Return those of the runs of which there is a warning of this kind."""
+    return tuple(one.run_id for one in comparison.warnings if one.kind == kind and one.run_id in runs)
 
 
 def _known(numbers: Iterable[float | None]) -> tuple[float, ...]:
@@ -81,7 +87,8 @@ def _spread(values: Sequence[float]) -> float | None:
 
 
 def _noise(comparison: Comparison, points: Sequence[Point], runs: Sequence[int]) -> Noise | None:
-    """Return the widest that A/A runs kept of what the cells are of; None where that of a run is not known."""
+    """Return the widest that A/A runs kept of what the cells are of: without a spread where that of a run is not known,
+    or where the values are divided by what a transaction took; None where nothing was kept."""
     kept = kept_noise(runs, comparison.metric.name)
     if not kept:
         return None
@@ -90,7 +97,7 @@ def _noise(comparison: Comparison, points: Sequence[Point], runs: Sequence[int])
         for point in points
     }
     own = [noise for noise in kept if (noise.node, noise.label) in levels]
-    if {noise.run_id for noise in own} != set(runs):
-        return None
+    if comparison.selection.per == "transaction" or {noise.run_id for noise in own} != set(runs):
+        return Noise(kept[0].aa_run_id, None)
     widest = max(own, key=lambda noise: noise.spread)
     return Noise(widest.aa_run_id, widest.spread)

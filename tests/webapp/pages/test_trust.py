@@ -14,6 +14,7 @@ from rich.console import Console
 from results import models
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement
+from results.queries.comparison.cells import RunWarning
 from results.queries.comparison.compare import compare
 from results.queries.comparison.trust import trust_in
 from results.queries.runs.runs import run_detail
@@ -99,6 +100,34 @@ def test_noise_is_that_of_the_latest_aa_run_on_the_same_agents(stranger: Client)
     grade, words = facts(run)["noise"]
     assert (grade, words.startswith("A/A noise ")) == ("fine", True)
     assert f'<a href="/runs/{aa_run.pk}/">{words}</a>' in page_text(stranger.get(f"/compare/?run={run.pk}"))
+
+
+def test_noise_of_undivided_values_or_of_one_run_of_two_is_not_that_of_the_comparison(db: None) -> None:
+    factories.agent("db2")
+    factories.aa_run(0.01)
+    run, elsewhere = measured(seconds=5, busy=98.0), factories.finished_run(agents={"primary": "db2"}, seed=5)
+    chosen = Selection((run.pk,), x="clients", series="installation")
+    own = compare(chosen)
+    divided = replace(own, selection=replace(own.selection, per="transaction"))
+    both = compare(replace(chosen, runs=(run.pk, elsewhere.pk)))
+    words = [{fact.name: fact.words for fact in trust_in(one).facts}["noise"] for one in (own, divided, both)]
+    assert words[0].startswith("A/A noise ") and words[0].endswith("%")
+    assert words[1:] == ["A/A noise of all these values not known"] * 2
+
+
+def test_a_run_that_is_not_in_the_cells_does_not_drift_in_them(db: None) -> None:
+    run, other = measured(seconds=5, busy=None), measured(seconds=5, busy=None, seed=9)
+    comparison = compare(Selection((run.pk, other.pk), x="clients,installation", series="run"))
+    warned = replace(comparison, warnings=(RunWarning(other.pk, "order", 0.05, 0.001, 8),))
+    shown = {
+        series: {fact.name: fact.words for fact in trust_in(warned, points).facts}["drift"]
+        for series in comparison.series
+        if (points := [point for point in comparison.points if point.series == series])
+    }
+    assert shown == {
+        str(run.pk): "no drift seen",
+        str(other.pk): f"place within a block mattered in run {other.pk}",
+    }
 
 
 def test_the_comparison_says_it_in_the_headline_and_below(full: models.Run, stranger: Client) -> None:

@@ -72,6 +72,7 @@ def test_three_trials_of_five_seconds_on_a_full_machine_say_so() -> None:
         ("spread", {"spreads": (0.03,)}, Grade.MIND),
         ("spread", {"spreads": ()}, Grade.WEAK),
         ("drift", {"drifting": (7,)}, Grade.WEAK),
+        ("drift", {"ordered": (7,)}, Grade.WEAK),
         ("detectable", {"detectable": (0.07,)}, Grade.MIND),
         ("detectable", {"detectable": ()}, Grade.WEAK),
     ],
@@ -113,6 +114,25 @@ def test_sides_of_other_days_are_weak_until_it_is_known_how_far_runs_lie_apart()
     assert graded(trust(replace(sides, levels_known=True), trials, None))["days"] is Grade.MIND
     same_day = [trial._replace(day="2026-01-01") for trial in trials]
     assert in_words(trust(sides, same_day, None))["days"] == "sides measured in different runs"
+
+
+def test_a_drift_is_told_from_an_order_that_matters() -> None:
+    drifting = trust(replace(GOOD, drifting=(7, 3, 7)), [LONG], None)
+    assert in_words(drifting)["drift"] == "runs 3, 7 drifted"
+    assert drifting.basis == "from 30 replicates of 10 min while values drifted"
+    ordered = trust(replace(GOOD, ordered=(7,)), [LONG], None)
+    assert in_words(ordered)["drift"] == "place within a block mattered in run 7"
+    assert ordered.basis == "from 30 replicates of 10 min whose place within a block mattered"
+    both = trust(replace(GOOD, drifting=(3,), ordered=(7,)), [LONG], None)
+    assert in_words(both)["drift"] == "run 3 drifted, place within a block mattered in run 7"
+
+
+def test_noise_of_other_values_is_no_noise_of_these() -> None:
+    answer = trust(GOOD, [LONG], Noise(4, None))
+    assert (graded(answer)["noise"], in_words(answer)["noise"]) == (
+        Grade.MIND,
+        "A/A noise of all these values not known",
+    )
 
 
 def test_nothing_measured_has_no_facts() -> None:
