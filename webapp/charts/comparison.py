@@ -9,6 +9,7 @@ from typing import Any
 
 from results.domain.measurement.metrics import Better
 from results.queries.comparison.compare import Comparison, Point
+from results.queries.comparison.summaries import summed_up
 from results.queries.shared.ordering import all_numbers
 from results.queries.shared.selection import LABEL, dimensions
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
@@ -74,8 +75,12 @@ def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Pa
 
 
 def stacked_steps(comparison: Comparison, view: View) -> Steps | None:
-    """Return the steps of each configuration one upon the other, where they add up and their values are shown."""
-    return steps_figure(comparison) if not view.view and comparison.points and add_up(comparison) else None
+    """Return the steps of each configuration one upon the other, where they add up and their values are shown; None
+    where a filter leaves none of them."""
+    if view.view or not add_up(comparison):
+        return None
+    steps = summed_up(comparison.xs, comparison.selection, comparison.metric)
+    return steps_figure(comparison, steps) if steps and comparison.points else None
 
 
 def _lines(comparison: Comparison, panel: str, view: str) -> list[Line]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from results.domain.units import scale_for
 from results.queries.shared.ordering import all_numbers
+from results.queries.shared.selection import LABEL, dimensions
 from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
 from webapp.chooser import title
 
@@ -135,9 +136,14 @@ def _decades(values: Sequence[float] | None) -> dict[str, Any]:
     return {"range": [low, high], "dtick": 1 if high - low > 2 else "D2"}
 
 
+def stand_at_numbers(xs: Sequence[str], dimension: str) -> bool:
+    """Whether levels stand where their numbers are, and lines join them. Labels are names, also those of digits."""
+    return LABEL not in dimensions(dimension) and all_numbers(xs, dimension)
+
+
 def _x_axis(xs: Sequence[str], dimension: str, axes: str, name: str) -> tuple[list[float] | None, dict[str, Any]]:
     """Return where the levels stand, None where they are no numbers, and the axis."""
-    values = [float(x) for x in xs] if all_numbers(xs, dimension) else []
+    values = [float(x) for x in xs] if stand_at_numbers(xs, dimension) else []
     texts = [escape(x) for x in xs]
     if not values or len(set(values)) < 2:
         return None, _axis_of_texts(texts, name)

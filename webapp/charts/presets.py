@@ -125,7 +125,7 @@ def access_methods_figure(summary: Summary, columns: Sequence[tuple[str, str]], 
 
 def _ratio_dots(cell: SummaryCell, column: int, name: str, url: Callable[[int], str]) -> list[Dot]:
     dots = []
-    for point in cell.compared:
+    for point in cell.comparable:
         text = f"{name}: ×{point.ratio:.3f} of heap"
         dots.append(Dot(column, point.ratio or 1.0, text, url(point.values[0].trial_id)))
     return dots

@@ -13,7 +13,6 @@ from typing import Any
 from results.domain.measurement.metrics import TOTAL
 from results.domain.units import format_quantity, scale_for
 from results.queries.comparison.compare import Comparison, Point
-from results.queries.comparison.summaries import summed_up
 from results.queries.runs import steps as measured
 from results.queries.shared.selection import JOINT, LABEL
 from webapp.charts.rows import TOP, left_px, name_axis, row_px, wrapped
@@ -40,9 +39,10 @@ class Steps:
     key: tuple[tuple[int, str], ...]
 
 
-def steps_figure(comparison: Comparison) -> Steps:
-    """Return a bar for each configuration, its steps in their order, and at its end the total that was measured."""
-    steps = summed_up(comparison.xs, comparison.selection, comparison.metric)
+def steps_figure(comparison: Comparison, steps: Sequence[str]) -> Steps:
+    """Return a bar for each configuration, its steps in their order, and at its end the total that was measured.
+
+    steps: the labels that add up, one or more."""
     bars = list(dict.fromkeys((point.panel, point.series) for point in comparison.points))
     by_key = {point.key: point for point in comparison.points}
     columns = {step: [by_key.get((panel, step, series)) for panel, series in bars] for step in steps}

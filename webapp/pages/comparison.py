@@ -15,18 +15,20 @@ from results.domain import plan
 from results.domain.errors import PlanError, TeitenError
 from results.models import Run
 from results.models.audit import Scope
+from results.queries.comparison.baselines import CELL
 from results.queries.comparison.cells import Comparison, Key
 from results.queries.comparison.compare import compare
 from results.queries.comparison.freshness import Freshness
 from results.queries.comparison.more_replicates import by_noise
 from results.queries.comparison.trust import trust_in
 from results.queries.runs.runs import RunRow, list_runs
-from results.queries.shared.ordering import DEFAULT, all_numbers
+from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.selection import Selection
 from results.runs import MOST_BLOCKS
 from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
 from webapp.charts.comparison import RATIO, SPEEDUP, possible_views, stacked_steps
+from webapp.charts.medians import stand_at_numbers
 from webapp.charts.style import key
 from webapp.chooser import title
 from webapp.compare import words
@@ -150,14 +152,20 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
         "panels": comparison_panels(comparison, view),
         "stack": stacked_steps(comparison, view),
         "trials": len({replicate.trial_id for point in comparison.points for replicate in point.values}),
-        "joined": all_numbers(comparison.xs, comparison.selection.x),
+        "joined": stand_at_numbers(comparison.xs, comparison.selection.x),
         "mixed": mixtures(comparison, selection),
         "excluded": {state: count for state, count in comparison.excluded.items() if count},
         "query": urlstate.write(selection, view),
-        "changed": urlstate.write(replace(selection, x="", panel="", metric="", node="", label="", filters={})),
+        "changed": urlstate.write(_of_every_metric(selection)),
         **_words(comparison),
         **_runs(selection, runs),
     }
+
+
+def _of_every_metric(selection: Selection) -> Selection:
+    """Return what What changed is asked for. A single cell as the baseline is named by the axes that it stands on."""
+    named = selection if CELL in selection.baseline else replace(selection, x="", panel="")
+    return replace(named, metric="", node="", label="", filters={})
 
 
 def _words(comparison: Comparison) -> dict[str, Any]:

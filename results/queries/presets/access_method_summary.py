@@ -43,9 +43,14 @@ class SummaryCell:
         return [point for point in self.points if point.verdict is not None and point.ratio is not None]
 
     @property
+    def comparable(self) -> list[Point]:
+        """Of these the ones that nothing else tells apart."""
+        return [p for p in self.compared if p.verdict is not None and p.verdict.kind is not Kind.NOT_COMPARABLE]
+
+    @property
     def reach(self) -> tuple[float, float] | None:
-        """The smallest and the largest ratio."""
-        ratios = [point.ratio for point in self.compared if point.ratio is not None]
+        """The smallest and the largest ratio of what is comparable."""
+        ratios = [point.ratio for point in self.comparable if point.ratio is not None]
         return (min(ratios), max(ratios)) if ratios else None
 
     @property

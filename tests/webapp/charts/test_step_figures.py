@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
+from results import models
+from results.domain.statistics.verdict import Kind
 from results.queries.comparison.compare import Comparison, compare
+from results.queries.presets.access_method_summary import summary
+from results.queries.presets.access_methods import access_methods
 from results.queries.runs.steps import Step
 from results.queries.runs.steps import Steps as Measured
 from results.queries.shared.selection import Selection
@@ -104,3 +108,39 @@ def test_a_long_name_is_wrapped_and_none_of_it_left_out() -> None:
     assert left_px([wrapped(name)]) < 220
     empty = as_rows({"data": [], "layout": {"yaxis": {}, "xaxis": {}}}, [name, "short"], 1)
     assert empty["layout"]["height"] == 60 + 2 * (8 + 15 * wrapped(name).count("<br>") + 15)
+
+
+def test_labels_of_digits_are_names_and_stand_in_rows() -> None:
+    run = ssb_run()
+    for attempt in models.Attempt.objects.filter(trial__run=run):
+        for workers, share in (("0", 0.25), ("2", 0.75)):
+            models.Measurement.objects.create(
+                run=run, attempt=attempt, metric_id="ssb.explained.share", label=workers, value=share
+            )
+    comparison = compare(Selection((run.pk,), metric="ssb.explained.share", x="label"))
+    assert comparison.xs == ("0", "2")
+    for view in ("", "ratio"):
+        [panel] = comparison_figures(comparison, View(view=view), "")
+        validated(panel.figure)
+        marks = {round(y) for trace in panel.figure["data"] for y in trace["y"]}
+        assert marks == {0, 1}
+
+
+@pytest.mark.parametrize(("filters", "without"), [({"label": ("total",)}, ()), ({"label": ("copy",)}, ("copy",))])
+def test_a_load_of_which_no_step_is_left_has_no_stack(
+    filters: dict[str, tuple[str, ...]], without: tuple[str, ...]
+) -> None:
+    chosen = Selection((bulk_load_run().pk,), filters, x="label", series="installation,wal", without=without)
+    assert stacked_steps(compare(chosen), View()) is None
+
+
+def test_a_ratio_that_is_withheld_is_in_no_range_of_an_access_method() -> None:
+    access_method_run()
+    cells = [cell for row in summary(access_methods()).rows for cell in row.cells if cell and len(cell.compared) > 1]
+    cell = cells[0]
+    first, *others = cell.compared
+    assert first.verdict
+    withheld = replace(first, ratio=99.0, verdict=replace(first.verdict, kind=Kind.NOT_COMPARABLE))
+    mixed = replace(cell, points=(withheld, *others))
+    assert mixed.reach and mixed.reach[1] < 99
+    assert mixed.kinds[Kind.NOT_COMPARABLE] == 1
