@@ -137,7 +137,7 @@ def next_due(now: datetime) -> Iterator[models.Alert | None]:
     """Give the next alert to be sent, locked to the end of the block against other workers; None where none is due."""
     with transaction.atomic():
         due = models.Alert.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-            state=AlertState.DUE, next_at__lte=now, run__archived=False
+            state=AlertState.DUE, next_at__lte=now, run__archived=False, run__standing=Standing.KEPT
         )
         yield due.select_related("watch__plan", "run").order_by("next_at", "pk").first()
 

@@ -77,7 +77,11 @@ class WhatChanged(Endpoint):
         operation_id="changes",
         parameters=[
             *QUESTION,
-            OpenApiParameter(GROUP, OpenApiTypes.STR, description="Only metrics whose names begin with it."),
+            OpenApiParameter(
+                GROUP,
+                OpenApiTypes.STR,
+                description="Only metrics whose names begin with it and a dot.",
+            ),
         ],
     )
     def retrieve(self, request: Request) -> Response:

@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from results.domain.statistics.verdict import Kind
 from results.queries.changes.changes import Change, Changes, what_changed
 from results.queries.shared.selection import Selection
 from webapp import urlstate
@@ -51,6 +52,8 @@ def _context(changes: Changes, selection: Selection, group: str) -> dict[str, An
         "chooser": _chooser(changes, selection, group),
         "comparison": urlstate.write(replace(selection, x=changes.selection.x, series=changes.selection.series)),
         "series": title(changes.selection.series or ""),
+        "group": group,
+        "undecided": Kind.TOO_FEW in changes.kinds,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -44,7 +45,10 @@ def index(request: HttpRequest) -> HttpResponse:
         context |= _now()
     if part != NOW:
         context |= _known(request)
-    return render(request, {KNOWN: "overview/_known.html", NOW: "overview/_now.html"}.get(part, PAGE), context)
+    response = render(request, {KNOWN: "overview/_known.html", NOW: "overview/_now.html"}.get(part, PAGE), context)
+    if part == KNOWN:
+        response["HX-Push-Url"] = reverse("overview") + (f"?{context['query']}" if context["query"] else "")
+    return response
 
 
 def _known(request: HttpRequest) -> dict[str, Any]:
@@ -52,7 +56,8 @@ def _known(request: HttpRequest) -> dict[str, Any]:
     workload, metric = (request.GET.get(name, "") for name in ("workload", "metric"))
     runs = run_filter.read(request.GET)
     table = versions(workload, metric=metric, chosen=runs, published=False)
-    nothing = not (table.known or table.exploratory or runs)
+    nothing = not (table.kept or table.exploratory or runs)
+    pairs = [("workload", table.workload), ("metric", table.metric), *run_filter.pairs(runs)]
     put_away = nothing and _any_measured()
     workloads = text_choice("workload", "workload", ("", *table.workloads), table.workload, "all, one row each")
     return grid(table) | {
@@ -61,10 +66,11 @@ def _known(request: HttpRequest) -> dict[str, Any]:
         "chooser": Chooser((metric_chips(table.metric),), (workloads,)),
         "run_filter": run_filter.form(runs, run_filter_choices(), leave_out=(run_filter.PLAN, run_filter.TAG)),
         "counts": table,
-        "carried": carried(table.metric, runs),
+        "carried": carried(pairs),
+        "query": urlencode([(name, text) for name, text in pairs if text]),
         "put_away": put_away,
         "steps": _first_steps(request) if nothing and not put_away else None,
-        "to_keep": _run_to_keep() if table.exploratory and not table.known and not runs else None,
+        "to_keep": _run_to_keep() if table.exploratory and not table.kept and not runs else None,
         "may_run": allows(scope_of(request.user), Scope.RUN),
     }
 

@@ -36,7 +36,7 @@ def index(request: HttpRequest) -> HttpResponse:
     context = _context(table) | {"chooser": chooser(table, only), "query": query}
     context["copies"] = _copies(table, request.build_absolute_uri(address))
     context["run_filter"] = run_filter.form(runs, run_filter_choices())
-    context |= {"counts": table, "carried": carried(table.metric, runs)}
+    context |= {"counts": table, "carried": carried(pairs)}
     template = "versions/_versions.html" if wants_fragment(request) else "versions/index.html"
     response = render(request, template, context)
     response["HX-Push-Url"] = address

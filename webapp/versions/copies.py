@@ -43,7 +43,8 @@ def copied(versions: Versions, address: str, now: datetime) -> Copied:
     lines = [(_row_name(row, versions), *(_cell_text(cell, row) for cell in row.cells)) for row in versions.rows]
     means = [shown_mean(mean) for mean in versions.intervals]
     if any(mean.number for mean in means):
-        lines.append(("geometric mean", *(_with_interval(mean.number, mean.interval) or "–" for mean in means)))
+        name = f"geometric mean of the rows against {versions.base}"
+        lines.append((name, *(_with_interval(mean.number, mean.interval) or "–" for mean in means)))
     return Copied(
         title=f"PostgreSQL versions. {subject(versions)}. In brackets: 95 % interval.",
         heading=("configuration" if versions.workload else "workload", *versions.versions),
@@ -54,7 +55,7 @@ def copied(versions: Versions, address: str, now: datetime) -> Copied:
 
 def _row_name(row: VersionRow, versions: Versions) -> str:
     name = row.name if versions.metric else f"{row.name}, {row.metric.label}"
-    apart = ", published" if row.published else "" if row.measured else ", not measured"
+    apart = ", published" if row.published else "" if row.measured else ", not measured in these runs"
     return f"{name}{apart}"
 
 

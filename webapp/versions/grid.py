@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,8 +10,7 @@ from django.urls import reverse
 
 from results.queries.presets.version_rows import VersionCell, VersionRow
 from results.queries.presets.versions import METRICS, Versions
-from results.queries.shared.run_filter import RunFilter
-from webapp import run_filter, urlstate
+from webapp import urlstate
 from webapp.chooser import Chip, Chips
 from webapp.versions.words import ShownCell, sentence, shown_cell, shown_mean, subject
 
@@ -26,10 +26,10 @@ def grid(versions: Versions) -> dict[str, Any]:
     }
 
 
-def carried(metric: str, runs: RunFilter) -> str:
-    """Return what the address of one workload takes along: '&metric=latency.p99&agent=db1'."""
-    pairs = [*([("metric", metric)] if metric else []), *run_filter.pairs(runs)]
-    return f"&{urlencode(pairs)}" if pairs else ""
+def carried(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return what the address of one workload takes along of a page's: '&metric=latency.p99&agent=db1'."""
+    query = urlencode([(name, text) for name, text in pairs if text and name != "workload"])
+    return f"&{query}" if query else ""
 
 
 def metric_chips(chosen: str) -> Chips:

@@ -23,13 +23,15 @@ class ShownCell:
     number: '×1.125', '' where there is no ratio.
     interval: '1.110 … 1.140', '' where there is none.
     kinds: its verdicts in words.
-    heat: name of its colour."""
+    heat: name of its colour.
+    mark: ▲ or ▼ where the verdicts agree on that direction, = where all are the same, else ''."""
 
     cell: VersionCell
     number: str
     interval: str
     kinds: str
     heat: str
+    mark: str
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,14 @@ def shown_cell(cell: VersionCell, base: str) -> ShownCell:
         interval="" if own_base else interval(cell.low, cell.high),
         kinds="baseline" if own_base else kinds(cell),
         heat="" if own_base else heat(cell),
+        mark="" if own_base else _mark(cell),
     )
+
+
+def _mark(cell: VersionCell) -> str:
+    if heat(cell) in ("", "even"):
+        return "=" if Kind.SAME in cell.kinds and not {Kind.BETTER, Kind.WORSE} & cell.kinds.keys() else ""
+    return "▲" if cell.ratio and cell.ratio > 1 else "▼"
 
 
 def shown_mean(mean: VersionMean | None) -> ShownMean:

@@ -90,7 +90,7 @@ def what_changed(selection: Selection, group: str = "") -> Changes:
     comparison judges it. Sixteen queries at most, whatever the number of trials, cells and metrics. Raises TeitenError
     as `compare` does.
 
-    group: only metrics whose names begin with it; '' for all."""
+    group: only metrics of it, which is what stands before the first dot of their names; '' for all."""
     comparison = compare(by_configuration(selection))
     judged = list(_judged(comparison))
     moved = [_change(one) for one in judged if one.kind in _RANK]

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from results import models
+from results.domain.states import Standing
 from results.domain.statistics.verdict import Kind
 from results.models.comparisons import AlertState
 
@@ -97,8 +98,9 @@ class WorsePlan:
 
 
 def latest_worse(most: int) -> list[WorsePlan]:
-    """Return the newest runs whose alerts name something that is worse, among the newest alerts. One query."""
-    alerts = models.Alert.objects.filter(run__archived=False).exclude(state__in=[AlertState.QUIET, AlertState.UNJUDGED])
+    """Return the newest kept runs whose alerts name something that is worse, among the newest alerts. One query."""
+    of_kept_runs = models.Alert.objects.filter(run__archived=False, run__standing=Standing.KEPT)
+    alerts = of_kept_runs.exclude(state__in=[AlertState.QUIET, AlertState.UNJUDGED])
     newest_alerts = alerts.select_related("watch__plan").order_by("-run_id", "id")[: most * _ALERTS_OF_A_RUN]
     of_runs: dict[int, WorsePlan] = {}
     for alert in newest_alerts:

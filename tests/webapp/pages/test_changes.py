@@ -153,6 +153,19 @@ def test_nothing_decided_and_nothing_compared_are_said(stranger: Client) -> None
     assert stranger.get("/compare/changes/?run=x").status_code == 400
 
 
+def test_a_group_in_which_nothing_is_decided_is_named(run: models.Run, stranger: Client) -> None:
+    text = opened(stranger, f"/compare/changes/?run={run.pk}&group=io")
+    assert "No difference of io is decided here." in text
+
+
+def test_a_comparison_with_one_cell_as_its_baseline_leads_there_with_its_axes(stranger: Client) -> None:
+    run = factories.finished_run(replicates=3)
+    path = f"/compare/?run={run.pk}&x=clients&series=installation&baseline=postgresql-16.9+at+4"
+    addresses = set(re.findall(r'href="(/compare/changes/\?[^"]*)"', opened(stranger, path)))
+    [address] = [address.replace("&amp;", "&") for address in addresses]
+    assert "baseline=" in address and "What changed" in opened(stranger, address)
+
+
 def test_the_comparison_and_the_run_lead_there(run: models.Run, stranger: Client) -> None:
     for path in (f"/compare/?run={run.pk}", f"/runs/{run.pk}/"):
         assert f'href="/compare/changes/?run={run.pk}' in opened(stranger, path)

@@ -144,6 +144,27 @@ def test_published_figures_are_not_counted_among_its_runs(done: models.Run, stra
     assert re.search(r"<summary>\s*1 kept run\s*</summary>", page_text(stranger.get("/")))
 
 
+def test_a_kept_run_of_which_no_versions_are_compared_is_kept_all_the_same(db: None, stranger: Client) -> None:
+    factories.capability_run({"toast": "yes"})
+    text = page_text(stranger.get("/"))
+    assert "What is known" in text and "No two versions are measured alike yet." in text
+    assert "Nothing is kept yet" not in text and "excluded or archived" not in text
+
+
+def test_a_filter_that_leaves_nothing_says_so(done: models.Run, stranger: Client) -> None:
+    text = page_text(stranger.get("/?since=2100-01-01"))
+    assert "What is known" in text and "No kept run has since 2100-01-01." in text
+    assert "Nothing is kept yet" not in text and "measured alike" not in text
+
+
+def test_what_is_chosen_stands_in_the_address(done: models.Run, stranger: Client) -> None:
+    headers = {**REFRESH, "HX-Target": "known"}
+    answer = stranger.get("/?workload=&metric=latency.p99&agent=db1&since=", headers=headers)
+    assert answer["HX-Push-Url"] == "/?metric=latency.p99&agent=db1"
+    assert stranger.get("/", headers=headers)["HX-Push-Url"] == "/"
+    assert "HX-Push-Url" not in stranger.get("/", headers=REFRESH)
+
+
 def test_the_known_part_is_asked_for_alone_and_not_again_by_the_part_that_refreshes(
     done: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
@@ -173,6 +194,12 @@ def test_what_became_worse_lately_leads_to_its_plan_and_run(db: None, stranger: 
     cell = progress(newest.pk).worse[0]
     assert f"/plans/{plan.pk}/" in lately and f"/runs/{newest.pk}/" in lately
     assert f"{cell.name}: {cell.words} {ratio(cell.ratio)}" in lately
+    with alerts.next_due(timezone.now()) as due:
+        assert due and due.run_id == newest.pk
+    models.Run.objects.filter(pk=newest.pk).update(standing="excluded")
+    assert "Worse lately" not in page_text(stranger.get("/"))
+    with alerts.next_due(timezone.now()) as due:
+        assert due is None
 
 
 def unwatched(levels: list[float], replicates: int = 5) -> models.Run:

@@ -69,7 +69,7 @@ def test_versions_of_all_workloads_have_a_row_each_with_its_own_baseline(loaded:
     factories.finished_run(replicates=3)
     text = text_of(stranger, "/versions/")
     assert "▲</span> ×1.125" in text and "2 better" in text
-    assert "▼</span> ×0.928" in text
+    assert "×0.928" in text and "▼" not in text
     assert "18 is faster than 16 in 2 of 2 cells: ×1.125, as a geometric mean of the rows below. The evidence" in text
     assert "Nothing to compare in access_method" in text
 
@@ -166,6 +166,14 @@ def test_versions_take_as_many_queries_whatever_the_number_of_trials(
         factories.finished_run(replicates=replicates)
         with django_assert_num_queries(12):
             text_of(stranger, "/versions/")
+
+
+def test_capabilities_of_published_builds_have_no_agent_to_be_chosen(loaded: None, stranger: Client) -> None:
+    factories.capability_run({"toast": "yes"}, installation="18")
+    text = text_of(stranger, "/capabilities/")
+    assert text.count("<small>published</small>") == 2 and text.count("<small>db1</small>") == 1
+    assert 'name="agent" value=""' not in text
+    assert 'name="installation"' in text
 
 
 def test_access_methods_stand_against_the_heap_of_their_build(loaded: None, stranger: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from django.test import Client
 from results import models
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement
+from results.domain.statistics.verdict import Kind
 from results.queries.presets.versions import METRICS, versions
 from results.runs import close_finished
 from tests import factories
 from tests.page_text import page_text
 from webapp.templatetags.teiten import decimals, ratio
+from webapp.versions.words import shown_cell
 
 pytestmark = pytest.mark.django_db
 WAL = Metric("wal.per_transaction", "B", Better.LOWER, "WAL per transaction")
@@ -79,7 +82,7 @@ def test_a_cell_opens_why_at_the_configuration_that_differs_most(run: models.Run
 
 def test_a_workload_without_the_metric_says_so(run: models.Run, stranger: Client) -> None:
     text = opened(stranger, "/versions/?metric=latency.p99")
-    assert "pgbench</a><small>not measured by this workload" in text
+    assert "pgbench</a><small>not measured in these runs" in text
     assert "pgbench, not measured" in stranger.get("/api/v1/versions.txt?metric=latency.p99").text
     [row] = stranger.get("/api/v1/versions/?metric=latency.p99").json()["rows"]
     assert row["measured"] is False
@@ -123,6 +126,34 @@ def test_there_is_no_other_form_of_the_table(run: models.Run, stranger: Client) 
     assert stranger.get("/api/v1/versions.xls").status_code == 404
 
 
+def test_a_workload_opens_with_the_baseline_and_the_versions_that_were_chosen(
+    run: models.Run, stranger: Client
+) -> None:
+    chosen = "metric=wal.per_transaction&baseline=18&version=16&version=18&agent=db1"
+    text = opened(stranger, f"/versions/?{chosen}")
+    [query] = re.findall(r'href="/versions/\?workload=pgbench&amp;([^"]*)"', text)
+    assert sorted(query.replace("&amp;", "&").split("&")) == sorted(chosen.split("&"))
+    assert ">18</option>" in opened(stranger, f"/versions/?workload=pgbench&{query.replace('&amp;', '&')}")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "mark"),
+    [
+        ({Kind.BETTER: 2}, "▲"),
+        ({Kind.BETTER: 2, Kind.SAME: 1}, "▲"),
+        ({Kind.BETTER: 2, Kind.WORSE: 1}, ""),
+        ({Kind.SAME: 3, Kind.TOO_FEW: 1}, "="),
+        ({Kind.TOO_FEW: 2}, ""),
+    ],
+)
+def test_an_arrow_says_no_more_than_the_verdicts(kinds: dict[Kind, int], mark: str, stranger: Client) -> None:
+    factories.finished_run(replicates=3)
+    [row] = versions().rows
+    cell = row.cells[1]
+    assert cell and cell.ratio and cell.ratio > 1
+    assert shown_cell(replace(cell, kinds=kinds), row.base).mark == mark
+
+
 def test_a_table_takes_as_many_queries_by_any_metric(
     run: models.Run, stranger: Client, django_assert_num_queries: Any
 ) -> None:
@@ -142,6 +173,7 @@ def test_a_row_with_another_baseline_leaves_the_mean_of_the_others(stranger: Cli
     assert table.base == "16" and of_17 is None
     assert of_18 and of_18.rows == 2 and of_18.ratio == pytest.approx(1.125, rel=1e-3)
     assert "of the rows against 16" in opened(stranger, "/versions/")
+    assert "geometric mean of the rows against 16" in stranger.get("/api/v1/versions.txt").text
 
 
 def test_a_cell_opens_a_comparison_by_no_more_than_tells_its_configurations_apart(stranger: Client) -> None:
