@@ -80,7 +80,7 @@ class WhatChanged(Endpoint):
             OpenApiParameter(
                 GROUP,
                 OpenApiTypes.STR,
-                description="Only metrics whose names begin with it and a dot.",
+                description="Only metrics of this group: tps, latency, wal and so on, the first part of their names.",
             ),
         ],
     )
