@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,7 +56,8 @@ def inner(environ: Mapping[str, str], file: Path) -> Ports:
     ports: dict[str, int] = {}
     for name, port in preferred.items():
         taken = {*ports.values(), *(p for n, p in preferred.items() if n != name)}
-        ports[name] = _first_free((port, *_SEARCH), taken)
+        # not one after the other: two that start at once would find the same one free, and one of them fail
+        ports[name] = _first_free((port, *random.sample(_SEARCH, len(_SEARCH))), taken)
     if ports != remembered:
         write_file(file, json.dumps(ports, indent=1) + "\n")
     return Ports(*ports.values())

@@ -75,3 +75,12 @@ def test_a_remembered_inner_port_that_is_taken_gives_way_to_a_free_one(tmp_path:
 def test_an_inner_port_that_was_asked_for_and_is_taken_is_named(taken: int, tmp_path: Path) -> None:
     with pytest.raises(BootstrapError, match=f"TEITEN_SSH_PORT: Port {taken} of sshd"):
         ports.inner({"TEITEN_SSH_PORT": str(taken)}, tmp_path / "ports.json")
+
+
+def test_two_starts_at_once_rarely_choose_the_same_port(tmp_path: Path, taken: int) -> None:
+    file = tmp_path / "ports.json"
+    chosen = set()
+    for _ in range(20):
+        file.write_text(f'{{"TEITEN_REDIS_PORT": {taken}}}')
+        chosen.add(ports.inner({}, file).redis)
+    assert len(chosen) > 5
