@@ -133,7 +133,6 @@ def test_a_workload_opens_with_the_baseline_and_the_versions_that_were_chosen(
     text = opened(stranger, f"/versions/?{chosen}")
     [query] = re.findall(r'href="/versions/\?workload=pgbench&amp;([^"]*)"', text)
     assert sorted(query.replace("&amp;", "&").split("&")) == sorted(chosen.split("&"))
-    assert ">18</option>" in opened(stranger, f"/versions/?workload=pgbench&{query.replace('&amp;', '&')}")
 
 
 @pytest.mark.parametrize(
