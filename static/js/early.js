@@ -1,5 +1,5 @@
-// What is chosen or typed while the page still loads is told again once htmx listens; it would show in its field and
-// nowhere else.
+// What is chosen or typed while the page still loads is told again once htmx listens; else it would show in its field
+// and nowhere else.
 (() => {
   const KINDS = ["change", "input"];
   const early = new Map(KINDS.map((kind) => [kind, new Set()]));

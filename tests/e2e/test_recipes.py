@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from results import models
 from tests import factories
@@ -44,18 +44,6 @@ def test_a_newcomer_chooses_a_ready_plan_a_size_and_agents_and_runs_it(watched: 
     assert {t.state for t in run.trials.all()} == {"waiting"}
     spec = run.configurations.get().spec
     assert (spec["installation"]["name"], spec["agents"]["primary"]) == ("postgresql-17.5", "db2")
-
-
-def test_what_is_chosen_before_the_scripts_are_there_counts(watched: Watched, agent: models.Agent) -> None:
-    factories.agent("db2", {"17.5": 170005})
-    watched.sign_in()
-    held: list[Route] = []
-    watched.page.route("**/htmx*.js", lambda route: held.append(route))
-    watched.page.goto(watched.base + "/plans/ready/own-queries/", wait_until="commit")
-    watched.page.select_option("[id='agents.primary']", "db2")
-    expect(watched.page.locator("#compared")).to_contain_text("postgresql-16.9")
-    held[0].continue_()
-    expect(watched.page.locator("#compared")).to_contain_text("postgresql-17.5")
 
 
 def test_each_workload_shows_its_own_parameters_as_it_is_chosen(watched: Watched, agent: models.Agent) -> None:
