@@ -151,5 +151,10 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": TEITEN.log_level},
-    "loggers": {"asyncssh": {"level": "WARNING"}},
+    "loggers": {
+        "asyncssh": {"level": "WARNING"},
+        "fontTools": {"level": "WARNING"},
+        "matplotlib": {"level": "ERROR"},  # warns of each bold letter that only the regular face has
+        "weasyprint": {"level": "ERROR"},
+    },
 }
