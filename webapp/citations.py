@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from results.domain.errors import TeitenError
 from results.models import Run
-from results.queries.comparison.citations import Citation, SnapshotRow, Standing, standing
+from results.queries.comparison.citations import Citation, Standing, standing
 from results.queries.comparison.compare import Comparison, compare
 from webapp import urlstate
 from webapp.chooser import title as dimension_title
@@ -49,13 +49,10 @@ def title(comparison: Comparison) -> str:
     return f"{comparison.metric.label}{per} by {dimension_title(selection.x)}{lines}{panels}{only}{base}"
 
 
-def published_in(row: SnapshotRow) -> list[str]:
-    """Return the titles of the published tables that a citation has figures from, as far as they are loaded.
-
-    One query.
-    """
-    runs = Run.objects.filter(pk__in=[int(run) for run in row.runs], publication__isnull=False)
-    return list(runs.order_by("pk").values_list("publication__title", flat=True))
+def published_in(runs: Iterable[int | str]) -> list[str]:
+    """Return the titles of the published tables that runs have figures from, as far as they are loaded. One query."""
+    published = Run.objects.filter(pk__in=[int(run) for run in runs], publication__isnull=False)
+    return list(published.order_by("pk").values_list("publication__title", flat=True))
 
 
 def remarks(comparison: Comparison, published: Sequence[str]) -> list[str]:

@@ -116,48 +116,6 @@
     last = "";
   });
 
-  const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-  const LINE_LETTERS = 140; // of a file's last line, which names its source
-
-  // a figure that stands alone: with title, legend, and where it comes from
-  function standalone(box, { title, source }) {
-    const panel = box.parentElement.querySelector("h3")?.textContent.trim();
-    const named = new Set();
-    const data = box.data.map((trace) => {
-      const isKey = Boolean(trace.customdata) && !named.has(trace.name);
-      if (isKey) named.add(trace.name);
-      return { ...trace, opacity: 1, showlegend: isKey };
-    });
-    const day = new Date().toISOString().slice(0, 10);
-    const origin = `${source}. Teiten, ${day}: ${location.href}`.match(new RegExp(`.{1,${LINE_LETTERS}}`, "g"));
-    const font = { size: 10 };
-    const { color, backgroundColor } = getComputedStyle(document.body);
-    const text = escaped([title, panel].filter(Boolean).join(", "));
-    const room = Math.max(box.layout.margin.b, 44) + 8; // of the axis below the figure
-    const note = { text: origin.map(escaped).join("<br>"), xref: "paper", yref: "paper", x: 0, y: 0 };
-    const layout = {
-      ...box.layout,
-      title: { text, x: 0.02, xanchor: "left", font: { color, size: 16 } },
-      showlegend: named.size > 1,
-      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { color } },
-      margin: { ...box.layout.margin, t: 88, b: room + 16 + 14 * origin.length },
-      annotations: [{ ...note, xanchor: "left", yanchor: "top", align: "left", showarrow: false, yshift: -room, font }],
-      shapes: (box.layout.shapes ?? []).filter(({ name }) => name !== ROW_MARK),
-      paper_bgcolor: backgroundColor,
-    };
-    return { data, layout };
-  }
-
-  // every panel as a file
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-save-figure]");
-    if (!button) return;
-    document.querySelectorAll("[data-figure][data-drawn]").forEach((box) => {
-      const figure = standalone(box, button.dataset);
-      Plotly.downloadImage(figure, { format: "svg", width: 960, height: 560, filename: box.id });
-    });
-  });
-
   // runs by name
   document.addEventListener("input", (event) => {
     const finder = event.target.closest("[data-find]");

@@ -72,10 +72,15 @@ def test_the_numbers_for_a_paper(watched: Watched, agent: models.Agent) -> None:
     watched.sign_in()
     page = watched.open(f"/compare/?run={run.pk}")
     page.wait_for_selector(DRAWN)
+    page.click("#export summary")
     with page.expect_download() as download:
-        page.click("[data-save-figure]")
+        page.locator("#export a", has_text="SVG").first.click()
     drawn = download.value.path().read_text(encoding="utf-8")
-    assert "PostgreSQL 18.1 against 16.9" in drawn and f"Run {run.pk}" in drawn
+    assert "Transactions per second by clients" in drawn and f"run {run.pk}, {run.trials.count()} trials" in drawn
+    with page.expect_download() as download:
+        page.click("#export >> text=PDF")
+    assert download.value.suggested_filename == f"teiten-tps-by-clients-run-{run.pk}.pdf"
+    assert download.value.path().read_bytes().startswith(b"%PDF")
     comparison = answered(page, page.locator("main a", has_text="JSON").first)
     page.click("text=Cite")
     page.wait_for_url("**/c/**")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpResponse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -22,11 +20,20 @@ from results.queries.comparison.citations import (
 )
 from webapp import citations
 from webapp.access import actor, person
-from webapp.api.columns import MORE, USUAL, as_csv
-from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, SinglePage
-from webapp.api.comparison import ComparisonSerializer, shown
+from webapp.api.columns import MORE, USUAL
+from webapp.api.common import Endpoint, Links, SinglePage, address
+from webapp.api.comparison import FILES, ComparisonSerializer, shown
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
+
+
+class CitationLinks(Links):
+    """Its files besides."""
+
+    def to_representation(self, row: SnapshotRow) -> dict[str, str]:
+        request = self.context.get("request")
+        files = {name: address(request, "api:citation-file", row.hash, form) for name, form in FILES.items()}
+        return super().to_representation(row) | files
 
 
 class CitationSerializer(ValueSerializer):
@@ -36,7 +43,7 @@ class CitationSerializer(ValueSerializer):
     """
 
     value = SnapshotRow
-    links = Links(self=("api:citation", "hash"), csv=("api:citation-csv", "hash"), page=("citations:detail", "hash"))
+    links = CitationLinks(self=("api:citation", "hash"), page=("citations:detail", "hash"))
 
 
 class RereadSerializer(ValueSerializer):
@@ -122,22 +129,6 @@ class Citation(Endpoint):
                 "standing": StandingSerializer(citations.compare_with_today(citation)).data,
             }
         )
-
-
-class CitationCsv(Endpoint):
-    queryset = models.Snapshot.objects.all()
-    content_negotiation_class = IgnoreAcceptNegotiation
-
-    @extend_schema(
-        summary="Every replicate of a cited comparison, as CSV",
-        operation_id="citations_csv",
-        responses={(200, "text/csv"): OpenApiTypes.STR},
-    )
-    def retrieve(self, request: Request, pk: str) -> HttpResponse:
-        with missing_is_404():
-            citation = cited(pk)
-        headers = {"Content-Disposition": f'attachment; filename="citation-{pk}.csv"'}
-        return HttpResponse(as_csv(citation.comparison), content_type="text/csv; charset=utf-8", headers=headers)
 
 
 class ReferenceSerializer(serializers.ModelSerializer[models.Reference]):

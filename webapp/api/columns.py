@@ -3,15 +3,13 @@ objects would repeat every name for every cell. Pure."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from results.domain.errors import TeitenError
-from results.domain.statistics.verdict import Kind, Verdict
-from results.queries.comparison.cells import Comparison, Key, LeftOut, Point, fields_of
+from results.domain.statistics.verdict import Kind
+from results.queries.comparison.cells import Comparison, Point, fields_of
 
 Number = float | int | None
 Pattern = tuple[tuple[int, int], ...]
@@ -136,96 +134,3 @@ _COLUMNS: Mapping[str, Callable[[Point], Any]] = {
     "trials": lambda point: [r.trial_id for r in point.values],
     "attempts": lambda point: [r.attempt_id for r in point.values],
 }
-
-
-CSV_COLUMNS = (
-    "panel",
-    "x",
-    "series",
-    "metric",
-    "unit",
-    "node",
-    "label",
-    "per",
-    "run",
-    "configuration",
-    "trial",
-    "attempt",
-    "block",
-    "position",
-    "value",
-    "outlier",
-    "statistic",
-    "cell",
-    "baseline",
-    "ratio",
-    "verdict_ratio",
-    "low",
-    "high",
-    "verdict",
-    "rule",
-    "p",
-    "adjusted",
-    "across_runs",
-    "runs",
-    "level",
-    "configurations",
-    "compared",
-    "left_out",
-)
-
-
-def as_csv(comparison: Comparison) -> str:
-    """Return one row a replicate, with all that identifies it and what was made of its cell."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    writer.writerows(_rows(comparison))
-    return text.getvalue()
-
-
-def _rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
-    left_out: dict[Key, list[LeftOut]] = {}
-    for one in comparison.left_out:
-        left_out.setdefault((one.panel, one.x, one.series), []).append(one)
-    for point in comparison.points:
-        before, after = _of_cell(comparison, point, left_out.get(point.key, ()))
-        for r in point.values:
-            yield (
-                *before,
-                r.run_id,
-                r.configuration_id,
-                r.trial_id,
-                r.attempt_id,
-                r.block,
-                r.position,
-                repr(r.value),
-                int(r.trial_id in point.outliers),
-                *after,
-            )
-
-
-def _of_cell(
-    comparison: Comparison, point: Point, left_out: Sequence[LeftOut]
-) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return what stands before and after the columns of a replicate in each row of a cell."""
-    chosen, metric = comparison.selection, comparison.metric
-    node, label = ("" if name in chosen.axes else getattr(chosen, name) for name in ("node", "label"))
-    before = (point.panel, point.x, point.series, metric.name, metric.unit, node, label, chosen.per)
-    base = f"{point.base[2]} at {point.base[1]}" if point.base else ""
-    verdict = _judged(point.verdict)
-    configurations = point.configurations, point.compared, "; ".join(map(_one_left_out, left_out))
-    return before, (chosen.statistic, repr(point.value), base, point.ratio, *verdict, *configurations)
-
-
-def _one_left_out(one: LeftOut) -> str:
-    """'clients=4 scale=10'; of the baseline's 'baseline: clients=8'."""
-    levels = " ".join(f"{name}={level}" for name, level in one.levels.items())
-    return levels if one.lacks == "baseline" else f"baseline: {levels}"
-
-
-def _judged(verdict: Verdict | None) -> tuple[Any, ...]:
-    if verdict is None:
-        return (None,) * 10
-    found = (verdict.ratio, verdict.low, verdict.high, verdict.kind.value, verdict.rule)
-    return *found, verdict.p, verdict.adjusted, int(verdict.across_runs), verdict.runs, verdict.level

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -21,8 +21,8 @@ from results.queries.comparison.trust import trust_in
 from results.queries.shared.facets import Facet
 from results.queries.shared.selection import Selection
 from webapp import urlstate
-from webapp.api.columns import as_csv, chosen_columns, columns, short
-from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, OrjsonRenderer, address
+from webapp.api.columns import chosen_columns, columns, short
+from webapp.api.common import Endpoint, OrjsonRenderer, address
 from webapp.api.diff import SeriesEnvironmentSerializer
 from webapp.api.values import FiniteFloatField, ValueSerializer
 from webapp.compare.state import shortest
@@ -204,6 +204,8 @@ def shown(request: Request, comparison: Comparison, names: tuple[str, ...], link
     linked: what its own links ask for."""
     query = urlstate.write(linked)
     links = {name: f"{address(request, route)}?{query}" for name, route in _ROUTES.items()}
+    for name, form in FILES.items():
+        links[name] = f"{address(request, 'api:comparison-file', form)}?{query}"
     trials = address(request, "api:trials")
     links["trial"] = f"{trials}?configuration={{configuration}}&block={{block}}"
     trust = TrustFactSerializer(trust_in(comparison).facts, many=True).data
@@ -232,7 +234,8 @@ def _counts(facet: Facet) -> list[dict[str, Any]]:
     return [{"value": text, "trials": trials} for text, trials in facet.values]
 
 
-_ROUTES = {"self": "api:comparison", "page": "comparison", "csv": "api:comparison-csv"}
+_ROUTES = {"self": "api:comparison", "page": "comparison"}
+FILES = {"csv": "csv", "provenance": "provenance.json", "everything": "zip"}
 
 
 class Comparisons(Endpoint):
@@ -255,23 +258,3 @@ class Comparisons(Endpoint):
             return Response(shown(request, comparison, names, shortest(comparison.selection, comparison)))
 
         return conditional_response(request, known, made)
-
-
-class ComparisonCsv(Endpoint):
-    queryset = models.Run.objects.all()
-    content_negotiation_class = IgnoreAcceptNegotiation
-
-    @extend_schema(
-        summary="Every replicate of a comparison, as CSV",
-        operation_id="comparison_csv",
-        parameters=QUESTION,
-        responses={(200, "text/csv"): OpenApiTypes.STR},
-    )
-    def retrieve(self, request: Request) -> HttpResponse:
-        comparison = compare(urlstate.read(request.META.get("QUERY_STRING", "")))
-        disposition = 'attachment; filename="comparison.csv"'
-        return HttpResponse(
-            as_csv(comparison),
-            content_type="text/csv; charset=utf-8",
-            headers={"Content-Disposition": disposition},
-        )

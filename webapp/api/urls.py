@@ -12,10 +12,11 @@ from webapp.api.annotations import Annotations
 from webapp.api.bundles import Bundle, BundleFile
 from webapp.api.capabilities import Capabilities
 from webapp.api.changes import WhatChanged
-from webapp.api.citations import Citation, CitationCsv, Citations, References
+from webapp.api.citations import Citation, Citations, References
 from webapp.api.clusters import Clusters
-from webapp.api.comparison import ComparisonCsv, Comparisons
+from webapp.api.comparison import Comparisons
 from webapp.api.diff import Differences
+from webapp.api.exports import CitationFile, ComparisonFile
 from webapp.api.flame import Flames
 from webapp.api.host import HostFactors
 from webapp.api.installations import Installations
@@ -98,7 +99,7 @@ urlpatterns = [
     path("noise/", Noise.as_view({"get": "list"}), name="noise"),
     path("kinds/", AllKinds.as_view({"get": "retrieve"}), name="kinds"),
     path("comparison/", Comparisons.as_view({"get": "retrieve"}), name="comparison"),
-    path("comparison.csv", ComparisonCsv.as_view({"get": "retrieve"}), name="comparison-csv"),
+    path("comparison.<str:form>", ComparisonFile.as_view({"get": "retrieve"}), name="comparison-file"),
     path("comparison/changes/", WhatChanged.as_view({"get": "retrieve"}), name="changes"),
     path("comparison/why/", Whys.as_view({"get": "retrieve"}), name="why"),
     path("trends/", Trends.as_view({"get": "retrieve"}), name="trends"),
@@ -106,7 +107,7 @@ urlpatterns = [
     path("annotations/<int:pk>/", Annotations.as_view({"get": "retrieve", "delete": "destroy"}), name="annotation"),
     path("diff/", Differences.as_view({"get": "retrieve"}), name="diff"),
     path("citations/", Citations.as_view({"get": "list", "post": "create"}), name="citations"),
-    path("citations/<str:pk>.csv", CitationCsv.as_view({"get": "retrieve"}), name="citation-csv"),
+    path("citations/<slug:pk>.<str:form>", CitationFile.as_view({"get": "retrieve"}), name="citation-file"),
     path("citations/<str:pk>/", Citation.as_view({"get": "retrieve"}), name="citation"),
     path("references/", References.as_view({"get": "list", "post": "create"}), name="references"),
     path("versions/", VersionsView.as_view({"get": "retrieve"}), name="versions"),

@@ -11,7 +11,7 @@ from results.domain.statistics.verdict import Kind, Verdict
 from results.domain.units import counted
 from results.queries.comparison.cells import Key, LeftOut
 from results.queries.comparison.compare import Comparison, Point, Summary
-from results.queries.shared.ordering import VERSIONS, all_numbers
+from results.queries.shared.ordering import DEFAULT, VERSIONS, all_numbers
 from results.queries.shared.selection import LABEL, dimensions
 from webapp.chooser import title as dimension_title
 from webapp.compare.confounders import confounders, listed
@@ -73,6 +73,14 @@ def heading(comparison: Comparison) -> str:
         return f"{comparison.metric.label} by {axis_title(comparison.selection.x, comparison.metric)}"
     text = f"{listed(others) if len(others) <= MOST_NAMES else f'{len(others)} others'} against {names[base]}"
     return f"PostgreSQL {text}" if comparison.selection.series in VERSIONS and names[base][:1].isdigit() else text
+
+
+def constants(comparison: Comparison) -> list[str]:
+    """What all cells have in common, of the factors: filtered to one value that is set."""
+    filters = comparison.selection.filters
+    varied = {name for name in comparison.selection.axes if name}
+    alone = {name: texts[0] for name, texts in filters.items() if len(texts) == 1 and name not in varied}
+    return [f"{dimension_title(name)} {text}" for name, text in alone.items() if text != DEFAULT]
 
 
 def lead(comparison: Comparison) -> list[Sentence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,12 +42,13 @@ class Shape:
         return self.text / 9
 
 
+IN_TEXT = Shape("text", 643, 0, 8)  # 17 cm: the text of an A4 page
 SHAPES = {
     shape.name: shape
     for shape in (
         Shape("page", 800, 0, 9),
         Shape("slide", 1280, 720, 15),
-        Shape("print", 643, 0, 8, dashed=True),  # 17 cm: the text of an A4 page
+        replace(IN_TEXT, name="print", dashed=True),
     )
 }
 

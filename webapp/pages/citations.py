@@ -17,10 +17,11 @@ from webapp import citations
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.comparison import stacked_steps
 from webapp.charts.style import key
+from webapp.compare.panels import comparison_panels
 from webapp.compare.trust import trust_line
 from webapp.compare.words import names_of
+from webapp.exports.forms import offered
 from webapp.labels import axis_title
-from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404
 from webapp.urlstate import NO_VIEW
 
@@ -35,7 +36,7 @@ def index(request: HttpRequest) -> HttpResponse:
 def detail(request: HttpRequest, hash_: str) -> HttpResponse:
     citation = cited(hash_)
     url = request.build_absolute_uri(reverse("citations:detail", args=[hash_]))
-    published = citations.published_in(citation.row)
+    published = citations.published_in(citation.row.runs)
     context = {
         "citation": citation.row,
         "comparison": citation.comparison,
@@ -49,6 +50,7 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "remarks": citations.remarks(citation.comparison, published),
         "text": citations.plain_text(citation, url, published),
         "bibtex": citations.bibtex(citation, url, published),
+        "forms": offered(),
         "may_save": allows(scope_of(request.user), Scope.RUN),
     }
     return render(request, "citations/detail.html", context)

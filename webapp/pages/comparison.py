@@ -22,7 +22,6 @@ from results.queries.comparison.freshness import Freshness
 from results.queries.comparison.more_replicates import by_noise
 from results.queries.comparison.trust import trust_in
 from results.queries.runs.runs import RunRow, list_runs
-from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.selection import Selection
 from results.runs import MOST_BLOCKS
 from webapp import urlstate
@@ -30,17 +29,17 @@ from webapp.access import allows, may_plan, scope_of
 from webapp.charts.comparison import RATIO, SPEEDUP, possible_views, stacked_steps
 from webapp.charts.medians import stand_at_numbers
 from webapp.charts.style import key
-from webapp.chooser import title
 from webapp.compare import words
 from webapp.compare.chooser import PERCENTILE, chooser, run_differences
 from webapp.compare.mixtures import mixtures
+from webapp.compare.panels import comparison_panels
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
 from webapp.compare.trust import trust_line
 from webapp.conditional import conditional_page
+from webapp.exports.forms import SHAPES, figures, offered
 from webapp.labels import axis_title
 from webapp.pages.common import wants_fragment
-from webapp.pages.comparison_figures import comparison_panels
 from webapp.problems import missing_is_404
 from webapp.urlstate import View
 from webapp.why.state import PLACE
@@ -139,6 +138,7 @@ def _compared(selection: Selection, known: Freshness, changed: bool) -> Comparis
 
 
 def _context(comparison: Comparison, selection: Selection, view: View, runs: Sequence[RunRow]) -> dict[str, Any]:
+    panels, stack = comparison_panels(comparison, view), stacked_steps(comparison, view)
     return {
         "comparison": comparison,
         "chosen": comparison.selection,
@@ -146,11 +146,14 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
         "run_differences": run_differences(comparison),
         "view": view,
         "views": _views(comparison, selection, view),
-        "constants": _constants(comparison),
+        "constants": words.constants(comparison),
         "x_title": axis_title(comparison.selection.x, comparison.metric),
         "key": _key(comparison),
-        "panels": comparison_panels(comparison, view),
-        "stack": stacked_steps(comparison, view),
+        "panels": panels,
+        "stack": stack,
+        "forms": offered(),
+        "figures": figures(panels, stack),
+        "shapes": SHAPES,
         "trials": len({replicate.trial_id for point in comparison.points for replicate in point.values}),
         "joined": stand_at_numbers(comparison.xs, comparison.selection.x),
         "mixed": mixtures(comparison, selection),
@@ -237,14 +240,6 @@ def _views(comparison: Comparison, selection: Selection, view: View) -> list[tup
         shared = view.scale == SHARED
         ways.append(("one scale", replace(view, scale="" if shared else SHARED), shared))
     return [(text, urlstate.write(selection, way), chosen) for text, way, chosen in ways]
-
-
-def _constants(comparison: Comparison) -> list[str]:
-    """What all cells have in common, of the factors: filtered to one value that is set."""
-    filters = comparison.selection.filters
-    varied = {name for name in comparison.selection.axes if name}
-    alone = {name: texts[0] for name, texts in filters.items() if len(texts) == 1 and name not in varied}
-    return [f"{title(name)} {text}" for name, text in alone.items() if text != DEFAULT]
 
 
 def _suggestions(runs: Sequence[RunRow]) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ CHAPTERS = (
     "workloads",
     "topologies",
     "host-factors",
+    "publishing",
     "published",
     "measured",
     "operations",

@@ -122,11 +122,13 @@ def test_bars_are_stacked_and_stand_where_their_base_says() -> None:
     axes = Canvas().add_subplot()
     for values in ([1.0, 2.0], [3.0, None], [4.0, 5.0]):
         draw_trace(axes, bar | {"x": values}, SHAPES["page"], None)
-    ends = [(patch.get_y() + patch.get_height() / 2, patch.get_x(), patch.get_width()) for patch in axes.patches]
+    patches: list[Any] = list(axes.patches)
+    ends = [(patch.get_y() + patch.get_height() / 2, patch.get_x(), patch.get_width()) for patch in patches]
     assert ends == [(0, 0, 1), (1, 0, 2), (0, 1, 3), (0, 4, 4), (1, 2, 5)]
     axes = Canvas().add_subplot()
     draw_trace(axes, bar | {"x": [1.0, 2.0], "base": [7.0, 8.0]}, SHAPES["page"], None)
-    assert [patch.get_x() for patch in axes.patches] == [7, 8]
+    drawn: list[Any] = list(axes.patches)
+    assert [patch.get_x() for patch in drawn] == [7, 8]
 
 
 def test_what_is_not_known_is_refused() -> None:

@@ -1,0 +1,78 @@
+"""Where numbers are from: the trials, their raw output, what they ran in, and by what they were judged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from results import VERSION, sql
+from results.domain.statistics.verdict import RULE
+from results.models import Run
+
+FORMAT = 1
+
+
+def provenance_of(attempts: Collection[int]) -> dict[str, Any]:
+    """Return what leads from these attempts back to their raw output, as JSON. Three queries, none without attempts.
+
+    `trials`: each with its attempt, its run, when it was measured, the SHA-256 of its bundle ('' where figures were
+    published by others) and the hash of its environment. `environments`: that hash → its layers. `runs`: each with the
+    hash of its plan. `teiten`: the version of Teiten and of the rule of verdicts.
+    """
+    parameters = {"attempts": sql.array(sorted(attempts))}
+    trials = sql.rows(_Trial, sql.load(__file__), parameters) if attempts else []
+    layers = sql.rows(_Layer, sql.load(__file__, "provenance_layers"), parameters) if attempts else []
+    environments: dict[str, list[dict[str, str]]] = {}
+    for one in layers:
+        environments.setdefault(one.environment, []).append({"node": one.node, "kind": one.kind, "sha256": one.hash})
+    return {
+        "format": FORMAT,
+        "teiten": {"version": VERSION, "rule": RULE},
+        "runs": _runs({trial.run_id for trial in trials}) if trials else [],
+        "trials": [trial.as_json() for trial in trials],
+        "environments": environments,
+    }
+
+
+def _runs(wanted: Collection[int]) -> list[dict[str, Any]]:
+    runs = Run.objects.filter(pk__in=wanted).select_related("publication").order_by("pk")
+    return [
+        {
+            "run": run.pk,
+            "name": run.name,
+            "plan_sha256": run.plan_hash,
+            "created_at": run.created_at.isoformat(),
+            "published": run.publication.title if run.publication else "",
+        }
+        for run in runs
+    ]
+
+
+@dataclass(frozen=True)
+class _Trial:
+    attempt_id: int
+    trial_id: int
+    run_id: int
+    measured_from: datetime | None
+    bundle_sha256: str
+    environment: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "trial": self.trial_id,
+            "attempt": self.attempt_id,
+            "run": self.run_id,
+            "measured_from": self.measured_from.isoformat() if self.measured_from else None,
+            "bundle_sha256": self.bundle_sha256,
+            "environment": self.environment,
+        }
+
+
+@dataclass(frozen=True)
+class _Layer:
+    environment: str
+    node: str
+    kind: str
+    hash: str

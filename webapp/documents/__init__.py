@@ -1,0 +1,1 @@
+"""Documents of text, tables and figures, and the files that they become."""

@@ -1,0 +1,120 @@
+"""A document as HTML: the one form that all others are made from."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import nh3
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from mdit_py_plugins.anchors import anchors_plugin
+
+from webapp.documents.parts import Document, Plate, Prose, Table, numbered
+from webapp.drawing.picture import draw
+from webapp.drawing.style import IN_TEXT, Shape
+
+_HEADING = re.compile(r'<h([2-3])[^>]*? id="([^"]+)"[^>]*>(.*?)</h\1>', re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
+_ALLOWED: dict[str, Any] = {
+    "tags": {
+        *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "em", "strong", "code", "pre", "blockquote", "a", "img"),
+        *("ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "s", "sup", "sub"),
+    },
+    "attributes": {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "ol": {"start"}, "th": {"style"}}
+    | {"td": {"style"}, "code": {"class"}, **{f"h{level}": {"id"} for level in range(1, 7)}},
+    "filter_style_properties": {"text-align"},
+    "url_schemes": {"http", "https", "mailto", "data"},
+    "link_rel": "noopener noreferrer",
+}
+_Source = Callable[[Plate], str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the table of contents."""
+
+    anchor: str
+    text: str
+    level: int
+
+
+def html_of(markdown: str) -> SafeString:
+    """Markdown → HTML in which nothing can run. Raw HTML in it is shown as text."""
+    parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable(["table", "strikethrough"])
+    parser.use(anchors_plugin, min_level=1, max_level=4)
+    clean = nh3.clean(parser.render(markdown), attribute_filter=_only_safe, **_ALLOWED)
+    return mark_safe(clean)
+
+
+def _only_safe(element: str, attribute: str, value: str) -> str | None:
+    """An image may stand in the text itself or in Teiten; one from elsewhere would tell its server who reads."""
+    if attribute == "src":
+        return value if re.match(r"/(?!/)|data:image/(png|jpeg|gif|webp);", value) else None
+    return None if attribute == "href" and value.startswith("data:") else value
+
+
+def contents(body: str) -> list[Entry]:
+    return [Entry(anchor, _TAG.sub("", text).strip(), int(level)) for level, anchor, text in _HEADING.findall(body)]
+
+
+def body(document: Document, source: _Source | None = None, *, numbers: bool = True) -> SafeString:
+    """Return what stands below the title.
+
+    source: of a figure, the address of its file; without, the figure itself stands in the text.
+    numbers: whether captions begin with 'Figure 1.' and 'Table 1.'."""
+    html = []
+    for part, number in numbered(document.parts):
+        if isinstance(part, Prose):
+            html.append(str(html_of(part.markdown)))
+        elif isinstance(part, Table):
+            table = _table(part, f"Table {number}. " if numbers else "")
+            html.append(table if source else f'<div class="scroll" id="table-{number}">{table}</div>')
+        else:
+            html.append(_figure(part, f"Figure {number}. " if numbers else "", number, source))
+    return mark_safe("\n".join(html))
+
+
+def _table(table: Table, label: str) -> str:
+    def cell(tag: str, text: str, column: int, more: str = "") -> str:
+        align = ' style="text-align: right"' if table.is_numeric(column) else ""
+        return f"<{tag}{more}{align}>{escape(text)}</{tag}>"
+
+    heading = "".join(cell("th", text, column, ' scope="col"') for column, text in enumerate(table.heading))
+    rows = ["<tr>" + "".join(cell("td", text, n) for n, text in enumerate(row)) + "</tr>" for row in table.rows]
+    caption = f"<caption>{escape(label + table.caption)}</caption>"
+    body_of_table = f"<thead><tr>{heading}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f"<table>{caption}{body_of_table}</table>"
+
+
+def _figure(plate: Plate, label: str, number: int, source: _Source | None) -> str:
+    picture = plate.picture
+    title = escape(picture.title)
+    address = source(plate) if source else f"data:image/svg+xml;base64,{base64.b64encode(drawn(plate, 'svg')).decode()}"
+    caption = escape(f"{label}{picture.title}. {picture.caption}".strip())
+    image = f'<img src="{escape(address)}" alt="{title}">'
+    return f'<figure id="figure-{number}">{image}<figcaption>{caption}</figcaption></figure>'
+
+
+def drawn(plate: Plate, form: str, shape: Shape = IN_TEXT) -> bytes:
+    """Return a figure as it stands in a document, whose text has its title and caption."""
+    return draw(replace(plate.picture, title="", caption=""), form, shape)
+
+
+def alone(document: Document) -> str:
+    """Return a page that needs no server: its style, figures and provenance are in it."""
+    text = body(document)
+    context = {
+        "document": document,
+        "body": text,
+        "contents": contents(text),
+        "style": mark_safe((Path(settings.BASE_DIR) / "static" / "css" / "document.css").read_text(encoding="utf-8")),
+    }
+    return render_to_string("documents/document.html", context)

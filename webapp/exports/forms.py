@@ -1,0 +1,131 @@
+"""The forms in which a comparison can be had, and the files that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from results.domain.errors import TeitenError
+from webapp.charts.comparison import Panel
+from webapp.charts.steps import Steps
+from webapp.documents import files
+from webapp.documents.parts import Plate
+from webapp.drawing.picture import TYPES, draw
+from webapp.drawing.style import shape_named
+from webapp.exports.comparison import Exported, document_of, plates
+from webapp.exports.rows import as_csv, as_excel, as_parquet
+
+_ZIP = "application/zip"
+
+
+@dataclass(frozen=True)
+class File:
+    name: str
+    content_type: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which figure, of those of the page from 1 on, and for what it is drawn: page, slide or print."""
+
+    figure: int = 1
+    shape: str = ""
+
+
+@dataclass(frozen=True)
+class Form:
+    """label: as pages call it."""
+
+    label: str
+    content_type: str
+    written: Callable[[Exported, Choice], bytes]
+
+
+def file_of(one: Exported, form: str, choice: Choice = Choice()) -> File:
+    """Return the comparison in a form, under a name that says what it holds. Raises TeitenError."""
+    if form not in FORMS:
+        raise TeitenError(f"There is no export as {form!r}.", where="form", todo=f"There are {', '.join(FORMS)}.")
+    chosen = FORMS[form]
+    name = f"{one.name}{_which(one, form, choice)}.{form}"
+    return File(name, chosen.content_type, chosen.written(one, choice))
+
+
+def _which(one: Exported, form: str, choice: Choice) -> str:
+    if form not in TYPES or form == "pdf":
+        return ""
+    several = len(list(plates(one))) > 1
+    return f"{f'-figure-{choice.figure}' if several else ''}{f'-{choice.shape}' if choice.shape else ''}"
+
+
+def _figure(form: str) -> Callable[[Exported, Choice], bytes]:
+    return lambda one, choice: draw(_plate(one, choice.figure).picture, form, shape_named(choice.shape))
+
+
+def _plate(one: Exported, number: int) -> Plate:
+    every = list(plates(one))
+    if not 1 <= number <= len(every):
+        raise TeitenError(
+            f"There is no figure {number}.", where="figure", todo=f"Choose 1 to {len(every)}." if every else ""
+        )
+    return every[number - 1]
+
+
+def _document(suffix: str) -> Form:
+    form = files.FORMS[suffix]
+    return Form(form.label, form.content_type, lambda one, _: form.written(document_of(one), one.name))
+
+
+def _csv_packed(one: Exported, _: Choice) -> bytes:
+    rows = as_csv(one.comparison).encode()
+    return files.packed({f"{one.name}.csv": rows, files.PROVENANCE: files.provenance_file(one.facts)})
+
+
+def _everything(one: Exported, _: Choice) -> bytes:
+    """Return all forms and all figures in one archive."""
+    document = document_of(one)
+    content = {f"{one.name}.{form}": files.FORMS[form].written(document, one.name) for form in ("pdf", "html")}
+    for suffix in ("md", "rst", "tex"):
+        content |= files.unpacked(files.FORMS[f"{suffix}.zip"].written(document, one.name))
+    content |= {
+        f"{one.name}.csv": as_csv(one.comparison).encode(),
+        f"{one.name}.xlsx": as_excel(one.comparison, one.facts),
+        f"{one.name}.parquet": as_parquet(one.comparison, one.facts),
+    }
+    for number, plate in enumerate(plates(one), 1):
+        for shape in ("page", "slide", "print"):
+            for form in ("svg", "png"):
+                name = f"figures/{shape}/figure-{number}-{plate.name}.{form}"
+                content[name] = draw(plate.picture, form, shape_named(shape))
+    return files.packed(content)
+
+
+FORMS: Mapping[str, Form] = {
+    **{suffix: _document(suffix) for suffix in files.FORMS},
+    "csv": Form("CSV", "text/csv; charset=utf-8", lambda one, _: as_csv(one.comparison).encode()),
+    "csv.zip": Form("CSV", _ZIP, _csv_packed),
+    "xlsx": Form(
+        "Excel",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        lambda one, _: as_excel(one.comparison, one.facts),
+    ),
+    "parquet": Form("Parquet", "application/vnd.apache.parquet", lambda one, _: as_parquet(one.comparison, one.facts)),
+    "svg": Form("SVG", TYPES["svg"], _figure("svg")),
+    "png": Form("PNG", TYPES["png"], _figure("png")),
+    "provenance.json": Form("Provenance", "application/json", lambda one, _: files.provenance_file(one.facts)),
+    "zip": Form("All in one ZIP", _ZIP, _everything),
+}
+
+SHAPES = (("page", "for a page"), ("slide", "for a slide, 16:9"), ("print", "for a print without colours"))
+OFFERED = ("pdf", "html", "md.zip", "rst.zip", "tex.zip", "csv.zip", "xlsx", "parquet", "provenance.json", "zip")
+
+
+def offered() -> list[tuple[str, str]]:
+    """(form, label) of what pages offer."""
+    return [(form, FORMS[form].label) for form in OFFERED]
+
+
+def figures(panels: Sequence[Panel], stack: Steps | None) -> list[tuple[int, str]]:
+    """(number, name) of each figure, as `Choice` numbers them."""
+    names = [*(["part by part"] if stack else []), *(panel.title or "The figure" for panel in panels)]
+    return list(enumerate(names, 1))
