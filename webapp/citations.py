@@ -10,6 +10,7 @@ from results.models import Run
 from results.queries.comparison.citations import Citation, Standing, standing
 from results.queries.comparison.compare import Comparison, compare
 from webapp import urlstate
+from webapp.bibliography import Entry
 from webapp.chooser import title as dimension_title
 from webapp.compare import words
 from webapp.compare.confounders import confounders, listed
@@ -79,22 +80,15 @@ def plain_text(citation: Citation, url: str, published: Sequence[str]) -> str:
     return " ".join([f"{title(citation.comparison)}. {source}", *remarks(citation.comparison, published), url])
 
 
-def bibtex(citation: Citation, url: str, published: Sequence[str]) -> str:
+def entry(citation: Citation, url: str, published: Sequence[str]) -> Entry:
+    """Return what a bibliography says of it."""
     row = citation.row
     note = f"Teiten citation {row.hash}, {row.trials} trials, verdict rule {row.rule}."
-    sentences = " ".join([note, *remarks(citation.comparison, published)])
-    return "\n".join(
-        (
-            f"@misc{{teiten-{row.hash},",
-            f"  title = {{{_escape_tex(title(citation.comparison))}}},",
-            f"  howpublished = {{\\url{{{url}}}}},",
-            f"  year = {{{row.created_at:%Y}}},",
-            f"  month = {{{row.created_at:%m}}},",
-            f"  note = {{{_escape_tex(sentences)}}}",
-            "}",
-        )
+    return Entry(
+        key=f"teiten-{row.hash}",
+        title=title(citation.comparison),
+        authors=[row.created_by] if row.created_by else [],
+        published=row.created_at.date(),
+        address=url,
+        note=" ".join([note, *remarks(citation.comparison, published)]),
     )
-
-
-def _escape_tex(text: str) -> str:
-    return "".join(f"\\{c}" if c in "&%$#_{}" else c for c in text)

@@ -16,15 +16,18 @@ from results.queries.comparison.compare import compare
 from webapp import urlstate
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, address
 from webapp.api.comparison import QUESTION
+from webapp.citations import entry, published_in
 from webapp.compare.state import shortest
 from webapp.exports.comparison import Exported, Source
-from webapp.exports.forms import FORMS, Choice, File, file_of
+from webapp.exports.forms import FORMS, Choice, File, bibliography, file_of
 from webapp.problems import missing_is_404
 from webapp.urlstate import NO_VIEW
 
 FORM = OpenApiParameter(
     "form", OpenApiTypes.STR, OpenApiParameter.PATH, description="The file's form.", enum=list(FORMS)
 )
+_CITED = [*FORMS, "bib", "csl.json"]
+CITED = OpenApiParameter("form", OpenApiTypes.STR, OpenApiParameter.PATH, description="The file's form.", enum=_CITED)
 FIGURE = [
     OpenApiParameter("figure", OpenApiTypes.INT, description="SVG and PNG: which figure of the page, from 1 on."),
     OpenApiParameter(
@@ -63,13 +66,15 @@ class CitationFile(Endpoint):
     @extend_schema(
         summary="A cited comparison as a file",
         operation_id="citations_file",
-        parameters=[*FIGURE[:2], FORM],
+        parameters=[*FIGURE[:2], CITED],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
     def retrieve(self, request: Request, pk: str, form: str) -> HttpResponse:
         with missing_is_404():
             citation = cited(pk)
         page = address(request, "citations:detail", pk)
+        if cite := bibliography(entry(citation, page, published_in(citation.row.runs)), form):
+            return as_response(cite)
         one = Exported(citation.comparison, NO_VIEW, source(request, page))
         return as_response(file_of(one, form, choice(request)))
 

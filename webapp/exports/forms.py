@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from results.domain.errors import TeitenError
+from webapp.bibliography import Entry, bibtex, csl
 from webapp.charts.comparison import Panel
 from webapp.charts.steps import Steps
 from webapp.documents import files
@@ -129,3 +130,12 @@ def figures(panels: Sequence[Panel], stack: Steps | None) -> list[tuple[int, str
     """(number, name) of each figure, as `Choice` numbers them."""
     names = [*(["part by part"] if stack else []), *(panel.title or "The figure" for panel in panels)]
     return list(enumerate(names, 1))
+
+
+def bibliography(entry: Entry, form: str) -> File | None:
+    """Return how something is cited, None for a form that is none of a bibliography."""
+    if form == "bib":
+        return File(f"{entry.key}.bib", "application/x-bibtex; charset=utf-8", bibtex(entry).encode())
+    if form == "csl.json":
+        return File(f"{entry.key}.csl.json", "application/vnd.citationstyles.csl+json", csl(entry).encode())
+    return None

@@ -15,6 +15,7 @@ from results.queries.comparison.citations import cited, hash_of, list_snapshots
 from results.queries.comparison.trust import trust_in
 from webapp import citations
 from webapp.access import actor, allows, needs, person, scope_of
+from webapp.bibliography import bibtex
 from webapp.charts.comparison import stacked_steps
 from webapp.charts.style import key
 from webapp.compare.panels import comparison_panels
@@ -49,7 +50,7 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "standing": citations.compare_with_today(citation),
         "remarks": citations.remarks(citation.comparison, published),
         "text": citations.plain_text(citation, url, published),
-        "bibtex": citations.bibtex(citation, url, published),
+        "bibtex": bibtex(citations.entry(citation, url, published)),
         "forms": offered(),
         "may_save": allows(scope_of(request.user), Scope.RUN),
     }

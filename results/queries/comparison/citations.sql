@@ -1,6 +1,6 @@
 -- Citations, newest first.
 SELECT
-    snapshot.hash, snapshot.query, snapshot.rule, coalesce(author.username, '') AS created_by, snapshot.created_at,
+    snapshot.hash, snapshot.query, snapshot.rule, coalesce(nullif(btrim(author.first_name || ' ' || author.last_name), ''), author.username, '') AS created_by, snapshot.created_at,
     array(
         SELECT run #>> '{}' FROM jsonb_array_elements(snapshot.content #> '{selection,runs}') AS run
     ) AS runs,
