@@ -7,6 +7,7 @@ from results.models.environment import Layer, LayerUse
 from results.models.host import HostChange, HostFactor
 from results.models.measurements import Document, Histogram, Measurement, Metric, Series
 from results.models.plans import Plan
+from results.models.reports import Draft, Edition, Report
 from results.models.runs import Attempt, Configuration, Lease, Run, Trial
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "Cluster",
     "Configuration",
     "Document",
+    "Draft",
+    "Edition",
     "Histogram",
     "HostChange",
     "HostFactor",
@@ -34,6 +37,7 @@ __all__ = [
     "Plan",
     "Publication",
     "Reference",
+    "Report",
     "Run",
     "Series",
     "Snapshot",

@@ -1,0 +1,160 @@
+"""Operations on reports: save a draft, publish an edition, withdraw one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from results import models
+from results.domain.errors import StateError, TeitenError
+from results.runs import audit
+
+LANGUAGES = {"en": "English", "ja": "日本語"}
+MOST_LETTERS = 500_000  # of a text
+
+
+@dataclass(frozen=True)
+class Text:
+    """What an author writes.
+
+    authors: a name a line."""
+
+    title: str
+    authors: str
+    language: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """What an edition consists of besides its text.
+
+    parts: JSON, as text.
+    facts: its provenance.
+    attempts: whose numbers it has.
+    citations: hashes."""
+
+    parts: str
+    facts: Mapping[str, Any]
+    attempts: Sequence[int]
+    citations: Sequence[str]
+    rule: int
+
+
+@transaction.atomic
+def create(text: Text, *, user: User | None, actor: str) -> models.Report:
+    """Store a report with its first draft. Raises TeitenError."""
+    report = models.Report.objects.create(created_by=user)
+    save(report.pk, text, 0, user=user, actor=actor)
+    report.refresh_from_db()
+    return report
+
+
+@transaction.atomic
+def save(report_id: int, text: Text, version: int, *, user: User | None, actor: str) -> models.Draft:
+    """Store a new draft, or return the newest where nothing changed. Raises TeitenError for an invalid text,
+    StateError where somebody saved another draft meanwhile, and DoesNotExist.
+
+    version: of the draft that was changed; 0 for the first"""
+    _require_valid(text)
+    report = models.Report.objects.select_for_update().get(pk=report_id)
+    if report.version != version:
+        other = report.drafts.get(version=report.version)
+        raise StateError(
+            f"Somebody saved version {report.version} meanwhile.",
+            where="source",
+            why=f"{other.saved_by or 'A deleted account'} saved it, and you began with version {version}.",
+            todo=f"Nothing is lost: copy what you wrote, open version {report.version}, and put it in there.",
+        )
+    newest = report.drafts.filter(version=version).first()
+    if newest and Text(newest.title, newest.authors, newest.language, newest.source) == text:
+        return newest
+    draft = models.Draft.objects.create(report=report, version=version + 1, saved_by=user, **vars(text))
+    models.Report.objects.filter(pk=report_id).update(version=draft.version)
+    audit(actor, "save report", f"report {report_id}", version=draft.version)
+    return draft
+
+
+def _require_valid(text: Text) -> None:
+    if not text.title.strip():
+        raise TeitenError("A report needs a title.", where="title", todo="Write what was measured.")
+    if len(text.title) > 200:
+        raise TeitenError("The title is longer than 200 letters.", where="title", todo="Shorten it.")
+    if text.language not in LANGUAGES:
+        raise TeitenError(f"There is no language {text.language!r}.", where="language", todo="Choose en or ja.")
+    if len(text.source) > MOST_LETTERS:
+        raise TeitenError(
+            f"The text has {len(text.source):,} letters.", where="source", todo=f"{MOST_LETTERS:,} are possible."
+        )
+    if "\x00" in text.title + text.authors + text.source:
+        raise TeitenError("A NUL byte is no text.", where="source", todo="Remove it.")
+
+
+@transaction.atomic
+def publish(
+    draft: models.Draft, published: Published, at: datetime, *, user: User | None, actor: str
+) -> models.Edition:
+    """Store an edition for good. Raises StateError where the draft is not the newest, where this very text was
+    published with the same numbers already, and where a trial was deleted meanwhile."""
+    report = models.Report.objects.select_for_update().get(pk=draft.report_id)
+    if report.version != draft.version:
+        raise StateError(f"Somebody saved version {report.version} meanwhile.", todo="Look at it, then publish.")
+    _require_there(published.attempts)
+    hash_ = content_hash(Text(draft.title, draft.authors, draft.language, draft.source), published)
+    if there := models.Edition.objects.filter(hash=hash_).first():
+        raise StateError(f"This is edition {there.number} already, with the same text and the same numbers.")
+    edition = models.Edition.objects.create(
+        report=report,
+        number=report.editions.count() + 1,
+        hash=hash_,
+        title=draft.title,
+        authors=draft.authors,
+        language=draft.language,
+        source=draft.source,
+        content=published.parts,
+        facts=published.facts,
+        attempts=list(published.attempts),
+        citations=list(published.citations),
+        rule=published.rule,
+        published_by=user,
+        published_at=at,
+    )
+    audit(actor, "publish report", f"report {report.pk}", edition=edition.number, hash=hash_)
+    return edition
+
+
+def _require_there(attempts: Sequence[int]) -> None:
+    """Keep the runs from being deleted until the transaction ends."""
+    runs = models.Attempt.objects.filter(pk__in=attempts).values_list("run_id", flat=True).distinct()
+    list(models.Run.objects.select_for_update(no_key=True).filter(pk__in=list(runs)).order_by("pk"))
+    if models.Attempt.objects.filter(pk__in=attempts).count() < len(set(attempts)):
+        raise StateError("A trial of this report was deleted meanwhile.", todo="Look at the preview once more.")
+
+
+def content_hash(text: Text, published: Published) -> str:
+    """SHA-256 over the text, its parts with all numbers and figures, and the trials that these are of."""
+    content = {**vars(text), "parts": published.parts, "trials": published.facts.get("trials", [])}
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+@transaction.atomic
+def withdraw(edition: models.Edition, reason: str, *, actor: str) -> None:
+    """Mark an edition as withdrawn, for good; a notice stands in its place. Raises TeitenError without a reason,
+    StateError where it is withdrawn already."""
+    if not reason.strip():
+        raise TeitenError("A withdrawal needs a reason.", where="reason", todo="Readers of the notice see it.")
+    changed = models.Edition.objects.filter(pk=edition.pk, withdrawn_at=None).update(
+        withdrawn_at=timezone.now(), withdrawal=reason.strip()
+    )
+    if not changed:
+        raise StateError("It was withdrawn already.")
+    audit(actor, "withdraw report", f"report {edition.report_id}", edition=edition.number, reason=reason.strip())
