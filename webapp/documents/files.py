@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from results.domain.errors import TeitenError
-from webapp.documents.page import alone, body, drawn
+from webapp.documents.page import RIGHT, alone, body, drawn
 from webapp.documents.parts import Document, Plate
 from webapp.drawing.style import IN_TEXT, SHAPES, japanese_font
 
@@ -106,6 +106,8 @@ def _by_pandoc(
 
 def _converted(document: Document, html: str, target: str, *, standalone: bool) -> str:
     import pypandoc
+
+    html = html.replace(RIGHT, 'style="text-align: right"')  # which Pandoc reads
 
     options = ["--wrap=none", "--sandbox"]
     if standalone:

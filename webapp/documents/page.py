@@ -22,6 +22,8 @@ from webapp.drawing.picture import draw
 from webapp.drawing.style import IN_TEXT, Shape
 
 _HEADING = re.compile(r'<h([2-3])[^>]*? id="([^"]+)"[^>]*>(.*?)</h\1>', re.DOTALL)
+_ALIGNED = re.compile(r' style="text-align: ?(\w+);?"')  # pages take no style but that of their style sheet
+RIGHT = 'class="num"'
 _TAG = re.compile(r"<[^>]+>")
 _ALLOWED: dict[str, Any] = {
     "tags": {
@@ -51,7 +53,7 @@ def html_of(markdown: str) -> SafeString:
     parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable(["table", "strikethrough"])
     parser.use(anchors_plugin, min_level=1, max_level=4)
     clean = nh3.clean(parser.render(markdown), attribute_filter=_only_safe, **_ALLOWED)
-    return mark_safe(clean)
+    return mark_safe(_ALIGNED.sub(lambda found: f" {RIGHT}" if found[1] == "right" else "", clean))
 
 
 def _only_safe(element: str, attribute: str, value: str) -> str | None:
@@ -84,7 +86,7 @@ def body(document: Document, source: _Source | None = None, *, numbers: bool = T
 
 def _table(table: Table, label: str) -> str:
     def cell(tag: str, text: str, column: int, more: str = "") -> str:
-        align = ' style="text-align: right"' if table.is_numeric(column) else ""
+        align = f" {RIGHT}" if table.is_numeric(column) else ""
         return f"<{tag}{more}{align}>{escape(text)}</{tag}>"
 
     heading = "".join(cell("th", text, column, ' scope="col"') for column, text in enumerate(table.heading))
@@ -105,6 +107,8 @@ def _figure(plate: Plate, label: str, number: int, source: _Source | None) -> st
 
 def drawn(plate: Plate, form: str, shape: Shape = IN_TEXT) -> bytes:
     """Return a figure as it stands in a document, whose text has its title and caption."""
+    if plate.svg and form == "svg" and shape == IN_TEXT:
+        return plate.svg
     return draw(replace(plate.picture, title="", caption=""), form, shape)
 
 

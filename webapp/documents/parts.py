@@ -37,10 +37,12 @@ class Plate:
     """A figure of a document.
 
     name: of its file, without what it is a file of.
-    picture: its caption is the document's text below it."""
+    picture: its caption is the document's text below it.
+    svg: as it was drawn for good; empty where it is drawn when it is shown."""
 
     name: str
     picture: Picture
+    svg: bytes = b""
 
 
 Part = Prose | Table | Plate

@@ -28,6 +28,7 @@ from webapp.templatetags.teiten import ratio
 from webapp.urlstate import View
 
 MOST_RUNS_NAMED = 12
+EXPORTED_AT = "exported_at"  # in the provenance
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Exported:
         return provenance_of(attempts_of(self.comparison)) | {
             "title": self.title,
             "address": self.source.address,
-            "exported_at": self.source.shown_at.isoformat(),
+            EXPORTED_AT: self.source.shown_at.isoformat(),
         }
 
     @property
@@ -102,13 +103,18 @@ def document_of(one: Exported) -> Document:
 def _parts(one: Exported) -> Iterator[Part]:
     if text := lead(one.comparison):
         yield Prose(text)
-    if remarks := citations.remarks(one.comparison, one.published):
-        yield Prose("\n".join(f"- {escaped(remark)}" for remark in remarks))
+    if text := remarks(one):
+        yield Prose(text)
     yield from plates(one)
     yield cells_table(one.comparison)
     if rule := words.rule(one.comparison):
         yield Prose(escaped(rule))
     yield from environment_parts(one.of_series)
+
+
+def remarks(one: Exported) -> str:
+    """Return what a reader must know besides, as a Markdown list."""
+    return "\n".join(f"- {escaped(remark)}" for remark in citations.remarks(one.comparison, one.published))
 
 
 def environment_parts(of_series: Mapping[str, Sequence[TrialEnvironment]]) -> Iterator[Part]:

@@ -1,0 +1,252 @@
+"""What the blocks of a report show: each asks the warehouse and returns parts of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import QueryDict
+from django.urls import reverse
+
+from results.domain.errors import TeitenError
+from results.domain.nearest import suggestion
+from results.models import Trial
+from results.queries.comparison.cells import Comparison
+from results.queries.comparison.citations import attempts_of, cited
+from results.queries.comparison.compare import compare
+from results.queries.presets.versions import versions
+from results.queries.shared.ids import NotFound
+from webapp import run_filter, urlstate
+from webapp.compare import words
+from webapp.documents.parts import Part, Prose, Table, escaped
+from webapp.exports import comparison as exports
+from webapp.exports.comparison import Exported, Source
+from webapp.exports.environment import environment_table, settings_table
+from webapp.reports.arrangement import arrangement
+from webapp.reports.differences import differences_table
+from webapp.reports.method import method
+from webapp.reports.source import Block, pieces
+from webapp.urlstate import NO_VIEW, View
+from webapp.versions.copies import copied
+
+_QUESTION: Mapping[str, type] = {"query": str, "citation": str, "caption": str}
+_RUN: Mapping[str, type] = {"run": int, "trial": int}
+
+
+@dataclass
+class Shelf:
+    """Where a report is shown, and what its blocks have asked for.
+
+    site: where Teiten answers, without the last '/'.
+    now: when.
+    asked: query → the comparison that answered it, and how it is drawn.
+    used: query → the comparison whose numbers stand in the report.
+    attempts: whose numbers stand in the report."""
+
+    site: str
+    now: datetime
+    asked: dict[str, tuple[Comparison, View]] = field(default_factory=dict)
+    used: dict[str, Comparison] = field(default_factory=dict)
+    attempts: set[int] = field(default_factory=set)
+
+    def exported(self, options: Mapping[str, Any]) -> Exported:
+        """Return the comparison that a block names. Raises TeitenError."""
+        if ("query" in options) == ("citation" in options):
+            raise TeitenError(
+                "It names no comparison.",
+                todo='Write query = "run=21", what follows the ? in its address, or citation = "…", its hash.',
+            )
+        if "citation" in options:
+            citation = cited(options["citation"])
+            page = self.site + reverse("citations:detail", args=[citation.row.hash])
+            return self._used(citation.row.query, citation.comparison, NO_VIEW, page)
+        query = options["query"].removeprefix("?")
+        if query not in self.asked:
+            self.asked[query] = _compared(query)
+        comparison, view = self.asked[query]
+        return self._used(query, comparison, view, f"{self.site}{reverse('comparison')}?{query}")
+
+    def _used(self, query: str, comparison: Comparison, view: View, page: str) -> Exported:
+        self.used[query] = comparison
+        self.attempts.update(attempts_of(comparison))
+        return Exported(comparison, view, Source(page, self.site, self.now))
+
+
+def _compared(query: str) -> tuple[Comparison, View]:
+    selection, view = urlstate.read(query), urlstate.read_view(query)
+    if not selection.runs:
+        raise TeitenError("The query names no run.", todo='Write query = "run=21".')
+    comparison = compare(selection)
+    if missing := words.missing(comparison):
+        gone = ", ".join(map(str, missing))
+        raise TeitenError(
+            f"There is no run {gone} in this warehouse.",
+            why="It was deleted, or never was here.",
+            todo="Choose another run, or name the citation that its numbers are kept in.",
+        )
+    if not comparison.points:
+        raise TeitenError("No trial of it has a value.", todo="Open the comparison and see what is excluded.")
+    return comparison, view
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A block that cannot be shown.
+
+    line: of the text, from 1."""
+
+    line: int
+    error: TeitenError
+
+
+def resolve(source: str, shelf: Shelf) -> tuple[list[Part], list[Trouble]]:
+    """Return a text with its blocks filled in, and those that cannot be; these are said in their place."""
+    parts: list[Part] = []
+    troubles: list[Trouble] = []
+    for piece in pieces(source):
+        if not isinstance(piece, Block):
+            parts.append(Prose(piece.markdown))
+            continue
+        try:
+            parts += _shown(piece, shelf)
+        except TeitenError as error:
+            troubles.append(Trouble(piece.line, error))
+            parts.append(Prose(f"> **This block cannot be shown** (line {piece.line}): {escaped(str(error))}"))
+    return parts, troubles
+
+
+def _shown(block: Block, shelf: Shelf) -> list[Part]:
+    kind = KINDS.get(block.name)
+    if kind is None:
+        raise TeitenError(f"There is no block {block.name!r}.", todo=suggestion(block.name, KINDS))
+    try:
+        return list(kind.shown(block.options(kind.options), shelf))
+    except (NotFound, ObjectDoesNotExist) as error:
+        raise TeitenError(str(error), todo="It was deleted, or never was here: choose another.") from error
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of block.
+
+    title: as the editor offers it."""
+
+    title: str
+    options: Mapping[str, type]
+    shown: Callable[[Mapping[str, Any], Shelf], Iterator[Part]]
+
+
+def _comparison(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    yield from _findings(options, shelf)
+    yield from _figure(options, shelf)
+    yield from _cells(options, shelf)
+
+
+def _findings(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    one = shelf.exported(options)
+    if text := exports.lead(one.comparison):
+        yield Prose(text)
+    if remarks := exports.remarks(one):
+        yield Prose(remarks)
+
+
+def _figure(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    plates = list(exports.plates(shelf.exported(options)))
+    number = options.get("figure")
+    if number is not None:
+        if not 1 <= number <= len(plates):
+            raise TeitenError(f"There is no figure {number}.", where="figure", todo=f"There are {len(plates)}.")
+        plates = [plates[number - 1]]
+    for plate in plates:
+        title = options.get("caption") or plate.picture.title
+        yield replace(plate, picture=replace(plate.picture, title=title))
+
+
+def _cells(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    yield _captioned(exports.cells_table(shelf.exported(options).comparison), options)
+
+
+def _captioned(table: Table, options: Mapping[str, Any]) -> Table:
+    return replace(table, caption=options.get("caption") or table.caption)
+
+
+def _environment(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    if table := environment_table(shelf.exported(options).of_series):
+        yield _captioned(table, options)
+    else:
+        yield Prose("What these trials ran in is not recorded.")
+
+
+def _settings(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    if table := settings_table(shelf.exported(options).of_series):
+        yield _captioned(table, options)
+    else:
+        yield Prose("No setting differs from the defaults of the build, or none is recorded.")
+
+
+def _differences(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    if table := differences_table(shelf.exported(options).comparison):
+        yield _captioned(table, options)
+    else:
+        yield Prose("Nothing is compared with a baseline here, or nothing differs but what is compared.")
+
+
+def _versions(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    """The table of versions, as its page has it under the same query."""
+    query = QueryDict(options.get("query", "").removeprefix("?"))
+    known = {"workload", "baseline", "metric", "version", *run_filter.NAMES}
+    for name in query:
+        if name not in known:
+            raise TeitenError(f"The table of versions has no {name!r}.", where="query", todo=suggestion(name, known))
+    only = [text for text in query.getlist("version") if text]
+    workload, baseline, metric = (str(query.get(name, "")) for name in ("workload", "baseline", "metric"))
+    table = versions(workload, baseline, only, metric, run_filter.read(query))
+    if not table.rows:
+        raise TeitenError("No two versions were measured alike.", todo="Keep runs that compare versions.")
+    runs = {run for row in table.rows for run in row.selection.runs}
+    counted = Trial.objects.filter(run__in=runs, attempt__isnull=False).values_list("attempt_id", flat=True)
+    shelf.attempts.update(filter(None, counted))
+    address = f"{shelf.site}{reverse('versions')}" + (f"?{query.urlencode()}" if query else "")
+    one = copied(table, address, shelf.now)
+    caption = options.get("caption") or one.title
+    yield Table(caption, one.heading, one.lines, (False, *(True for _ in one.heading[1:])))
+    yield Prose(escaped(one.provenance))
+
+
+def _topology(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    trial = _trial(options)
+    yield arrangement(trial, options.get("caption", ""), shelf.site)
+
+
+def _method(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    yield from method(_trial(options), shelf.site)
+
+
+def _trial(options: Mapping[str, Any]) -> int:
+    """The trial that is named, or the first of the run that counts. Raises TeitenError."""
+    if ("run" in options) == ("trial" in options):
+        raise TeitenError("It names no run.", todo="Write run = 21, or trial = 185.")
+    if "trial" in options:
+        return int(options["trial"])
+    first = Trial.objects.filter(run=options["run"], attempt__isnull=False).order_by("position").first()
+    if first is None:
+        raise NotFound(f"Run {options['run']} has no trial that counts, or there is no such run.")
+    return first.pk
+
+
+_TITLED: Mapping[str, type] = {**_RUN, "caption": str}
+KINDS: Mapping[str, Kind] = {
+    "comparison": Kind("Comparison", _QUESTION, _comparison),
+    "findings": Kind("Findings", _QUESTION, _findings),
+    "figure": Kind("Figure", {**_QUESTION, "figure": int}, _figure),
+    "table": Kind("Table", _QUESTION, _cells),
+    "versions": Kind("Versions", {"query": str, "caption": str}, _versions),
+    "environment": Kind("Environment", _QUESTION, _environment),
+    "settings": Kind("Settings", _QUESTION, _settings),
+    "differences": Kind("Differences", _QUESTION, _differences),
+    "topology": Kind("Topology", _TITLED, _topology),
+    "method": Kind("Method", _RUN, _method),
+}

@@ -1,0 +1,69 @@
+"""The forms in which an edition can be had, the static site among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from results import models
+from results.queries.comparison.citations import cited
+from results.queries.shared.ids import NotFound
+from webapp.bibliography import Entry
+from webapp.documents import files
+from webapp.documents.page import alone
+from webapp.documents.parts import Document, file_name
+from webapp.drawing.picture import draw
+from webapp.drawing.style import SHAPES
+from webapp.exports.forms import File, bibliography
+from webapp.exports.rows import as_csv
+from webapp.reports.publishing import document_of, names
+
+_Written = Callable[[models.Edition, Document, str], bytes]
+
+
+def _written(form: files.Form) -> _Written:
+    return lambda _edition, document, name: form.written(document, name)
+
+
+def _site(edition: models.Edition, document: Document, name: str) -> bytes:
+    """Return the report as a folder of files that needs no server: its page, every figure in every shape, the rows of
+    every comparison, and its provenance."""
+    content = {
+        "index.html": alone(document).encode(),
+        files.PROVENANCE: files.provenance_file(document.facts),
+        f"{name}.md": edition.source.encode(),
+    }
+    for number, plate in enumerate(document.plates, 1):
+        for shape in SHAPES.values():
+            file = f"figures/{shape.name}/figure-{number}-{plate.name}"
+            content |= {f"{file}.{form}": draw(plate.picture, form, shape) for form in ("svg", "png")}
+    for hash_ in edition.citations:
+        content[f"data/citation-{hash_}.csv"] = as_csv(cited(hash_).comparison).encode()
+    return files.packed(content)
+
+
+FORMS: Mapping[str, tuple[str, _Written]] = {
+    **{suffix: (form.label, _written(form)) for suffix, form in files.FORMS.items()},
+    "provenance.json": ("Provenance", lambda _edition, document, _: files.provenance_file(document.facts)),
+    "site.zip": ("Site without a server", _site),
+}
+_TYPES = {"provenance.json": "application/json", "site.zip": "application/zip"}
+
+
+def file_of(edition: models.Edition, form: str, address: str) -> File:
+    """Return an edition in a form, under a name that says what it holds. Raises TeitenError."""
+    if cite := bibliography(entry(edition, address), form):
+        return cite
+    if form not in FORMS:
+        known = (*FORMS, "bib", "csl.json")
+        raise NotFound(f"There is no export as {form!r}: there are {', '.join(known)}.")
+    name = file_name(f"{edition.title} edition {edition.number}")
+    content_type = _TYPES[form] if form in _TYPES else files.FORMS[form].content_type
+    return File(f"{name}.{form}", content_type, FORMS[form][1](edition, document_of(edition, address), name))
+
+
+def entry(edition: models.Edition, address: str) -> Entry:
+    """Return what a bibliography says of it."""
+    trials = len(edition.facts["trials"])
+    note = f"Edition {edition.number}, {trials} trials, verdict rule {edition.rule}, SHA-256 {edition.hash}."
+    key = f"teiten-report-{edition.report_id}-{edition.number}"
+    return Entry(key, edition.title, names(edition.authors), edition.published_at.date(), address, note)

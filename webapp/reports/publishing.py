@@ -1,0 +1,68 @@
+"""A report as a document: while it is written, and once it is published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from results import models, reports, snapshots
+from results.domain.errors import TeitenError
+from results.domain.statistics.verdict import RULE
+from results.queries.comparison.provenance import provenance_of
+from results.reports import Published, Text
+from webapp import urlstate
+from webapp.documents.parts import Document
+from webapp.reports.blocks import Shelf, Trouble, resolve
+from webapp.reports.freezing import frozen, thawed
+
+
+def text_of(stored: models.Draft | models.Edition) -> Text:
+    return Text(stored.title, stored.authors, stored.language, stored.source)
+
+
+def names(authors: str) -> list[str]:
+    return [name.strip() for name in authors.splitlines() if name.strip()]
+
+
+def preview(text: Text, shelf: Shelf) -> tuple[Document, list[Trouble]]:
+    """Return the report as it would be published now, and the blocks of it that cannot be shown."""
+    parts, troubles = resolve(text.source, shelf)
+    subtitle = ", ".join([*names(text.authors), "draft"])
+    return Document(text.title, parts, subtitle, language=text.language), troubles
+
+
+@transaction.atomic
+def publish(draft: models.Draft, shelf: Shelf, *, user: User | None, actor: str) -> models.Edition:
+    """Publish a draft: its comparisons become citations, its figures SVG, its numbers stay as they are. Raises
+    TeitenError where a block cannot be shown or no author is named, StateError as `results.reports.publish`."""
+    if not names(draft.authors):
+        raise TeitenError(
+            "A published report names its authors.", where="authors", todo="Write a name a line, and save."
+        )
+    parts, troubles = resolve(draft.source, shelf)
+    if troubles:
+        raise TeitenError(
+            f"{len(troubles)} of its blocks cannot be shown.",
+            where=f"line {troubles[0].line}",
+            why=str(troubles[0].error),
+            todo="Mend them, or remove them.",
+        )
+    citations = [
+        snapshots.cite(urlstate.write(one.selection), one, user=user, actor=actor).pk for one in shelf.used.values()
+    ]
+    facts = provenance_of(shelf.attempts) | {"title": draft.title, "published_at": shelf.now.isoformat()}
+    published = Published(frozen(parts), facts, sorted(shelf.attempts), sorted(set(citations)), RULE)
+    return reports.publish(draft, published, shelf.now, user=user, actor=actor)
+
+
+def document_of(edition: models.Edition, address: str) -> Document:
+    """Return an edition as it was published."""
+    facts: dict[str, Any] = edition.facts | {"address": address, "sha256": edition.hash, "edition": edition.number}
+    withdrawn = f", withdrawn on {edition.withdrawn_at:%Y-%m-%d}" if edition.withdrawn_at else ""
+    subtitle = (
+        f"{', '.join(names(edition.authors))}. Edition {edition.number}, {edition.published_at:%Y-%m-%d}{withdrawn}"
+    )
+    parts = thawed(edition.content, facts)
+    return Document(edition.title, parts, subtitle, address, edition.language, facts)

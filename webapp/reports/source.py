@@ -1,0 +1,93 @@
+"""A report's text: Markdown, and in it blocks. Pure.
+
+```teiten comparison
+query = "run=21&x=clients"
+caption = "Throughput over clients"
+```
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from results.domain.errors import TeitenError
+from results.domain.nearest import suggestion
+
+WORD = "teiten"
+
+
+@dataclass(frozen=True)
+class Written:
+    """Text between blocks."""
+
+    markdown: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block.
+
+    line: of its first line, from 1.
+    body: TOML."""
+
+    name: str
+    body: str
+    line: int
+
+    def options(self, known: Mapping[str, type]) -> dict[str, Any]:
+        """Return its options. Raises TeitenError for TOML that is none, unknown keys and values of another type."""
+        try:
+            options = tomllib.loads(self.body)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise TeitenError(
+                "The block is no TOML.",
+                where=f"line {self.line}",
+                why=str(error),
+                todo='Write key = "value" in each line.',
+            ) from error
+        for key, value in options.items():
+            if key not in known:
+                todo = suggestion(key, known) or f"It takes {', '.join(known)}."
+                raise TeitenError(f"{self.name} has no option {key!r}.", where=f"line {self.line}", todo=todo)
+            if type(value) is not known[key]:
+                kind = "a number" if known[key] is int else "a text in quotes"
+                raise TeitenError(
+                    f"{key} is not {kind}.", where=f"line {self.line}", todo=f"Write {key} = {_SAMPLE[known[key]]}."
+                )
+        return options
+
+
+_SAMPLE = {int: "21", str: '"…"'}
+
+
+def pieces(source: str) -> Iterator[Written | Block]:
+    """Give the text and its blocks in their order. A block inside a list or a quotation is text like any other."""
+    lines = source.splitlines(keepends=True)
+    done = 0
+    for token in MarkdownIt("commonmark").parse(source):
+        words = token.info.split()
+        if token.type != "fence" or token.level or not words or words[0] != WORD or token.map is None:
+            continue
+        first, end = token.map
+        if text := "".join(lines[done:first]).strip("\n"):
+            yield Written(text)
+        yield Block(" ".join(words[1:]), token.content, first + 1)
+        done = end
+    if text := "".join(lines[done:]).strip("\n"):
+        yield Written(text)
+
+
+def block(name: str, **options: str | int) -> str:
+    """Return the text of a block."""
+    lines = [f"{key} = {value if isinstance(value, int) else _quoted(value)}" for key, value in options.items()]
+    return "\n".join([f"```{WORD} {name}", *lines, "```"])
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
