@@ -15,7 +15,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from results import ingest, models, runs, snapshots
+from results import ingest, models, reports, runs, snapshots
 from results.agents import Contact, DiscoveredInstallation, record_contact
 from results.domain import plan
 from results.domain.environment.layers import Layer, LayerKind
@@ -43,9 +43,13 @@ from results.domain.states import Standing
 from results.hostfactors import define, note_changes
 from results.models.audit import Scope
 from results.pruning import record_inventory
+from results.reports import Text
 from results.runs import create_run, save_plan
 from webapp import citations
 from webapp.access import new_token
+from webapp.reports.blocks import Shelf
+from webapp.reports.publishing import publish
+from webapp.reports.source import block
 from workers.bundle.writer import pack
 from workers.registry import kinds
 
@@ -347,6 +351,14 @@ def citation(run: models.Run, query: str = "") -> models.Snapshot:
     """The run's first comparison, or that of a query, as it is now."""
     parameters, comparison = citations.compare_query(query or f"run={run.pk}")
     return snapshots.cite(parameters, comparison, user=None, actor="tests")
+
+
+def edition(run: models.Run) -> models.Edition:
+    """A published report of the run's first comparison."""
+    source = f"## Results\n\n{block('comparison', query=f'run={run.pk}')}"
+    report = reports.create(Text("A report", "Ada", "en", source), user=None, actor="tests")
+    shelf = Shelf("http://testserver", timezone.now())
+    return publish(report.drafts.get(), shelf, user=None, actor="tests")
 
 
 def tokens(user: User, scopes: Sequence[str] = ("read", "run", "admin")) -> dict[str, str]:

@@ -36,7 +36,7 @@ from results.models import ApiToken, AuditEntry
 from results.models.audit import Scope
 
 ORDER = [Scope.READ, Scope.RUN, Scope.ADMIN]
-OPEN_PATHS = ("/account/", "/static/", "/health")
+OPEN_PATHS = ("/account/", "/static/", "/health", "/reports/")  # what is published is public
 NO_COMMANDS = "This plan runs a shell command on an agent: that takes an administrator."
 NO_DELETION = "A run is deleted by its author, or by an administrator."
 View = Callable[..., HttpResponseBase]

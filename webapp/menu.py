@@ -83,8 +83,10 @@ GROUPS = (
     Group(
         "Publish",
         (
+            Entry("Reports", "reports:list", bar=True),
+            Entry("New report", "reports:new", shown_to=Reader.MEMBER),
             Entry("Citations", "citations:list"),
-            Entry("Published reports", "published:list"),
+            Entry("Published figures of others", "published:list"),
             Entry("API", "api:docs"),
             Entry("API tokens", "account:tokens", shown_to=Reader.MEMBER),
         ),

@@ -23,6 +23,7 @@ from webapp.pages import (
     recipes,
     removal,
     replicates,
+    reports,
     runs,
     standing,
     topologies,
@@ -96,6 +97,18 @@ published_pages = [
     path("<str:slug>/", published.detail, name="detail"),
     path("<str:slug>/file.csv", published.file, name="file"),
 ]
+report_pages = [
+    path("", reports.index, name="list"),
+    path("new/", reports.new, name="new"),
+    path("preview/", reports.show, name="preview"),
+    path("feed.atom", reports.feed, name="feed"),
+    path("<int:report_id>/", reports.newest, name="newest"),
+    path("<int:report_id>/edit/", reports.edit, name="edit"),
+    path("<int:report_id>/publish/", reports.release, name="publish"),
+    path("<int:report_id>/<int:number>/", reports.edition, name="edition"),
+    path("<int:report_id>/<int:number>/withdraw/", reports.withdraw, name="withdraw"),
+    path("<int:report_id>/<int:number>/report.<str:form>", reports.export, name="export"),
+]
 account_pages = [
     path("sign-in/", account.sign_in, name="sign-in"),
     path("sign-out/", account.sign_out, name="sign-out"),
@@ -127,6 +140,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("access-methods/", access_methods.index, name="access-methods"),
     path("topologies/", topologies.index, name="topologies"),
     path("capabilities/", capabilities.index, name="capabilities"),
+    path("reports/", include((report_pages, "reports"))),
     path("published/", include((published_pages, "published"))),
     path("flame/", flame.index, name="flame"),
     path("plans/", include((plan_pages, "plans"))),

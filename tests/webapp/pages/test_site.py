@@ -65,6 +65,10 @@ READING = [
     "versions",
     "access-methods",
     "topologies",
+    "reports:list",
+    "reports:edition",
+    "reports:export",
+    "reports:feed",
     "published:list",
     "published:detail",
     "published:file",
@@ -73,8 +77,11 @@ READING = [
     "manual:list",
     "manual:page",
 ]
-OPEN = ["account:sign-in", "account:sign-out", "health"]
+OPEN = ["account:sign-in", "account:sign-out", "health", "reports:newest"]
+PUBLIC = ["reports:list", "reports:edition", "reports:export", "reports:feed"]  # what is published is open to anybody
 MEMBERS = [
+    "reports:new",
+    "reports:edit",
     "plans:add",
     "plans:edit",
     "plans:import",
@@ -85,6 +92,9 @@ MEMBERS = [
 ]
 ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:clusters", "agents:host-add", "agents:host-edit"]
 VERBS = [
+    "reports:preview",
+    "reports:publish",
+    "reports:withdraw",
     "runs:change",
     "runs:cancel",
     "runs:retry",
@@ -135,6 +145,10 @@ def address(db: None, tmp_path: Any) -> Any:
     more |= {"trials:plan": [trial.pk, 1, "q1"]}
     message = models.Annotation.objects.create(at=owner.date_joined, text="moved", created_by=owner)
     watch = models.Watch.objects.create(plan=plan, channel="email", target="ada@example.org")
+    edition = factories.edition(run)
+    more |= {name: [edition.report_id] for name in ("reports:edit", "reports:publish", "reports:newest")}
+    more |= {name: [edition.report_id, 1] for name in ("reports:edition", "reports:withdraw")}
+    more |= {"reports:export": [edition.report_id, 1, "provenance.json"]}
     more |= {"remove-annotation": [message.pk], "plans:unwatch": [plan.pk, watch.pk]}
     bare = {
         "runs:list",
@@ -151,6 +165,10 @@ def address(db: None, tmp_path: Any) -> Any:
         "citations:list",
         "citations:cite",
         "published:list",
+        "reports:list",
+        "reports:new",
+        "reports:feed",
+        "reports:preview",
         "runs:blocks",
         "runs:change",
         "runs:remove",
@@ -181,7 +199,15 @@ def test_a_stranger_reads_where_reading_is_open(name: str, address: Any, strange
     assert stranger.get(address(name)).status_code == 200
 
 
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_stranger_reads_what_is_published_where_reading_is_closed(
+    name: str, address: Any, stranger: Client, settings: Any
+) -> None:
+    settings.TEITEN_OPEN_READING = False
+    assert stranger.get(address(name)).status_code == 200
+
+
+@pytest.mark.parametrize("name", [name for name in READING if name not in PUBLIC])
 def test_a_stranger_is_sent_to_sign_in_where_reading_is_closed(
     name: str, address: Any, stranger: Client, settings: Any
 ) -> None:

@@ -1,7 +1,7 @@
 """manage.py demo: what `make demo` runs beside the services.
 
-Adds the demo agent as the form does, loads the published figures, runs the demo plan, shows its table, and stays until
-it is stopped.
+Adds the demo agent as the form does, loads the published figures, runs the demo plan, shows its table, publishes a
+report over each of the two, and stays until it is stopped.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from results.published.catalogue import TABLES
 from results.published.load import load
 from webapp.management import terminal
 from webapp.management.commands.run_plan import problem_text, read_plan
+from webapp.reports import ready
 from workers import registry, tasks
 
 NAME = "demo"
@@ -49,14 +50,32 @@ class Command(BaseCommand):
         url = f"http://127.0.0.1:{os.environ.get('TEITEN_PORT', '8720')}"
         user = _sign_in(console)
         console.print(f"{len(load(TABLES, registry.known_metrics(), ACTOR))} published tables are there to look at")
+        edition = ready.over_published(url, user=user, actor=ACTOR)
+        console.print(f"A report over them: {url}{reverse('reports:newest', args=[edition.report_id])}")
         _agent(console)
         run = _run(user, console)
         tasks.wake_dispatcher()
         console.print(f"[bold]Watch it: {url}{reverse('runs:detail', args=[run.pk])}[/]")
         detail = terminal.follow(run.pk, console)
         console.print(terminal.table(detail))
-        console.print(f"[bold]Compare: {url}{reverse('comparison')}?run={run.pk}[/]    Ctrl-C stops everything.")
+        console.print(f"[bold]Compare: {url}{reverse('comparison')}?run={run.pk}[/]")
+        _report(run, url, user, console)
+        console.print("Ctrl-C stops everything.")
         signal.sigwait({signal.SIGINT, signal.SIGTERM})
+
+
+def _report(run: models.Run, url: str, user: User, console: Console) -> None:
+    """Publish a report over the run, or say why there is none."""
+    run.refresh_from_db()
+    if run.state != RunState.FINISHED:
+        console.print("There is no report: the run did not finish.")
+        return
+    try:
+        edition = ready.over_run(run, url, url + reverse("comparison"), user=user, actor=ACTOR)
+    except TeitenError as error:  # a plan of one's own may have nothing to compare
+        console.print(f"There is no report: {error}", markup=False)
+        return
+    console.print(f"[bold]Its report: {url}{reverse('reports:newest', args=[edition.report_id])}[/]")
 
 
 def _sign_in(console: Console) -> User:

@@ -1,0 +1,258 @@
+"""Reports: written in the browser, published as editions that never change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_POST, require_safe
+
+from results import reports
+from results.domain.errors import StateError, TeitenError
+from results.models import Draft, Edition, Report
+from results.models.audit import Scope
+from results.queries.runs.runs import list_runs
+from results.reports import LANGUAGES, Text
+from webapp import urlstate
+from webapp.access import actor, allows, needs, person, scope_of
+from webapp.bibliography import bibtex
+from webapp.documents.page import body, contents
+from webapp.problems import missing_is_404
+from webapp.reports import findings, templates
+from webapp.reports.blocks import KINDS, Shelf
+from webapp.reports.exports import FORMS, entry, file_of
+from webapp.reports.publishing import document_of, preview, publish, text_of
+from webapp.reports.source import block
+
+LISTED_RUNS = 30
+FEED_LENGTH = 50
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    """What was published; members also see what is being written."""
+    editions = Edition.objects.select_related("published_by").defer("content", "facts", "source")
+    member = allows(scope_of(request.user), Scope.RUN)
+    context = {"editions": _newest(list(editions)), "member": member, "drafts": _drafts() if member else ()}
+    context["may_read"] = _may_read(request)
+    return render(request, "reports/list.html", context)
+
+
+def _may_read(request: HttpRequest) -> bool:
+    """Whether the visitor may read the rest of Teiten: what is published is open to everybody."""
+    return allows(scope_of(request.user), Scope.READ)
+
+
+def _newest(editions: list[Edition]) -> list[tuple[Edition, list[Edition]]]:
+    """Return the newest edition of each report, with those that it supersedes."""
+    of_report: dict[int, list[Edition]] = {}
+    for edition in sorted(editions, key=lambda one: -one.number):
+        of_report.setdefault(edition.report_id, []).append(edition)
+    found = [(first, rest) for first, *rest in of_report.values()]
+    return sorted(found, key=lambda pair: pair[0].published_at, reverse=True)
+
+
+def _drafts() -> list[Draft]:
+    """Return the newest draft of each report."""
+    newest = Draft.objects.order_by("report_id", "-version").distinct("report_id").select_related("saved_by")
+    return sorted(newest.defer("source"), key=lambda draft: draft.saved_at, reverse=True)
+
+
+@needs(Scope.RUN)
+def new(request: HttpRequest) -> HttpResponse:
+    """Choose a kind and runs; what can be generated is filled in."""
+    problem = None
+    if request.method == "POST":
+        try:
+            report = _begin(request)
+        except TeitenError as error:
+            problem = error
+        else:
+            return redirect("reports:edit", report.pk)
+    chosen = request.POST if request.method == "POST" else request.GET
+    context = {
+        "kinds": templates.KINDS,
+        "languages": LANGUAGES,
+        "runs": list_runs(archived=False, limit=LISTED_RUNS),
+        "problem": problem,
+        "kind": chosen.get("kind", "observation"),
+        "language": chosen.get("language", "en"),
+        "title": chosen.get("title", ""),
+        "chosen_runs": chosen.get("runs", ""),
+    }
+    return render(request, "reports/new.html", context, status=400 if problem else 200)
+
+
+def _begin(request: HttpRequest) -> Report:
+    kind, language = request.POST.get("kind", ""), request.POST.get("language", "en")
+    if kind not in templates.KINDS:
+        raise TeitenError(f"There is no kind {kind!r}.", where="kind", todo=f"There are {', '.join(templates.KINDS)}.")
+    runs = urlstate.runs_of(f"run={request.POST.get('runs', '').replace(' ', '')}")
+    query = f"run={','.join(map(str, runs))}"
+    summary = findings.propose(query, _site(request) + reverse("comparison")) if runs else ""
+    user = person(request)
+    author = (user.get_full_name() or user.get_username()) if user else ""
+    source = templates.begin(kind, runs, language, summary)
+    text = Text(request.POST.get("title", "").strip(), author, language, source)
+    return reports.create(text, user=user, actor=actor(request))
+
+
+@needs(Scope.RUN)
+@missing_is_404()
+def edit(request: HttpRequest, report_id: int) -> HttpResponse:
+    """The editor. What was typed is kept on the page whatever is wrong with it."""
+    report = Report.objects.get(pk=report_id)
+    newest = report.drafts.get(version=report.version)
+    text, version, problem = text_of(newest), report.version, None
+    if request.method == "POST":
+        text, version = _text(request.POST), _number(request.POST.get("version", ""))
+        try:
+            saved = reports.save(report_id, text, version, user=person(request), actor=actor(request))
+        except TeitenError as error:
+            problem = error
+        else:
+            messages.success(request, f"Version {saved.version} is saved.")
+            return redirect("reports:edit", report_id)
+    elif "version" in request.GET:
+        text = text_of(report.drafts.get(version=_number(request.GET["version"])))
+    status = 409 if isinstance(problem, StateError) else 400 if problem else 200
+    context = {"report": report, "text": text, "version": version, "problem": problem, **_tools(report)}
+    return render(request, "reports/edit.html", context | _preview(request, text), status=status)
+
+
+def _tools(report: Report) -> dict[str, Any]:
+    return {
+        "drafts": report.drafts.select_related("saved_by").defer("source"),
+        "editions": report.editions.defer("content", "facts", "source").order_by("-number"),
+        "snippets": [(kind.title, block(name, **_SAMPLES.get(name, _QUERY))) for name, kind in KINDS.items()],
+        "languages": LANGUAGES,
+    }
+
+
+_QUERY: Mapping[str, str | int] = {"query": "run=1"}
+_SAMPLES: Mapping[str, Mapping[str, str | int]] = {"versions": {}, "topology": {"run": 1}, "method": {"run": 1}}
+
+
+def _text(sent: Mapping[str, Any]) -> Text:
+    parts = (str(sent.get(name, "")).replace("\r\n", "\n") for name in ("title", "authors", "language", "source"))
+    title, authors, language, source = parts
+    return Text(title.strip(), authors.strip(), language or "en", source)
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise Http404("That is no number of a version.")
+    return int(text)
+
+
+def _site(request: HttpRequest) -> str:
+    return request.build_absolute_uri("/").rstrip("/")
+
+
+def _preview(request: HttpRequest, text: Text) -> dict[str, Any]:
+    document, troubles = preview(text, Shelf(_site(request), timezone.now()))
+    html = body(document)
+    return {"document": document, "body": html, "contents": contents(html), "troubles": troubles}
+
+
+@require_POST
+@needs(Scope.RUN)
+def show(request: HttpRequest) -> HttpResponse:
+    """The preview of what stands in the editor."""
+    return render(request, "reports/_preview.html", _preview(request, _text(request.POST)))
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404()
+def release(request: HttpRequest, report_id: int) -> HttpResponse:
+    """Publish the draft that the author saw."""
+    draft = Draft.objects.get(report_id=report_id, version=_number(request.POST.get("version", "")))
+    edition = publish(draft, Shelf(_site(request), timezone.now()), user=person(request), actor=actor(request))
+    messages.success(request, f"Published as edition {edition.number}. It never changes.")
+    return redirect("reports:edition", report_id, edition.number)
+
+
+@require_safe
+@missing_is_404()
+def newest(request: HttpRequest, report_id: int) -> HttpResponse:
+    """The address to give to others: it leads to the newest edition."""
+    edition = Edition.objects.filter(report_id=report_id).order_by("-number").first()
+    if edition is None:
+        raise Http404(f"Report {report_id} is not published.")
+    return redirect("reports:edition", report_id, edition.number)
+
+
+@require_safe
+@missing_is_404()
+def edition(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
+    """An edition as it was published, or the notice of its withdrawal."""
+    shown = Edition.objects.select_related("published_by").get(report_id=report_id, number=number)
+    others = list(Edition.objects.filter(report_id=report_id).defer("content", "facts", "source").order_by("-number"))
+    context = {"edition": shown, "newest": others[0], "may_read": _may_read(request)}
+    if shown.withdrawn_at:
+        return render(request, "reports/withdrawn.html", context, status=410)
+    address = _address(request, shown)
+    html = body(document_of(shown, address))
+    context |= {
+        "body": html,
+        "contents": contents(html),
+        "address": address,
+        "forms": [(form, label) for form, (label, _) in FORMS.items()],
+        "bibtex": bibtex(entry(shown, address)),
+        "may_withdraw": allows(scope_of(request.user), Scope.RUN),
+    }
+    return render(request, "reports/edition.html", context)
+
+
+def _address(request: HttpRequest, shown: Edition) -> str:
+    return _site(request) + reverse("reports:edition", args=[shown.report_id, shown.number])
+
+
+@require_safe
+@missing_is_404()
+def export(request: HttpRequest, report_id: int, number: int, form: str) -> HttpResponseBase:
+    shown = Edition.objects.get(report_id=report_id, number=number)
+    if shown.withdrawn_at:
+        return redirect("reports:edition", report_id, number)
+    file = file_of(shown, form, _address(request, shown))
+    disposition = content_disposition_header(as_attachment=True, filename=file.name) or "attachment"
+    return HttpResponse(file.content, content_type=file.content_type, headers={"Content-Disposition": disposition})
+
+
+@require_POST
+@needs(Scope.RUN)
+@missing_is_404()
+def withdraw(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
+    reports.withdraw(
+        Edition.objects.get(report_id=report_id, number=number), request.POST.get("reason", ""), actor=actor(request)
+    )
+    messages.success(request, "Withdrawn. A notice stands in its place.")
+    return redirect("reports:list")
+
+
+@require_safe
+def feed(request: HttpRequest) -> HttpResponse:
+    """What was published and withdrawn, newest first, for feed readers."""
+    own = request.build_absolute_uri(reverse("reports:feed"))
+    atom = Atom1Feed("Teiten: reports", request.build_absolute_uri(reverse("reports:list")), "", feed_url=own)
+    for one in Edition.objects.defer("content", "facts", "source")[:FEED_LENGTH]:
+        address = _address(request, one)
+        said = f"Withdrawn: {one.withdrawal}" if one.withdrawn_at else f"Edition {one.number}."
+        atom.add_item(
+            one.title,
+            address,
+            said,
+            unique_id=f"urn:sha256:{one.hash}",
+            pubdate=one.published_at,
+            updateddate=one.withdrawn_at or one.published_at,
+            author_name=", ".join(one.authors.splitlines()),
+        )
+    return HttpResponse(atom.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8")
