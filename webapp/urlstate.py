@@ -20,7 +20,7 @@ FILTER = "filter."
 TEXTS = ("x", "panel", "metric", "statistic", "node", "label", "per", "baseline")
 DIMENSIONS = ("x", "series", "panel")  # one or several
 NO_SERIES = "none"
-_DRAWN = {"axes": ("log", "linear"), "view": ("ratio", "speedup"), "scale": ("shared",)}
+_DRAWN = {"axes": ("log", "linear"), "view": ("ratio", "speedup", "latency"), "scale": ("shared",)}
 _SAFE = "/:@"
 
 
@@ -29,7 +29,8 @@ class View:
     """How a page draws what was selected; says nothing about the data.
 
     axes: log or linear, '' for the page's choice.
-    view: ratio (to the baseline), speedup (to the first x), '' for the values themselves.
+    view: ratio (to the baseline), speedup (to the first x), latency (throughput against it), '' for the values
+        themselves.
     scale: shared by all panels, '' for one of its own each."""
 
     axes: str = ""

@@ -34,7 +34,7 @@ FIGURE = [
         "shape",
         description="SVG and PNG: page (default), slide (16:9), or print (17 cm wide, for a print without colours).",
     ),
-    OpenApiParameter("view", description="How it is drawn: ratio or speedup; without it the values."),
+    OpenApiParameter("view", description="How it is drawn: ratio, speedup or latency; without it the values."),
     OpenApiParameter("axes", description="log or linear; without it the page's choice."),
     OpenApiParameter("scale", description="shared: one scale for all panels."),
 ]

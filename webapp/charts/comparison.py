@@ -12,6 +12,7 @@ from results.queries.comparison.compare import Comparison, Point
 from results.queries.comparison.summaries import summed_up
 from results.queries.shared.ordering import all_numbers
 from results.queries.shared.selection import LABEL, dimensions
+from webapp.charts.against import latency_beside
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.rows import are_long, as_rows
 from webapp.charts.steps import Steps, add_up, steps_figure
@@ -19,7 +20,7 @@ from webapp.charts.style import Figure, or_words
 from webapp.labels import axis_title, short_levels
 from webapp.urlstate import View
 
-RATIO, SPEEDUP = "ratio", "speedup"
+RATIO, SPEEDUP, AGAINST = "ratio", "speedup", "latency"
 MOST_PANELS = 25
 FURTHEST = 1.25  # how much further than the values the intervals of ratios may stretch the figure
 SCALED = ("clients", "threads", "cores", "nodes")  # what a speed-up is over; and any setting of parallel workers
@@ -41,7 +42,9 @@ class Panel:
 def possible_views(comparison: Comparison) -> tuple[str, ...]:
     """Of the views besides the values themselves, those that say something of this comparison."""
     ratio = any(point.ratio is not None for point in comparison.points if point.base != point.key)
-    return tuple(name for name, possible in ((RATIO, ratio), (SPEEDUP, _can_speed_up(comparison))) if possible)
+    against = bool(latency_beside(comparison)) and bool(comparison.points)
+    views = ((RATIO, ratio), (SPEEDUP, _can_speed_up(comparison)), (AGAINST, against))
+    return tuple(name for name, possible in views if possible)
 
 
 def _can_speed_up(comparison: Comparison) -> bool:
@@ -53,11 +56,11 @@ def _can_speed_up(comparison: Comparison) -> bool:
 
 def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Panel]:
     """Return the figures of the first panels, each on its own scale unless all are to share one. A view that says
-    nothing of this comparison is drawn as the values.
+    nothing of this comparison, or that is of another metric as well (AGAINST), is drawn as the values.
 
     link: a trial's address with {} for its number.
     """
-    shown = view.view if view.view in possible_views(comparison) else ""
+    shown = view.view if view.view in possible_views(comparison) and view.view != AGAINST else ""
     panels = comparison.panels[:MOST_PANELS]
     lines = {panel: _lines(comparison, panel, shown) for panel in panels}
     every = [line for several in lines.values() for line in several]

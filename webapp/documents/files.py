@@ -13,7 +13,8 @@ from typing import Any
 from results.domain.errors import TeitenError
 from webapp.documents.page import RIGHT, alone, body, drawn
 from webapp.documents.parts import Document, Plate
-from webapp.drawing.style import IN_TEXT, SHAPES, japanese_font
+from webapp.drawing.style import IN_TEXT, JAPANESE, SHAPES, japanese_font
+from webapp.drawing.wrapping import has_japanese
 
 PROVENANCE = "provenance.json"
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same document is the same file
@@ -112,8 +113,9 @@ def _converted(document: Document, html: str, target: str, *, standalone: bool) 
     options = ["--wrap=none", "--sandbox"]
     if standalone:
         options += ["--standalone", f"--metadata=title:{document.title}", f"--metadata=date:{document.subtitle}"]
-        options += ["--number-sections", "--shift-heading-level-by=-1", "-V", "CJKmainfont=IPAexGothic"]
+        options += ["--number-sections", "--shift-heading-level-by=-1"]
         options += ["-V", "geometry=margin=25mm", "-V", "colorlinks=true"]
+        options += ["-V", f"CJKmainfont={JAPANESE}"] if has_japanese(document.title + html) else []
     else:
         html = f"<h1>{escape(document.title)}</h1><p>{escape(document.subtitle)}</p>{html}"
     return str(pypandoc.convert_text(html, target, format="html", extra_args=options))

@@ -15,7 +15,7 @@ from results.queries.comparison.provenance import provenance_of
 from results.queries.comparison.trust import trust_in
 from results.queries.environment.environments import TrialEnvironment
 from webapp import citations
-from webapp.charts.comparison import RATIO, SPEEDUP, possible_views, stacked_steps
+from webapp.charts.comparison import AGAINST, RATIO, SPEEDUP, possible_views, stacked_steps
 from webapp.charts.medians import stand_at_numbers
 from webapp.compare import words
 from webapp.compare.panels import comparison_panels
@@ -166,6 +166,10 @@ def _key(comparison: Comparison) -> list[tuple[int, str]]:
 
 
 def _figure_title(comparison: Comparison, view: View) -> str:
+    if _view(comparison, view) == AGAINST:
+        return (
+            f"{comparison.metric.label} against latency, over {axis_title(comparison.selection.x, comparison.metric)}"
+        )
     kind = {RATIO: "Ratio to the baseline: ", SPEEDUP: "Speed-up: "}.get(_view(comparison, view), "")
     per = f" per {comparison.selection.per}" if comparison.selection.per else ""
     return f"{kind}{comparison.metric.label}{per} by {axis_title(comparison.selection.x, comparison.metric)}"
@@ -182,6 +186,8 @@ def _how_drawn(comparison: Comparison, view: View) -> Iterator[str]:
         yield "Ratio of geometric means with its 95 % interval; grey: what counts as the same."
     elif shown == SPEEDUP:
         yield f"Each value relative to its line's first {axis_title(comparison.selection.x, comparison.metric)}."
+    elif shown == AGAINST:
+        yield f"Right and low is better. Lines join the {statistic}s; mark: a replicate."
     elif stand_at_numbers(comparison.xs, comparison.selection.x):
         yield f"Line: {statistic}; band: from the smallest to the largest replicate; mark: a replicate."
     else:

@@ -26,7 +26,7 @@ from results.queries.shared.selection import Selection
 from results.runs import MOST_BLOCKS
 from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
-from webapp.charts.comparison import RATIO, SPEEDUP, possible_views, stacked_steps
+from webapp.charts.comparison import AGAINST, RATIO, SPEEDUP, possible_views, stacked_steps
 from webapp.charts.medians import stand_at_numbers
 from webapp.charts.style import key
 from webapp.compare import words
@@ -230,7 +230,7 @@ def _may_extend(request: HttpRequest, toml: str) -> bool:
 
 def _views(comparison: Comparison, selection: Selection, view: View) -> list[tuple[str, str, bool]]:
     """(text, query, chosen) of each way to draw the figure."""
-    names = {RATIO: "ratio", SPEEDUP: "speed-up"}
+    names = {RATIO: "ratio", SPEEDUP: "speed-up", AGAINST: "against latency"}
     possible = possible_views(comparison)
     drawings = [("", "values"), *((name, names[name]) for name in possible)] if possible else []
     current = view.view if view.view in possible else ""
