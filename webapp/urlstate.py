@@ -8,7 +8,7 @@ behind each other with commas, or the parameter is repeated; a comma that belong
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote_plus, unquote_plus
 
@@ -20,7 +20,7 @@ FILTER = "filter."
 TEXTS = ("x", "panel", "metric", "statistic", "node", "label", "per", "baseline")
 DIMENSIONS = ("x", "series", "panel")  # one or several
 NO_SERIES = "none"
-_DRAWN = {"axes": ("log", "linear"), "view": ("ratio", "speedup", "latency"), "scale": ("shared",)}
+DRAWN = {"axes": ("log", "linear"), "view": ("ratio", "speedup", "latency"), "scale": ("shared",)}
 _SAFE = "/:@"
 
 
@@ -68,25 +68,32 @@ def runs_of(query: str) -> tuple[int, ...]:
 
 
 def _require_known(names: Iterable[str], beside: Collection[str]) -> None:
-    known = ("run", "series", "without", *TEXTS, *_DRAWN, *beside)
+    known = ("run", "series", "without", *TEXTS, *DRAWN, *beside)
     starts = (FILTER, *(name for name in beside if name.endswith(".")))
     for name in names:
         if name and name not in known and not name.startswith(starts):
-            meant = nearest(name, known) or f"{FILTER}{name}, where {name} is a dimension"
-            raise TeitenError(
-                f"There is no parameter {name!r}.",
-                where=name,
-                todo=f"Did you mean {meant}? There are {', '.join(sorted(known))}, and {FILTER}<dimension>.",
-            )
+            raise unknown_parameter(name, (*sorted(known), f"{FILTER}<dimension>"))
+
+
+def unknown_parameter(name: str, known: Sequence[str]) -> TeitenError:
+    """Return the error about a parameter that an address has and that means nothing there.
+
+    known: those that mean something; '<…>' in one stands for anything."""
+    meant = nearest(name, known)
+    if not meant and any(one.startswith(FILTER) for one in known):
+        meant = f"{FILTER}{name}, where {name} is a dimension"
+    near = f"Did you mean {meant}? " if meant else ""
+    there = f"There are {', '.join(known)}." if known else "There are none here."
+    return TeitenError(f"There is no parameter {name!r}.", where=name, todo=near + there)
 
 
 def read_view(query: str) -> View:
     """The query string → View. Raises TeitenError for what is no way to draw."""
     values = _parse(query)
-    chosen = {name: values[name][-1] for name in _DRAWN if name in values}
+    chosen = {name: values[name][-1] for name in DRAWN if name in values}
     for name, text in chosen.items():
-        if text not in _DRAWN[name]:
-            raise TeitenError(f"There is no {name} {text!r}.", where=name, todo=f"There are {', '.join(_DRAWN[name])}.")
+        if text not in DRAWN[name]:
+            raise TeitenError(f"There is no {name} {text!r}.", where=name, todo=f"There are {', '.join(DRAWN[name])}.")
     return View(**chosen)
 
 
@@ -106,7 +113,7 @@ def write(selection: Selection, view: View = NO_VIEW) -> str:
         for name, chosen in sorted(selection.filters.items())
         if chosen
     ]
-    parts += [f"{name}={value}" for name in _DRAWN if (value := getattr(view, name))]
+    parts += [f"{name}={value}" for name in DRAWN if (value := getattr(view, name))]
     return "&".join(parts)
 
 

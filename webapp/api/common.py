@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from webapp import run_filter, run_search
+from webapp.api.parameters import KnownParameters
 from webapp.api.schema import Schema
 
 Value = TypeVar("Value")
@@ -55,7 +56,7 @@ def pages_by(order: str, size: int = 50) -> type[Pages]:
     return type("Pages", (Pages,), {"ordering": order, "page_size": size, "__doc__": Pages.__doc__})
 
 
-class Endpoint(viewsets.GenericViewSet[Any]):
+class Endpoint(KnownParameters, viewsets.GenericViewSet[Any]):
     """Base of all resources.
 
     Lists choose their page by `queryset` and show the rows that `results.queries` makes of it, so that a page takes the
@@ -97,6 +98,8 @@ class Endpoint(viewsets.GenericViewSet[Any]):
 
 class SinglePage(CursorPagination):
     """Describes in the schema what `Endpoint.respond_all` returns: a page without parameters to choose another."""
+
+    page_size_query_param = None
 
     def get_schema_operation_parameters(self, view: object) -> list[Any]:
         return []

@@ -195,6 +195,7 @@ QUESTION = [
     _text("baseline", "What ratios refer to: a series, one of its levels, 'SERIES at X', or '@NAME' of a reference."),
     _text("without", "Values of x that summaries leave out, with commas between them."),
     _text("filter.<dimension>", "Values let through, with commas between them."),
+    *(_text(name, "How the page draws it; says nothing here.") for name in urlstate.DRAWN),
 ]
 
 

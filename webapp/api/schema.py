@@ -7,7 +7,10 @@ from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
+
+from webapp.api.parameters import KnownParameters
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
@@ -56,3 +59,9 @@ class Schema(AutoSchema):
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         failure = self._get_response_for_code(FailureSerializer, "default", direction=direction)
         return bodies | {"default": failure | {"description": "An error."}}
+
+
+class Description(KnownParameters, SpectacularAPIView):
+    """OpenAPI 3 of everything, as YAML or JSON."""
+
+    other_parameters = ("format", "lang")

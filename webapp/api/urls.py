@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 from django.views.decorators.http import require_safe
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularSwaggerView
 
 from webapp.access import ScopePermission
 from webapp.api.agents import Agents
@@ -30,13 +30,14 @@ from webapp.api.recipes import ReadyPlans
 from webapp.api.root import Root, UnknownAddress
 from webapp.api.runs import Medians, Runs
 from webapp.api.samples import TrialDocuments, TrialHistograms, TrialSeries
+from webapp.api.schema import Description
 from webapp.api.tokens import Tokens
 from webapp.api.trends import Trends
 from webapp.api.trials import Trials
 from webapp.api.why import Whys
 
 app_name = "api"
-schema = SpectacularAPIView.as_view(permission_classes=[ScopePermission])
+schema = Description.as_view(permission_classes=[ScopePermission])
 docs = SpectacularSwaggerView.as_view(url_name="api:schema", permission_classes=[ScopePermission])
 urlpatterns = [
     path("", Root.as_view({"get": "retrieve"}), name="root"),
