@@ -10,18 +10,21 @@ from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import exceptions, serializers, viewsets
-from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.pagination import CursorPagination
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
+from results.domain.errors import TeitenError
+from results.domain.nearest import suggestion
 from webapp import run_filter, run_search
 from webapp.api.parameters import KnownParameters
-from webapp.api.schema import Schema
+from webapp.api.schema import FIELDS, Schema
 
 Value = TypeVar("Value")
+ORDERING = "ordering"
 _TYPES = {run_filter.SINCE: OpenApiTypes.DATE, run_filter.UNTIL: OpenApiTypes.DATE}  # others: several texts
 
 
@@ -49,11 +52,44 @@ class Pages(CursorPagination):
     page_size = 50
     page_size_query_param = "page_size"
     max_page_size = 1000
+    offset_cutoff = 10**9  # any number of rows may have the same value of the column that they are sorted by
+    orderings: tuple[str, ...] = ()
+
+    def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:
+        """Return the column that is asked for, and the id, which tells rows apart that have the same in it."""
+        asked = request.query_params.get(ORDERING, "") or str(self.ordering)
+        name = asked.removeprefix("-")
+        require_one_of(ORDERING, "ordering", name, self.orderings)
+        return (asked,) if name == "id" else (asked, "-id" if asked.startswith("-") else "id")
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        several = [f"{sign}{name}" for name in self.orderings for sign in ("", "-")]
+        text = "Column by which rows are sorted, with a '-' for the greatest first."
+        own = {"name": ORDERING, "in": "query", "schema": {"type": "string", "enum": several}, "description": text}
+        return [*super().get_schema_operation_parameters(view), own]
 
 
-def pages_by(order: str, size: int = 50) -> type[Pages]:
-    """Return the pagination in the order of a unique column ('-id')."""
-    return type("Pages", (Pages,), {"ordering": order, "page_size": size, "__doc__": Pages.__doc__})
+def require_one_of(where: str, kind: str, name: str, known: Sequence[str]) -> None:
+    """Raise TeitenError for a name that is none of these, with the one that was probably meant."""
+    if name not in known:
+        raise TeitenError(f"There is no {kind} {name!r}.", where=where, todo=suggestion(name, known))
+
+
+def pages_by(order: str, size: int = 50, *others: str) -> type[Pages]:
+    """Return the pagination in the order of a unique column ('-id').
+
+    others: columns without nulls that may be asked for instead."""
+    orderings = (order.removeprefix("-"), *others)
+    own = {"ordering": order, "page_size": size, "orderings": orderings, "__doc__": Pages.__doc__}
+    return type("Pages", (Pages,), own)
+
+
+class Formats(DefaultContentNegotiation):
+    """The form of an answer by its `format`, else by the Accept header."""
+
+    def filter_renderers(self, renderers: Any, format: str) -> Any:
+        require_one_of("format", "format", format, [renderer.format for renderer in renderers])
+        return super().filter_renderers(renderers, format)
 
 
 class Endpoint(KnownParameters, viewsets.GenericViewSet[Any]):
@@ -64,6 +100,7 @@ class Endpoint(KnownParameters, viewsets.GenericViewSet[Any]):
     """
 
     schema = Schema()
+    content_negotiation_class: Any = Formats
     filter_backends: Any = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -78,31 +115,57 @@ class Endpoint(KnownParameters, viewsets.GenericViewSet[Any]):
 
         rows: function from the page's primary keys to what is shown of them, in any order
         """
+        return self.get_paginated_response(self.shown(self.ordered(rows)))
+
+    def ordered(self, rows: Callable[[list[Any]], Sequence[Any]]) -> list[Any]:
+        """Return the rows of a page, as `page_of` does."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
         positions = {entry.pk: position for position, entry in enumerate(page)}
-        ordered = sorted(rows(list(positions)), key=lambda row: positions[_key(row)])
-        return self.get_paginated_response(self.get_serializer(ordered, many=True).data)
+        return sorted(rows(list(positions)), key=lambda row: positions[_key(row)])
+
+    def shown(self, rows: Sequence[object]) -> list[dict[str, Any]]:
+        """Return rows of a list with the fields that are asked for. Raises TeitenError."""
+        every: Any = self.get_serializer(rows, many=True)
+        names, data = chosen_fields(self.request, list(every.child.fields)), every.data
+        return [{name: row[name] for name in names} for row in data] if FIELDS in self.request.query_params else data
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Answer an error in JSON, whatever form the answer would have had."""
+        response: Response = super().handle_exception(exc)
+        self.request.accepted_renderer = JSONRenderer()
+        self.request.accepted_media_type = JSONRenderer.media_type
+        return response
 
     def get_queryset(self) -> QuerySet[Any]:
         queryset: QuerySet[Any] = super().get_queryset()
-        return queryset.only("pk")
+        asked = self.request.query_params.get(ORDERING, "").removeprefix("-")
+        sorted_by = [asked] if asked in getattr(self.pagination_class, "orderings", ()) else []
+        return queryset.only("pk", *sorted_by)
 
     def respond(self, value: object, status: int = 200) -> Response:
         return Response(self.get_serializer(value).data, status=status)
 
     def respond_all(self, values: Sequence[object]) -> Response:
         """Return a list that is never long as a page that is the only one."""
-        data = self.get_serializer(values, many=True).data
-        return Response({"next": None, "previous": None, "results": data})
+        return Response({"next": None, "previous": None, "results": self.shown(values)})
 
 
 class SinglePage(CursorPagination):
     """Describes in the schema what `Endpoint.respond_all` returns: a page without parameters to choose another."""
 
     page_size_query_param = None
+    orderings = ()
 
     def get_schema_operation_parameters(self, view: object) -> list[Any]:
         return []
+
+
+def chosen_fields(request: Request, known: Sequence[str]) -> list[str]:
+    """Return the names in `?fields=a,b`, in their order; all without it. Raises TeitenError for an unknown one."""
+    names = [name for text in request.query_params.getlist(FIELDS) for name in text.split(",") if name]
+    for name in names:
+        require_one_of(FIELDS, "field", name, known)
+    return list(dict.fromkeys(names)) or list(known)
 
 
 def _parameters(descriptions: Mapping[str, str]) -> list[OpenApiParameter]:

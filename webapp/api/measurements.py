@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+from django.http import HttpResponseBase
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from results import models
 from results.queries.runs.trials import Measured, list_measurements
-from webapp.api.common import Endpoint, Links, pages_by
+from webapp.api.common import Links, chosen_fields, pages_by, require_one_of
+from webapp.api.facts import shown_facts, with_facts
+from webapp.api.filters import FILTERS, Filters, configurations_passing, filters_of, of_measurements
+from webapp.api.tables import Batch, Column, Kind, Tabular, stream, streamed, table_responses
 from webapp.api.values import ValueSerializer
+
+BATCH = 5000  # rows of a stream that are in memory at a time
+_CONFIGURATION = "attempt__trial__configuration"
+EXPRESSIONS: dict[str, Any] = {
+    "id": "id",
+    "run_id": "run_id",
+    "trial_id": "attempt__trial_id",
+    "attempt_id": "attempt_id",
+    "configuration": f"{_CONFIGURATION}__index",
+    "levels": Cast(f"{_CONFIGURATION}__levels", TextField()),
+    "block": "attempt__trial__block",
+    "version": KeyTextTransform("version", f"{_CONFIGURATION}__dimensions"),
+    "metric": "metric_id",
+    "unit": "metric__unit",
+    "better": "metric__better",
+    "node": "node",
+    "label": "label",
+    "value": "value",
+    "measured_from": "attempt__measured_from",
+    "environment": "attempt__environment",
+    "plan_hash": "run__plan_hash",
+    "bundle_sha256": "attempt__bundle_sha256",
+}
+_WHOLE = ("id", "run_id", "trial_id", "attempt_id", "configuration", "block")
+_KINDS = dict.fromkeys(_WHOLE, Kind.WHOLE) | {"levels": Kind.JSON, "value": Kind.NUMBER, "measured_from": Kind.TIME}
+COLUMNS = tuple(Column(name, _KINDS.get(name, Kind.TEXT)) for name in EXPRESSIONS)
 
 
 class MeasuredSerializer(ValueSerializer):
@@ -29,10 +63,18 @@ class MeasuredSerializer(ValueSerializer):
     )
 
 
+class Numbers(filters.BaseInFilter, filters.NumberFilter):
+    """Ids with commas between them."""
+
+
+class Names(filters.BaseInFilter, filters.CharFilter):
+    """Names with commas between them."""
+
+
 class MeasurementFilter(filters.FilterSet):
-    run = filters.NumberFilter("run_id", label="Id of a run.")
+    run = Numbers("run_id", label="Id of a run, or several with commas.")
     trial = filters.NumberFilter("attempt__trial_id", label="Id of a trial.")
-    metric = filters.CharFilter("metric_id", label="Name of a metric.")
+    metric = Names("metric_id", label="Name of a metric, or several with commas.")
     node = filters.CharFilter(label="Role: client, primary, …")
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -42,22 +84,58 @@ class MeasurementFilter(filters.FilterSet):
         of it before the page. The run is named in the subquery as well: else all values up to the run's are read.
         """
         measurements = super().filter_queryset(queryset)
+        _require_metrics(self.form.cleaned_data["metric"] or ())
         counted_trials = models.Trial.objects.filter(attempt=OuterRef("attempt"))
-        run_id = self.form.cleaned_data["run"]
-        if run_id is not None:
-            counted_trials = counted_trials.filter(run_id=run_id)
-        return measurements.filter(Exists(counted_trials))
+        runs = self.form.cleaned_data["run"] or []
+        if runs:
+            counted_trials = counted_trials.filter(run_id__in=runs)
+        chosen = filters_of(self.request)
+        configurations = configurations_passing([int(run) for run in runs], chosen)
+        if configurations is not None:
+            counted_trials = counted_trials.filter(configuration_id__in=configurations)
+        return measurements.filter(Exists(counted_trials), _own(chosen))
 
 
-class Measurements(Endpoint):
-    """Values of the attempts that count; those of failed attempts are at their trials."""
+def _require_metrics(names: Collection[str]) -> None:
+    """Raise TeitenError for a metric that was never measured."""
+    known = list(models.Metric.objects.order_by("name").values_list("name", flat=True)) if names else []
+    for name in names:
+        require_one_of("metric", "metric", name, known)
+
+
+def _own(chosen: Filters) -> Q:
+    """Return the condition of filters by the measurement's own node and label."""
+    return Q(**{f"{name}__in": list(texts) for name, texts in of_measurements(chosen).items()})
+
+
+class Measurements(Tabular):
+    """Values of the attempts that count; those of failed attempts are at their trials. With another `format` than JSON,
+    all of them as a stream of rows."""
 
     queryset = models.Measurement.objects.all()
     serializer_class = MeasuredSerializer
-    pagination_class = pages_by("id", 200)
+    pagination_class = with_facts(pages_by("id", 200, "value"))
     filter_backends = (filters.DjangoFilterBackend,)
     filterset_class = MeasurementFilter
 
-    @extend_schema(summary="Values of trials")
-    def list(self, request: Request) -> Response:
-        return self.page_of(lambda ids: list_measurements(ids=ids, limit=len(ids)))
+    @extend_schema(summary="Values of trials", parameters=[FILTERS], responses=table_responses(MeasuredSerializer))
+    def list(self, request: Request) -> HttpResponseBase:
+        if streamed(request):
+            names = chosen_fields(request, list(EXPRESSIONS))
+            columns = [column for name in names for column in COLUMNS if column.name == name]
+            return stream(request, "measurements", columns, self._batches(names))
+        rows = self.ordered(lambda ids: list_measurements(ids=ids, limit=len(ids)))
+        answer = self.get_paginated_response(self.shown(rows))
+        answer.data["facts"] = shown_facts(request, (row.trial_id for row in rows))
+        return answer
+
+    def _batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Give the rows that the address asks for, by a cursor of the warehouse's: in one transaction, so that all are
+        of one moment."""
+        rows = self.filter_queryset(models.Measurement.objects.all())
+        ordering = self.pagination_class().get_ordering(self.request, rows, self)
+        values = rows.order_by(*ordering).values_list(*(EXPRESSIONS[name] for name in names))
+        with transaction.atomic():
+            read = values.iterator(chunk_size=BATCH)
+            while batch := list(islice(read, BATCH)):
+                yield batch

@@ -57,7 +57,8 @@ def _names(view_class: Any, handler: str) -> Iterator[str]:
 def _described(view_class: Any, handler: str) -> list[OpenApiParameter]:
     """Return the parameters that `extend_schema` gave the method, with those that all such methods have."""
     method = getattr(view_class, handler)
-    schema = getattr(method, "kwargs", {}).get("schema", type(view_class.schema))()
+    own, common = getattr(method, "kwargs", {}).get("schema"), type(view_class.schema)
+    schema = type("Described", (own, common), {})() if own else common()
     schema.view = view_class(request=None, kwargs={}, action=handler)
     schema.method = "GET"
     described: list[OpenApiParameter] = schema.get_override_parameters()
@@ -68,4 +69,4 @@ def _of_pages(pagination: Any) -> tuple[str, ...]:
     """Return what chooses a page; nothing of a list that is one page."""
     if not issubclass(pagination, CursorPagination) or pagination.page_size_query_param is None:
         return ()
-    return pagination.cursor_query_param, pagination.page_size_query_param
+    return pagination.cursor_query_param, pagination.page_size_query_param, "ordering"

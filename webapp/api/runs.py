@@ -10,21 +10,20 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django_filters import rest_framework as filters
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, runs
 from results.queries.runs.loss import RunLoss, run_losses
-from results.queries.runs.runs import MedianRow, RunDetail, RunRow, list_runs, run_detail, run_medians, run_row
+from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail, run_row
 from results.queries.shared.run_filter import RunSearch, matching_runs
 from results.removal import Deleted, archive_runs, delete_runs, restore_runs
 from results.standing import read_standing, set_standing, set_tags
 from webapp import run_search
 from webapp.access import actor, person, require_deletion, require_plan
-from webapp.api.common import RUN_SEARCH, Endpoint, Links, SinglePage, address, fields_of, pages_by
+from webapp.api.common import RUN_SEARCH, Endpoint, Links, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_from, stored_plan
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
@@ -51,20 +50,6 @@ class RunDetailSerializer(ValueSerializer):
 
     value = RunDetail
     run = RunSerializer(read_only=True)
-
-
-class MedianSerializer(ValueSerializer):
-    """The median over the replicates of one configuration, in `unit`, and the trials that it rests on."""
-
-    value = MedianRow
-    trials = serializers.SerializerMethodField()
-
-    def get_trials(self, row: MedianRow) -> list[dict[str, Any]]:
-        request, trials = self.context["request"], []
-        for pk in row.trial_ids:
-            page, bundle = address(request, "trials:detail", pk), address(request, "api:bundle", pk)
-            trials.append({"id": pk, "page": page, "bundle": bundle})
-        return trials
 
 
 class RunFieldsSerializer(PlanFieldsSerializer):
@@ -123,7 +108,7 @@ class OfPlan(filters.FilterSet):
 class Runs(Endpoint):
     queryset = models.Run.objects.all()
     serializer_class = RunSerializer
-    pagination_class = pages_by("-id")
+    pagination_class = pages_by("-id", 50, "created_at", "name")
     filter_backends = (filters.DjangoFilterBackend,)
     filterset_class = OfPlan
 
@@ -229,22 +214,6 @@ class Runs(Endpoint):
     def _wake_dispatcher(self, pk: int) -> Response:
         wake_dispatcher()
         return self.respond(run_row(pk))
-
-
-class Medians(Endpoint):
-    queryset = models.Run.objects.all()
-    serializer_class = MedianSerializer
-    pagination_class = SinglePage
-
-    @extend_schema(
-        summary="The medians of a run",
-        operation_id="runs_medians",
-        parameters=[OpenApiParameter("metric", OpenApiTypes.STR, many=True, description="Only these; all without it.")],
-    )
-    def list(self, request: Request, pk: int) -> Response:
-        with missing_is_404():
-            run_row(pk)
-        return self.respond_all(run_medians(pk, request.query_params.getlist("metric")))
 
 
 def _start_at(value: Any) -> datetime | None:

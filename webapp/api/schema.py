@@ -7,10 +7,17 @@ from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
 
 from webapp.api.parameters import KnownParameters
+
+FIELDS = "fields"
+_FIELDS = OpenApiParameter(
+    FIELDS, OpenApiTypes.STR, description="Only these fields of each row, with commas between them; all without it."
+)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
@@ -54,6 +61,10 @@ class Schema(AutoSchema):
 
     def get_description(self) -> str:  # type: ignore[override]
         return cleandoc(vars(type(self.view)).get("__doc__") or "")
+
+    def get_override_parameters(self) -> list[Any]:
+        """Return those that every list has."""
+        return [_FIELDS] if getattr(self.view, "action", "") == "list" else []
 
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)

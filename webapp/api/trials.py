@@ -67,7 +67,7 @@ class TrialFilter(filters.FilterSet):
 class Trials(Endpoint):
     queryset = models.Trial.objects.all()
     serializer_class = TrialSerializer
-    pagination_class = pages_by("-id", 100)
+    pagination_class = pages_by("-id", 100, "state_at")
     filter_backends = (filters.DjangoFilterBackend,)
     filterset_class = TrialFilter
 

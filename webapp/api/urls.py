@@ -22,13 +22,14 @@ from webapp.api.host import HostFactors
 from webapp.api.installations import Installations
 from webapp.api.kinds import AllKinds
 from webapp.api.measurements import Measurements
+from webapp.api.medians import Medians
 from webapp.api.metrics import Metrics
 from webapp.api.noise import Noise
 from webapp.api.plans import Plans, PlanToml
 from webapp.api.presets import AccessMethodsView, Publications, TopologiesView, VersionsCopy, VersionsView
 from webapp.api.recipes import ReadyPlans
 from webapp.api.root import Root, UnknownAddress
-from webapp.api.runs import Medians, Runs
+from webapp.api.runs import Runs
 from webapp.api.samples import TrialDocuments, TrialHistograms, TrialSeries
 from webapp.api.schema import Description
 from webapp.api.tokens import Tokens

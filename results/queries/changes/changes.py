@@ -163,12 +163,12 @@ def _judged(comparison: Comparison) -> Iterator[_Judged]:
     """Give each metric at each node and label of each cell that is compared. Where clients are in a closed loop their
     mean latency is left out, as their throughput says the same."""
     cells = {str(index): point for index, point in enumerate(comparison.points)}
-    base_of = _base_of(cells)
-    if not base_of:
+    bases = base_of(cells)
+    if not bases:
         return
-    judged = JudgedCells(comparison, cells, base_of)
+    judged = JudgedCells(comparison, cells, bases)
     quantities = Trials((), (), judged.every_trial, judged.metrics).stored
-    closed = {name for name, base in base_of.items() if judged.is_closed_loop((name, base))}
+    closed = {name for name, base in bases.items() if judged.is_closed_loop((name, base))}
     one_fact = {THROUGHPUT, MEAN_LATENCY} & quantities.keys()
     for metric, quantity in quantities.items():
         for (node, part, name), answer in judged.judged(quantity).items():
@@ -177,14 +177,14 @@ def _judged(comparison: Comparison) -> Iterator[_Judged]:
                 yield _Judged(judged.metrics[metric], node, part, cells[name], answer, is_fact)
 
 
-def _base_of(cells: Mapping[str, Point]) -> dict[str, str]:
+def base_of(cells: Mapping[str, Point]) -> dict[str, str]:
     """Return of each cell that is compared with another one the name of that."""
     name_of = {point.key: name for name, point in cells.items()}
-    base_of = {}
+    bases = {}
     for name, point in cells.items():
         if point.base in name_of and point.base != point.key:
-            base_of[name] = name_of[point.base]
-    return base_of
+            bases[name] = name_of[point.base]
+    return bases
 
 
 def _change(one: _Judged) -> Change:

@@ -1,12 +1,12 @@
 -- One row a (configuration, metric, node, label) of one run, over the trials whose numbers count.
 SELECT
-    configuration.index AS configuration, configuration.name,
+    configuration.id AS configuration_id, configuration.index AS configuration, configuration.name,
     coalesce((
         SELECT json_object_agg(factor ->> 'name', configuration.levels ->> (factor ->> 'name') ORDER BY place)
         FROM jsonb_array_elements(run.factors) WITH ORDINALITY AS listed (factor, place)
     ), '{}') AS levels,
     metric.name AS metric, metric.unit, summary.node, summary.label,
-    summary.median, summary.minimum, summary.maximum, summary.n, summary.trial_ids
+    summary.median, summary.minimum, summary.maximum, summary.n, summary.values, summary.trial_ids
 FROM results_run AS run
 JOIN results_configuration AS configuration ON configuration.run_id = run.id
 CROSS JOIN LATERAL (
@@ -16,6 +16,7 @@ CROSS JOIN LATERAL (
         min(measurement.value) AS minimum,
         max(measurement.value) AS maximum,
         count(*) AS n,
+        array_agg(measurement.value ORDER BY trial.block, trial.position) AS values,
         array_agg(trial.id ORDER BY trial.block, trial.position) AS trial_ids
     FROM results_trial AS trial
     JOIN results_measurement AS measurement ON measurement.attempt_id = trial.attempt_id

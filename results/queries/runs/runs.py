@@ -134,8 +134,12 @@ class RunDetail:
 
 @dataclass(frozen=True)
 class MedianRow:
-    """One number of a run: the median over the replicates of a configuration (index), in the metric's unit."""
+    """One number of a run: the median over the replicates of a configuration, in the metric's unit.
 
+    configuration: index in the run.
+    values: of each replicate, in the order of blocks; trial_ids: the trials that they are of."""
+
+    configuration_id: int
     configuration: int
     name: str
     levels: Mapping[str, str]
@@ -147,6 +151,7 @@ class MedianRow:
     minimum: float
     maximum: float
     n: int
+    values: tuple[float, ...]
     trial_ids: tuple[int, ...]
 
 

@@ -59,7 +59,7 @@ def test_a_change_with_an_unknown_parameter_changes_nothing(
 
 def test_the_name_that_was_probably_meant_is_said(world: dict[str, Any], visitor: Any) -> None:
     todo = visitor("read").get("/api/v1/trials/?stat=done").json()["error"]["todo"]
-    assert todo.startswith("Did you mean state? There are run, ")
+    assert todo.startswith("Did you mean state? There are fields, run, ")
     meant = visitor("read").get(f"/api/v1/comparison/?run={world['run']}&clients=4").json()["error"]["todo"]
     assert meant.startswith("Did you mean filter.clients, where clients is a dimension?")
 

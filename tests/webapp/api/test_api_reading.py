@@ -41,7 +41,7 @@ def getvalue(answer: Any) -> bytes:
         ("plans/{plan}.toml", 1),
         ("runs/", 2),
         ("runs/{run}/", 5),
-        ("runs/{run}/medians/", 2),
+        ("runs/{run}/medians/", 4),
         ("trials/", 2),
         ("trials/{done}/", 6),
         ("trials/{done}/series/", 2),
@@ -49,7 +49,7 @@ def getvalue(answer: Any) -> bytes:
         ("trials/{done}/documents/", 2),
         ("trials/{done}/bundle/", 1),
         ("trials/{done}/files/server/log.txt", 1),
-        ("measurements/", 2),
+        ("measurements/", 4),
         ("metrics/", 1),
         ("kinds/", 0),
         ("comparison/?run={run}", 7),
@@ -110,11 +110,13 @@ def test_a_median_can_be_followed_to_its_raw_output(bundles: Path, anonymous: AP
     run = factories.run(factors={}, installation="16")
     for trial in run.trials.all():
         factories.finish(trial, 1000.0 + trial.block, bundles=bundles)
-    (median,) = get(anonymous, f"runs/{run.pk}/medians/", metric="tps")["results"]
+    content = get(anonymous, f"runs/{run.pk}/medians/", metric="tps")
+    (median,) = content["results"]
     assert (median["metric"], median["unit"], median["median"], median["n"]) == ("tps", "tps", 1001.5, 2)
-    assert median["trial_ids"] == [trial["id"] for trial in median["trials"]]
-    content = io.BytesIO(getvalue(anonymous.get(median["trials"][0]["bundle"])))
-    with tarfile.open(fileobj=content, mode="r:gz") as archive:
+    trials = content["facts"]["trials"]
+    assert [str(id_) for id_ in median["trial_ids"]] == list(trials)
+    raw = io.BytesIO(getvalue(anonymous.get(trials[str(median["trial_ids"][0])]["links"]["bundle"])))
+    with tarfile.open(fileobj=raw, mode="r:gz") as archive:
         assert archive.getnames() == list(factories.RAW_FILES)
     assert len(get(anonymous, f"runs/{run.pk}/medians/")["results"]) == 4
 
