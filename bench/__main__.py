@@ -22,6 +22,7 @@ def main() -> int:
         changepoint,
         comparison,
         explorer,
+        export,
         fidelity,
         fold,
         growth,
@@ -38,6 +39,7 @@ def main() -> int:
     parts = {
         "comparison": comparison,
         "explorer": explorer,
+        "export": export,
         "fidelity": fidelity,
         "overhead": overhead,
         "ingest": ingest,

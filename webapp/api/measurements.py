@@ -23,7 +23,7 @@ from webapp.api.filters import FILTERS, Filters, configurations_passing, filters
 from webapp.api.tables import Batch, Column, Kind, Tabular, stream, streamed, table_responses
 from webapp.api.values import ValueSerializer
 
-BATCH = 5000  # rows of a stream that are in memory at a time
+BATCH = 2000  # rows of a stream that are in memory at a time
 _CONFIGURATION = "attempt__trial__configuration"
 EXPRESSIONS: dict[str, Any] = {
     "id": "id",
