@@ -118,6 +118,8 @@ def _environment(state_places: Places, account: Account, chosen_ports: Ports, to
         "TEITEN_STATE": str(state_places.state),
         "TEITEN_BUNDLE_DIR": str(state_places.bundles),
         "TEITEN_OPEN_READING": "1",
+        "TEITEN_API_LIMIT": "0",
+        "TEITEN_API_LIMIT_ANONYMOUS": "0",
         "TEITEN_ALLOWED_HOSTS": f"{HOST},localhost",
         "TEITEN_AGENT_HOST": HOST,
         "TEITEN_AGENT_PORT": str(chosen_ports.sshd),

@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.messages import get_messages
 from django.http import HttpRequest, HttpResponseBase
+from django.middleware.http import ConditionalGetMiddleware
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from rest_framework.request import Request
 
@@ -19,6 +20,20 @@ from webapp import urlstate
 
 _CODE = ("results", "webapp", "templates", "static")
 _VARYING_HEADERS = ("Accept", "HX-Request", "HX-History-Restore-Request")
+
+
+class AnswerMiddleware(ConditionalGetMiddleware):
+    """Gives every JSON answer of the API an ETag, and 304 to who has it already. It saves sending an answer, not making
+    it: that, `conditional_response` does."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        is_answer = request.path.startswith("/api/") and request.method == "GET" and response.status_code == 200
+        if not is_answer or not response.get("Content-Type", "").startswith("application/json"):
+            return response
+        patch_cache_control(response, private=True, no_cache=True)
+        patch_vary_headers(response, ["Accept", "Cookie", "Authorization", "Accept-Encoding"])
+        answer: HttpResponseBase = super().process_response(request, response)
+        return answer
 
 
 def conditional_page(latest: int) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:

@@ -35,6 +35,9 @@ class Environment:
     address: str
     email_url: str
     email_from: str
+    api_limit: int
+    api_limit_anonymous: int
+    proxies: int
 
 
 def read(environ: Mapping[str, str] | None = None) -> Environment:
@@ -66,6 +69,9 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         address=values.get("TEITEN_ADDRESS", "").rstrip("/"),
         email_url=values.get("TEITEN_EMAIL_URL", ""),
         email_from=values.get("TEITEN_EMAIL_FROM", "teiten@localhost"),
+        api_limit=_whole(values, "TEITEN_API_LIMIT", 1200),
+        api_limit_anonymous=_whole(values, "TEITEN_API_LIMIT_ANONYMOUS", 300),
+        proxies=_whole(values, "TEITEN_PROXIES", 0),
     )
 
 
@@ -201,6 +207,13 @@ def _flag(values: Mapping[str, str], name: str, default: bool) -> bool:
     if text in ("", "0", "1", "true", "false", "yes", "no", "on", "off"):
         return default if text == "" else text in ("1", "true", "yes", "on")
     raise TeitenError(f"{text!r} is not yes or no.", where=name, todo="Set it to 1 or 0.")
+
+
+def _whole(values: Mapping[str, str], name: str, default: int) -> int:
+    text = values.get(name, "").strip()
+    if text and not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise TeitenError(f"{text!r} is not a number.", where=name, todo="Set it to a whole number, 0 or more.")
+    return int(text) if text else default
 
 
 def _folders(values: Mapping[str, str], name: str) -> tuple[Path, ...]:

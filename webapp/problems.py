@@ -143,6 +143,11 @@ def _error_body(exception: exceptions.APIException) -> dict[str, Any]:
         body["kind"] = "access"
         body["todo"] = getattr(exception, "todo", "Send 'Authorization: Bearer <token>' with the scope needed.")
     body["what"] = str(exception.detail)
+    if isinstance(exception, exceptions.Throttled):
+        body |= {"kind": "limit", "what": "There were too many requests in this minute.", "retryable": True}
+        body["todo"] = (
+            f"Ask again in {getattr(exception, 'wait', 60)} s (Retry-After). A stream gives all rows in one request."
+        )
     return body
 
 

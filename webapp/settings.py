@@ -39,6 +39,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "webapp.compression.CompressionMiddleware",
+    "webapp.conditional.AnswerMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -111,6 +112,8 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["webapp.access.ScopePermission"],
+    "DEFAULT_THROTTLE_CLASSES": ["webapp.api.limits.RateLimit"],
+    "NUM_PROXIES": TEITEN.proxies,
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
@@ -132,6 +135,8 @@ TEITEN_BUNDLE_DIR = TEITEN.bundle_dir
 TEITEN_KINDS = TEITEN.kinds
 TEITEN_PLAN_DIR = BASE_DIR / "plans"
 TEITEN_OPEN_READING = TEITEN.open_reading
+TEITEN_API_LIMIT = TEITEN.api_limit
+TEITEN_API_LIMIT_ANONYMOUS = TEITEN.api_limit_anonymous
 
 TEITEN_ADDRESS = TEITEN.address
 TEITEN_EMAIL_DOMAIN = TEITEN.email_from.rpartition("@")[2].strip("<> ") or "localhost"

@@ -20,6 +20,7 @@ from rest_framework.reverse import reverse
 from results.domain.errors import TeitenError
 from results.domain.nearest import suggestion
 from webapp import run_filter, run_search
+from webapp.api.limits import Limited
 from webapp.api.parameters import KnownParameters
 from webapp.api.schema import FIELDS, Schema
 
@@ -92,7 +93,7 @@ class Formats(DefaultContentNegotiation):
         return super().filter_renderers(renderers, format)
 
 
-class Endpoint(KnownParameters, viewsets.GenericViewSet[Any]):
+class Endpoint(Limited, KnownParameters, viewsets.GenericViewSet[Any]):
     """Base of all resources.
 
     Lists choose their page by `queryset` and show the rows that `results.queries` makes of it, so that a page takes the
@@ -128,13 +129,6 @@ class Endpoint(KnownParameters, viewsets.GenericViewSet[Any]):
         every: Any = self.get_serializer(rows, many=True)
         names, data = chosen_fields(self.request, list(every.child.fields)), every.data
         return [{name: row[name] for name in names} for row in data] if FIELDS in self.request.query_params else data
-
-    def handle_exception(self, exc: Exception) -> Response:
-        """Answer an error in JSON, whatever form the answer would have had."""
-        response: Response = super().handle_exception(exc)
-        self.request.accepted_renderer = JSONRenderer()
-        self.request.accepted_media_type = JSONRenderer.media_type
-        return response
 
     def get_queryset(self) -> QuerySet[Any]:
         queryset: QuerySet[Any] = super().get_queryset()

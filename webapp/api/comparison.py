@@ -22,8 +22,9 @@ from results.queries.shared.facets import Facet
 from results.queries.shared.selection import Selection
 from webapp import urlstate
 from webapp.api.columns import chosen_columns, columns, short
-from webapp.api.common import Endpoint, OrjsonRenderer, address
+from webapp.api.common import Endpoint, OrjsonRenderer, address, require_one_of
 from webapp.api.diff import SeriesEnvironmentSerializer
+from webapp.api.facts import shown_facts
 from webapp.api.values import FiniteFloatField, ValueSerializer
 from webapp.compare.state import shortest
 from webapp.conditional import conditional_response
@@ -173,6 +174,7 @@ class ComparisonSerializer(AroundSerializer):
 
     trust = TrustFactSerializer(many=True, read_only=True)
     points = PointColumnsSerializer(read_only=True)
+    facts = serializers.DictField(required=False, help_text="What the numbers rest on; where it is asked for.")
     replicates = _column(serializers.ListField(child=serializers.ListField(child=serializers.IntegerField())), "")
     verdicts = _column(serializers.CharField(allow_null=True), "What the places in `verdict` stand for.")
     links = serializers.DictField(child=serializers.CharField(), read_only=True)
@@ -247,15 +249,30 @@ class Comparisons(Endpoint):
     @extend_schema(
         summary="One metric over one dimension, a series for each value of another",
         operation_id="comparison",
-        parameters=[*QUESTION, _text("columns", "More columns of `points`, with commas between them, or 'all'.")],
+        parameters=[
+            *QUESTION,
+            _text("columns", "More columns of `points`, with commas between them, or 'all'."),
+            _text("facts", "'yes': what the numbers rest on besides, as at a run's medians."),
+        ],
     )
     def retrieve(self, request: Request) -> HttpResponseBase:
-        selection = urlstate.read(request.META.get("QUERY_STRING", ""), ("columns",))
-        names = chosen_columns(request.query_params.get("columns", ""))
+        selection = urlstate.read(request.META.get("QUERY_STRING", ""), ("columns", "facts"))
+        names, with_facts = chosen_columns(request.query_params.get("columns", "")), _wants_facts(request)
         known = freshness(selection.runs)
 
         def made() -> Response:
             comparison = compare(selection, known)
-            return Response(shown(request, comparison, names, shortest(comparison.selection, comparison)))
+            answer = shown(request, comparison, names, shortest(comparison.selection, comparison))
+            if with_facts:
+                trials = (one.trial_id for point in comparison.points for one in point.values)
+                answer["facts"] = shown_facts(request, trials)
+            return Response(answer)
 
         return conditional_response(request, known, made)
+
+
+def _wants_facts(request: Request) -> bool:
+    asked = request.query_params.get("facts", "")
+    if asked:
+        require_one_of("facts", "choice", asked, ["yes"])
+    return bool(asked)

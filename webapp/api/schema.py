@@ -12,6 +12,7 @@ from drf_spectacular.utils import OpenApiParameter
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
 
+from webapp.api.limits import Limited
 from webapp.api.parameters import KnownParameters
 
 FIELDS = "fields"
@@ -72,7 +73,7 @@ class Schema(AutoSchema):
         return bodies | {"default": failure | {"description": "An error."}}
 
 
-class Description(KnownParameters, SpectacularAPIView):
+class Description(Limited, KnownParameters, SpectacularAPIView):
     """OpenAPI 3 of everything, as YAML or JSON."""
 
     other_parameters = ("format", "lang")

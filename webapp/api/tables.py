@@ -15,6 +15,7 @@ from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from webapp.api.common import Endpoint
@@ -66,6 +67,14 @@ class Tabular(Endpoint):
 
     renderer_classes = [JSONRenderer, Ndjson, Csv, Parquet]
     other_parameters = ("format",)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Answer an error in JSON, whatever form the answer would have had."""
+        response: Response = super().handle_exception(exc)
+        if getattr(self.request, "accepted_renderer", None) and streamed(self.request):
+            self.request.accepted_renderer = JSONRenderer()
+            self.request.accepted_media_type = JSONRenderer.media_type
+        return response
 
 
 def table_responses(serializer: type[Serializer[Any]]) -> dict[Any, Any]:

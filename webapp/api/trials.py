@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, runs
+from results.domain.states import TrialState
 from results.queries.runs.trials import TrialDetail, TrialRow, list_trials, trial_detail
 from webapp.access import actor
 from webapp.api.common import Endpoint, Links, attempt_number, pages_by
@@ -61,7 +62,10 @@ class TrialFilter(filters.FilterSet):
     run = filters.NumberFilter("run_id", label="Id of a run.")
     configuration = filters.NumberFilter("configuration_id", label="Id of a configuration.")
     block = filters.NumberFilter(label="Number of a block.")
-    state = filters.CharFilter(label="waiting, running, done, failed or cancelled.")
+    state = filters.ChoiceFilter(
+        choices=[(state.value, state.value) for state in TrialState],
+        label="waiting, running, done, failed or cancelled.",
+    )
 
 
 class Trials(Endpoint):

@@ -117,6 +117,14 @@ def test_a_verdict_is_that_of_the_metrics_own_comparison(metric: str, run: model
     assert anonymous.get(content["comparison"]["page"].removeprefix("http://testserver")).status_code in (200, 302)
 
 
+def test_a_comparison_says_what_it_rests_on_where_that_is_asked_for(run: models.Run, anonymous: APIClient) -> None:
+    assert "facts" not in get(anonymous, f"comparison/?run={run.pk}")
+    content = get(anonymous, f"comparison/?run={run.pk}&columns=trials&facts=yes")
+    assert set(content["facts"]["trials"]) == {str(id_) for cell in content["points"]["trials"] for id_ in cell}
+    assert content["facts"]["runs"][str(run.pk)]["plan_hash"] == run.plan_hash
+    assert get(anonymous, f"comparison/?run={run.pk}&facts=all", 400)["error"]["where"] == "facts"
+
+
 @pytest.mark.parametrize("path", ["runs/{}/medians/", "measurements/"])
 def test_any_factor_filters(path: str, run: models.Run, anonymous: APIClient) -> None:
     query: dict[str, Any] = {"run": run.pk} if path == "measurements/" else {}

@@ -303,6 +303,7 @@ def test_nonsense_is_404_in_the_one_shape(path: str, anonymous: APIClient) -> No
         "trials/{done}/series/?name=%00",
         "agents/%00/",
         "measurements/?run=x",
+        "trials/?state=dnoe",
         "comparison/?run={run}&filter.clients=%00",
         "comparison/?run={run}&node=%00",
         "comparison/?run=x",

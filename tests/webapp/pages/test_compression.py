@@ -66,3 +66,35 @@ def test_an_archive_keeps_its_bytes_and_its_length(kept: models.Run) -> None:
         sent = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
         assert "Content-Encoding" not in answer
         assert int(answer["Content-Length"]) == len(sent) == trial.attempt.bundle_bytes
+
+
+@pytest.mark.parametrize("form", ["ndjson", "csv"])
+def test_a_stream_is_packed_piece_by_piece(form: str, kept: models.Run) -> None:
+    address = f"/api/v1/measurements/?run={kept.pk}&format={form}"
+    plain, packed = Client().get(address), Client().get(address, headers=ACCEPT)
+    assert packed.streaming
+    assert (packed["Content-Encoding"], "Content-Length" in packed) == ("gzip", False)
+    assert gzip.decompress(b"".join(packed)) == b"".join(plain)
+
+
+def test_parquet_is_sent_as_it_is(kept: models.Run) -> None:
+    answer = Client().get(f"/api/v1/measurements/?run={kept.pk}&format=parquet", headers=ACCEPT)
+    assert "Content-Encoding" not in answer
+    assert b"".join(answer)[:4] == b"PAR1"
+
+
+@pytest.mark.parametrize("path", ["runs/", "runs/{run}/medians/", "measurements/", "kinds/", "", "versions/"])
+def test_an_answer_of_the_api_is_known_again_until_it_is_another(path: str, kept: models.Run) -> None:
+    address = f"/api/v1/{path.format(run=kept.pk)}"
+    first = Client().get(address)
+    assert Client().get(address, headers={"If-None-Match": first["ETag"]}).status_code == 304
+    packed = Client().get(address, headers=ACCEPT | {"If-None-Match": f"W/{first['ETag']}"})
+    assert (packed.status_code, packed.content) == (304, b"")
+    assert {"Accept", "Authorization"} <= set(first["Vary"].split(", "))
+
+
+def test_an_answer_that_is_another_one_is_sent(kept: models.Run) -> None:
+    first = Client().get("/api/v1/runs/")
+    models.Run.objects.filter(pk=kept.pk).update(name="renamed")
+    again = Client().get("/api/v1/runs/", headers={"If-None-Match": first["ETag"]})
+    assert (again.status_code, again.json()["results"][0]["name"]) == (200, "renamed")
