@@ -27,6 +27,7 @@ CHAPTERS = (
     "measured",
     "operations",
     "api",
+    "api-changes",
     "adding-a-kind",
 )
 
