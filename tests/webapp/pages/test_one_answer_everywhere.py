@@ -140,6 +140,24 @@ def test_json_and_csv_of_any_view_give_them(
     assert of_csv(rows) == [pytest.approx(row, rel=1e-9) for row in expected]
 
 
+@pytest.mark.parametrize("query", ["", "&filter.clients=2,8&ordering=-median"])
+def test_medians_give_them(run: models.Run, stranger: Client, verdicts: Mapping[Cell, Verdict], query: str) -> None:
+    address = f"/api/v1/runs/{run.pk}/medians/?metric=tps&baseline={BASE}{query}"
+    judged = {
+        (row["levels"]["clients"], row["levels"]["script"]): row["verdict"]
+        for row in stranger.get(address).json()["results"]
+        if row["verdict"]
+    }
+    shown = {cell: verdict for cell, verdict in verdicts.items() if not query or cell[0] in ("2", "8")}
+    assert judged.keys() == shown.keys()
+    for cell, verdict in shown.items():
+        assert [judged[cell][name] for name in NUMBERS] == pytest.approx([getattr(verdict, name) for name in NUMBERS])
+        assert judged[cell]["kind"] == verdict.kind
+    table = csv.DictReader(io.StringIO(b"".join(stranger.get(f"{address}&format=csv")).decode()))
+    rows = [(row["level.clients"], row["level.script"], row["verdict"]) for row in table if row["verdict"]]
+    assert sorted(rows) == sorted((*cell, str(verdict.kind)) for cell, verdict in shown.items())
+
+
 NUMBERS = ("ratio", "low", "high", "p", "adjusted")
 
 
@@ -416,6 +434,8 @@ FIELDS = {
     "DecidedChange": {"verdict"},  # walked in test_changes.py
     "Changes": {"kinds"},
     "Comparison": {"verdicts"},
+    "Median": {"verdict"},
+    "MedianVerdict": {"adjusted", "high", "low", "p", "ratio"},
     "Movement": {"ratio", "verdict"},
     "PointColumns": {"adjusted", "high", "low", "p", "ratio", "verdict", "verdict_ratio"},
     "TopologyLine": {"against_one", "efficiency"},
