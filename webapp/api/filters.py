@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
@@ -28,9 +28,13 @@ def filters_of(request: Request) -> Filters:
     return urlstate.read(request.META.get("QUERY_STRING", ""), list(request.query_params)).filters
 
 
-def of_measurements(filters: Filters) -> Filters:
-    """Return the filters by node and label, which are the measurement's own."""
-    return {name: texts for name, texts in filters.items() if name in (NODE, LABEL)}
+def of_measurements(filters: Filters, known: Callable[[], Mapping[str, Collection[str]]]) -> Filters:
+    """Return the filters by node and label, which are the measurement's own. Raises TeitenError for what is not there.
+
+    known: returns the nodes and the labels that there are; called where something is filtered by."""
+    own = {name: texts for name, texts in filters.items() if name in (NODE, LABEL)}
+    there = known() if own else {}
+    return {name: _levels(name, texts, sorted(there[name])) for name, texts in own.items()}
 
 
 def configurations_passing(run_ids: Sequence[int], filters: Filters) -> list[int] | None:
@@ -39,11 +43,7 @@ def configurations_passing(run_ids: Sequence[int], filters: Filters) -> list[int
     own: dict[str, tuple[str, ...]] = {n: tuple(texts) for n, texts in filters.items() if n not in (NODE, LABEL)}
     if not own:
         return None
-    if not run_ids:
-        name = next(iter(own))
-        raise TeitenError(
-            f"{urlstate.FILTER}{name} needs a run.", where="run", todo="Add run=41, or several with commas."
-        )
+    require_run(own, run_ids)
     rows = configurations(run_ids)
     known = sorted(set[str]().union(*(row.texts for row in rows)))
     for name, texts in own.items():
@@ -51,6 +51,15 @@ def configurations_passing(run_ids: Sequence[int], filters: Filters) -> list[int
             raise unknown_choice(f"{urlstate.FILTER}{name}", "dimension", name, known)
         own[name] = _levels(name, texts, sorted_levels(list({row.level(name) for row in rows}), name))
     return [row.id for row in passing(rows, own)]
+
+
+def require_run(filters: Filters, run_ids: Sequence[int]) -> None:
+    """Raise TeitenError where something is filtered by and no run says what there is."""
+    if filters and not run_ids:
+        name = next(iter(filters))
+        raise TeitenError(
+            f"{urlstate.FILTER}{name} needs a run.", where="run", todo="Add run=41, or several with commas."
+        )
 
 
 def _levels(name: str, texts: Collection[str], known: Sequence[str]) -> tuple[str, ...]:

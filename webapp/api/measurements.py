@@ -17,9 +17,11 @@ from rest_framework.request import Request
 
 from results import models
 from results.queries.runs.trials import Measured, list_measurements
+from results.queries.shared.facets import metrics_of
+from results.queries.shared.selection import LABEL, NODE
 from webapp.api.common import Links, chosen_fields, pages_by, require_one_of
 from webapp.api.facts import shown_facts, with_facts
-from webapp.api.filters import FILTERS, Filters, configurations_passing, filters_of, of_measurements
+from webapp.api.filters import FILTERS, Filters, configurations_passing, filters_of, of_measurements, require_run
 from webapp.api.tables import Batch, Column, Kind, Tabular, stream, streamed, table_responses
 from webapp.api.values import ValueSerializer
 
@@ -93,7 +95,7 @@ class MeasurementFilter(filters.FilterSet):
         configurations = configurations_passing([int(run) for run in runs], chosen)
         if configurations is not None:
             counted_trials = counted_trials.filter(configuration_id__in=configurations)
-        return measurements.filter(Exists(counted_trials), _own(chosen))
+        return measurements.filter(Exists(counted_trials), _own(chosen, [int(run) for run in runs]))
 
 
 def _require_metrics(names: Collection[str]) -> None:
@@ -103,9 +105,18 @@ def _require_metrics(names: Collection[str]) -> None:
         require_one_of("metric", "metric", name, known)
 
 
-def _own(chosen: Filters) -> Q:
-    """Return the condition of filters by the measurement's own node and label."""
-    return Q(**{f"{name}__in": list(texts) for name, texts in of_measurements(chosen).items()})
+def _own(chosen: Filters, runs: Sequence[int]) -> Q:
+    """Return the condition of filters by the measurement's own node and label, of the runs. Raises TeitenError."""
+
+    def known() -> dict[str, set[str]]:
+        require_run(chosen, runs)
+        metrics = metrics_of(runs)
+        return {
+            NODE: {node for metric in metrics for node in metric.nodes},
+            LABEL: {label for metric in metrics for label in metric.labels},
+        }
+
+    return Q(**{f"{name}__in": list(texts) for name, texts in of_measurements(chosen, known).items()})
 
 
 class Measurements(Tabular):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any
@@ -140,7 +140,8 @@ def _with_comparison(request: Request, answer: Response, comparison: Comparison 
 
 def _filtered(request: Request, pk: int, rows: Sequence[MedianRow]) -> list[MedianRow]:
     filters: Filters = filters_of(request)
-    own, through = of_measurements(filters), configurations_passing([pk], filters)
+    own = of_measurements(filters, lambda: {NODE: {row.node for row in rows}, LABEL: {row.label for row in rows}})
+    through = configurations_passing([pk], filters)
     return [
         row
         for row in rows
@@ -224,20 +225,26 @@ def _of_verdict(verdict: Verdict | None) -> Iterator[tuple[str, Any]]:
 
 
 def _of_trials(row: MedianRow, facts: Facts) -> dict[str, Any]:
-    """Return the facts of a median's trials as text, with a ';' between those that differ; `settings` are the primary's
-    where all of them ran with the same."""
-    trials = [facts.trials[id_] for id_ in row.trial_ids]
+    """Return the facts of a median's trials as text, with a ';' between those that differ."""
+    trials = [facts.trials[id_] for id_ in row.trial_ids if id_ in facts.trials]  # but for those deleted meanwhile
     agents = {f"{role}={name}" for trial in trials for role, name in trial.agents.items()}
-    environments = dict.fromkeys(trial.environment for trial in trials)
-    settings = {
-        orjson.dumps(facts.environments.get(digest, {}).get("primary", {}).get("settings")) for digest in environments
-    }
     return {
-        "version": ";".join(dict.fromkeys(trial.version for trial in trials)),
-        "agents": ";".join(sorted(agents)),
+        "version": _joined(trial.version for trial in trials),
+        "agents": _joined(sorted(agents)),
         "measured_from": min((trial.measured_from for trial in trials if trial.measured_from), default=None),
-        "environment": ";".join(environments),
-        "settings": settings.pop().decode() if len(settings) == 1 else "null",
-        "plan_hash": facts.runs[trials[0].run_id]["plan_hash"],
+        "environment": _joined(trial.environment for trial in trials),
+        "settings": _settings({trial.environment for trial in trials}, facts),
+        "plan_hash": _joined(facts.runs[trial.run_id]["plan_hash"] for trial in trials),
         "bundles_sha256": ";".join(trial.bundle_sha256 for trial in trials),
     }
+
+
+def _settings(environments: Collection[str], facts: Facts) -> str:
+    """Return the primary's settings as JSON, where all trials ran with the same."""
+    roles = [facts.environments.get(digest, {}) for digest in environments]
+    settings = {orjson.dumps(one.get("primary", {}).get("settings")) for one in roles}
+    return settings.pop().decode() if len(settings) == 1 else "null"
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return ";".join(dict.fromkeys(texts))

@@ -136,6 +136,10 @@ def test_any_factor_filters(path: str, run: models.Run, anonymous: APIClient) ->
     assert 0 < len(four) < len(everything)
     client = get(anonymous, where, **query, **{"filter.node": "client"})["results"]
     assert client == [row for row in everything if row["node"] == "client"] != []
+    both = get(anonymous, where, **query, **{"filter.node": "client,primary"})["results"]
+    assert both == [row for row in everything if row["node"] in ("client", "primary")]
+    error = get(anonymous, where, 400, **query, **{"filter.node": "clinet"})["error"]
+    assert (error["where"], error["todo"][:20]) == ("filter.node", "Did you mean client?")
     error = get(anonymous, where, 400, **query, **{"filter.clinets": "4"})["error"]
     assert (error["where"], error["todo"].startswith("Did you mean clients?")) == ("filter.clinets", True)
     error = get(anonymous, where, 400, **query, **{"filter.clients": "4,5"})["error"]
@@ -144,8 +148,9 @@ def test_any_factor_filters(path: str, run: models.Run, anonymous: APIClient) ->
 
 
 def test_a_filter_by_a_factor_needs_a_run(run: models.Run, anonymous: APIClient) -> None:
-    error = get(anonymous, "measurements/", 400, **{"filter.clients": "4"})["error"]
-    assert (error["what"], error["where"]) == ("filter.clients needs a run.", "run")
+    for name in ("filter.clients", "filter.label"):
+        error = get(anonymous, "measurements/", 400, **{name: "4"})["error"]
+        assert (error["what"], error["where"]) == (f"{name} needs a run.", "run")
 
 
 def test_measurements_of_several_runs_and_metrics(run: models.Run, anonymous: APIClient) -> None:
