@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import struct
@@ -40,8 +41,8 @@ def store(parsed: ParsedTrial, attempt_id: int, archive: Archive) -> bool:
 
     Raises IngestError when the bundle belongs to another attempt, or another bundle of this attempt is stored.
     """
-    attempt = models.Attempt.objects.select_for_update().get(pk=attempt_id)
-    expected = f"{attempt.run_id}/{attempt.trial_id}"
+    attempt = models.Attempt.objects.select_for_update(of=("self",)).select_related("trial").get(pk=attempt_id)
+    expected = attempt.trial.bundle_key or f"{attempt.run_id}/{attempt.trial_id}"
     if (parsed.trial_key, parsed.attempt) != (expected, attempt.number):
         raise IngestError(
             f"The bundle is of trial {parsed.trial_key}, attempt {parsed.attempt}.",
@@ -230,6 +231,16 @@ def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive
 
 
 _RECORD_COLUMNS = ("phases", "commands", "checks", "files", "events", "gaps")
+
+
+def numbers_hash(attempt_id: int) -> str:
+    """Return the SHA-256, hex, of what is stored of an attempt: measurements, series, histograms, documents, and the
+    hashes of its layers, all to the last bit. The same in every warehouse that stores the same."""
+    digest = hashlib.sha256()
+    for table, columns in _COLUMNS.items():
+        lines = (json.dumps(row, sort_keys=True, default=bytes.hex) for row in _stored(table, columns, attempt_id))
+        digest.update("\n".join((table, *sorted(lines), "")).encode())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)

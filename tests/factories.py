@@ -187,11 +187,13 @@ def run(user: User | None = None, stored: models.Plan | None = None, **changes: 
     return create_run(plan_to_run, kinds(), actor="tests", user=user, stored=stored)
 
 
-def finished_run(user: User | None = None, **changes: Any) -> models.Run:
-    """A run whose trials are all done. tps: 1000 × clients × major version / 16 + block."""
+def finished_run(user: User | None = None, *, bundles: Path | None = None, **changes: Any) -> models.Run:
+    """A run whose trials are all done. tps: 1000 × clients × major version / 16 + block.
+
+    bundles: as of `finish`."""
     made = run(user, **changes)
     for trial in made.trials.select_related("configuration"):
-        finish(trial)
+        finish(trial, bundles=bundles)
     runs.close_finished(made.pk)
     made.refresh_from_db()
     return made

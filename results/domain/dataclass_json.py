@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -35,7 +36,8 @@ def from_json(kind: type[T], data: object) -> T:
     """Return the data as a value of the type: objects become dataclasses, lists tuples.
 
     A field with a default may be missing; a field that the type does not have is refused. Numbers are kept as they
-    are: a whole number stays one where the type says float, so that it is written again as it was read.
+    are: a whole number stays one where the type says float, so that it is written again as it was read. A datetime is
+    a text by ISO 8601 with its time zone.
     Raises ShapeError for the first thing that is wrong.
     """
     try:
@@ -59,6 +61,12 @@ def _structure_scalar(value: Any, kind: Any) -> Any:
     if not isinstance(value, accepted) or isinstance(value, bool) is not (kind is bool):
         raise TypeError(f"{value!r} is not {_SCALARS[kind]}")
     return value
+
+
+def _structure_datetime(value: Any, _: Any) -> datetime:
+    if not isinstance(value, str) or (moment := datetime.fromisoformat(value)).tzinfo is None:
+        raise TypeError(f"{value!r} is not a time with its zone, as 2026-01-31T02:00:00+00:00")
+    return moment
 
 
 def _only_from(
@@ -89,6 +97,7 @@ def _converter() -> Converter:
         converter.register_structure_hook_factory(predicate, factory)
     for scalar in _SCALARS:
         converter.register_structure_hook(scalar, _structure_scalar)
+    converter.register_structure_hook(datetime, _structure_datetime)
     converter.register_structure_hook(StrEnum, lambda value, kind: kind(value))
     configure_union_passthrough(_Scalar, converter)
     return converter

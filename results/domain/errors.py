@@ -178,6 +178,12 @@ class IngestError(TeitenError):
     kind = "ingest"
 
 
+class ArchiveError(TeitenError):
+    """An exported run that cannot be imported. `where` is the file in it, or what it is called itself."""
+
+    kind = "archive"
+
+
 class StateError(TeitenError):
     """A verb that the present state of a run or trial does not allow."""
 

@@ -8,7 +8,7 @@ from results.models.host import HostChange, HostFactor
 from results.models.measurements import Document, Histogram, Measurement, Metric, Series
 from results.models.plans import Plan
 from results.models.reports import Draft, Edition, Report
-from results.models.runs import Attempt, Configuration, Lease, Run, Trial
+from results.models.runs import Attempt, Configuration, Lease, Run, RunImport, Trial
 
 __all__ = [
     "Agent",
@@ -39,6 +39,7 @@ __all__ = [
     "Reference",
     "Report",
     "Run",
+    "RunImport",
     "Series",
     "Snapshot",
     "Trial",

@@ -57,6 +57,35 @@ class Run(models.Model):
         return f"run {self.pk}"
 
 
+class RunImport(models.Model):
+    """Where a run comes from that another Teiten measured.
+
+    archive: name of the file that was imported; '' where nobody said
+    teiten: version of the Teiten that exported it
+    address: TEITEN_ADDRESS of that one; '' where it has none
+    source_run: number of the run there
+    agents: names of the agents there. None of them is an agent of this warehouse
+    actor: as in the audit log
+    """
+
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="imported")
+    archive = models.CharField(max_length=200, blank=True)
+    archive_sha256 = models.CharField(max_length=64, unique=True)
+    archive_bytes = models.BigIntegerField()
+    teiten = models.CharField(max_length=40)
+    address = models.CharField(max_length=300, blank=True)
+    source_run = models.BigIntegerField()
+    agents = ArrayField(models.CharField(max_length=63), default=list)
+    at = models.DateTimeField(auto_now_add=True)
+    actor = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["run"]
+
+    def __str__(self) -> str:
+        return f"import of run {self.run_id}"
+
+
 class Configuration(models.Model):
     """One level of each factor.
 
@@ -91,6 +120,8 @@ class Trial(models.Model):
     phase_at: when the phase began
     expected_s: expected duration of the phase, in seconds
     error: why the last attempt failed, `TeitenError.as_dict()`
+    bundle_key: what the manifests of an imported trial's bundles call it, 'run/trial' of the Teiten that measured it;
+        '' for a trial of this one
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials")
@@ -107,6 +138,7 @@ class Trial(models.Model):
     phase_at = models.DateTimeField(null=True)
     expected_s = models.FloatField(null=True)
     error = models.JSONField(null=True)
+    bundle_key = models.CharField(max_length=41, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["run", "position"]

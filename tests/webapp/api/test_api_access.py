@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ READING = (
     "runs/{run}/",
     "runs/{run}/medians/",
     "runs/{run}/loss/",
+    "runs/{compared}/export/",
     "trials/",
     "trials/{done}/",
     "trials/{done}/series/",
@@ -96,9 +98,9 @@ SCOPES = ("anonymous", "revoked", "read", "run", "admin")
 
 
 @pytest.fixture
-def world(world: dict[str, Any]) -> dict[str, Any]:
+def world(world: dict[str, Any], bundles: Path) -> dict[str, Any]:
     """And a run that is finished: `compared`."""
-    return world | {"compared": factories.finished_run().pk}
+    return world | {"compared": factories.finished_run(bundles=bundles).pk}
 
 
 @pytest.mark.parametrize("path", READING)
