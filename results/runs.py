@@ -50,6 +50,17 @@ def require_measured(run: models.Run) -> None:
         )
 
 
+def require_own(run: models.Run) -> None:
+    """Raise StateError for a run of which Teiten can measure no more: published figures, and what was imported."""
+    require_measured(run)
+    if source := models.RunImport.objects.filter(run_id=run.pk).first():
+        raise StateError(
+            f"Run {run.pk} was imported: another Teiten measured it, as its run {source.source_run}.",
+            why=f"Its agents ({', '.join(source.agents)}) are machines of that one, whatever agents here are called.",
+            todo="Store its plan, with agents of your own, and run that.",
+        )
+
+
 def audit(actor: str, verb: str, subject: str, **detail: Any) -> None:
     models.AuditEntry.objects.create(actor=actor, verb=verb, object=subject, detail=detail)
 
@@ -175,7 +186,7 @@ def create_run(
             name=configuration.name[:500],
             levels=dict(configuration.levels),
             spec=spec.to_json(),
-            dimensions=_dimensions(spec, kinds),
+            dimensions=stored_dimensions(spec, kinds),
         )
         for index, (configuration, spec) in enumerate(zip(configurations, specs, strict=True))
     )
@@ -184,7 +195,7 @@ def create_run(
     return run
 
 
-def _dimensions(spec: TrialSpec, kinds: Kinds) -> dict[str, Any]:
+def stored_dimensions(spec: TrialSpec, kinds: Kinds) -> dict[str, Any]:
     """Return the dimensions of a configuration as they are stored.
 
     duration_s is no dimension of a trial that lasts until its work is done, but one of its part that runs for so long.
@@ -256,7 +267,7 @@ def require_count(blocks: int) -> None:
 
 def require_extendable(run: models.Run) -> None:
     """Raise StateError for a run that takes no more blocks."""
-    require_measured(run)
+    require_own(run)
     if run.state == RunState.SCHEDULED:
         raise StateError(f"Run {run.pk} has not started.", todo="Change its plan and schedule it anew.")
 
@@ -265,7 +276,7 @@ def require_extendable(run: models.Run) -> None:
 def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str) -> models.Run:
     """Create a run of the same plan, on the installations as they are now."""
     run = models.Run.objects.select_related("plan").get(pk=run_id)
-    require_measured(run)
+    require_own(run)
     return create_run(plans.read(run.toml, kinds), kinds, actor=actor, stored=run.plan, user=user)
 
 
@@ -273,7 +284,7 @@ def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str) -> m
 def cancel_run(run_id: int, actor: str) -> None:
     """Cancel the waiting and running trials of a run; those that have ended stay. Raises StateError."""
     run = lock(run_id)
-    require_measured(run)
+    require_own(run)
     if RunState.CANCELLED not in RUN_TRANSITIONS[RunState(run.state)]:
         raise StateError(f"Run {run_id} is {run.state}: nothing is left to cancel.")
     _set_trials(models.Trial.objects.filter(run_id=run_id), TrialState.CANCELLED)
@@ -286,7 +297,7 @@ def cancel_run(run_id: int, actor: str) -> None:
 def cancel_trial(trial_id: int, actor: str) -> None:
     """Cancel a trial; its worker stops a running attempt within a heartbeat. Raises StateError."""
     run = lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
-    require_measured(run)
+    require_own(run)
     if not _set_trials(models.Trial.objects.filter(pk=trial_id), TrialState.CANCELLED):
         raise StateError(f"Trial {trial_id} has already ended.")
     close_finished(run.pk)
@@ -296,7 +307,7 @@ def cancel_trial(trial_id: int, actor: str) -> None:
 @transaction.atomic
 def retry_trial(trial_id: int, actor: str) -> None:
     """Queue a failed or cancelled trial once more. Raises StateError."""
-    require_measured(lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id)))
+    require_own(lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id)))
     trial = models.Trial.objects.get(pk=trial_id)
     if trial.state == TrialState.RUNNING or not _requeue(models.Trial.objects.filter(pk=trial_id)):
         raise StateError(f"Trial {trial_id} is {trial.state}: only a failed or cancelled one can be retried.")
@@ -317,7 +328,7 @@ def retry_cancelled(run_id: int, actor: str) -> int:
 
 
 def _retry_all(run_id: int, state: TrialState, actor: str) -> int:
-    require_measured(lock(run_id))
+    require_own(lock(run_id))
     count = _requeue(models.Trial.objects.filter(run_id=run_id, state=state))
     if count:
         _reopen(run_id, actor)

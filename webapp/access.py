@@ -3,8 +3,9 @@
     scope   may
     read    GET everything (also anonymous visitors where TEITEN_OPEN_READING is on)
     run     create and cancel runs, retry trials, edit plans; archive runs, and delete those that one started oneself
-    admin   agents, host keys, host factors, tokens, users; deleting the runs of others; plans that run a shell command
-            of their own on an agent: to store, run, repeat, extend or schedule one
+    admin   agents, host keys, host factors, tokens, users; deleting the runs of others; importing runs that another
+            Teiten measured; plans that run a shell command of their own on an agent: to store, run, repeat, extend or
+            schedule one
 
 A signed-in member has scope `run`; a member of staff has `admin`.
 """

@@ -33,9 +33,11 @@ from workers import dispatch as dispatching
 from workers import lease as leasing
 from workers.app import app
 from workers.bundle.writer import discard_unfinished
+from workers.importing import import_run, import_upload
 from workers.reingest import RereadAttempt
 from workers.reingest import reread as read_again
 
+__all__ = ["import_run", "import_upload"]  # as they are, for pages, API and commands
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 FACTS_AGE_S = 600.0

@@ -85,7 +85,7 @@ def test_every_file_has_its_checksum_and_other_programs_read_the_archive(archive
 
 
 def test_the_metadata_is_a_research_object_that_names_every_file(source: models.Run, archive: Path) -> None:
-    """What else the specification requires was checked with roc-validator, by hand (docs/adr/0025)."""
+    """What else the specification requires was checked with roc-validator, by hand (docs/adr/0026)."""
     crate = ROCrate(archive)
     assert crate.root_dataset["name"] == f"Benchmark run {source.pk}: 16 against 18"
     assert crate.root_dataset["datePublished"] == f"{source.ended_at:%Y-%m-%d}"

@@ -1,19 +1,28 @@
-"""The endpoint by which a run leaves one Teiten for another."""
+"""Endpoints by which a run leaves one Teiten and enters another."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from results import models
 from results.exporting import export
+from results.models.audit import Scope
+from results.queries.runs.runs import run_row
 from results.queries.shared.ids import known_id
+from webapp.access import actor, person
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation
+from webapp.api.runs import RunSerializer
 from webapp.problems import missing_is_404
+from workers import tasks
 
 ZIP = "application/zip"
+_CHUNK = 1024 * 1024
 
 
 class RunExport(Endpoint):
@@ -30,3 +39,27 @@ class RunExport(Endpoint):
             exported = export(known_id(pk, "run"))
         headers = {"Content-Disposition": f'attachment; filename="{exported.name}"'}
         return StreamingHttpResponse(exported.chunks, content_type=ZIP, headers=headers)
+
+
+class RunUpload(Endpoint):
+    queryset = models.Run.objects.all()
+    serializer_class = RunSerializer
+    write_scope = Scope.ADMIN
+
+    @extend_schema(
+        summary="Import a run that another Teiten exported",
+        operation_id="runs_import",
+        request={ZIP: OpenApiTypes.BINARY},
+        parameters=[OpenApiParameter("name", OpenApiTypes.STR, description="What the file is called.")],
+        responses={201: RunSerializer},
+    )
+    def create(self, request: Request) -> Response:
+        name = request.query_params.get("name", "")
+        run = tasks.import_upload(_pieces(request), name, user=person(request), actor=actor(request))
+        return self.respond(run_row(run.pk), 201)
+
+
+def _pieces(request: Request) -> Iterator[bytes]:
+    """Yield the body as it arrives: an archive may be larger than the memory."""
+    while request.stream is not None and (piece := request.stream.read(_CHUNK)):
+        yield piece

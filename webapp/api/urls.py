@@ -33,7 +33,7 @@ from webapp.api.runs import Runs
 from webapp.api.samples import TrialDocuments, TrialHistograms, TrialSeries
 from webapp.api.schema import Description
 from webapp.api.tokens import Tokens
-from webapp.api.transfer import RunExport
+from webapp.api.transfer import RunExport, RunUpload
 from webapp.api.trends import Trends
 from webapp.api.trials import Trials
 from webapp.api.why import Whys
@@ -76,6 +76,7 @@ urlpatterns = [
     path("ready-plans/<str:slug>/", ReadyPlans.as_view({"get": "retrieve"}), name="ready-plan"),
     path("ready-plans/<str:slug>/plan/", ReadyPlans.as_view({"post": "plan"}), name="ready-plan-plan"),
     path("runs/", Runs.as_view({"get": "list", "post": "create"}), name="runs"),
+    path("runs/import/", RunUpload.as_view({"post": "create"}), name="runs-import"),
     path("runs/<int:pk>/export/", RunExport.as_view({"get": "retrieve"}), name="run-export"),
     path(
         "runs/<int:pk>/",

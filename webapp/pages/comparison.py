@@ -216,7 +216,7 @@ def _extensible(request: HttpRequest, runs_of: Mapping[Key, Collection[int]]) ->
     if not runs_of or not allows(scope_of(request.user), Scope.RUN):
         return {}
     wanted = set[int]().union(*runs_of.values())
-    stored = Run.objects.filter(pk__in=wanted, publication=None).values_list("pk", "toml")
+    stored = Run.objects.filter(pk__in=wanted, publication=None, imported=None).values_list("pk", "toml")
     mine = {run for run, toml in stored if _may_extend(request, toml)}
     return {key: runs for key, runs in runs_of.items() if mine.issuperset(runs)}
 

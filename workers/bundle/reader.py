@@ -42,6 +42,12 @@ def read(path: Path) -> ParsedTrial:
 
     A raw file that cannot be parsed is a gap; where the workload or a required collector wrote it, the attempt failed.
     """
+    return parse(*load(path))
+
+
+def load(path: Path) -> tuple[Manifest, dict[str, bytes]]:
+    """Return the manifest and every file of the bundle at this path. Raises IngestError or ParseError where it is not a
+    whole bundle."""
     files = open_files(path)
     if FILE not in files:
         raise IngestError(
@@ -49,7 +55,7 @@ def read(path: Path) -> ParsedTrial:
         )
     manifest = Manifest.from_json(files[FILE].decode())
     _check_sums(manifest, files, path)
-    return parse(manifest, files)
+    return manifest, files
 
 
 def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:

@@ -16,7 +16,7 @@ from results.domain.measurement.parsed_trial import Check, Gap, RawFile
 from workers.bundle.manifest import FILE, Manifest
 
 COMPRESSION = 6
-_UNFINISHED = "unfinished"
+UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class BundleWriter:
 
     def __init__(self, root: Path, trial_key: str, attempt: int) -> None:
         self.root = root
-        self.directory = root / _UNFINISHED / f"{trial_key.replace('/', '-')}-{attempt}"
+        self.directory = root / UNFINISHED / f"{trial_key.replace('/', '-')}-{attempt}"
         self.archive = PurePosixPath(f"{trial_key}-{attempt}.tar.gz")
         self.notes: dict[str, Any] = {}
         self.checks: list[Check] = []
@@ -79,8 +79,8 @@ class BundleWriter:
 
 def discard_unfinished(root: Path) -> None:
     """Remove the files of attempts that were never archived. Only where none of these attempts is alive."""
-    if (root / _UNFINISHED).exists():
-        shutil.rmtree(root / _UNFINISHED)
+    if (root / UNFINISHED).exists():
+        shutil.rmtree(root / UNFINISHED)
 
 
 def pack(content: dict[str, bytes]) -> bytes:

@@ -105,7 +105,9 @@ def agent_noise(agent: str) -> list[AgentNoise]:
 
 
 def expected_noise(workload: str, metric: str, agents: Mapping[str, str]) -> Expected | None:
-    """Of the latest A/A run of the workload on these agents in these roles, None where there was none. One query."""
+    """Of the latest A/A run of the workload on these agents in these roles, None where there was none. One query.
+
+    The agents of an imported run are others, whatever they are called."""
     pairs = [f"{role} {agent}" for role, agent in agents.items()]
     rows = sql.rows(Expected, _EXPECTED, {"workload": workload, "metric": metric, "agents": pairs})
     return rows[0] if rows else None
@@ -138,7 +140,8 @@ FROM results_noise AS noise
 JOIN results_run AS run ON run.id = noise.run_id
 JOIN results_configuration AS configuration ON configuration.id = noise.configuration_id
 JOIN results_metric AS metric ON metric.name = noise.metric_id
-WHERE run.workload = %(workload)s AND run.standing <> 'excluded' AND noise.metric_id = %(metric)s
+WHERE NOT EXISTS (SELECT FROM results_runimport WHERE run_id = run.id)
+    AND run.workload = %(workload)s AND run.standing <> 'excluded' AND noise.metric_id = %(metric)s
     AND (SELECT array_agg(key || ' ' || value) FROM jsonb_each_text(configuration.spec -> 'agents'))
         <@ %(agents)s::text[]
 GROUP BY noise.run_id, noise.metric_id, noise.node, noise.label, metric.minimum_effect

@@ -29,7 +29,9 @@ class RunRow:
     publication: slug, title, publisher, year, place and caption of the table its figures were published in; None where
         they were measured.
     standing: what it counts for; tags: short words.
-    archived: off the lists."""
+    archived: off the lists.
+    imported: version and address of the Teiten that measured it, its number and agents there, the archive's name and
+        checksum, when it was imported and by whom; None for a run of this one."""
 
     id: int
     name: str
@@ -56,6 +58,7 @@ class RunRow:
     standing: str
     tags: tuple[str, ...]
     archived: bool
+    imported: Mapping[str, Any] | None
 
     @property
     def trials_ended(self) -> int:

@@ -77,6 +77,7 @@ WRITING: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
     ("post", "runs/{run}/retry-failed/", "run", {}, 200),
     ("post", "runs/{run}/retry-cancelled/", "run", {}, 200),
     ("post", "runs/{run}/repeat/", "run", {}, 201),
+    ("post", "runs/import/", "admin", {}, 400),
     ("post", "runs/{run}/blocks/", "run", {"blocks": 1}, 200),
     ("post", "annotations/", "run", {"at": "2026-01-31T02:00:00Z", "text": "moved"}, 201),
     ("delete", "annotations/{annotation}/", "run", {}, 204),

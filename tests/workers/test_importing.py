@@ -1,0 +1,196 @@
+"""A run leaves one Teiten as one archive and enters another with identical numbers, or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from results import models, noise, runs
+from results.domain.errors import ArchiveError, StateError
+from results.queries.agents.noise import expected_noise
+from results.queries.comparison.compare import compare
+from results.queries.runs.runs import run_detail, run_row
+from results.queries.shared.selection import Selection
+from tests import factories
+from tests.measured_runs import exported, forget, measured_run, numbers, record
+from workers import dispatch, importing, registry, reingest, research_archive
+from workers.bundle.writer import UNFINISHED
+
+pytestmark = pytest.mark.django_db
+BUNDLE = "bundles/00000-2.tar.gz"
+Change = Callable[[dict[str, bytes]], None]
+
+
+@pytest.fixture(autouse=True)
+def bundles(settings: Any, tmp_path: Path) -> Path:
+    settings.TEITEN_BUNDLE_DIR = tmp_path / "bundles"
+    settings.TEITEN_ADDRESS = "https://teiten.example"
+    return tmp_path / "bundles"
+
+
+@pytest.fixture
+def source() -> models.Run:
+    return measured_run()
+
+
+@pytest.fixture
+def archive(source: models.Run, tmp_path: Path) -> Path:
+    return exported(source, tmp_path)
+
+
+def entered(path: Path) -> models.Run:
+    return importing.import_run(path, user=None, actor="tests")
+
+
+def verdicts(run: models.Run) -> list[Any]:
+    """What the comparison says of the run: every cell's value and interval, and its verdict; nothing with an id."""
+    comparison = compare(Selection((run.pk,), x="clients", series="installation", metric="tps"))
+    assert comparison.points
+    return [
+        [p.x, p.series, [r.value for r in p.values], p.verdict and {**asdict(p.verdict)}] for p in comparison.points
+    ]
+
+
+def test_an_imported_run_has_the_numbers_of_the_exported_one_to_the_last_bit(source: models.Run, archive: Path) -> None:
+    before = (numbers(source), record(source), verdicts(source))
+    assert len(before[0]["Measurement"]) > 100 and len(before[0]["Series"]) > 10 and before[0]["LayerUse"]
+    forget(source)
+    run = entered(archive)
+    assert run.pk != source.pk
+    assert (numbers(run), record(run), verdicts(run)) == before
+    assert {attempt.differences for attempt in reingest.reread(run.pk, replace=False)} == {()}
+
+
+def test_it_says_where_it_comes_from_and_counts_for_nothing_at_first(source: models.Run, archive: Path) -> None:
+    forget(source)
+    run = entered(archive)
+    said = dict(run_row(run.pk).imported or {})
+    assert said.pop("at").startswith(f"{timezone.now():%Y-%m-%d}")
+    assert said == {
+        "teiten": "1.0.0",
+        "address": "https://teiten.example",
+        "run": source.pk,
+        "agents": ["db1"],
+        "archive": archive.name,
+        "archive_sha256": hashlib.sha256(archive.read_bytes()).hexdigest(),
+        "by": "tests",
+    }
+    assert (run.standing, run.plan, source.standing) == ("exploratory", None, "kept")
+    assert models.AuditEntry.objects.filter(verb="import run", object=f"run {run.pk}", actor="tests").exists()
+
+
+def test_an_imported_run_is_exported_again_and_comes_home_to_an_empty_warehouse(
+    source: models.Run, archive: Path, tmp_path: Path
+) -> None:
+    before = (numbers(source), record(source))
+    forget(source)
+    second = entered(archive)
+    again = exported(second, tmp_path)
+    forget(second)
+    assert (numbers(third := entered(again)), record(third)) == before
+
+
+def test_a_run_that_is_here_is_not_imported_a_second_time(source: models.Run, archive: Path, bundles: Path) -> None:
+    with pytest.raises(StateError, match=f"it is run {source.pk}") as refused:
+        entered(archive)
+    assert "has one of its bundles" in refused.value.why
+    forget(source)
+    run = entered(archive)
+    files = sorted(bundles.rglob("*"))
+    with pytest.raises(StateError, match=f"it is run {run.pk}") as refused:
+        entered(archive)
+    assert "It was imported on" in refused.value.why
+    assert (models.Run.objects.count(), sorted(bundles.rglob("*"))) == (1, files)
+
+
+def test_a_deleted_import_takes_its_files_along_and_can_be_imported_again(
+    source: models.Run, archive: Path, bundles: Path
+) -> None:
+    forget(source)
+    forget(entered(archive))
+    assert [path for path in bundles.rglob("*") if path.is_file()] == []
+    assert entered(archive).imported.source_run == source.pk
+
+
+def test_no_agent_here_can_be_given_a_trial_of_it(source: models.Run, archive: Path) -> None:
+    forget(source)
+    run = entered(archive)
+    failed = run.trials.get(state="failed")
+    for verb in (
+        lambda: runs.retry_failed(run.pk, "tests"),
+        lambda: runs.retry_cancelled(run.pk, "tests"),
+        lambda: runs.retry_trial(failed.pk, "tests"),
+        lambda: runs.add_blocks(run.pk, 1, "tests"),
+        lambda: runs.repeat_run(run.pk, registry.kinds(), user=None, actor="tests"),
+    ):
+        with pytest.raises(StateError, match="was imported"):
+            verb()
+    models.Run.objects.filter(pk=run.pk).update(state="running")
+    models.Trial.objects.filter(pk=failed.pk).update(state="waiting")
+    assert dispatch.next_attempt(timezone.now()) is None
+    assert [agents for agents in run.trials.values_list("agents", flat=True) if agents] == []
+    assert run_detail(run.pk, timezone.now()).left_s is None
+
+
+def test_noise_measured_elsewhere_says_nothing_of_the_agent_of_that_name_here(tmp_path: Path) -> None:
+    twins = {"installation": ["16"], "twin": factories.TWINS}
+    source = measured_run(factors=twins, replicates=6)
+    stored = noise.store_noise(source.pk)
+    assert stored and expected_noise("pgbench", "tps", {"client": "db1", "primary": "db1"})
+    archive = exported(source, tmp_path)
+    forget(source)
+    run = entered(archive)
+    assert models.Noise.objects.filter(run=run).count() == stored
+    assert expected_noise("pgbench", "tps", {"client": "db1", "primary": "db1"}) is None
+
+
+def test_files_that_were_placed_are_removed_where_the_warehouse_fails_at_the_end(
+    source: models.Run, archive: Path, bundles: Path
+) -> None:
+    """The last bundle's place is taken, after the others were moved to theirs."""
+    forget(source)
+    first = entered(archive)
+    last = models.Attempt.objects.filter(run=first).exclude(bundle="").order_by("trial__position").last()
+    offset = last.trial_id - first.trials.order_by("pk").first().pk
+    forget(first)
+    sequence = models.Trial.objects.create(
+        run=(other := models.Run.objects.create(name="x", workload="x", plan_hash="", seed=1, blocks=1)),
+        configuration=models.Configuration.objects.create(
+            run=other, index=0, name="", levels={}, spec={}, dimensions={}
+        ),
+        block=1,
+        position=0,
+        agents=[],
+    )
+    taken = bundles / f"{other.pk + 1}" / f"{sequence.pk + 1 + offset}-{last.number}.tar.gz"
+    taken.parent.mkdir(parents=True)
+    taken.write_bytes(b"precious")
+    other.delete()
+    with pytest.raises(ArchiveError, match="There is a file in the place of a bundle"):
+        entered(archive)
+    assert list(taken.parent.iterdir()) == [taken]
+    assert taken.read_bytes() == b"precious"
+    taken.unlink()
+    taken.parent.rmdir()
+
+
+def test_an_upload_arrives_in_pieces_and_may_be_no_larger_than_an_archive(
+    source: models.Run, archive: Path, monkeypatch: pytest.MonkeyPatch, bundles: Path
+) -> None:
+    forget(source)
+    data = io.BytesIO(archive.read_bytes())
+    pieces = iter(lambda: data.read(1000), b"")
+    run = importing.import_upload(pieces, "from a friend.zip", user=None, actor="tests")
+    assert run.imported.archive == "from a friend.zip"
+    monkeypatch.setattr(research_archive, "MOST_BYTES", 5000)
+    endless = iter(lambda: bytes(1000), None)
+    with pytest.raises(ArchiveError, match="more than"):
+        importing.import_upload(endless, "", user=None, actor="tests")
+    assert list((bundles / UNFINISHED).iterdir()) == []

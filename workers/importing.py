@@ -1,0 +1,148 @@
+"""Import a run that another Teiten exported: all of it, with the numbers that it had there, or nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import DataError, IntegrityError, transaction
+
+from results import importing, models
+from results.domain.errors import ArchiveError, TeitenError
+from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.research_object.facts import FACTS
+from results.importing import Archive, ImportedAttempt
+from workers import registry
+from workers.bundle import reader
+from workers.bundle.writer import UNFINISHED, checksum
+from workers.research_archive import RunArchive, opened, require_size
+
+log = logging.getLogger(__name__)
+
+
+def import_upload(chunks: Iterable[bytes], name: str, *, user: User | None, actor: str) -> models.Run:
+    """Import a run whose archive arrives piece by piece. Raises as `import_run`."""
+    with _staging() as folder:
+        path = folder / "upload.zip"
+        size = 0
+        with path.open("wb") as upload:
+            for chunk in chunks:
+                size += len(chunk)
+                require_size(size)
+                upload.write(chunk)
+        return _import(path, name, folder, user, actor)
+
+
+def import_run(path: Path, *, user: User | None, actor: str) -> models.Run:
+    """Import a run from its archive; return it.
+
+    Raises ArchiveError for a file that is no whole archive or gives other numbers here, StateError for a run that is
+    here already, PlanError for kinds that this Teiten does not have. Then nothing of it stays.
+    """
+    with _staging() as folder:
+        return _import(path, path.name, folder, user, actor)
+
+
+@contextmanager
+def _staging() -> Iterator[Path]:
+    """A folder for what is not imported yet; `manage.py requeue` removes what a killed process left of one."""
+    root = Path(settings.TEITEN_BUNDLE_DIR) / UNFINISHED
+    root.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="import-", dir=root) as folder:
+        yield Path(folder)
+
+
+def _import(path: Path, name: str, folder: Path, user: User | None, actor: str) -> models.Run:
+    sha256 = checksum(path)
+    with opened(path) as source:
+        archive = Archive(name, sha256, path.stat().st_size, source.facts, source.toml)
+        importing.require_new(archive)
+        _copy_bundles(source, folder)
+    try:
+        return _store(archive, folder, user, actor)
+    except (DataError, IntegrityError) as error:
+        raise ArchiveError(
+            "The warehouse cannot hold what the archive says.",
+            where=FACTS,
+            why=str(error).strip(),
+            todo="Export the run again; this file was changed, or written by something else.",
+        ) from error
+
+
+def _copy_bundles(source: RunArchive, folder: Path) -> None:
+    for _, attempt in source.facts.attempts:
+        if attempt.bundle:
+            source.copy_bundle(attempt, _staged(folder, attempt.bundle))
+
+
+def _staged(folder: Path, bundle: str) -> Path:
+    return folder / Path(bundle).name
+
+
+def _store(archive: Archive, folder: Path, user: User | None, actor: str) -> models.Run:
+    placed: list[Path] = []
+    try:
+        with transaction.atomic():
+            attempts = importing.create(archive, registry.kinds(), user=user, actor=actor)
+            for attempt in attempts:
+                _store_attempt(archive, attempt, folder)
+            run_id = attempts[0].row.run_id if attempts else 0
+            importing.close(run_id, attempts)
+            _place(attempts, folder, placed)
+    except BaseException:
+        _remove(placed)
+        raise
+    return models.Run.objects.get(pk=run_id)
+
+
+def _store_attempt(archive: Archive, attempt: ImportedAttempt, folder: Path) -> None:
+    facts = attempt.facts
+    if facts.numbers:
+        spec = archive.facts.configurations[attempt.trial.configuration].spec
+        importing.store(attempt, _parsed(_staged(folder, facts.bundle), facts.bundle, spec))
+    elif facts.bundle:
+        importing.file_unread(attempt)
+
+
+def _parsed(path: Path, name: str, spec: Mapping[str, Any]) -> ParsedTrial:
+    """Read a bundle with the parsers of its kinds. Raises ArchiveError where it is of another configuration, or what is
+    in it stops a parser."""
+    try:
+        manifest, files = reader.load(path)
+        if importing.spec_of(manifest.spec, name) != importing.spec_of(spec, FACTS):
+            raise ArchiveError("This bundle is of another configuration.", where=name, why=f"{FACTS} says otherwise.")
+        return reader.parse(manifest, files)
+    except TeitenError:
+        raise
+    except Exception as error:
+        log.exception("bundle %s", name)
+        what = f"Teiten itself failed on this bundle: {type(error).__name__}."
+        raise ArchiveError(what, where=name, why=str(error), todo="Look at the log.") from error
+
+
+def _place(attempts: Sequence[ImportedAttempt], folder: Path, placed: list[Path]) -> None:
+    """Move the bundles to where they belong, and note each in `placed`. Raises ArchiveError where a file is there."""
+    for attempt in attempts:
+        if not attempt.facts.bundle:
+            continue
+        target = Path(settings.TEITEN_BUNDLE_DIR) / attempt.path
+        target.parent.mkdir(exist_ok=True)
+        if target.exists():
+            todo = "Remove it if no warehouse needs it, and import the run again."
+            raise ArchiveError("There is a file in the place of a bundle.", where=str(target), todo=todo)
+        _staged(folder, attempt.facts.bundle).rename(target)
+        placed.append(target)
+
+
+def _remove(placed: Sequence[Path]) -> None:
+    for path in placed:
+        path.unlink()
+    for folder in {path.parent for path in placed}:
+        if not any(folder.iterdir()):
+            folder.rmdir()

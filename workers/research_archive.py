@@ -1,0 +1,205 @@
+"""Read the archive of an exported run. Limits, names and checksums are checked before anything of it is believed."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import re
+import stat
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from results import VERSION
+from results.domain.errors import ArchiveError
+from results.domain.research_object.crate import CRATE
+from results.domain.research_object.facts import FACTS, AttemptFacts, Facts, read
+from results.domain.units import format_quantity
+from results.exporting import CHECKSUMS, LAYERS, PLAN
+from workers.bundle.reader import MAXIMUM_BYTES
+
+MOST_BYTES = 64 * 1024**3  # of an archive, and of its files unpacked
+MOST_ENTRIES = 100_000
+MOST_TEXT_BYTES = 64 * 1024**2  # of any file that is no bundle
+MOST_RATIO = 200  # of a file unpacked to its size in the archive; 20 is usual for raw output
+_FREE_BYTES = 16 * 1024**2  # that any bundle may have unpacked, whatever the ratio
+_DIRECTORY_BYTES = 64 * 1024**2  # of the archive's list of files
+_CHUNK = 1024 * 1024
+_TEXTS = (FACTS, PLAN, LAYERS, CRATE, CHECKSUMS)
+_SUM = re.compile(r"([0-9a-f]{64})  (.+)")
+_AGAIN = "Export the run again, and copy the whole file."
+
+
+class RunArchive:
+    """An exported run that is open for reading.
+
+    facts: what `run.json` says
+    toml: the plan
+    """
+
+    def __init__(self, archive: ZipFile) -> None:
+        self._archive = archive
+        self._sums = _checksums(self._text(CHECKSUMS))
+        self.facts: Facts = read(self._checked_text(FACTS), VERSION)
+        _require_names(archive, self._sums, self.facts)
+        self.toml = self._checked_text(PLAN)
+        for name in (LAYERS, CRATE):
+            self._checked_text(name)
+
+    def copy_bundle(self, attempt: AttemptFacts, target: Path) -> None:
+        """Write an attempt's bundle to a file. Raises ArchiveError where it is not the one that was exported."""
+        digest = hashlib.sha256()
+        with self._archive.open(attempt.bundle) as source, target.open("xb") as copy:
+            while chunk := source.read(_CHUNK):
+                digest.update(chunk)
+                copy.write(chunk)
+        self._require_sum(attempt.bundle, digest.hexdigest())
+        if digest.hexdigest() != attempt.bundle_sha256 or target.stat().st_size != attempt.bundle_bytes:
+            what = f"This is not the bundle that {FACTS} tells of."
+            raise ArchiveError(what, where=attempt.bundle, todo=_AGAIN)
+        _require_no_bomb(target, attempt.bundle)
+
+    def _checked_text(self, name: str) -> str:
+        text = self._text(name)
+        self._require_sum(name, hashlib.sha256(text.encode()).hexdigest())
+        return text
+
+    def _require_sum(self, name: str, sha256: str) -> None:
+        if self._sums.get(name) != sha256:
+            why = f"Its checksum is not the one in {CHECKSUMS}."
+            raise ArchiveError("This file is not as it was exported.", where=name, why=why, todo=_AGAIN)
+
+    def _text(self, name: str) -> str:
+        try:
+            return self._archive.read(name).decode()
+        except KeyError as error:
+            raise _missing([name]) from error
+        except UnicodeDecodeError as error:
+            raise ArchiveError("This file is no text.", where=name, why=str(error), todo=_AGAIN) from error
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[RunArchive]:
+    """Open an exported run. Raises ArchiveError, also where a file of it turns out to be damaged while it is read."""
+    size = path.stat().st_size
+    require_size(size)
+    try:
+        with _Bounded(io.FileIO(path)) as stream, ZipFile(stream) as archive:
+            _require_harmless(archive.infolist(), size)
+            yield RunArchive(archive)
+    except (BadZipFile, EOFError, zlib.error, NotImplementedError) as error:
+        raise ArchiveError(
+            "The archive cannot be read.",
+            where=path.name,
+            why=f"{error}. It was cut off or damaged on its way, or is no zip file.",
+            todo=_AGAIN,
+        ) from error
+
+
+def require_size(size_bytes: int) -> None:
+    """Raise ArchiveError for a file that is larger than any archive may be."""
+    if size_bytes > MOST_BYTES:
+        what = f"The archive has more than {format_quantity(MOST_BYTES, 'B')}."
+        raise ArchiveError(what, where="archive", todo="Export a run with fewer trials.")
+
+
+class _Bounded(io.BufferedReader):
+    """A file of which no single read is larger than the list of files may be: zipfile reads that at once."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or size < 0 or size > _DIRECTORY_BYTES:
+            data = super().read(_DIRECTORY_BYTES + 1)
+            if len(data) > _DIRECTORY_BYTES:
+                raise _too_much("The archive's list of files is too long.", "archive")
+            return data
+        return super().read(size)
+
+
+def _require_harmless(entries: Sequence[ZipInfo], size_bytes: int) -> None:
+    """Raise ArchiveError by what the archive's list of files says, before one of them is read."""
+    if len(entries) > MOST_ENTRIES:
+        raise _too_much(f"The archive has {len(entries)} files.", "archive", f"At most {MOST_ENTRIES} are read.")
+    for entry in entries:
+        _require_plain(entry)
+        _require_ratio(entry)
+    twice = [name for name, count in Counter(entry.filename for entry in entries).items() if count > 1]
+    if twice:
+        what = f"There are several files called {twice[0]!r}."
+        raise ArchiveError(what, where="archive", why="It is not clear which one is meant.", todo=_AGAIN)
+    if sum(entry.file_size for entry in entries) > MOST_BYTES:
+        raise _too_much("The archive's files are too large unpacked.", "archive")
+    if sum(entry.compress_size for entry in entries) > size_bytes:
+        raise _too_much("The archive's files take more than the archive itself.", "archive", "They overlap.")
+
+
+def _require_plain(entry: ZipInfo) -> None:
+    name = entry.orig_filename
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or re.match("[A-Za-z]:", name):
+        what = f"{name[:200]!r} is no path inside an archive."
+        raise ArchiveError(what, where="archive", todo="Do not trust this file; export the run yourself.")
+    if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
+        what = f"{name[:200]!r} is no file but a link or something else."
+        raise ArchiveError(what, where="archive", todo="Do not trust this file; export the run yourself.")
+    if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        what = f"{name[:200]!r} is encrypted, or compressed in a way that no exported run is."
+        raise ArchiveError(what, where="archive", todo=_AGAIN)
+
+
+def _require_ratio(entry: ZipInfo) -> None:
+    if entry.filename in _TEXTS and entry.file_size > MOST_TEXT_BYTES:
+        raise _too_much("This file is too large.", entry.filename)
+    if entry.file_size > MOST_RATIO * entry.compress_size:
+        raise _too_much("This file is too large for what it takes in the archive.", entry.filename)
+
+
+def _too_much(what: str, where: str, why: str = "") -> ArchiveError:
+    return ArchiveError(what, where=where, why=why, todo="Do not trust this file; export the run yourself.")
+
+
+def _require_no_bomb(bundle: Path, name: str) -> None:
+    """Unpack a bundle without keeping anything, up to what one may have. Raises ArchiveError."""
+    most = min(MAXIMUM_BYTES, MOST_RATIO * bundle.stat().st_size + _FREE_BYTES)
+    count = 0
+    try:
+        with gzip.open(bundle) as stream:
+            while chunk := stream.read(_CHUNK):
+                count += len(chunk)
+                if count > most:
+                    raise _too_much(f"This bundle has more than {format_quantity(most, 'B')} unpacked.", name)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ArchiveError("This bundle cannot be unpacked.", where=name, why=str(error), todo=_AGAIN) from error
+
+
+def _checksums(text: str) -> dict[str, str]:
+    """Return name → SHA-256 of what `sha256sum` would write. Raises ArchiveError."""
+    sums: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _SUM.fullmatch(line)
+        if match is None or match[2] in sums:
+            what = f"Line {number} is no checksum, or a second one of the same file."
+            raise ArchiveError(what, where=CHECKSUMS, why=repr(line[:100]), todo=_AGAIN)
+        sums[match[2]] = match[1]
+    return sums
+
+
+def _require_names(archive: ZipFile, sums: dict[str, str], facts: Facts) -> None:
+    """Raise ArchiveError where a file is missing, is told of by nothing, or has no checksum."""
+    expected = {*_TEXTS, *(attempt.bundle for _, attempt in facts.attempts if attempt.bundle)}
+    names = set(archive.namelist())
+    if missing := sorted(expected - names):
+        raise _missing(missing)
+    if more := sorted(names - expected):
+        what = f"{more[0][:200]!r} is no file of an exported run."
+        raise ArchiveError(what, where="archive", why=f"{FACTS} does not tell of it.", todo=_AGAIN)
+    if unproven := sorted(expected - {CHECKSUMS} - set(sums)):
+        raise ArchiveError("This file has no checksum.", where=unproven[0], why=f"See {CHECKSUMS}.", todo=_AGAIN)
+
+
+def _missing(names: Sequence[str]) -> ArchiveError:
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return ArchiveError(f"{names[0]}{more} is missing.", where="archive", why="It is no whole export.", todo=_AGAIN)
