@@ -6,7 +6,8 @@ not the db1 of this warehouse (docs/adr/0025).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +19,13 @@ from results.domain import plan as plans
 from results.domain.errors import ArchiveError, StateError
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.parsed_trial import ParsedTrial
-from results.domain.plan import Kinds
-from results.domain.research_object.facts import FACTS, AttemptFacts, Facts, TrialFacts
+from results.domain.plan import Kinds, Plan
+from results.domain.research_object.facts import FACTS, AttemptFacts, ConfigurationFacts, Facts, TrialFacts
 from results.domain.states import AttemptState, Standing, TrialState
 from results.models.runs import end_state
 from results.runs import audit, stored_dimensions
+
+_AGAIN = "Export the run again; this file was changed, or written by something else."
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,9 @@ def create(archive: Archive, kinds: Kinds, *, user: User | None, actor: str) -> 
             run=run,
             index=index,
             name=row.name,
-            levels=dict(row.levels),
+            levels=_levels(row, plan),
             spec=dict(row.spec),
-            dimensions=stored_dimensions(spec_of(row.spec, FACTS), kinds),
+            dimensions=_dimensions(row, kinds),
         )
         for index, row in enumerate(facts.configurations)
     )
@@ -112,13 +115,33 @@ def create(archive: Archive, kinds: Kinds, *, user: User | None, actor: str) -> 
     return _create_attempts(facts, trials)
 
 
+def _levels(row: ConfigurationFacts, plan: Plan) -> dict[str, str]:
+    """Return a configuration's levels. Raises ArchiveError where they are not a level of each of the plan's factors."""
+    labels = {factor.name: {level.label for level in factor.levels} for factor in plan.factors}
+    if row.levels.keys() != labels.keys() or any(row.levels[name] not in labels[name] for name in labels):
+        what = f"Configuration {row.name[:100]!r} has levels that its plan does not have."
+        raise ArchiveError(what, where=FACTS, todo=_AGAIN)
+    return dict(row.levels)
+
+
+def _dimensions(row: ConfigurationFacts, kinds: Kinds) -> dict[str, Any]:
+    with _readable(FACTS):
+        return stored_dimensions(TrialSpec.from_json(row.spec), kinds)
+
+
 def spec_of(value: Mapping[str, Any], where: str) -> TrialSpec:
     """Return the specification of a configuration. Raises ArchiveError where it is none."""
-    try:
+    with _readable(where):
         return TrialSpec.from_json(value)
+
+
+@contextmanager
+def _readable(where: str) -> Iterator[None]:
+    try:
+        yield
     except (TypeError, KeyError, AttributeError, ValueError) as error:
-        what = "The specification of a configuration cannot be read."
-        raise ArchiveError(what, where=where, why=f"{type(error).__name__}: {error}") from error
+        what, why = "The specification of a configuration cannot be read.", f"{type(error).__name__}: {error}"
+        raise ArchiveError(what, where=where, why=why, todo=_AGAIN) from error
 
 
 def _record_source(run: models.Run, archive: Archive, actor: str) -> None:

@@ -7,6 +7,7 @@ import json
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -121,13 +122,21 @@ def plan_changed(old: bytes, new: bytes) -> Change:
     return lambda content: content.__setitem__(PLAN, content[PLAN].replace(old, new))
 
 
-def spec_changed(**changes: Any) -> Change:
+def configuration_changed(**changes: Any) -> Change:
+    """Change the configuration of the first trial, or with `spec=` its specification."""
+
     def change(content: dict[str, bytes]) -> None:
         facts = json.loads(content[FACTS])
-        facts["configurations"][facts["trials"][0]["configuration"]]["spec"] |= changes
+        configuration = facts["configurations"][facts["trials"][0]["configuration"]]
+        spec = configuration["spec"] | changes.get("spec", {})
+        configuration |= changes | {"spec": spec}
         content[FACTS] = json.dumps(facts).encode()
 
     return change
+
+
+def spec_changed(**changes: Any) -> Change:
+    return configuration_changed(spec=changes)
 
 
 def no_numbers(content: dict[str, bytes]) -> None:
@@ -154,14 +163,25 @@ BAD: dict[str, tuple[Change, type[TeitenError], str]] = {
     "more fields": (facts_changed(moon=1), ArchiveError, "A field is missing or has the wrong type"),
     "no trials": (facts_changed(trials=[]), ArchiveError, "Trials are missing"),
     "same position": (trial_changed(position=1), ArchiveError, "two have the same position"),
-    "no such configuration": (trial_changed(configuration=99), ArchiveError, "a configuration that there is not"),
+    "no such configuration": (
+        trial_changed(configuration=99),
+        ArchiveError,
+        "a configuration or block that there is not",
+    ),
     "waiting": (trial_changed(state="waiting"), ArchiveError, "has not ended"),
     "running attempt": (trial_changed(attempt={"state": "running"}), ArchiveError, "does not fit its attempts"),
     "counts a lost one": (trial_changed(counted=1), ArchiveError, "does not fit its attempts"),
     "failed, yet counted": (trial_changed(state="failed"), ArchiveError, "does not fit its attempts"),
     "bundle elsewhere": (trial_changed(attempt={"bundle": "../x"}), ArchiveError, "has a bundle called '../x'"),
-    "too large a number": (trial_changed(block=2**40), ArchiveError, "The warehouse cannot hold"),
-    "negative": (trial_changed(block=-1), ArchiveError, "The warehouse cannot hold"),
+    "too large a number": (trial_changed(attempts_made=2**40), ArchiveError, "The warehouse cannot hold"),
+    "negative": (trial_changed(attempts_made=-1), ArchiveError, "The warehouse cannot hold"),
+    "no such block": (trial_changed(block=3), ArchiveError, "a configuration or block that there is not"),
+    "a billion blocks": (facts_changed(blocks=10**9), ArchiveError, "not one trial a configuration and block"),
+    "unknown levels": (configuration_changed(levels={"moon": "full"}), ArchiveError, "has levels that its plan"),
+    "other factors": (configuration_changed(levels={}), ArchiveError, "has levels that its plan does not have"),
+    "unknown workload": (spec_changed(workload="moon"), ArchiveError, "specification of a configuration cannot be"),
+    "odd parameters": (spec_changed(parameters=[1]), ArchiveError, "specification of a configuration cannot be read"),
+    "agents that are none": (spec_changed(agents=None), ArchiveError, "has no agents"),
     "NUL": (facts_changed(address="\0"), ArchiveError, "The warehouse cannot hold"),
     "too long": (facts_changed(address="x" * 301), ArchiveError, "The warehouse cannot hold"),
     "other numbers": (no_numbers, ArchiveError, "This bundle gives other numbers here"),
@@ -224,6 +244,15 @@ def add_bomb(opened: zipfile.ZipFile, content: dict[str, bytes]) -> None:
     del content[FACTS]
 
 
+def overlap(opened: zipfile.ZipFile, content: dict[str, bytes]) -> None:
+    """Twenty files are one and the same part of the archive."""
+    opened.writestr("bundles/0", content[BUNDLE])
+    for number in range(1, 20):
+        entry = copy(opened.filelist[0])
+        entry.filename = entry.orig_filename = f"bundles/{number}"
+        opened.filelist.append(entry)
+
+
 def change_sum(opened: zipfile.ZipFile, content: dict[str, bytes]) -> None:
     content[PLAN] = content[PLAN].replace(b"16 against 18", b"16 against 19")
 
@@ -247,6 +276,7 @@ def other_compression(opened: zipfile.ZipFile, content: dict[str, bytes]) -> Non
         (add_link, "is no file but a link"),
         (add_twice, "There are several files called 'plan.toml'"),
         (add_bomb, "too large for what it takes in the archive"),
+        (overlap, "take more than the archive itself"),
         (change_sum, "This file is not as it was exported"),
         (leave_out_sum, "This file has no checksum"),
         (sum_twice, "is no checksum, or a second one"),

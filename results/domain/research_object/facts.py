@@ -156,34 +156,43 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def _require_consistent(facts: Facts) -> None:
     """Raise ArchiveError for facts that no run of Teiten has."""
-    positions = [trial.position for trial in facts.trials]
-    if not facts.trials or len(set(positions)) < len(positions):
-        raise _wrong("Trials are missing, or two have the same position.")
-    keys = {trial.bundle_key for trial in facts.trials}
-    if len(keys) < len(positions) or not all(map(_BUNDLE_KEY.fullmatch, keys)):
-        raise _wrong("Two trials have the same bundle_key, or one is not 'run/trial'.")
+    _require_whole_matrix(facts)
     for index, row in enumerate(facts.configurations):
         if not isinstance(row.spec.get("agents"), Mapping):
             raise _wrong(f"Configuration {index} has no agents.")
     for trial in facts.trials:
-        _require_possible(trial, len(facts.configurations))
+        where = f"The trial at position {trial.position}"
+        if not (0 <= trial.configuration < len(facts.configurations) and 1 <= trial.block <= facts.blocks):
+            raise _wrong(f"{where} is of a configuration or block that there is not.")
+        _require_possible_state(trial, where)
+        for attempt in trial.attempts:
+            _require_possible_attempt(trial, attempt, where)
 
 
-def _require_possible(trial: TrialFacts, configurations: int) -> None:
-    where = f"The trial at position {trial.position}"
-    if not 0 <= trial.configuration < configurations:
-        raise _wrong(f"{where} is of a configuration that there is not.")
+def _require_whole_matrix(facts: Facts) -> None:
+    count = len(facts.trials)
+    if not count or len({trial.position for trial in facts.trials}) < count:
+        raise _wrong("Trials are missing, or two have the same position.")
+    keys = {trial.bundle_key for trial in facts.trials}
+    if len(keys) < count or not all(map(_BUNDLE_KEY.fullmatch, keys)):
+        raise _wrong("Two trials have the same bundle_key, or one is not 'run/trial'.")
+    slots = {(trial.configuration, trial.block) for trial in facts.trials}
+    if len(slots) < count or facts.blocks * len(facts.configurations) != count:
+        raise _wrong("It is not one trial a configuration and block.")
+
+
+def _require_possible_state(trial: TrialFacts, where: str) -> None:
     if trial.state not in _ENDED_TRIALS:
         raise _wrong(f"{where} has not ended.")
     numbered = {attempt.number: attempt for attempt in trial.attempts}
-    if len(numbered) < len(trial.attempts):
-        raise _wrong(f"{where} has two attempts of one number.")
+    if len(numbered) < len(trial.attempts) or min(numbered, default=1) < 1:
+        raise _wrong(f"{where} has two attempts of one number, or one of none.")
     counted = numbered.get(trial.counted)
+    if trial.counted and counted is None:
+        raise _wrong(f"{where} counts an attempt that there is not.")
     done = counted is not None and counted.state is AttemptState.DONE and bool(counted.numbers)
-    if (trial.state is TrialState.DONE) is not done or (trial.counted and not counted):
+    if (trial.state is TrialState.DONE) is not done:
         raise _wrong(f"{where} is {trial.state}, and that does not fit its attempts.")
-    for attempt in trial.attempts:
-        _require_possible_attempt(trial, attempt, where)
 
 
 def _require_possible_attempt(trial: TrialFacts, attempt: AttemptFacts, where: str) -> None:

@@ -21,7 +21,8 @@ SELECT
     CASE WHEN publication.id IS NOT NULL THEN json_build_object(
         'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
         'year', publication.year, 'place', publication.place, 'caption', publication.caption
-    ) END AS publication
+    ) END AS publication,
+    trial.bundle_key <> '' AS imported
 FROM results_trial AS trial
 JOIN results_run AS run ON run.id = trial.run_id
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id

@@ -100,7 +100,8 @@ class TrialDetail:
     counted: its numbers count. measurements, series, layers are that attempt's.
     previous, next: trials of the run by position.
     headline_unit: '' as long as no trial has measured that metric.
-    publication: as of `results.queries.runs.runs.RunRow`."""
+    publication: as of `results.queries.runs.runs.RunRow`.
+    imported: another Teiten measured it."""
 
     id: int
     run_id: int
@@ -129,6 +130,7 @@ class TrialDetail:
     previous: int | None
     next: int | None
     publication: Mapping[str, Any] | None
+    imported: bool
 
     @property
     def cause(self) -> str:
@@ -143,7 +145,8 @@ class TrialRow:
     attempt_id: the attempt whose numbers count.
     failure: `TeitenError.as_dict()` of a trial that is not done.
     bundle: of the latest attempt is stored.
-    publication: as of `results.queries.runs.runs.RunRow`."""
+    publication: as of `results.queries.runs.runs.RunRow`.
+    imported: another Teiten measured it."""
 
     id: int
     run_id: int
@@ -166,6 +169,7 @@ class TrialRow:
     ended_at: datetime | None
     bundle: bool
     publication: Mapping[str, Any] | None
+    imported: bool
 
     @property
     def error(self) -> str:
@@ -302,6 +306,7 @@ class _Head:
     previous: int | None
     next: int | None
     publication: Mapping[str, Any] | None
+    imported: bool
 
 
 def _shown(head: _Head, attempts: Sequence[AttemptRow], number: int | None) -> AttemptRow | None:

@@ -110,3 +110,26 @@ def test_the_page_says_where_a_run_comes_from_and_offers_no_verb_that_measures(
     assert "Export this run" in page
     assert [verb for verb in verbs if verb in page] == []
     assert "imported" in page_text(client.get("/runs/"))
+
+
+def test_every_page_of_an_imported_run_answers_and_its_raw_files_are_there(
+    source: models.Run, archive: bytes, visitor: Callable[[str], APIClient], client: Client, anonymous: APIClient
+) -> None:
+    forget(source)
+    run_id = sent(visitor("admin"), archive).json()["id"]
+    client.force_login(factories.member("grace"))
+    done = models.Trial.objects.get(run=run_id, position=3)
+    failed = models.Trial.objects.get(run=run_id, state="failed")
+    pages = (f"/trials/{done.pk}/", f"/compare/?run={run_id}", f"/diff/?left=trial:{done.pk}&right=run:{run_id}")
+    more = (f"/compare/changes/?run={run_id}", f"/runs/{run_id}/plan.toml", "/", "/runs/")
+    answers = [client.get(page) for page in (*pages, *more)]
+    assert [answer.status_code for answer in answers] == [200] * 7
+    assert "Add to run" not in page_text(answers[1])
+    page = page_text(client.get(f"/trials/{failed.pk}/"))
+    assert "The server was gone." in page
+    assert ">imported</span>" in page
+    assert "Retry" not in page
+    stdout = anonymous.get(f"/api/v1/trials/{done.pk}/files/workload/stdout")
+    assert b"tps = 1003" in stdout.content
+    assert anonymous.get(f"/api/v1/trials/{done.pk}/").json()["imported"] is True
+    assert {row["imported"] for row in anonymous.get(f"/api/v1/trials/?run={run_id}").json()["results"]} == {True}
