@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 def import_upload(chunks: Iterable[bytes], name: str, *, user: User | None, actor: str) -> models.Run:
     """Import a run whose archive arrives piece by piece. Raises as `import_run`."""
     with _staging() as folder:
-        path = folder / "upload.zip"
+        path = folder / "archive.zip"
         size = 0
         with path.open("wb") as upload:
             for chunk in chunks:
@@ -51,11 +51,22 @@ def import_run(path: Path, *, user: User | None, actor: str) -> models.Run:
 
 @contextmanager
 def _staging() -> Iterator[Path]:
-    """A folder for what is not imported yet; `manage.py requeue` removes what a killed process left of one."""
+    """A folder for what is not imported yet; `manage.py requeue` removes what a killed process left of one.
+
+    Raises ArchiveError where a file cannot be read or written meanwhile.
+    """
     root = Path(settings.TEITEN_BUNDLE_DIR) / UNFINISHED
-    root.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix="import-", dir=root) as folder:
-        yield Path(folder)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix="import-", dir=root) as folder:
+            yield Path(folder)
+    except OSError as error:
+        raise ArchiveError(
+            "The archive could not be read, or its files not stored.",
+            where=str(error.filename or "archive"),
+            why=str(error),
+            todo=f"Send the whole file; where {root} is full or closed to this account, make room or open it.",
+        ) from error
 
 
 def _import(path: Path, name: str, folder: Path, user: User | None, actor: str) -> models.Run:

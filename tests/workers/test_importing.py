@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,6 @@ from workers import dispatch, importing, registry, reingest, research_archive
 from workers.bundle.writer import UNFINISHED
 
 pytestmark = pytest.mark.django_db
-BUNDLE = "bundles/00000-2.tar.gz"
-Change = Callable[[dict[str, bytes]], None]
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +59,7 @@ def verdicts(run: models.Run) -> list[Any]:
 def test_an_imported_run_has_the_numbers_of_the_exported_one_to_the_last_bit(source: models.Run, archive: Path) -> None:
     before = (numbers(source), record(source), verdicts(source))
     assert len(before[0]["Measurement"]) > 100 and len(before[0]["Series"]) > 10 and before[0]["LayerUse"]
+    assert any(verdict for *_, verdict in before[2])
     forget(source)
     run = entered(archive)
     assert run.pk != source.pk
@@ -194,3 +193,25 @@ def test_an_upload_arrives_in_pieces_and_may_be_no_larger_than_an_archive(
     with pytest.raises(ArchiveError, match="more than"):
         importing.import_upload(endless, "", user=None, actor="tests")
     assert list((bundles / UNFINISHED).iterdir()) == []
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(bundles: Path) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield bytes(1000)
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+    with pytest.raises(ArchiveError, match="could not be read") as refused:
+        importing.import_upload(pieces(), "", user=None, actor="tests")
+    assert "Connection reset by peer" in refused.value.why
+    assert list((bundles / UNFINISHED).iterdir()) == []
+
+
+def test_a_bundle_folder_that_cannot_be_written_is_named(
+    source: models.Run, archive: Path, settings: Any, tmp_path: Path
+) -> None:
+    forget(source)
+    settings.TEITEN_BUNDLE_DIR = archive / "no folder"
+    with pytest.raises(ArchiveError, match="could not be read, or its files not stored") as refused:
+        entered(archive)
+    assert str(archive) in refused.value.where
+    assert not models.Run.objects.exists()

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
+from results.domain.errors import ArchiveError
 from results.exporting import export
 from results.models.audit import Scope
 from results.queries.runs.runs import run_row
@@ -54,6 +55,9 @@ class RunUpload(Endpoint):
         responses={201: RunSerializer},
     )
     def create(self, request: Request) -> Response:
+        if "Transfer-Encoding" in request.headers:
+            what, todo = "The upload does not say how long it is.", "Send a file, not what another program writes."
+            raise ArchiveError(what, where="Content-Length", todo=todo)
         name = request.query_params.get("name", "")
         run = tasks.import_upload(_pieces(request), name, user=person(request), actor=actor(request))
         return self.respond(run_row(run.pk), 201)

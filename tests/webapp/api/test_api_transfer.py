@@ -87,6 +87,11 @@ def test_what_is_no_archive_is_refused_in_words(
     assert error["todo"] and error["why"]
 
 
+def test_a_body_of_unknown_length_is_refused_in_words(visitor: Callable[[str], APIClient]) -> None:
+    answer = visitor("admin").generic("POST", IMPORT, b"", HTTP_TRANSFER_ENCODING="chunked")
+    assert (answer.status_code, answer.json()["error"]["where"]) == (400, "Content-Length")
+
+
 def test_a_run_that_goes_on_or_is_not_there_is_not_downloaded(world: dict[str, Any], anonymous: APIClient) -> None:
     assert anonymous.get(f"/api/v1/runs/{world['run']}/export/").status_code == 409
     assert anonymous.get(f"/api/v1/runs/{factories.NO_ID}/export/").status_code == 404
