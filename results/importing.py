@@ -74,8 +74,11 @@ def _is_here(run_id: int, why: str) -> StateError:
     return StateError(f"This run is here already: it is run {run_id}.", where="archive", why=why, todo=todo)
 
 
-def create(archive: Archive, kinds: Kinds, *, user: User | None, actor: str) -> list[ImportedAttempt]:
-    """Create the run of an archive with all but what its bundles say; return its attempts, in the archive's order.
+def create(
+    archive: Archive, kinds: Kinds, *, user: User | None, actor: str
+) -> tuple[models.Run, list[ImportedAttempt]]:
+    """Create the run of an archive with all but what its bundles say; return it and its attempts, in the archive's
+    order.
 
     Within the caller's transaction. Raises PlanError for a plan with kinds that this Teiten does not have, StateError
     where somebody else has just imported it, ArchiveError.
@@ -112,7 +115,7 @@ def create(archive: Archive, kinds: Kinds, *, user: User | None, actor: str) -> 
     )
     trials = _create_trials(run, facts, configurations)
     audit(actor, "import run", f"run {run.pk}", archive=archive.sha256, source_run=facts.run, trials=len(trials))
-    return _create_attempts(facts, trials)
+    return run, _create_attempts(facts, trials)
 
 
 def _levels(row: ConfigurationFacts, plan: Plan) -> dict[str, str]:

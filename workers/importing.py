@@ -13,7 +13,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError, transaction
 
-from results import importing, models
+from results import importing, models, warehouse
 from results.domain.errors import ArchiveError, TeitenError
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.research_object.facts import FACTS
@@ -100,16 +100,16 @@ def _store(archive: Archive, folder: Path, user: User | None, actor: str) -> mod
     placed: list[Path] = []
     try:
         with transaction.atomic():
-            attempts = importing.create(archive, registry.kinds(), user=user, actor=actor)
+            run, attempts = importing.create(archive, registry.kinds(), user=user, actor=actor)
             for attempt in attempts:
                 _store_attempt(archive, attempt, folder)
-            run_id = attempts[0].row.run_id if attempts else 0
-            importing.close(run_id, attempts)
+            importing.close(run.pk, attempts)
             _place(attempts, folder, placed)
-    except BaseException:
-        _remove(placed)
+    except BaseException as error:
+        if not warehouse.is_away(error):  # else nobody knows if it was committed: rows without files would be worse
+            _remove(placed)
         raise
-    return models.Run.objects.get(pk=run_id)
+    return models.Run.objects.get(pk=run.pk)
 
 
 def _store_attempt(archive: Archive, attempt: ImportedAttempt, folder: Path) -> None:

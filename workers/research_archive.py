@@ -7,6 +7,7 @@ import hashlib
 import io
 import re
 import stat
+import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -91,7 +92,7 @@ def opened(path: Path) -> Iterator[RunArchive]:
         with _Bounded(io.FileIO(path)) as stream, ZipFile(stream) as archive:
             _require_harmless(archive.infolist(), size)
             yield RunArchive(archive)
-    except (BadZipFile, EOFError, zlib.error, NotImplementedError) as error:
+    except (BadZipFile, EOFError, zlib.error, struct.error, ValueError, NotImplementedError) as error:
         raise ArchiveError(
             "The archive cannot be read.",
             where=path.name,
@@ -130,6 +131,13 @@ def _require_harmless(entries: Sequence[ZipInfo], size_bytes: int) -> None:
     if twice:
         what = f"There are several files called {twice[0]!r}."
         raise ArchiveError(what, where="archive", why="It is not clear which one is meant.", todo=_AGAIN)
+    _require_room(entries, size_bytes)
+
+
+def _require_room(entries: Sequence[ZipInfo], size_bytes: int) -> None:
+    """Raise ArchiveError where the files cannot all lie in an archive of this size, or are too large unpacked."""
+    if not all(0 <= entry.header_offset < size_bytes for entry in entries):
+        raise ArchiveError("A file is said to be outside of the archive.", where="archive", todo=_AGAIN)
     if sum(entry.file_size for entry in entries) > MOST_BYTES:
         raise _too_much("The archive's files are too large unpacked.", "archive")
     if sum(entry.compress_size for entry in entries) > size_bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
+import re
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
@@ -312,6 +314,29 @@ def test_a_flipped_bit_anywhere_in_a_bundle_is_found(
     bad.write_bytes(data)
     with pytest.raises(ArchiveError, match="cannot be read"):
         entered(bad)
+
+
+def test_whatever_is_damaged_is_refused_in_words(
+    source: models.Run, archive: Path, untouched: None, tmp_path: Path
+) -> None:
+    """Each of the archive's headers and its list of files, a byte at a time."""
+    forget(source)
+    chance, whole, bad = random.Random(7), archive.read_bytes(), tmp_path / "bad.zip"
+    headers = [match.start() for match in re.finditer(rb"PK(\x01\x02|\x05\x06)", whole)]
+    places = [place for place in range(headers[0], len(whole)) if place % 2]
+    refused = 0
+    for place in places:
+        data = bytearray(whole)
+        data[place] = chance.randrange(256)
+        bad.write_bytes(data)
+        try:
+            with research_archive.opened(bad) as opened:
+                for _, attempt in opened.facts.attempts:
+                    if attempt.bundle:
+                        opened.copy_bundle(attempt, tmp_path / f"{place}-{Path(attempt.bundle).name}")
+        except ArchiveError:
+            refused += 1
+    assert len(places) / 2 < refused < len(places)  # a date or an attribute may be anything
 
 
 def test_limits_stand_before_anything_is_read(

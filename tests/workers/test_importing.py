@@ -118,6 +118,17 @@ def test_a_deleted_import_takes_its_files_along_and_can_be_imported_again(
     assert entered(archive).imported.source_run == source.pk
 
 
+def test_a_run_that_was_cancelled_before_anything_ran_travels_too(tmp_path: Path) -> None:
+    source = factories.run()
+    runs.cancel_run(source.pk, "tests")
+    source.refresh_from_db()
+    before = record(source)
+    archive = exported(source, tmp_path)
+    forget(source)
+    run = entered(archive)
+    assert (run.state, record(run)) == ("cancelled", before)
+
+
 def test_no_agent_here_can_be_given_a_trial_of_it(source: models.Run, archive: Path) -> None:
     forget(source)
     run = entered(archive)
