@@ -62,7 +62,10 @@ def delete_runs(run_ids: Sequence[int], actor: str) -> Deleted:
         _refuse("deleted", [(one, one.keeps_it) for one in losses])
         for one in losses:
             audit(actor, DELETE_RUN, f"run {one.id}", **_lost(one))
-        models.Run.objects.filter(pk__in=[one.id for one in losses]).delete()
+        runs = models.Run.objects.filter(pk__in=[one.id for one in losses])
+        imports = [run.publication_id for run in runs if run.publication_id is not None]
+        runs.delete()
+        models.Publication.objects.filter(pk__in=imports).delete()  # so that their files may be imported again
     return Deleted(losses, tuple(left for one in losses for left in _remove_bundles(one, actor)))
 
 

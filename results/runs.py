@@ -41,10 +41,11 @@ def lock(run_id: int) -> models.Run:
 
 
 def require_measured(run: models.Run) -> None:
-    """Raise StateError for a run of published figures."""
-    if run.publication_id is not None:
+    """Raise StateError for a run of published figures or imported results."""
+    if run.publication is not None:
+        figures = "imported results" if run.publication.program else "published figures"
         raise StateError(
-            f"Run {run.pk} holds published figures.",
+            f"Run {run.pk} holds {figures}.",
             why="They were measured elsewhere: Teiten has neither their plan nor their servers.",
             todo="Take a ready plan to measure the same on servers of your own.",
         )

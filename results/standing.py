@@ -43,8 +43,9 @@ def set_standing(run_ids: Sequence[int], standing: Standing, actor: str) -> int:
     """Set what runs count for, of all or of none; return how many changed. Raises NotFound, and StateError for
     published figures, which are always kept."""
     runs = lock_runs(run_ids)
-    published = [run.pk for run in runs if run.publication_id is not None]
-    if published and standing is not Standing.KEPT:
+    reports = models.Publication.objects.filter(program="", runs__in=runs)
+    published = sorted(reports.values_list("runs__pk", flat=True)) if standing is not Standing.KEPT else []
+    if published:
         raise StateError(
             f"Run {', '.join(map(str, published))} holds published figures, which are always kept.",
             todo="Choose measured runs only.",

@@ -38,6 +38,7 @@ from results.domain.measurement.parsed_trial import (
     RawFile,
 )
 from results.domain.measurement.series import Series
+from results.domain.packing import pack
 from results.domain.plan import Plan
 from results.domain.states import Standing
 from results.hostfactors import define, note_changes
@@ -50,7 +51,6 @@ from webapp.access import new_token
 from webapp.reports.blocks import Shelf
 from webapp.reports.publishing import publish
 from webapp.reports.source import block
-from workers.bundle.writer import pack
 from workers.registry import kinds
 
 NO_ID = 2**50  # of no row: no sequence of a test's database comes so far

@@ -20,12 +20,13 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from results import warehouse
-from results.domain.errors import AgentError, AwayError, PlanError, StateError, TeitenError
+from results.domain.errors import AgentError, AwayError, ImportedFileError, PlanError, StateError, TeitenError
 from results.queries.shared.ids import NotFound
 
 log = logging.getLogger(__name__)
 _STATUS: list[tuple[type[TeitenError], int]] = [
     (PlanError, 422),
+    (ImportedFileError, 422),
     (StateError, 409),
     (AgentError, 502),
     (AwayError, 503),

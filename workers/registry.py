@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -19,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from results.domain.errors import TeitenError
+from results.domain.imports.values import Format, ImportedTrial, SourceFile
 from results.domain.kinds.specs import Parse
 from results.domain.measurement.metrics import Metric
 from results.domain.plan import Kinds
+from workers.imports.reading import FORMATS, read_files
 
 if TYPE_CHECKING:
     from workers.interfaces import Collector, Topology, Workload
@@ -45,6 +48,18 @@ def known_metrics() -> list[Metric]:
     known = kinds()
     groups = [spec.metrics for spec in known.collectors.values()] + [spec.metrics for spec in known.workloads.values()]
     return [metric for group in groups for metric in group]
+
+
+def import_formats() -> Mapping[str, Format]:
+    """Return the programs whose results can be imported, by name."""
+    return FORMATS
+
+
+def read_import(files: Sequence[SourceFile], name: str = "") -> tuple[Format, list[ImportedTrial]]:
+    """Return the program whose output these files are, and a trial for each of its runs. Raises ImportedFileError.
+
+    name: of the program; '' to recognise it."""
+    return read_files(files, name)
 
 
 def workload(name: str) -> Workload:

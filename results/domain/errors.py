@@ -172,6 +172,12 @@ class ParseError(TeitenError):
         self.file, self.line, self.text = file, line, text
 
 
+class ImportedFileError(TeitenError):
+    """A file of another program that cannot be imported. `where` is the file, with its line or cell."""
+
+    kind = "import"
+
+
 class IngestError(TeitenError):
     """A bundle that cannot be stored."""
 

@@ -2,7 +2,7 @@
 
 from results.models.agents import Agent, Cluster, HostFacts, Installation, InstallationSettings
 from results.models.audit import ApiToken, AuditEntry
-from results.models.comparisons import Alert, Annotation, Noise, Publication, Reference, Snapshot, Watch
+from results.models.comparisons import Alert, Annotation, ImportedFile, Noise, Publication, Reference, Snapshot, Watch
 from results.models.environment import Layer, LayerUse
 from results.models.host import HostChange, HostFactor
 from results.models.measurements import Document, Histogram, Measurement, Metric, Series
@@ -26,6 +26,7 @@ __all__ = [
     "HostChange",
     "HostFactor",
     "HostFacts",
+    "ImportedFile",
     "Installation",
     "InstallationSettings",
     "Layer",

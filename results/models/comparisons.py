@@ -8,15 +8,19 @@ from django.db import models
 
 
 class Publication(models.Model):
-    """One table of a report that others published. Its figures have no raw files.
+    """Where the figures of a run come from that Teiten did not measure: a table of a report that others published, or
+    files of another program that a user imported. Figures of a report have no raw files.
 
-    title, publisher, year, licence: of the report
+    program: whose files were imported; '' of a table of a report
+    title, publisher, year, licence: of the report; of an import its name, the program, and the year of the measurement
     place: the table or section
     file: its name under results/published/
     sha256: of the file
     derived: what the report computed of its figures, as `results.published.tables.Derived`
     remarks: where it is in doubt, as `results.published.tables.Remark`
     fingerprint: hash of all of it
+    note: what the user wrote of an import: machine, settings, who measured
+    measured_on: when the user says it was measured
     """
 
     slug = models.CharField(max_length=80, unique=True)
@@ -32,9 +36,28 @@ class Publication(models.Model):
     remarks = models.JSONField(default=list)
     fingerprint = models.CharField(max_length=64)
     loaded_at = models.DateTimeField(auto_now=True)
+    program = models.CharField(max_length=40, blank=True, default="", db_default="")
+    note = models.TextField(blank=True, default="", db_default="")
+    measured_on = models.DateField(null=True)
 
     class Meta:
         ordering = ["slug"]
+
+
+class ImportedFile(models.Model):
+    """A file of another program that was imported. Its content is in the archive of the attempts that were read of it.
+
+    name: without folders
+    sha256: of the content; no file is imported twice
+    """
+
+    publication = models.ForeignKey(Publication, on_delete=models.CASCADE, related_name="files")
+    name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64, unique=True)
+    size_bytes = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["publication", "name"]
 
 
 class Snapshot(models.Model):

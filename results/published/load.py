@@ -55,7 +55,7 @@ def load(tables: Sequence[Table], metrics: Iterable[Metric], actor: str) -> list
 @transaction.atomic
 def remove(actor: str) -> int:
     """Take all publications out of the warehouse, with their runs, and return how many they were."""
-    slugs = list(models.Publication.objects.values_list("slug", flat=True))
+    slugs = list(models.Publication.objects.filter(program="").values_list("slug", flat=True))
     _delete(slugs)
     for slug in slugs:
         audit(actor, "remove published figures", f"publication {slug}")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
 import shutil
-import tarfile
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from results.domain.errors import IngestError
 from results.domain.measurement.parsed_trial import Check, Gap, RawFile
+from results.domain.packing import pack
 from workers.bundle.manifest import FILE, Manifest
 
-COMPRESSION = 6
 UNFINISHED = "unfinished"
 
 
@@ -81,20 +78,6 @@ def discard_unfinished(root: Path) -> None:
     """Remove the files of attempts that were never archived. Only where none of these attempts is alive."""
     if (root / UNFINISHED).exists():
         shutil.rmtree(root / UNFINISHED)
-
-
-def pack(content: dict[str, bytes]) -> bytes:
-    """Return a .tar.gz that depends on names and contents alone."""
-    buffer = io.BytesIO()
-    with (
-        gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0, compresslevel=COMPRESSION) as stream,
-        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
-    ):
-        for name, data in content.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
-    return buffer.getvalue()
 
 
 def checksum(path: Path) -> str:

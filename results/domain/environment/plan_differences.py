@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from results.domain.environment.difference import KeyJudgement
 from results.domain.environment.rules import (
     DEFAULT_IF_ABSENT,
+    NEVER_INTENDED,
     PLACEMENT,
     PLAN,
     TOLD_BY_LAYERS,
@@ -63,15 +64,19 @@ def _judgement(
     forms = [{normal(text) for text in side} for side in (one, other)]
     if forms[0] == forms[1] and len(forms[0]) == 1:
         return None
-    if follows_from("", PLAN, name, intended):
+    if _intended(name, intended):
         return None
     if forms[0] == forms[1]:
         return KeyJudgement("", PLAN, name, one, other, Cause.ALIKE, "Varies on both sides alike.")
     if rule := rule_of("", PLAN, name):
-        return KeyJudgement("", PLAN, name, one, other, rule.cause, rule.why)
+        return KeyJudgement("", PLAN, name, one, other, rule.cause, rule.why, rule.cause is Cause.CONFOUNDER)
     if None in (*one, *other) and not matches(name, DEFAULT_IF_ABSENT):
         return KeyJudgement("", PLAN, name, one, other, Cause.UNRECORDED, _ABSENT, True)
     return KeyJudgement("", PLAN, name, one, other, Cause.CONFOUNDER, _WHY, True)
+
+
+def _intended(name: str, intended: Collection[str]) -> bool:
+    return name not in NEVER_INTENDED and bool(follows_from("", PLAN, name, intended))
 
 
 def _placement(

@@ -69,6 +69,10 @@ def _noted(kind: str, keys: str, why: str, node: str = "") -> Rule:
     return Rule(kind, _words(keys), Cause.NOTED, why, node)
 
 
+IMPORTED_APART = (
+    "Imported from files of another program on one side at least, which do not tell what they were measured on: "
+    "nothing says that hardware, settings and data are alike."
+)
 RULES = (
     _harmless(LayerKind.BUILD, "name", "What the installation is called on its agent."),
     _harmless(LayerKind.BUILD, "full_version", "The version in more words."),
@@ -125,12 +129,16 @@ RULES = (
     ),
     _noted(PLAN, "agent.*", "Another machine played the role."),
     _noted(PLAN, "published", "Figures of another publication."),
+    Rule(PLAN, ("imported",), Cause.CONFOUNDER, IMPORTED_APART),
 )
 
 # Dimensions of a plan that layers tell better, since they hold what was in force.
 TOLD_BY_LAYERS = _words("installation version major access_method topology nodes setting.* host.* agent.*")
 # Of these an absent one is at its default; an absent one of the others is not known.
 DEFAULT_IF_ABSENT = _words("setting.* host.*")
+
+# A difference that withholds the verdict on whichever axis it stands.
+NEVER_INTENDED = ("imported",)
 
 # Settings that a topology makes, and those that initdb fixes or probes.
 OF_TOPOLOGY = _words(

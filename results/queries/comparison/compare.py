@@ -45,6 +45,7 @@ from results.queries.shared.facets import Filters, MetricChoice, facets, metrics
 from results.queries.shared.metrics import MetricRow, unknown
 from results.queries.shared.ordering import sorted_levels
 from results.queries.shared.selection import (
+    IMPORTED,
     JOINT,
     PUBLISHED,
     Selection,
@@ -146,8 +147,8 @@ def _unmixed(chosen: Selection, units: Sequence[Unit], parts: Parts, factors: Se
 
 
 def _published(rows: Sequence[ConfigurationRow]) -> set[int]:
-    """Return the runs that are publications."""
-    return {row.run_id for row in rows if PUBLISHED in row.texts}
+    """Return the runs of figures that were not measured here."""
+    return {row.run_id for row in rows if PUBLISHED in row.texts or IMPORTED in row.texts}
 
 
 def _of_configurations(filters: Filters) -> dict[str, tuple[str, ...]]:

@@ -56,12 +56,12 @@ def list_publications() -> list[PublicationRow]:
 
 def any_published() -> bool:
     """Return whether there is a published table at all. One query."""
-    return models.Publication.objects.exists()
+    return models.Publication.objects.filter(program="").exists()
 
 
 def publication(slug: str) -> PublicationRow:
     """Return one publication. One query. Raises NotFound."""
-    rows = sql.rows(PublicationRow, f"{_PUBLICATIONS} WHERE publication.slug = %(slug)s", {"slug": slug})
+    rows = sql.rows(PublicationRow, f"{_PUBLICATIONS} AND publication.slug = %(slug)s", {"slug": slug})
     if not rows:
         raise NotFound(f"There is no published table {slug!r}.")
     return rows[0]
@@ -78,6 +78,7 @@ SELECT publication.slug, publication.title, publication.publisher, publication.y
     publication.derived::json AS derived, publication.remarks::json AS remarks, run.id AS run_id, run.workload,
     (SELECT count(*) FROM results_trial WHERE run_id = run.id) AS trials
 FROM results_publication AS publication JOIN results_run AS run ON run.publication_id = publication.id
+WHERE publication.program = ''
 """
 _PLACES = """
 SELECT attempt.trial_id, place ->> 'metric' AS metric, place ->> 'node' AS node, place ->> 'label' AS label,

@@ -1,27 +1,31 @@
 -- One row a run: what goes with it when it is deleted, and what rests on it.
 SELECT
     run.id, run.name, run.workload, run.state, run.standing, run.archived, run.created_by_id,
-    run.publication_id IS NOT NULL AS published,
+    EXISTS (SELECT FROM results_publication WHERE id = run.publication_id AND program = '') AS published,
     (SELECT count(*) FROM results_trial WHERE run_id = run.id) AS trials,
     (SELECT count(*) FROM results_trial WHERE run_id = run.id AND state = 'done') AS trials_done,
     (SELECT count(*) FROM results_measurement WHERE run_id = run.id) AS measurements,
     (SELECT count(*) FROM results_series WHERE run_id = run.id) AS series,
     (SELECT count(*) FROM results_noise WHERE run_id = run.id) AS noise,
     (SELECT count(*) FROM results_alert WHERE run_id = run.id) AS alerts,
-    attempts.*, held.citations,
+    attempts.*, archived.bundle_bytes, held.citations,
     ARRAY(SELECT name FROM results_reference WHERE snapshot_id = ANY(held.citations) ORDER BY name) AS references
 FROM results_run AS run
 CROSS JOIN LATERAL (
     SELECT
         coalesce(array_agg(attempt.id), '{}') AS ids,
-        coalesce(array_agg(attempt.bundle ORDER BY attempt.id) FILTER (WHERE attempt.bundle <> ''), '{}') AS bundles,
-        coalesce(sum(attempt.bundle_bytes), 0)::bigint AS bundle_bytes,
+        coalesce(array_agg(DISTINCT attempt.bundle) FILTER (WHERE attempt.bundle <> ''), '{}') AS bundles,
         count(*) FILTER (
             WHERE attempt.state = 'running' OR EXISTS (SELECT FROM results_lease WHERE attempt_id = attempt.id)
         ) AS stopping
     FROM results_attempt AS attempt
     WHERE attempt.run_id = run.id
 ) AS attempts
+CROSS JOIN LATERAL (
+    -- rows of one imported table share an archive
+    SELECT coalesce(sum(bytes), 0)::bigint AS bundle_bytes
+    FROM (SELECT DISTINCT bundle, bundle_bytes AS bytes FROM results_attempt WHERE run_id = run.id) AS archives
+) AS archived
 CROSS JOIN LATERAL (
     -- those with a number of the run, and those whose verdicts know from it how much values or runs vary
     SELECT coalesce(array_agg(snapshot.hash ORDER BY snapshot.created_at DESC), '{}') AS citations

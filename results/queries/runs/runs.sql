@@ -12,7 +12,7 @@ SELECT
     ) AS agents,
     CASE WHEN publication.id IS NOT NULL THEN json_build_object(
         'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
-        'year', publication.year, 'place', publication.place, 'caption', publication.caption
+        'year', publication.year, 'place', publication.place, 'caption', publication.caption, 'program', publication.program
     ) END AS publication,
     run.standing, run.tags, run.archived,
     CASE WHEN imported.run_id IS NOT NULL THEN json_build_object(

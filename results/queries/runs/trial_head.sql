@@ -20,7 +20,7 @@ SELECT
     ) AS next,
     CASE WHEN publication.id IS NOT NULL THEN json_build_object(
         'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
-        'year', publication.year, 'place', publication.place, 'caption', publication.caption
+        'year', publication.year, 'place', publication.place, 'caption', publication.caption, 'program', publication.program
     ) END AS publication,
     trial.bundle_key <> '' AS imported
 FROM results_trial AS trial

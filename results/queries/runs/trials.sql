@@ -12,7 +12,7 @@ SELECT
     latest.started_at, latest.ended_at, coalesce(latest.bundle, '') <> '' AS bundle,
     CASE WHEN publication.id IS NOT NULL THEN json_build_object(
         'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
-        'year', publication.year, 'place', publication.place, 'caption', publication.caption
+        'year', publication.year, 'place', publication.place, 'caption', publication.caption, 'program', publication.program
     ) END AS publication,
     trial.bundle_key <> '' AS imported
 FROM results_trial AS trial

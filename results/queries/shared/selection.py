@@ -13,6 +13,7 @@ from results.queries.shared.facets import Facet, MetricChoice
 
 LABEL, NODE = "label", "node"  # of a measurement: dimensions beside those of configurations
 PUBLISHED = "published"  # the dimension that every configuration of a publication has: its slug
+IMPORTED = "imported"  # the same of results that another program measured
 STATISTICS = ("median", "mean", "min", "max")
 PER = ("client", "core", "transaction")
 JOINT = " · "  # between the parts of a level of several dimensions
@@ -20,7 +21,7 @@ JOINT = " · "  # between the parts of a level of several dimensions
 HEAP = "heap"  # the access method that others are compared with
 
 # follow from other dimensions, or are no subject of an experiment: never a first choice
-DERIVED = ("run", "threads", "version", "major", "initdb", "collectors", PUBLISHED)
+DERIVED = ("run", "threads", "version", "major", "initdb", "collectors", PUBLISHED, IMPORTED)
 _FIRST_SERIES = ("installation", "version", "access_method", "topology")
 _BUILD = ("access_method", "installation")  # of a factor that sets both, the series: each build's own heap beside it
 _CONSTANT_X = ("clients", "scale", "workload")  # what x is where nothing is left to vary over it

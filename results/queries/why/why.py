@@ -36,7 +36,7 @@ class Attempt:
     """One replicate's attempt that counts.
 
     number: within its trial.
-    published: its figures come from a report; there are no files behind them."""
+    published: its figures come from a report or were imported: nothing that Teiten collects lies behind them."""
 
     attempt_id: int
     number: int

@@ -1,0 +1,335 @@
+"""A CSV file with a mapping of its columns → trials. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from results.domain.errors import ImportedFileError
+from results.domain.imports.values import ImportedTrial, TextFile
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Measurement, Part
+from results.domain.units import to_base
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+MOST_ROWS = 20_000
+MOST_COLUMNS = 200
+PREVIEW_ROWS = 6
+_NAME = re.compile(r"[a-z][a-z0-9_.]{0,62}")
+_PLAIN = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_MICROSECONDS = 1e6
+
+
+class Role(StrEnum):
+    """What a column is."""
+
+    FACTOR = "factor"
+    METRIC = "metric"
+    REPLICATE = "replicate"
+    IGNORED = "ignored"
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one column is, and what its values are called.
+
+    name: of the factor or the metric.
+    unit: of a metric, as in the file ('ms'); stored in base units.
+    better: of a metric."""
+
+    role: Role = Role.IGNORED
+    name: str = ""
+    unit: str = ""
+    better: Better = Better.NEITHER
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """How a CSV file is read.
+
+    decimal: '.' or ','; the other one may separate thousands.
+    columns: heading → what it is; a heading without an entry is ignored."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    columns: Mapping[str, Column] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CsvRow:
+    """line: in the file, from 1."""
+
+    line: int
+    cells: Mapping[str, str]
+
+
+def suggested_delimiter(text: str) -> str:
+    """Return the delimiter that the first lines have most often and alike."""
+    lines = [line for line in text.splitlines()[:10] if line.strip()]
+    least = {one: min((line.count(one) for line in lines), default=0) for one in DELIMITERS}
+    return max(DELIMITERS, key=lambda one: least[one])
+
+
+def suggested_decimal(rows: Sequence[CsvRow]) -> str:
+    """Return ',' where numbers have one and no point, else '.'."""
+    cells = [cell for row in rows for cell in row.cells.values() if re.fullmatch(r"[-+]?[\d.,]+", cell.strip())]
+    commas = any(re.fullmatch(r"[-+]?\d*,\d+", cell.strip()) for cell in cells)
+    points = any("." in cell for cell in cells)
+    return "," if commas and not points else "."
+
+
+def suggested_columns(rows: Sequence[CsvRow], decimal: str, known: Mapping[str, Metric]) -> dict[str, Column]:
+    """Return a first mapping: columns named as a metric that is known are that metric, and other columns of numbers
+    stay ignored until somebody says what they are; 'replicate' and the like; text columns are factors."""
+    headings = rows[0].cells if rows else {}
+    return {heading: _suggested(heading, rows, decimal, known) for heading in headings}
+
+
+_FACTORS = ("version", "clients", "threads", "scale", "access_method", "topology")
+_REPLICATES = ("replicate", "repetition", "rep", "run", "trial", "iteration", "block")
+
+
+def _suggested(heading: str, rows: Sequence[CsvRow], decimal: str, known: Mapping[str, Metric]) -> Column:
+    name = identifier(heading)
+    if name in known:
+        return Column(Role.METRIC, name, known[name].unit, known[name].better)
+    if name in _REPLICATES:
+        return Column(Role.REPLICATE)
+    numbers = all(_is_number(row.cells[heading], decimal) for row in rows)
+    return Column(Role.FACTOR, name) if name in _FACTORS or not numbers else Column(name=name)
+
+
+def identifier(heading: str) -> str:
+    """'Avg. latency (ms)' → 'avg_latency_ms': a name that a factor or metric may have; '' where nothing is left."""
+    return re.sub(r"[^a-z0-9.]+", "_", heading.lower().replace(". ", " ")).strip("_.")[:63]
+
+
+def read_rows(file: TextFile, delimiter: str) -> list[CsvRow]:
+    """Return the rows below the heading. Raises ImportedFileError."""
+    reader = csv.reader(io.StringIO(file.text), delimiter=delimiter, strict=True)
+    try:
+        headings = [heading.strip() for heading in next(reader, [])]
+        _require_headings(file.name, headings, delimiter)
+        rows = []
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            rows.append(_row(file.name, reader.line_num, headings, cells))
+            if len(rows) > MOST_ROWS:
+                raise ImportedFileError(
+                    f"The table has more than {MOST_ROWS:,} rows.",
+                    where=file.name,
+                    todo="Import one row a measured run, not one a transaction.",
+                )
+    except csv.Error as error:
+        raise ImportedFileError(
+            "The file is not CSV.",
+            where=f"{file.name}:{reader.line_num}",
+            why=str(error),
+            todo="Close every quotation mark, or choose another delimiter.",
+        ) from None
+    if not rows:
+        raise ImportedFileError("The table has a heading and no rows.", where=file.name, todo="Add its rows.")
+    return rows
+
+
+def _require_headings(file: str, headings: Sequence[str], delimiter: str) -> None:
+    twice = next((heading for heading in headings if headings.count(heading) > 1), None)
+    where, todo = f"{file}:1", "The first line must name each column once."
+    if twice is not None:
+        what = f"Two columns are called {twice!r}." if twice else "Two columns have no heading."
+        raise ImportedFileError(what, where=where, todo=todo)
+    if len(headings) < 2:
+        why = f"The delimiter is {DELIMITERS[delimiter]}."
+        raise ImportedFileError("The table has one column.", where=where, why=why, todo="Choose another delimiter.")
+    if len(headings) > MOST_COLUMNS:
+        raise ImportedFileError(f"{len(headings)} columns are too many.", where=where, todo=f"{MOST_COLUMNS} at most.")
+
+
+def _row(file: str, line: int, headings: Sequence[str], cells: Sequence[str]) -> CsvRow:
+    if len(cells) != len(headings):
+        raise ImportedFileError(
+            f"The row has {len(cells)} cells, the heading {len(headings)}.",
+            where=f"{file}:{line}",
+            why=repr(",".join(cells)[:200]),
+            todo="Put quotation marks around a cell with the delimiter in it; decimal commas need another delimiter.",
+        )
+    return CsvRow(line, dict(zip(headings, cells, strict=True)))
+
+
+def read_csv(file: TextFile, options: CsvOptions, known: Mapping[str, Metric]) -> list[ImportedTrial]:
+    """Return a trial a row. Raises ImportedFileError for a mapping without a metric, and for a cell that is no number,
+    naming row and column.
+
+    known: metrics by name; of these the file must have the unit and direction."""
+    rows = read_rows(file, options.delimiter)
+    metrics = _metrics(file.name, options, known)
+    missing = [heading for heading in options.columns if heading not in rows[0].cells]
+    if missing:
+        raise ImportedFileError(
+            f"The table has no column {missing[0]!r}.",
+            where=f"{file.name}:1",
+            todo=f"It has {', '.join(rows[0].cells)}.",
+        )
+    _require_other_replicates(file.name, rows, options)
+    return [_trial(file.name, row, options, metrics) for row in rows]
+
+
+def _metrics(file: str, options: CsvOptions, known: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Return heading → metric. Raises ImportedFileError."""
+    metrics: dict[str, Metric] = {}
+    names: set[str] = set()
+    for heading, column in options.columns.items():
+        if column.role not in (Role.METRIC, Role.FACTOR):
+            continue
+        if not _NAME.fullmatch(column.name):
+            raise ImportedFileError(
+                f"{column.name!r} is no name.",
+                where=f"{file}, column {heading}",
+                todo="Use small letters, digits, '_' and '.', beginning with a letter, as latency.p99.",
+            )
+        if column.name in names:
+            raise ImportedFileError(f"Two columns are {column.name}.", where=f"{file}, column {heading}")
+        names.add(column.name)
+        if column.role is Role.METRIC:
+            metrics[heading] = _metric(f"{file}, column {heading}", heading, column, known)
+    if not metrics:
+        raise ImportedFileError(
+            "No column is a metric.", where=file, todo="Say which columns hold what was measured, and in which unit."
+        )
+    return metrics
+
+
+def _metric(where: str, heading: str, column: Column, known: Mapping[str, Metric]) -> Metric:
+    metric = known.get(column.name)
+    if metric is None:
+        return Metric(
+            column.name, _base_unit(column.unit), column.better, heading[:100], "Imported from a table.", 0.05
+        )
+    if _factor(column.unit, metric.unit) is None:
+        raise ImportedFileError(
+            f"{column.name} is in {metric.unit} in this warehouse, and in {column.unit or '1'} here.",
+            where=where,
+            todo="Correct the unit, or give the metric a name of its own.",
+        )
+    if column.better is not metric.better:
+        raise ImportedFileError(
+            f"Of {column.name}, {metric.better} is better in this warehouse.",
+            where=where,
+            todo="Correct the direction, or give the metric a name of its own.",
+        )
+    return metric
+
+
+def _base_unit(unit: str) -> str:
+    return to_base(1.0, unit)[1]
+
+
+def _factor(unit: str, base: str) -> float | None:
+    """Return what a value in `unit` is multiplied by to be in `base`; None where it cannot be."""
+    if (unit or "1") == base:
+        return 1.0
+    factor, of_unit = to_base(1.0, unit)
+    if of_unit == "s" and base == "us":
+        return factor * _MICROSECONDS
+    return factor if of_unit == base else None
+
+
+def _require_other_replicates(file: str, rows: Sequence[CsvRow], options: CsvOptions) -> None:
+    """Raise ImportedFileError where two rows are the same replicate of the same levels."""
+    replicate = next((name for name, column in options.columns.items() if column.role is Role.REPLICATE), None)
+    if replicate is None:
+        return
+    seen: dict[tuple[str, ...], int] = {}
+    factors = [name for name, column in options.columns.items() if column.role is Role.FACTOR]
+    for row in rows:
+        key = tuple(row.cells[name].strip() for name in (*factors, replicate))
+        if key in seen:
+            raise ImportedFileError(
+                f"The row is replicate {row.cells[replicate]!r} of the same levels as line {seen[key]}.",
+                where=f"{file}:{row.line}, column {replicate}",
+                todo="Map the column that tells them apart as a factor, or leave one of the rows out.",
+            )
+        seen[key] = row.line
+
+
+def _trial(file: str, row: CsvRow, options: CsvOptions, metrics: Mapping[str, Metric]) -> ImportedTrial:
+    measurements = tuple(_measurements(file, row, options, metrics))
+    if not measurements:
+        raise ImportedFileError("The row has no number.", where=f"{file}:{row.line}", todo="Leave the row out.")
+    levels = {
+        column.name: _level(file, row, heading)
+        for heading, column in options.columns.items()
+        if column.role is Role.FACTOR
+    }
+    return ImportedTrial(
+        source=f"{file}:{row.line}",
+        files=(file,),
+        facts={},
+        part=Part(measurements, metrics=tuple(metrics.values())),
+        levels=levels,
+        places={(metric.name, ""): f"line {row.line}, column {heading}" for heading, metric in metrics.items()},
+    )
+
+
+def _level(file: str, row: CsvRow, heading: str) -> str:
+    text = row.cells[heading].strip()
+    if not text:
+        raise ImportedFileError(
+            "The factor has no level.",
+            where=f"{file}:{row.line}, column {heading}",
+            todo="Write the level into the cell, or ignore the column.",
+        )
+    return text
+
+
+def _measurements(file: str, row: CsvRow, options: CsvOptions, metrics: Mapping[str, Metric]) -> Iterator[Measurement]:
+    for heading, metric in metrics.items():
+        text = row.cells[heading].strip()
+        if not text:
+            continue  # not measured in this row
+        value = _number(text, options.decimal)
+        if value is None:
+            raise ImportedFileError(
+                "The cell is not a number.",
+                where=f"{file}:{row.line}, column {heading}",
+                why=repr(text[:100]),
+                todo=_number_hint(text, options.decimal),
+            )
+        factor = _factor(options.columns[heading].unit, metric.unit)
+        yield Measurement(metric.name, value * (1.0 if factor is None else factor))
+
+
+def _is_number(text: str, decimal: str) -> bool:
+    return not text.strip() or _number(text, decimal) is not None
+
+
+def _number(text: str, decimal: str) -> float | None:
+    """Return the number, None where it is none. Thousands may be separated by the other mark, a space or an apostrophe,
+    in groups of three."""
+    other = "," if decimal == "." else "."
+    whole, mark, rest = text.strip().partition(decimal)
+    for separator in (other, " ", "\u00a0", "\u202f", "'"):
+        if separator in whole:
+            if not re.fullmatch(rf"[-+]?[0-9]{{1,3}}(?:{re.escape(separator)}[0-9]{{3}})+", whole):
+                return None
+            whole = whole.replace(separator, "")
+    plain = f"{whole}.{rest}" if mark else whole
+    if not _PLAIN.fullmatch(plain):
+        return None
+    value = float(plain)
+    return value if math.isfinite(value) else None
+
+
+def _number_hint(text: str, decimal: str) -> str:
+    other = "," if decimal == "." else "."
+    if _number(text, other) is not None:
+        return f"With {other!r} as decimal mark it would be {_number(text, other):g}: choose that, or correct the cell."
+    if text.lower() in ("nan", "inf", "-inf", "infinity", "-infinity"):
+        return "Leave the cell empty where nothing was measured."
+    return "Correct the cell, leave it empty, or map the column otherwise."

@@ -1,0 +1,101 @@
+"""An uploaded file → text, or an error that says why it is none. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from results.domain.errors import ImportedFileError
+from results.domain.imports.values import SourceFile, TextFile
+from results.domain.units import format_quantity
+
+LARGEST_FILE_BYTES = 64 * 1024**2
+MOST_FILES = 200
+UTF_8 = "utf-8"
+# encodings that a CSV file may be in, as Python names them; the first that fits is suggested
+ENCODINGS = {
+    UTF_8: "UTF-8",
+    "cp932": "Shift_JIS (CP932)",
+    "euc_jp": "EUC-JP",
+    "utf-16": "UTF-16",
+    "latin-1": "Latin-1",
+}
+_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+def require_readable(files: Sequence[SourceFile]) -> None:
+    """Raise ImportedFileError for no files, too many, an empty or too large one, and the same one twice."""
+    if not files:
+        raise ImportedFileError("There is no file.", where="file", todo="Choose one or several files.")
+    if len(files) > MOST_FILES:
+        raise ImportedFileError(
+            f"{len(files)} files are too many.", where="file", todo=f"Import {MOST_FILES} at once at most."
+        )
+    seen: dict[str, str] = {}
+    names: set[str] = set()
+    for file in files:
+        _require_size(file)
+        if file.sha256 in seen:
+            raise ImportedFileError(
+                f"The file is the same as {seen[file.sha256]}.",
+                where=file.name,
+                why="Two trials with the very same output would be one measurement counted twice.",
+                todo="Leave one of them out.",
+            )
+        if file.name in names:
+            raise ImportedFileError("Two files have this name.", where=file.name, todo="Rename one of them.")
+        seen[file.sha256] = file.name
+        names.add(file.name)
+
+
+def _require_size(file: SourceFile) -> None:
+    if not file.content.strip():
+        raise ImportedFileError(
+            "The file is empty.", where=file.name, todo="Look whether the program's output went elsewhere."
+        )
+    if file.size_bytes > LARGEST_FILE_BYTES:
+        raise ImportedFileError(
+            f"The file has {format_quantity(file.size_bytes, 'B')}.",
+            where=file.name,
+            why=f"Teiten reads {format_quantity(LARGEST_FILE_BYTES, 'B')} at most.",
+            todo="Import the program's final report without its log.",
+        )
+
+
+def suggested_encoding(content: bytes) -> str:
+    """Return the first encoding of ENCODINGS that the bytes are text in."""
+    if content[:2] in _MARKS:
+        return _MARKS[content[:2]]
+    for encoding in ("utf-8", "cp932", "euc_jp"):
+        try:
+            content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "latin-1"
+
+
+def to_text(file: SourceFile, encoding: str = UTF_8) -> TextFile:
+    """Decode a file. Raises ImportedFileError for one that is not text in this encoding."""
+    try:
+        text = file.content.decode("utf-8-sig" if encoding == UTF_8 else encoding)
+    except UnicodeDecodeError as error:
+        line = file.content[: error.start].count(b"\n") + 1
+        binary = b"\0" in file.content
+        raise ImportedFileError(
+            "The file is binary, not text." if binary else f"The file is not {ENCODINGS[encoding]} text.",
+            where=f"{file.name}:{line}",
+            why="" if binary else f"Byte {error.start + 1} is 0x{file.content[error.start]:02x}.",
+            todo=_decoding_hint(file, binary),
+        ) from None
+    if "\0" in text:
+        raise ImportedFileError(
+            "The file is binary, not text.", where=file.name, todo="Unpack it first where it is an archive."
+        )
+    return TextFile(file.name, text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _decoding_hint(file: SourceFile, binary: bool) -> str:
+    if binary:
+        return "Unpack it first where it is an archive."
+    suggested = suggested_encoding(file.content)
+    return f"It may be {ENCODINGS[suggested]}: choose that for a CSV file, or convert the file to UTF-8."

@@ -1,0 +1,75 @@
+"""Imported results: who imported which files of which program, and the runs that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from results import sql
+from results.queries.shared.ids import NotFound
+
+
+@dataclass(frozen=True)
+class ImportRow:
+    """One import.
+
+    program: whose output it is, as its authors write it.
+    note: what the user wrote: machine, settings, who measured.
+    measured_on: as the user says; None where nothing was said.
+    files: name, sha256 and size_bytes of each.
+    headline: the metric that stands for a trial in lists."""
+
+    slug: str
+    name: str
+    program: str
+    note: str
+    measured_on: date | None
+    imported_at: datetime
+    imported_by: str
+    run_id: int
+    standing: str
+    workload: str
+    headline: str
+    trials: int
+    configurations: int
+    files: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class ImportedTrialRow:
+    """A trial of an import.
+
+    files: names of those that it was read of.
+    facts: what they state besides.
+    value: of the headline; None where it was not measured."""
+
+    id: int
+    configuration: str
+    source: str
+    files: tuple[str, ...]
+    facts: Mapping[str, str]
+    unit: str
+    value: float | None
+
+
+def list_imports() -> list[ImportRow]:
+    """Return every import, the newest first. One query."""
+    return sql.rows(ImportRow, f"{_IMPORTS} ORDER BY run.id DESC")
+
+
+def import_of(slug: str) -> ImportRow:
+    """Return one import. One query. Raises NotFound."""
+    rows = sql.rows(ImportRow, f"{_IMPORTS} AND publication.slug = %(slug)s", {"slug": slug})
+    if not rows:
+        raise NotFound(f"There is no import {slug!r}.")
+    return rows[0]
+
+
+def imported_trials(run_id: int) -> list[ImportedTrialRow]:
+    """Return the trials of an import in the order of its files. One query."""
+    return sql.rows(ImportedTrialRow, sql.load(__file__, "imported_trials"), {"run_id": run_id})
+
+
+_IMPORTS = sql.load(__file__)

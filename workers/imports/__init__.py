@@ -1,0 +1,1 @@
+"""Reading results that other programs measured: a module a program, each a function of its files' text."""
