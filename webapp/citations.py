@@ -51,17 +51,24 @@ def title(comparison: Comparison) -> str:
 
 
 def published_in(runs: Iterable[int | str]) -> list[str]:
-    """Return the titles of the published tables that runs have figures from, as far as they are loaded. One query."""
+    """Return of each run of figures that were not measured here what they are, as far as they are loaded: 'Published
+    figures, not measured here: TITLE'. One query."""
     published = Run.objects.filter(pk__in=[int(run) for run in runs], publication__isnull=False)
-    return list(published.order_by("pk").values_list("publication__title", flat=True))
+    sources = published.order_by("pk").values_list("publication__title", "publication__program")
+    return [_not_measured_here(title, program) for title, program in sources]
+
+
+def _not_measured_here(title: str, program: str) -> str:
+    kind = f"Results imported from {program}" if program else "Published figures"
+    return f"{kind}, not measured here: {title}"
 
 
 def remarks(comparison: Comparison, published: Sequence[str]) -> list[str]:
     """Return what a reader of the measurements must know besides, a sentence each.
 
-    published: titles of the published tables that figures are from
+    published: as of `published_in`
     """
-    sentences = [f"Published figures, not measured here: {table}." for table in published]
+    sentences = [f"{source}." for source in published]
     if comparison.mixed:
         dimensions = [dimension_title(name) for name in comparison.mixed]
         sentences.append(f"Cells mix different {listed(dimensions)}.")

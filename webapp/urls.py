@@ -16,6 +16,7 @@ from webapp.pages import (
     diff,
     flame,
     host,
+    imports,
     manual,
     overview,
     plans,
@@ -109,6 +110,12 @@ report_pages = [
     path("<int:report_id>/<int:number>/withdraw/", reports.withdraw, name="withdraw"),
     path("<int:report_id>/<int:number>/report.<str:form>", reports.export, name="export"),
 ]
+import_pages = [
+    path("", imports.index, name="list"),
+    path("new/", imports.add, name="add"),
+    path("preview/", imports.preview, name="preview"),
+    path("<str:slug>/", imports.detail, name="detail"),
+]
 account_pages = [
     path("sign-in/", account.sign_in, name="sign-in"),
     path("sign-out/", account.sign_out, name="sign-out"),
@@ -142,6 +149,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("capabilities/", capabilities.index, name="capabilities"),
     path("reports/", include((report_pages, "reports"))),
     path("published/", include((published_pages, "published"))),
+    path("imports/", include((import_pages, "imports"))),
     path("flame/", flame.index, name="flame"),
     path("plans/", include((plan_pages, "plans"))),
     path("agents/", include((agent_pages, "agents"))),

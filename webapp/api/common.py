@@ -181,7 +181,7 @@ def fields_of(request: Request) -> dict[str, Any]:
     """Return the JSON object in the request's body. Raises ValidationError when it is none."""
     if not isinstance(request.data, dict):
         raise exceptions.ValidationError("The body is not a JSON object.")
-    return dict(request.data)
+    return dict(request.data.items())
 
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "string", "format": "uri", "nullable": True}})

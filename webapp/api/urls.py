@@ -19,6 +19,7 @@ from webapp.api.diff import Differences
 from webapp.api.exports import CitationFile, ComparisonFile
 from webapp.api.flame import Flames
 from webapp.api.host import HostFactors
+from webapp.api.imports import Import, Imports
 from webapp.api.installations import Installations
 from webapp.api.kinds import AllKinds
 from webapp.api.measurements import Measurements
@@ -120,6 +121,9 @@ urlpatterns = [
     path("access-methods/", AccessMethodsView.as_view({"get": "retrieve"}), name="access-methods"),
     path("topologies/", TopologiesView.as_view({"get": "retrieve"}), name="topologies"),
     path("publications/", Publications.as_view({"get": "list"}), name="publications"),
+    path("imports/", Imports.as_view({"get": "list", "post": "create"}), name="imports"),
+    path("imports/preview/", Imports.as_view({"post": "preview"}), name="import-preview"),
+    path("imports/<str:slug>/", Import.as_view({"get": "retrieve"}), name="import"),
     path("capabilities/", Capabilities.as_view({"get": "list"}), name="capabilities"),
     path("flame/", Flames.as_view({"get": "retrieve"}), name="flame"),
     path("tokens/", Tokens.as_view({"get": "list", "post": "create"}), name="tokens"),

@@ -24,6 +24,7 @@ CHAPTERS = (
     "host-factors",
     "publishing",
     "published",
+    "importing",
     "measured",
     "operations",
     "api",

@@ -279,7 +279,7 @@ def missing(looks: Sequence[Look], has: Callable[[Side], bool], what: str, colle
 
 def _why_not(side: Side, gaps: Sequence[Gap], what: str, collector: str) -> str:
     if side.published:
-        why = "a published figure has no files."
+        why = "figures that were not measured here have no such files."
     elif gaps:
         why = " ".join(map(_gap, gaps))
     elif not collector:

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from results import models
 from tests import factories
+from tests.imported import imported
 
 pytestmark = pytest.mark.django_db
 READING = (
@@ -58,6 +59,8 @@ READING = (
     "access-methods/",
     "topologies/",
     "publications/",
+    "imports/",
+    "imports/{imported}/",
     "capabilities/",
     "flame/?a={done}&b={done}",
     "diff/?left=trial:{done}&right=run:{run}",
@@ -85,6 +88,8 @@ WRITING: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
     ("post", "trials/{failed}/retry/", "run", {}, 200),
     ("post", "citations/", "run", {"query": "filter.clients=1,4"}, 400),
     ("post", "references/", "run", {"name": "a", "citation": "0", "series": "b"}, 404),
+    ("post", "imports/", "run", {}, 415),
+    ("post", "imports/preview/", "run", {}, 415),
     ("post", "agents/", "admin", NEW_AGENT, 201),
     ("patch", "agents/db1/", "admin", {"enabled": False}, 200),
     ("post", "agents/db1/accept-host-key/", "admin", {"fingerprint": "SHA256:wrong"}, 409),
@@ -101,7 +106,7 @@ SCOPES = ("anonymous", "revoked", "read", "run", "admin")
 @pytest.fixture
 def world(world: dict[str, Any], bundles: Path) -> dict[str, Any]:
     """And a run that is finished: `compared`."""
-    return world | {"compared": factories.finished_run(bundles=bundles).pk}
+    return world | {"compared": factories.finished_run(bundles=bundles).pk, "imported": imported().slug}
 
 
 @pytest.mark.parametrize("path", READING)

@@ -143,7 +143,7 @@ def test_published_figures_say_that_nothing_is_recorded(run: models.Run, strange
     published.save()
     text = text_of(stranger, f"/diff/?left=run:{published.pk}&right=run:{run.pk}")
     assert "No environment is recorded for the left side." in text
-    assert "published figures (Report of 2019): what they ran in is known from the report only" in text
+    assert "not measured here (Report of 2019): what they ran in is known from their source only" in text
     both = text_of(stranger, f"/diff/?left=run:{published.pk}&right=run:{published.pk}")
     assert "No environment is recorded for either side." in both
 

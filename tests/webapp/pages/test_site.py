@@ -12,6 +12,7 @@ from results import models
 from results.published.catalogue import TABLES
 from results.published.load import load
 from tests import factories
+from tests.imported import imported
 from tests.page_text import page_text
 from workers.registry import known_metrics
 
@@ -72,6 +73,8 @@ READING = [
     "published:list",
     "published:detail",
     "published:file",
+    "imports:list",
+    "imports:detail",
     "trends",
     "agents:host-toml",
     "manual:list",
@@ -86,6 +89,7 @@ MEMBERS = [
     "plans:edit",
     "plans:import",
     "plans:ready-form",
+    "imports:add",
     "account:tokens",
     "runs:blocks",
     "runs:remove",
@@ -103,6 +107,7 @@ VERBS = [
     "trials:cancel",
     "trials:retry",
     "plans:preview",
+    "imports:preview",
     "plans:run",
     "plans:schedule",
     "plans:archive",
@@ -137,6 +142,7 @@ def address(db: None, tmp_path: Any) -> Any:
         "account": [token.pk],
         "citations": [factories.citation(run).pk],
         "published": ["wg1-2012-table-2.2"],
+        "imports": [imported().slug],
         "manual": ["method"],
     }
     more = {"trials:bundle": [trial.pk, 1], "trials:file": [trial.pk, 1, "workload/stdout.txt"]}
@@ -169,6 +175,9 @@ def address(db: None, tmp_path: Any) -> Any:
         "reports:new",
         "reports:feed",
         "reports:preview",
+        "imports:list",
+        "imports:add",
+        "imports:preview",
         "runs:blocks",
         "runs:change",
         "runs:remove",

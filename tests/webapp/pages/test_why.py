@@ -240,7 +240,7 @@ def test_published_figures_have_no_files_and_it_is_said(run: models.Run, strange
     models.Run.objects.filter(pk=run.pk).update(publication=publication)
     models.Series.objects.filter(run=run).delete()
     text = words(text_of(stranger, f"/compare/why/?run={run.pk}"))
-    assert "the rate of each second: not known, a published figure has no files." in text
+    assert "the rate of each second: not known, figures that were not measured here have no such files." in text
 
 
 def test_a_cell_is_named_in_the_address_and_what_is_left_open_is_the_first(run: models.Run, stranger: Client) -> None:

@@ -1,0 +1,220 @@
+"""What a user asks to import, as fields and files of a form, an API request or a command → a draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import PurePath
+
+from results.domain.errors import ImportedFileError
+from results.domain.imports.table import (
+    DELIMITERS,
+    PREVIEW_ROWS,
+    Column,
+    CsvOptions,
+    CsvRow,
+    Role,
+    read_csv,
+    read_rows,
+    suggested_columns,
+    suggested_decimal,
+    suggested_delimiter,
+)
+from results.domain.imports.text import ENCODINGS, require_readable, suggested_encoding, to_text
+from results.domain.imports.values import ImportedTrial, SourceFile, TextFile
+from results.domain.measurement.metrics import Better, Metric
+from results.foreign_results import Arranged, Draft, arrange, fingerprint, known_metrics, require_new
+from workers.registry import import_formats, read_import
+from workers.registry import known_metrics as declared_metrics
+
+CSV = "csv"
+DECIMALS = {".": "point", ",": "comma"}
+FIELDS = ("program", "name", "workload", "note", "measured_on", "delimiter", "decimal", "encoding", "previewed")
+_COLUMN = ("role", "name", "unit", "better")
+COLUMN_PREFIXES = tuple(f"{part}." for part in _COLUMN)
+PREFIXES = ("levels.", *COLUMN_PREFIXES)
+
+
+@dataclass(frozen=True)
+class TableForm:
+    """How a CSV file is read, to look at and to correct.
+
+    rows: its first."""
+
+    encoding: str
+    delimiter: str
+    decimal: str
+    columns: Mapping[str, Column]
+    rows: tuple[CsvRow, ...]
+
+
+@dataclass(frozen=True)
+class ImportForm:
+    """What would be imported.
+
+    program: name of the program, or 'csv'.
+    fingerprint: of what was previewed."""
+
+    program: str
+    title: str
+    draft: Draft
+    arranged: Arranged
+    fingerprint: str
+
+
+def source_file(name: str, content: bytes) -> SourceFile:
+    """Return the file under its name without folders."""
+    base = PurePath(name.replace("\\", "/")).name
+    clean = "".join(letter for letter in base if letter.isprintable())[-200:]
+    return SourceFile(clean or "file", content)
+
+
+def program_of(fields: Mapping[str, str], files: Sequence[SourceFile]) -> str:
+    """Return the program that was chosen; 'csv' where none was and the file is a table that no program is known to
+    write; '' to recognise it."""
+    if fields.get("program") or len(files) != 1 or PurePath(files[0].name).suffix.lower() not in (".csv", ".tsv"):
+        return fields.get("program", "")
+    text = files[0].content.decode("latin-1")
+    return "" if any(one.recognises(text) for one in import_formats().values()) else CSV
+
+
+def table_form(fields: Mapping[str, str], files: Sequence[SourceFile]) -> TableForm:
+    """Return how the table is read: as the fields say, or as its content suggests. Raises ImportedFileError."""
+    require_readable(files)
+    if len(files) > 1:
+        raise ImportedFileError("These are several tables.", where="file", todo="Import one CSV file at a time.")
+    encoding = _choice(fields, "encoding", ENCODINGS) or suggested_encoding(files[0].content)
+    text = to_text(files[0], encoding)
+    delimiter = _choice(fields, "delimiter", DELIMITERS) or suggested_delimiter(text.text)
+    rows = read_rows(text, delimiter)
+    decimal = _choice(fields, "decimal", DECIMALS) or suggested_decimal(rows)
+    suggested = suggested_columns(rows, decimal, known_metrics(declared_metrics()))
+    columns = {heading: _column(fields, heading, suggested[heading]) for heading in rows[0].cells}
+    _require_headings(fields, columns)
+    return TableForm(encoding, delimiter, decimal, columns, tuple(rows[:PREVIEW_ROWS]))
+
+
+def _choice(fields: Mapping[str, str], name: str, choices: Mapping[str, str]) -> str:
+    chosen = {"\\t": "\t", "tab": "\t"}.get(fields.get(name, ""), fields.get(name, ""))
+    if chosen and chosen not in choices:
+        todo = f"There are {', '.join(repr(one) for one in choices)}."
+        raise ImportedFileError(f"There is no {name} {chosen[:40]!r}.", where=name, todo=todo)
+    return chosen
+
+
+def _column(fields: Mapping[str, str], heading: str, suggested: Column) -> Column:
+    role, name, unit, better = (fields.get(f"{part}.{heading}") for part in _COLUMN)
+    if role is not None and role not in tuple(Role):
+        raise ImportedFileError(
+            f"A column is no {role[:40]!r}.", where=f"role.{heading}", todo=f"It is {', '.join(Role)}."
+        )
+    if better is not None and better not in tuple(Better):
+        raise ImportedFileError(
+            f"There is no direction {better[:40]!r}.", where=f"better.{heading}", todo=f"There are {', '.join(Better)}."
+        )
+    return Column(
+        Role(role) if role is not None else suggested.role,
+        (name if name is not None else suggested.name).strip(),
+        (unit if unit is not None else suggested.unit).strip(),
+        Better(better) if better is not None else suggested.better,
+    )
+
+
+def _require_headings(fields: Mapping[str, str], columns: Mapping[str, Column]) -> None:
+    for field in fields:
+        part, _, heading = field.partition(".")
+        if part in _COLUMN and heading and heading not in columns:
+            raise ImportedFileError(
+                f"The table has no column {heading[:80]!r}.", where=field[:120], todo=f"It has {', '.join(columns)}."
+            )
+
+
+def import_form(fields: Mapping[str, str], files: Sequence[SourceFile]) -> ImportForm:
+    """Return what would be imported. Raises ImportedFileError, and StateError for a file that was imported before."""
+    require_readable(files)
+    _require_known(fields)
+    program = program_of(fields, files)
+    draft = _table_draft(fields, files) if program == CSV else _program_draft(fields, files, program)
+    require_new(files)
+    name = program if program == CSV else _program_name(draft.program)
+    return ImportForm(name, draft.program, draft, arrange(draft), fingerprint(draft))
+
+
+def _program_name(title: str) -> str:
+    return next(one.name for one in import_formats().values() if one.title == title)
+
+
+def _require_known(fields: Mapping[str, str]) -> None:
+    for field in fields:
+        if field not in FIELDS and not field.startswith(PREFIXES):
+            raise ImportedFileError(
+                f"There is no field {field[:80]!r}.",
+                where=field[:80],
+                todo=f"There are {', '.join((*FIELDS, *PREFIXES))}.",
+            )
+
+
+def _program_draft(fields: Mapping[str, str], files: Sequence[SourceFile], program: str) -> Draft:
+    chosen, trials = read_import(files, program)
+    return _draft(fields, files, trials, chosen.title, chosen.headline)
+
+
+def _table_draft(fields: Mapping[str, str], files: Sequence[SourceFile]) -> Draft:
+    form = table_form(fields, files)
+    text: TextFile = to_text(files[0], form.encoding)
+    used = {heading: column for heading, column in form.columns.items() if column.role is not Role.IGNORED}
+    known: Mapping[str, Metric] = known_metrics(declared_metrics())
+    trials = read_csv(text, CsvOptions(form.delimiter, form.decimal, used), known)
+    first = next(column.name for column in used.values() if column.role is Role.METRIC)
+    return _draft(fields, files, trials, "CSV", first)
+
+
+def _draft(
+    fields: Mapping[str, str], files: Sequence[SourceFile], trials: Sequence[ImportedTrial], title: str, headline: str
+) -> Draft:
+    levels = {
+        field.removeprefix("levels."): read_levels(field, text)
+        for field, text in fields.items()
+        if field.startswith("levels.")
+    }
+    draft = Draft(
+        name=fields.get("name", "").strip() or _suggested_name(files, title),
+        program=title,
+        headline=headline,
+        files=tuple(files),
+        trials=tuple(trials),
+        levels={file: of_file for file, of_file in levels.items() if of_file},
+        note=fields.get("note", "").replace("\r\n", "\n").strip(),
+        measured_on=_day(fields.get("measured_on", "").strip()),
+    )
+    return replace(draft, workload=fields.get("workload", "").strip())
+
+
+def _suggested_name(files: Sequence[SourceFile], title: str) -> str:
+    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    return f"{title}: {files[0].name[:80]}{more}"
+
+
+def read_levels(where: str, text: str) -> dict[str, str]:
+    """'version=16.4, clients=8' → both. Raises ImportedFileError."""
+    levels: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, level = (piece.strip() for piece in part.partition("="))
+        if not equals or not level or name in levels:
+            raise ImportedFileError(
+                f"{part[:80]!r} is no level of a factor, or one of two.",
+                where=where[:120],
+                todo="Write factor=level, with commas between several: version=16.4, clients=8.",
+            )
+        levels[name] = level
+    return levels
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise ImportedFileError(
+            f"{text[:40]!r} is no date.", where="measured_on", todo="Write it as 2026-11-25, or leave it out."
+        ) from None

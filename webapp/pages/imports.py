@@ -1,0 +1,128 @@
+"""Results of other programs: the form to import them, what would be stored, and what was imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from results.domain.errors import StateError, TeitenError
+from results.domain.imports.table import DELIMITERS, Role
+from results.domain.imports.text import ENCODINGS, LARGEST_FILE_BYTES
+from results.domain.imports.values import SourceFile
+from results.domain.measurement.metrics import Better
+from results.foreign_results import store
+from results.models.audit import Scope
+from results.queries.runs.imports import import_of, imported_trials, list_imports
+from webapp.access import actor, allows, needs, person, scope_of
+from webapp.forms.imports import COLUMN_PREFIXES, CSV, DECIMALS, import_form, program_of, source_file, table_form
+from webapp.problems import missing_is_404, status_of
+from workers.registry import import_formats
+
+_SHOWN_VALUES = 6
+_OF_TABLE = ("encoding", "delimiter", "decimal", *COLUMN_PREFIXES)
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    may_run = allows(scope_of(request.user), Scope.RUN)
+    return render(request, "imports/index.html", {"imports": list_imports(), "may_run": may_run})
+
+
+@require_safe
+@missing_is_404()
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    row = import_of(slug)
+    trials = imported_trials(row.run_id)
+    trial_of_file = {name: trial.id for trial in reversed(trials) for name in trial.files}
+    files = [{**file, "trial_id": trial_of_file.get(file["name"])} for file in row.files]
+    return render(request, "imports/detail.html", {"row": row, "trials": trials, "files": files})
+
+
+@require_http_methods(["GET", "POST"])
+@needs(Scope.RUN)
+def add(request: HttpRequest) -> HttpResponse:
+    """The form; or, posted, what was previewed becomes a run."""
+    if request.method == "GET":
+        return render(request, "imports/add.html", _choices())
+    try:
+        form = import_form(_fields(request), _files(request))
+        if request.POST.get("previewed") != form.fingerprint:
+            raise StateError(
+                "What would be imported is not what the preview showed.",
+                where="preview",
+                why="A file or a field changed since.",
+                todo="Look at the preview again, then import.",
+            )
+        run = store(form.draft, user=person(request), actor=actor(request))
+    except TeitenError as error:
+        context = _choices() | {"problem": error.as_dict(), "fields": request.POST}
+        return render(request, "imports/add.html", context, status=status_of(error))
+    messages.success(request, f"Imported {form.draft.name}: {len(form.draft.trials)} trials.")
+    return redirect("runs:detail", run.pk)
+
+
+@require_POST
+@needs(Scope.RUN)
+def preview(request: HttpRequest) -> HttpResponse:
+    """What would be stored of the files in the form, or what is wrong with them; nothing is stored."""
+    fields, files = _fields(request), _files(request)
+    context: dict[str, Any] = {"files": [(file, fields.get(f"levels.{file.name}", "")) for file in files]}
+    try:
+        if program_of(fields, files) == CSV:
+            context |= _choices() | {"table": table_form(fields, files)}
+        form = import_form(fields, files)
+        context |= {"form": form, "configurations": _shown(form.arranged.configurations)}
+    except TeitenError as error:
+        context["problem"] = error.as_dict()
+    return render(request, "imports/_preview.html", context)
+
+
+def _shown(configurations: Any) -> list[tuple[Any, list[tuple[Any, list[Any], int]]]]:
+    """Return of each configuration its trials with their first values and how many more there are."""
+    shown = []
+    for one in configurations:
+        trials = []
+        for trial in one.trials:
+            units = {metric.name: metric.unit for metric in trial.part.metrics}
+            values = [(value, units[value.metric]) for value in trial.part.measurements]
+            trials.append((trial, values[:_SHOWN_VALUES], max(0, len(values) - _SHOWN_VALUES)))
+        shown.append((one, trials))
+    return shown
+
+
+def _choices() -> dict[str, Any]:
+    return {
+        "formats": import_formats().values(),
+        "encodings": ENCODINGS,
+        "delimiters": DELIMITERS,
+        "decimals": DECIMALS,
+        "roles": list(Role),
+        "betters": list(Better),
+        "largest": LARGEST_FILE_BYTES,
+    }
+
+
+def _fields(request: HttpRequest) -> Mapping[str, str]:
+    """Return the form's fields, without those of Django, and of files that are no longer chosen."""
+    fields = {name: str(value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"}
+    names = {file.name for file in _files(request)}
+    if fields.pop("mapped", "") not in names:
+        fields = {name: value for name, value in fields.items() if not name.startswith(_OF_TABLE)}
+    return {
+        name: value
+        for name, value in fields.items()
+        if not name.startswith("levels.") or name.removeprefix("levels.") in names
+    }
+
+
+def _files(request: HttpRequest) -> list[SourceFile]:
+    """Return what was uploaded; it is asked for several times in one request."""
+    uploads = request.FILES.getlist("file")
+    for upload in uploads:
+        upload.seek(0)
+    return [source_file(upload.name or "", upload.read(LARGEST_FILE_BYTES + 1)) for upload in uploads]
