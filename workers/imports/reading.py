@@ -10,7 +10,7 @@ from results.domain.imports.text import require_readable, to_text
 from results.domain.imports.values import Format, ImportedTrial, SourceFile, TextFile
 
 # in the order in which they are asked whether a file is theirs
-_MODULES = ("pgbench",)
+_MODULES = ("jdbcrunner", "sysbench", "hammerdb", "benchbase", "pgbench")
 FORMATS: Mapping[str, Format] = {name: import_module(f"workers.imports.{name}").FORMAT for name in _MODULES}
 
 

@@ -8,7 +8,7 @@ from results.domain.errors import ImportedFileError
 from results.domain.imports import text
 from results.domain.imports.values import SourceFile
 from tests.imported import recorded, text_file
-from workers.imports.reading import read_files
+from workers.imports.reading import FORMATS, read_files
 
 PGBENCH = recorded("pgbench-15.txt")[0]
 
@@ -45,6 +45,33 @@ def test_a_file_too_large_is_refused_before_it_is_read(monkeypatch: pytest.Monke
 def test_too_many_files_are_refused() -> None:
     with pytest.raises(ImportedFileError, match="201 files are too many"):
         read_files([text_file(f"{number}.txt", str(number)) for number in range(201)])
+
+
+def test_files_of_two_programs_and_of_another_than_chosen_are_refused() -> None:
+    other = recorded("sysbench-oltp-read-write.txt")[0]
+    with pytest.raises(ImportedFileError, match=r"The file is output of sysbench, not of pgbench\."):
+        read_files([PGBENCH, other])
+    with pytest.raises(ImportedFileError, match=r"The file is output of pgbench, not of HammerDB\."):
+        read_files([PGBENCH], "hammerdb")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pgbench-15.txt",
+        "pgbench-15-c2.log.1",
+        "sysbench-cpu.txt",
+        "jdbcrunner-tpcc.txt",
+        "jdbcrunner-tpcc_r.csv",
+        "jdbcrunner-tpcc_t.csv",
+        "hammerdb-6.0-report.json",
+        "hammerdb-4.6-job.json",
+        "benchbase.summary.json",
+    ],
+)
+def test_each_file_is_output_of_one_program_only(name: str) -> None:
+    text = recorded(name)[0].content.decode()
+    assert [one.name for one in FORMATS.values() if one.recognises(text)] == [name.partition("-")[0].split(".")[0]]
 
 
 def test_a_program_nobody_knows_is_refused() -> None:

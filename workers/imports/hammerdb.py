@@ -1,0 +1,157 @@
+"""A HammerDB job of TPROC-C as JSON → trials: the report of `jobs summaryjson` (6.0), or what `jobs ID result` and
+`jobs ID timing` print (4.6 and later), in one file. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from results.domain.errors import ImportedFileError
+from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFile
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Measurement, Part
+from workers.imports.shared import MS, cut, number, read_json
+from workers.workloads.tpcc.spec import SPEC as TPCC
+
+_SCHEMA = "hammerdb-job-report"
+_NOPM = next(metric for metric in TPCC.metrics if metric.name == "nopm")
+_TPM = Metric(
+    "hammerdb.tpm",
+    "1/min",
+    Better.HIGHER,
+    "Transactions per minute (HammerDB)",
+    "From HammerDB: commits and rollbacks that the server counts in all its databases.",
+)
+_HELP = "From HammerDB's time profile, over all virtual users. Label: the procedure."
+_CALLS = Metric("hammerdb.calls", "1", Better.NEITHER, "Calls of a procedure", _HELP, label_noun="procedure")
+_LATENCIES = {
+    f"{key}_ms": Metric(
+        f"hammerdb.latency.{name}",
+        "us",
+        Better.LOWER,
+        f"{words} latency (HammerDB)",
+        _HELP,
+        effect,
+        label_noun="procedure",
+    )
+    for key, name, words, effect in (
+        ("avg", "mean", "Mean", 0.02),
+        ("min", "min", "Smallest", 0.1),
+        ("p25", "p25", "p25", 0.02),
+        ("p50", "p50", "p50", 0.02),
+        ("p75", "p75", "p75", 0.02),
+        ("p95", "p95", "p95", 0.05),
+        ("p99", "p99", "p99", 0.05),
+        ("max", "max", "Largest", 0.25),
+    )
+}
+_RESULT = re.compile(r"TEST RESULT : System achieved ([0-9]+) NOPM from ([0-9]+) (\S.*) TPM")
+_FAILED = re.compile(r"^(?:.*FINISHED FAILED|Error in Virtual User.*)$", re.MULTILINE)
+_USERS = re.compile(r"([0-9]+) Active Virtual Users configured")
+
+
+@dataclass
+class _Job:
+    """facts, nopm, tpm, and of each procedure its times."""
+
+    facts: dict[str, Scalar] = field(default_factory=dict)
+    nopm: float = 0.0
+    tpm: float = 0.0
+    procedures: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def recognises(text: str) -> bool:
+    return text.lstrip().startswith(("{", "[")) and (_SCHEMA in text or _RESULT.search(text) is not None)
+
+
+def read(files: Sequence[TextFile]) -> list[ImportedTrial]:
+    """Return a trial of each file. Raises ImportedFileError."""
+    return [_trial(file) for file in files]
+
+
+def _trial(file: TextFile) -> ImportedTrial:
+    job = _Job()
+    for value in read_json(file):
+        if isinstance(value, dict) and str(value.get("schema", "")).startswith(_SCHEMA):
+            _read_report(file.name, value, job)
+        elif isinstance(value, list):
+            _read_result(file.name, [str(one) for one in value], job)
+        elif isinstance(value, dict):
+            job.procedures |= {name: times for name, times in value.items() if isinstance(times, dict)}
+    if not job.nopm:
+        raise cut(file.name, "The job has no result of TPROC-C, or one of 0 NOPM.")
+    measured = [(_NOPM, "", job.nopm), (_TPM, "", job.tpm), *_times(file.name, job)]
+    part = Part(
+        tuple(Measurement(metric.name, value, label=label) for metric, label, value in measured),
+        metrics=tuple({metric.name: metric for metric, _, _ in measured}.values()),
+    )
+    return ImportedTrial(file.name, (file.name,), job.facts, part, workload="TPROC-C")
+
+
+def _read_report(file: str, report: Mapping[str, Any], job: _Job) -> None:
+    about, config, result = (_object(file, report, key) for key in ("job", "benchmark_config", "result"))
+    if about.get("benchmark") not in ("TPROC-C", None):
+        raise ImportedFileError(
+            f"The job ran {about['benchmark']}.",
+            where=file,
+            todo="Only jobs of TPROC-C can be imported; others as CSV.",
+        )
+    job.nopm, job.tpm = number(file, result, "nopm"), number(file, result, "tpm")
+    for key, name in (("virtual_users", "clients"), ("warehouses", "scale")):
+        if key in config:
+            job.facts[name] = int(number(file, config, key))
+    if "duration_minutes" in config:
+        job.facts["duration_s"] = int(60 * number(file, config, "duration_minutes"))
+    if release := about.get("release"):
+        job.facts["version"] = str(release)
+    if database := about.get("database"):
+        job.facts["dbms"] = str(database).lower()
+    if version := about.get("hdb_version"):
+        job.facts["client_version"] = f"HammerDB {version}"
+    rows = _object(file, report, "response_times").get("rows") or []
+    job.procedures |= {str(row.get("name")): row for row in rows if isinstance(row, dict)}
+
+
+def _object(file: str, values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = values.get(key, {})
+    if not isinstance(value, dict):
+        raise ImportedFileError(f"{key!r} is no object.", where=file, todo="Import the file unchanged.")
+    return value
+
+
+def _read_result(file: str, lines: Sequence[str], job: _Job) -> None:
+    """Of the lines that the virtual users printed."""
+    text = "\n".join(lines)
+    if failed := _FAILED.search(text):
+        raise cut(file, failed[0])
+    results = list(_RESULT.finditer(text))
+    if len(results) + bool(job.nopm) > 1:
+        raise ImportedFileError(
+            "The file has the results of several jobs.", where=file, todo="Write each job into a file of its own."
+        )
+    for match in results:
+        job.nopm, job.tpm = float(match[1]), float(match[2])
+        job.facts["dbms"] = match[3].lower()
+    if users := _USERS.search(text):
+        job.facts["clients"] = int(users[1])
+
+
+def _times(file: str, job: _Job) -> Iterator[tuple[Metric, str, float]]:
+    for name, times in sorted(job.procedures.items()):
+        if "calls" in times:
+            yield _CALLS, name, number(file, times, "calls")
+        for key, metric in _LATENCIES.items():
+            if key in times:
+                yield metric, name, number(file, times, key) * MS
+
+
+FORMAT = Format(
+    name="hammerdb",
+    title="HammerDB",
+    files="A job of TPROC-C as JSON: jobs summaryjson, or what jobs ID result and jobs ID timing printed, in one file.",
+    headline="nopm",
+    recognises=recognises,
+    read=read,
+)

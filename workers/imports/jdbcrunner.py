@@ -1,0 +1,222 @@
+"""JdbcRunner's console output, with its result files log_…_t.csv and log_…_r.csv where they are, → trials. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from results.domain.errors import ImportedFileError
+from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFile
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Measurement, Part
+from results.domain.measurement.series import Series
+from workers.imports.shared import KNOWN, MS, cut
+
+_THROUGHPUTS, _TIMES = "Elapsed time[sec],", "Response time[msec],"  # how the two result files begin
+_HELP = "From JdbcRunner, cut to whole milliseconds: 0 is less than one. Label: one kind of transaction."
+_WORDS = {
+    "minimum": ("min", "Smallest"),
+    "50%tile": ("p50", "p50"),
+    "90%tile": ("p90", "p90"),
+    "95%tile": ("p95", "p95"),
+    "99%tile": ("p99", "p99"),
+    "maximum": ("max", "Largest"),
+}
+_LATENCIES = {
+    words: Metric(
+        f"jdbcrunner.latency.{name}",
+        "us",
+        Better.LOWER,
+        f"{label} latency (JdbcRunner)",
+        _HELP,
+        0.05,
+        label_noun="transaction",
+    )
+    for words, (name, label) in _WORDS.items()
+}
+_MEAN = Metric(
+    "jdbcrunner.latency.mean",
+    "us",
+    Better.LOWER,
+    "Mean latency (JdbcRunner)",
+    "From the counts in JdbcRunner's file _r.csv, each cut to whole milliseconds. Label: one kind of transaction.",
+    label_noun="transaction",
+)
+_LINE = re.compile(r"\[(?P<name>Total tx count|Throughput|Response time \((?P<which>[^)]+)\))\] (?P<values>[0-9.,]+) ")
+_CONFIG = {"Number of agents": "clients", "Measurement time": "duration_s"}
+
+
+def recognises(text: str) -> bool:
+    return ("JdbcRunner" in text and "[Config]" in text) or _is_result(text)
+
+
+def _is_result(text: str) -> bool:
+    return text.startswith((_THROUGHPUTS, _TIMES))
+
+
+def read(files: Sequence[TextFile]) -> list[ImportedTrial]:
+    """Return a trial of each console output. A result file belongs to the output that has its time of start, or whose
+    name without its ending is how the file's name begins; with a single output all are its. Raises
+    ImportedFileError."""
+    results = [file for file in files if _is_result(file.text)]
+    outputs = [file for file in files if file not in results]
+    if not outputs:
+        raise ImportedFileError(
+            "There is a result file, but not what JdbcRunner printed.",
+            where=results[0].name,
+            why="It does not say how many agents there were, nor whether the run came to its end.",
+            todo="Add the console output, or jdbcrunner.log of one run.",
+        )
+    of_output = {output.name: _results_of(output, outputs, results) for output in outputs}
+    for file in results:
+        if not any(file in group for group in of_output.values()):
+            raise ImportedFileError(
+                "The result file belongs to none of the outputs.",
+                where=file.name,
+                todo="Keep the name that JdbcRunner gave it, log_START_t.csv, or name it after its output.",
+            )
+    return [_trial(output, of_output[output.name]) for output in outputs]
+
+
+def _results_of(output: TextFile, outputs: Sequence[TextFile], results: Sequence[TextFile]) -> list[TextFile]:
+    if len(outputs) == 1:
+        return list(results)
+    start = re.search(r"^Program start time +: (\S+)$", output.text, re.MULTILINE)
+    beginnings = (f"{PurePath(output.name).stem}_", *([f"log_{start[1]}_"] if start else []))
+    return [file for file in results if file.name.startswith(beginnings)]
+
+
+def _trial(output: TextFile, results: Sequence[TextFile]) -> ImportedTrial:
+    _require_success(output)
+    values = {match["which"] or match["name"]: match["values"].split(",") for match in _LINE.finditer(output.text)}
+    facts = _facts(output.text)
+    if "Total tx count" not in values or "duration_s" not in facts:
+        raise cut(output.name, "There is no line [Total tx count] or no Measurement time.")
+    labels = _labels(output.text, len(values["Total tx count"]))
+    measured = [*_throughput(values, labels, float(facts["duration_s"])), *_latencies(values, labels)]
+    part = Part(
+        tuple(Measurement(metric.name, value, label=label) for metric, label, value in measured),
+        metrics=tuple({metric.name: metric for metric, _, _ in measured}.values()),
+    )
+    counts = [int(count) for count in values["Total tx count"]]
+    for file in results:
+        part = _with_result(part, file, labels, counts)
+    names = (output.name, *(file.name for file in results))
+    return ImportedTrial(output.name, names, facts, part, workload=_workload(output.text))
+
+
+def _require_success(output: TextFile) -> None:
+    if output.text.count("> JdbcRunner ") > 1:
+        raise ImportedFileError(
+            "The log has several runs.", where=output.name, todo="Import what was printed of each run by itself."
+        )
+    if "< JdbcRunner SUCCESS" not in output.text:
+        error = re.search(r"^.*\[ERROR\] .+$", output.text, re.MULTILINE)
+        raise cut(output.name, error[0] if error else "")
+
+
+def _with_result(part: Part, file: TextFile, labels: Sequence[str], counts: Sequence[int]) -> Part:
+    if file.text.startswith(_THROUGHPUTS):
+        return _with_rates(part, file, labels)
+    return _with_mean(part, file, labels, counts)
+
+
+def _workload(text: str) -> str:
+    script = re.search(r"^Script filename +: (?:.*[/\\])?(\S+)\.js$", text, re.MULTILINE)
+    return f"JdbcRunner {script[1]}"[:63] if script else "JdbcRunner"
+
+
+def _labels(text: str, count: int) -> list[str]:
+    """Return what each kind of transaction is called; '' where there is one kind."""
+    if count == 1:
+        return [""]
+    named = dict(re.findall(r"\] tx([0-9]+) : (.+?)(?: transaction)?$", text, re.MULTILINE))
+    return [named.get(str(index), f"tx{index}") for index in range(count)]
+
+
+def _throughput(
+    values: dict[str, list[str]], labels: Sequence[str], duration_s: float
+) -> Iterator[tuple[Metric, str, float]]:
+    """The totals of several kinds are the sum of their counts, over the measurement time."""
+    counts = [int(count) for count in values["Total tx count"]]
+    if not sum(counts) or not duration_s:
+        return
+    yield KNOWN["tps"], "", sum(counts) / duration_s
+    yield KNOWN["transactions"], "", float(sum(counts))
+    if len(counts) > 1:
+        for label, count in zip(labels, counts, strict=True):
+            yield KNOWN["tps"], label, count / duration_s
+            yield KNOWN["transactions"], label, float(count)
+
+
+def _latencies(values: dict[str, list[str]], labels: Sequence[str]) -> Iterator[tuple[Metric, str, float]]:
+    for words, metric in _LATENCIES.items():
+        for label, value in zip(labels, values.get(words, ()), strict=False):
+            yield metric, label, float(value) * MS
+
+
+def _rows(file: TextFile, columns: int) -> list[list[float]]:
+    rows = []
+    for number, line in enumerate(file.text.splitlines()[1:], 2):
+        cells = line.split(",")
+        if len(cells) != columns + 1 or not all(re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", cell) for cell in cells):
+            raise ImportedFileError(
+                "This is no row of JdbcRunner's result file.",
+                where=f"{file.name}:{number}",
+                why=repr(line[:200]),
+                todo="Import the file unchanged, beside the output of the same run.",
+            )
+        rows.append([float(cell) for cell in cells])
+    return rows
+
+
+def _with_rates(part: Part, file: TextFile, labels: Sequence[str]) -> Part:
+    rows = _rows(file, len(labels))
+    times = tuple(row[0] for row in rows)
+    series = [
+        Series("tps", "client", "tps", times[0], 0.0, tuple(row[index] for row in rows), label, times_s=times)
+        for index, label in enumerate(labels, 1)
+        if rows
+    ]
+    return replace(part, series=(*part.series, *series))
+
+
+def _with_mean(part: Part, file: TextFile, labels: Sequence[str], counts: Sequence[int]) -> Part:
+    """Add mean latencies. Raises ImportedFileError where the counts are not those of the output."""
+    rows = _rows(file, len(labels))
+    means = []
+    for index, (label, count) in enumerate(zip(labels, counts, strict=True), 1):
+        total = sum(row[index] for row in rows)
+        if total != count:
+            raise ImportedFileError(
+                f"The file counts {total:,.0f} transactions{f' of {label}' if label else ''}, the output {count:,}.",
+                where=file.name,
+                todo="Add the result file of the same run.",
+            )
+        if total:
+            means.append(Measurement(_MEAN.name, MS * sum(row[0] * row[index] for row in rows) / total, label=label))
+    return replace(part, measurements=(*part.measurements, *means), metrics=(*part.metrics, _MEAN))
+
+
+def _facts(text: str) -> dict[str, Scalar]:
+    facts: dict[str, Scalar] = {}
+    for words, name in _CONFIG.items():
+        if match := re.search(rf"^{words} +: ([0-9]+)", text, re.MULTILINE):
+            facts[name] = int(match[1])
+    if scale := re.search(r"\] Scale factor : ([0-9]+)$", text, re.MULTILINE):
+        facts["scale"] = int(scale[1])
+    if version := re.search(r"> JdbcRunner ([0-9][0-9.]*)", text):
+        facts["client_version"] = f"JdbcRunner {version[1]}"
+    return facts
+
+
+FORMAT = Format(
+    name="jdbcrunner",
+    title="JdbcRunner",
+    files="What JdbcRunner printed, and its result files log_…_t.csv and log_…_r.csv where they are there.",
+    headline="tps",
+    recognises=recognises,
+    read=read,
+)
