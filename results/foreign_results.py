@@ -29,6 +29,8 @@ from results.runs import audit
 
 FACTOR = re.compile(r"[a-z][a-z0-9_.]{0,62}")
 _RESERVED = ("run", "workload", "label", "node", "published", IMPORTED)
+_ASKED = ("version", "clients", "scale", "threads")  # what every file must state, or the user
+UNSTATED = "not stated"
 LONGEST_NAME, LONGEST_LEVEL, LONGEST_NOTE = 120, 100, 4000
 
 
@@ -107,8 +109,9 @@ def arrange(draft: Draft) -> Arranged:
     what the file says."""
     _require_texts(draft)
     workload = draft.workload or next((trial.workload for trial in draft.trials if trial.workload), "imported")
-    dimensions = [_dimensions(trial, draft.levels) for trial in draft.trials]
-    factors = _factors(draft.trials, draft.levels, dimensions)
+    dimensions = _with_unstated([_dimensions(trial, draft.levels) for trial in draft.trials], draft)
+    factors = _factors(draft, dimensions)
+    _require_every_level(draft.trials, dimensions, factors)
     groups: dict[tuple[tuple[str, Scalar], ...], list[ImportedTrial]] = {}
     for trial, of_trial in zip(draft.trials, dimensions, strict=True):
         groups.setdefault(tuple(of_trial.items()), []).append(trial)
@@ -186,14 +189,37 @@ def _major(version: str) -> str:
     return match[1] if int(match[1]) >= 10 else f"{match[1]}.{match[2] or 0}"
 
 
-def _factors(
-    trials: Sequence[ImportedTrial], levels: Mapping[str, Mapping[str, str]], dimensions: Sequence[Mapping[str, Scalar]]
-) -> dict[str, tuple[Scalar, ...]]:
+def _factors(draft: Draft, dimensions: Sequence[Mapping[str, Scalar]]) -> dict[str, tuple[Scalar, ...]]:
     """Return what was typed, what columns are, and whatever the files state that is not the same in all of them."""
-    named = dict.fromkeys(name for trial in trials for name in trial.levels)
-    named |= dict.fromkeys(name for of_file in levels.values() for name in of_file)
-    named |= dict.fromkeys(_varying(dimensions))
-    return {name: tuple(dict.fromkeys(one[name] for one in dimensions if name in one)) for name in named}
+    names = dict.fromkeys((*_named(draft), *_varying(dimensions)))
+    return {name: tuple(dict.fromkeys(one[name] for one in dimensions if name in one)) for name in names}
+
+
+def _named(draft: Draft) -> list[str]:
+    """Return the factors that the user named: columns of a table, and what was typed."""
+    columns = [name for trial in draft.trials for name in trial.levels]
+    return list(dict.fromkeys((*columns, *(name for of_file in draft.levels.values() for name in of_file))))
+
+
+def _with_unstated(dimensions: Sequence[dict[str, Scalar]], draft: Draft) -> list[dict[str, Scalar]]:
+    """Return the dimensions, with 'not stated' for what only some files state and nobody need be asked for: a run of
+    so many transactions has no duration."""
+    asked = {*_named(draft), *_ASKED}
+    names = [name for name in _varying(dimensions) if name not in asked]
+    return [of_trial | {name: UNSTATED for name in names if name not in of_trial} for of_trial in dimensions]
+
+
+def _require_every_level(
+    trials: Sequence[ImportedTrial], dimensions: Sequence[Mapping[str, Scalar]], factors: Mapping[str, Sequence[Scalar]]
+) -> None:
+    """Raise ImportedFileError for a trial without a level that others have: nobody knows what it is."""
+    for trial, of_trial in zip(trials, dimensions, strict=True):
+        if missing := [name for name in factors if name not in of_trial]:
+            raise ImportedFileError(
+                f"Its {missing[0]} is not known, and that of other files is.",
+                where=trial.source,
+                todo=f"Say under what differs between the files which it is: {missing[0]}=…",
+            )
 
 
 def _varying(dimensions: Sequence[Mapping[str, Scalar]]) -> list[str]:
@@ -208,10 +234,11 @@ def _headline(draft: Draft) -> str:
 
 
 def fingerprint(draft: Draft) -> str:
-    """Return a hash of what would be stored, by which an import is held to its preview. SHA-256, hex."""
-    arranged = arrange(draft)
-    said = (draft.name, draft.program, draft.note, draft.measured_on, [file.sha256 for file in draft.files])
-    return hashlib.sha256(f"{said!r} {arranged!r}".encode()).hexdigest()
+    """Return a hash of the trials that would be stored, by which an import is held to its preview. SHA-256, hex.
+
+    The name, the note and the date are the user's own words and need no second look."""
+    files = [(file.name, file.sha256) for file in draft.files]
+    return hashlib.sha256(f"{draft.program} {files!r} {arrange(draft)!r}".encode()).hexdigest()
 
 
 def require_new(files: Sequence[SourceFile]) -> None:

@@ -57,11 +57,11 @@ def archives() -> list[Path]:
 
 def test_files_that_state_the_same_are_replicates_and_what_they_state_otherwise_is_a_factor() -> None:
     arranged = arrange(draft(*recorded(*NAMES)))
-    assert arranged.factors == {"clients": (2, 4), "threads": (2, 1)}
+    assert arranged.factors == {"clients": (2, 4), "threads": (2, 1), "transactions": (50, 25)}
     assert [(one.name, len(one.trials)) for one in arranged.configurations] == [
-        ("clients=2, threads=2", 1),
-        ("clients=2, threads=1", 1),
-        ("clients=4, threads=1", 1),
+        ("clients=2, threads=2, transactions=50", 1),
+        ("clients=2, threads=1, transactions=50", 1),
+        ("clients=4, threads=1, transactions=25", 1),
     ]
 
 
@@ -75,6 +75,23 @@ def test_typed_levels_are_factors_and_never_contradict_the_file() -> None:
         arrange(draft(*files, levels={"pgbench-15-c2.txt": {"imported": "no"}}))
     with pytest.raises(ImportedFileError, match="a file that is not there"):
         arrange(draft(*files, levels={"other.txt": {"a": "1"}}))
+
+
+def test_a_level_that_is_known_of_some_files_only_is_asked_for() -> None:
+    files = recorded("pgbench-15-c2.txt", "pgbench-15-c4.txt")
+    with pytest.raises(ImportedFileError) as caught:
+        arrange(draft(*files, levels={"pgbench-15-c4.txt": {"shared_buffers": "8GB"}}))
+    assert caught.value.where == "pgbench-15-c2.txt"
+    assert caught.value.todo.endswith("shared_buffers=…")
+
+
+def test_what_some_files_do_not_state_is_told_apart_from_what_others_do() -> None:
+    arranged = arrange(draft(*recorded("pgbench-15.txt", "pgbench-15-c4.txt")))
+    assert arranged.factors["duration_s"] == (4, "not stated")
+    assert arranged.factors["transactions"] == ("not stated", 25)
+    old = recorded("pgbench-15-c4.txt")[0].content.decode().replace("pgbench (15.18 (Debian 15.18-0+deb12u1))", "")
+    with pytest.raises(ImportedFileError, match="Its version is not known"):
+        arrange(draft(*recorded("pgbench-15-c2.txt"), text_file("old.txt", old)))
 
 
 def test_an_import_is_a_run_with_its_files_and_says_whose_they_are() -> None:

@@ -76,7 +76,9 @@ def preview(request: HttpRequest) -> HttpResponse:
         if program_of(fields, files) == CSV:
             context |= _choices() | {"table": table_form(fields, files)}
         form = import_form(fields, files)
+        beside = {name for trial in form.draft.trials for name in trial.files[1:]}
         context |= {"form": form, "configurations": _shown(form.arranged.configurations)}
+        context["files"] = [pair for pair in context["files"] if pair[0].name not in beside]
     except TeitenError as error:
         context["problem"] = error.as_dict()
     return render(request, "imports/_preview.html", context)

@@ -67,13 +67,20 @@ def run_matrix(detail: RunDetail) -> RunMatrix:
     return RunMatrix(
         factors=tuple(name.removeprefix("setting.") for name in varied) or ("configuration",),
         constant=_constants(detail),
-        blocks=tuple(sorted({cell.block for row in detail.configurations for cell in row.cells})),
+        blocks=_blocks(detail),
         rows=tuple(
             _row(configuration, heads, len(varied), detail.metric.unit, divisor)
             for configuration, heads in zip(detail.configurations, headings, strict=True)
         ),
         unit=unit,
     )
+
+
+def _blocks(detail: RunDetail) -> tuple[int, ...]:
+    """Return the numbers of the columns. What was not measured here has no blocks: its replicates are only counted."""
+    if detail.run.publication:
+        return tuple(range(1, max((len(row.cells) for row in detail.configurations), default=0) + 1))
+    return tuple(sorted({cell.block for row in detail.configurations for cell in row.cells}))
 
 
 def _constants(detail: RunDetail) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "run": run,
         "heading": _heading(detail),
         "ended": run.state in ENDED_RUNS,
-        "left_out": prod(len(factor["levels"]) for factor in detail.factors) - run.configurations,
+        "left_out": 0 if run.publication else _left_out(detail),
         "matrix": run_matrix(detail),
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
@@ -132,9 +132,16 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
     }
 
 
+def _left_out(detail: RunDetail) -> int:
+    """Return how many combinations of levels the plan leaves out."""
+    return prod(len(factor["levels"]) for factor in detail.factors) - detail.run.configurations
+
+
 def _heading(detail: RunDetail) -> str:
     """How far the run is: '7 of 8 trials done, 1 failed in 3 min'."""
     run = detail.run
+    if run.publication:
+        return f"{counted(run.trials_total, 'trial')}, not measured here"
     if run.state in ENDED_RUNS and run.started_at is None:
         return f"0 of {run.trials_total} trials, cancelled before it started"
     text = _trials_done(run)

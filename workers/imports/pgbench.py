@@ -26,6 +26,7 @@ _FACTS = {
     "number of threads": "threads",
     "query mode": "protocol",
     "duration": "duration_s",
+    "number of transactions per client": "transactions",
     "transaction type": "script",
 }
 _BUILTINS = {

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -76,11 +77,20 @@ def suggested_delimiter(text: str) -> str:
 
 
 def suggested_decimal(rows: Sequence[CsvRow]) -> str:
-    """Return ',' where numbers have one and no point, else '.'."""
-    cells = [cell for row in rows for cell in row.cells.values() if re.fullmatch(r"[-+]?[\d.,]+", cell.strip())]
-    commas = any(re.fullmatch(r"[-+]?\d*,\d+", cell.strip()) for cell in cells)
-    points = any("." in cell for cell in cells)
-    return "," if commas and not points else "."
+    """Return the mark with which most cells are numbers that are none with the other; '.' where neither is ahead.
+    Versions are no numbers."""
+    cells = [
+        cell
+        for row in rows
+        for heading, cell in row.cells.items()
+        if cell.strip() and identifier(heading) not in _FACTORS
+    ]
+    only = Counter(mark for cell in cells for mark, other in (".,", ",.") if _only_with(mark, other, cell))
+    return "," if only[","] > only["."] else "."
+
+
+def _only_with(mark: str, other: str, cell: str) -> bool:
+    return _number(cell, mark) is not None and _number(cell, other) is None
 
 
 def suggested_columns(rows: Sequence[CsvRow], decimal: str, known: Mapping[str, Metric]) -> dict[str, Column]:
@@ -101,7 +111,9 @@ def _suggested(heading: str, rows: Sequence[CsvRow], decimal: str, known: Mappin
     if name in _REPLICATES:
         return Column(Role.REPLICATE)
     numbers = all(_is_number(row.cells[heading], decimal) for row in rows)
-    return Column(Role.FACTOR, name) if name in _FACTORS or not numbers else Column(name=name)
+    complete = all(row.cells[heading].strip() for row in rows)
+    is_factor = name in _FACTORS or (not numbers and complete and _NAME.fullmatch(name) is not None)
+    return Column(Role.FACTOR, name) if is_factor else Column(name=name)
 
 
 def identifier(heading: str) -> str:

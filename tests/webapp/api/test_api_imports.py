@@ -31,7 +31,10 @@ def test_an_import_is_previewed_made_listed_and_read(visitor: Visitor, django_as
     client = visitor("run")
     shown = client.post(f"{URL}preview/", body(name="db9"), format="multipart").json()
     assert (shown["program"], shown["name"], shown["headline"]) == ("pgbench", "db9", "tps")
-    assert [one["name"] for one in shown["configurations"]] == ["clients=2, threads=2", "clients=4, threads=1"]
+    assert [one["name"] for one in shown["configurations"]] == [
+        "clients=2, threads=2, transactions=50",
+        "clients=4, threads=1, transactions=25",
+    ]
     values = shown["configurations"][0]["trials"][0]["values"]
     assert {"metric": "tps", "label": "", "value": 1972.347685, "unit": "tps"} in values
     assert models.Run.objects.count() == 0

@@ -40,9 +40,10 @@ def test_the_form_names_the_programs(member: Client, django_assert_max_num_queri
 
 
 def test_the_preview_shows_what_would_be_stored_and_stores_nothing(member: Client) -> None:
-    text = preview(member, *recorded(*NAMES), **{"levels.pgbench-15-c4.txt": "shared_buffers=8GB"})
+    levels = {"levels.pgbench-15-c2.txt": "shared_buffers=1GB", "levels.pgbench-15-c4.txt": "shared_buffers=8GB"}
+    text = preview(member, *recorded(*NAMES), **levels)
     assert "2 trials of 2 configurations" in text
-    assert "shared_buffers=8GB, clients=4, threads=1" in text
+    assert "shared_buffers=8GB, clients=4, threads=1, transactions=25" in text
     assert "1,972" in text
     assert 'name="levels.pgbench-15-c4.txt"' in text
     assert models.Run.objects.count() == models.Publication.objects.count() == 0
@@ -58,7 +59,12 @@ def test_what_was_previewed_is_imported_and_marked(member: Client, stranger: Cli
     trial = run.trials.order_by("position").first()
     assert f"/trials/{trial.pk}/1/file/pgbench-15-c2.txt" in page
     assert "imported, pgbench" in page_text(stranger.get("/runs/"))
-    assert "Imported from pgbench" in page_text(stranger.get(f"/runs/{run.pk}/"))
+    run_page = page_text(stranger.get(f"/runs/{run.pk}/"))
+    assert "Imported from pgbench" in run_page
+    assert "2 trials, not measured here" in run_page
+    assert not re.search(r"<th[^>]*>\s*replicate 2", run_page)
+    own_page = page_text(member.get(f"/runs/{run.pk}/"))
+    assert "Archive or delete" in own_page and 'value="kept"' in own_page
     shown = page_text(stranger.get(f"/trials/{trial.pk}/"))
     assert "Imported, not measured here" in shown
     comparison = page_text(stranger.get(f"/compare/?run={run.pk}"))
@@ -100,6 +106,20 @@ def test_a_published_table_is_no_import_and_an_import_no_published_table(member:
     slug = models.Publication.objects.get().slug
     assert member.get(f"/published/{slug}/").status_code == 404
     assert slug not in page_text(member.get("/published/"))
+
+
+def test_a_name_typed_after_the_preview_needs_no_second_look(member: Client) -> None:
+    files = recorded(NAMES[0])
+    previewed = fingerprint(preview(member, *files))
+    fields = {"file": uploads(*files), "previewed": previewed, "name": "Later", "note": "8 cores"}
+    assert member.post("/imports/new/", fields).status_code == 302
+    assert models.Run.objects.get().name == "Later"
+
+
+def test_logs_have_no_levels_of_their_own(member: Client) -> None:
+    text = preview(member, *recorded("pgbench-15-c2.txt", "pgbench-15-c2.log.1", "pgbench-15-c2.log.2"))
+    assert 'name="levels.pgbench-15-c2.txt"' in text
+    assert 'name="levels.pgbench-15-c2.log.1"' not in text
 
 
 def test_a_stranger_imports_nothing(stranger: Client, db: None) -> None:

@@ -155,6 +155,13 @@ def test_the_wrong_encoding_names_the_line_and_one_that_may_fit() -> None:
     assert "Shift_JIS (CP932)" in caught.value.todo
 
 
+def test_versions_and_thousands_do_not_hide_decimal_commas() -> None:
+    rows = read_rows(TextFile("a.csv", "version;tps;n;備考\n16.4;1.000,5;1.200;x\n17.2;900;1.300;\n"), ";")
+    assert suggested_decimal(rows) == ","
+    columns = suggested_columns(rows, ",", KNOWN)
+    assert [column.role for column in columns.values()] == [Role.FACTOR, Role.METRIC, Role.IGNORED, Role.IGNORED]
+
+
 def test_delimiter_decimal_and_columns_are_suggested() -> None:
     file = TextFile("a.csv", "version;rep;tps;note\n16;1;1,5;x\n17;1;2,5;y\n")
     assert suggested_delimiter(file.text) == ";"
