@@ -171,10 +171,12 @@ def with_rate(name: str, clients: int, tps: float) -> SourceFile:
     return text_file(name, text.replace("clients: 2", f"clients: {clients}").replace("1972.347685", f"{tps}"))
 
 
-def replicated() -> models.Run:
-    """Three replicates of either number of clients, far apart."""
+def replicated(more: float = 0.0) -> models.Run:
+    """Four replicates of either number of clients, far apart.
+
+    more: tps in all of them."""
     rates = {2: (1000.0, 1001.0, 1002.0, 1003.0), 4: (2000.0, 2001.0, 2002.0, 2003.0)}
-    files = [with_rate(f"{c}-{n}.txt", c, tps) for c, of in rates.items() for n, tps in enumerate(of)]
+    files = [with_rate(f"{c}-{n}.txt", c, tps + more) for c, of in rates.items() for n, tps in enumerate(of)]
     return stored(*files)
 
 
@@ -190,6 +192,14 @@ def test_imported_against_measured_never_has_a_verdict_and_says_why() -> None:
         comparison = compare(choice)
         assert [kind for _, kind in verdicts(comparison)] == ["not-comparable"], series
         assert IMPORTED_APART in str(comparison.environment)
+
+
+@pytest.mark.parametrize("series", ["run", "imported"])
+def test_two_imports_of_the_same_are_not_judged_against_each_other(series: str) -> None:
+    one, other = replicated(), replicated(more=500.0)
+    comparison = compare(Selection((one.pk, other.pk), x="clients", series=series, metric="tps"))
+    assert [kind for _, kind in verdicts(comparison)] == ["not-comparable"] * 2
+    assert IMPORTED_APART in str(comparison.environment)
 
 
 def test_configurations_of_one_import_are_compared() -> None:
