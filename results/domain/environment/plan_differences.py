@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from results.domain.environment.difference import KeyJudgement
 from results.domain.environment.rules import (
+    ALWAYS_APART,
     DEFAULT_IF_ABSENT,
-    NEVER_INTENDED,
     PLACEMENT,
     PLAN,
     TOLD_BY_LAYERS,
@@ -64,19 +64,21 @@ def _judgement(
     forms = [{normal(text) for text in side} for side in (one, other)]
     if forms[0] == forms[1] and len(forms[0]) == 1:
         return None
-    if _intended(name, intended):
+    if name in ALWAYS_APART and forms[0] != forms[1]:
+        return KeyJudgement("", PLAN, name, one, other, Cause.CONFOUNDER, ALWAYS_APART[name], True)
+    if follows_from("", PLAN, name, intended):
         return None
     if forms[0] == forms[1]:
         return KeyJudgement("", PLAN, name, one, other, Cause.ALIKE, "Varies on both sides alike.")
+    return _unintended(name, one, other)
+
+
+def _unintended(name: str, one: tuple[str | None, ...], other: tuple[str | None, ...]) -> KeyJudgement:
     if rule := rule_of("", PLAN, name):
-        return KeyJudgement("", PLAN, name, one, other, rule.cause, rule.why, rule.cause is Cause.CONFOUNDER)
+        return KeyJudgement("", PLAN, name, one, other, rule.cause, rule.why)
     if None in (*one, *other) and not matches(name, DEFAULT_IF_ABSENT):
         return KeyJudgement("", PLAN, name, one, other, Cause.UNRECORDED, _ABSENT, True)
     return KeyJudgement("", PLAN, name, one, other, Cause.CONFOUNDER, _WHY, True)
-
-
-def _intended(name: str, intended: Collection[str]) -> bool:
-    return name not in NEVER_INTENDED and bool(follows_from("", PLAN, name, intended))
 
 
 def _placement(

@@ -129,7 +129,6 @@ RULES = (
     ),
     _noted(PLAN, "agent.*", "Another machine played the role."),
     _noted(PLAN, "published", "Figures of another publication."),
-    Rule(PLAN, ("imported",), Cause.CONFOUNDER, IMPORTED_APART),
 )
 
 # Dimensions of a plan that layers tell better, since they hold what was in force.
@@ -137,8 +136,8 @@ TOLD_BY_LAYERS = _words("installation version major access_method topology nodes
 # Of these an absent one is at its default; an absent one of the others is not known.
 DEFAULT_IF_ABSENT = _words("setting.* host.*")
 
-# A difference that withholds the verdict on whichever axis it stands.
-NEVER_INTENDED = ("imported",)
+# Dimensions of a plan whose difference withholds the verdict, on whichever axis it stands.
+ALWAYS_APART = {"imported": IMPORTED_APART}
 
 # Settings that a topology makes, and those that initdb fixes or probes.
 OF_TOPOLOGY = _words(
