@@ -35,7 +35,8 @@ def reread(run_id: int | None, *, replace: bool) -> Iterator[RereadAttempt]:
 
     replace: store what differs
     """
-    attempts = Attempt.objects.exclude(bundle="").exclude(state=AttemptState.RUNNING).order_by("pk")
+    measured = Attempt.objects.filter(run__publication=None)  # files of other programs have no manifest
+    attempts = measured.exclude(bundle="").exclude(state=AttemptState.RUNNING).order_by("pk")
     for attempt in attempts.filter(run_id=run_id) if run_id else attempts:
         yield _reread_attempt(attempt, replace)
 

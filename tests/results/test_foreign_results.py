@@ -27,6 +27,7 @@ from tests import factories
 from tests.imported import recorded, text_file
 from workers.imports.reading import read_files
 from workers.registry import kinds
+from workers.reingest import reread
 
 NAMES = ("pgbench-15-c2.txt", "pgbench-15-c2b.txt", "pgbench-15-c4.txt")
 
@@ -158,6 +159,11 @@ def test_an_import_has_a_standing_and_is_in_no_view_of_measured_results() -> Non
     assert run.pk not in kept_runs().ids
     assert set_standing([run.pk], Standing.EXCLUDED, "tests") == 1
     assert removal.archive_runs([run.pk], "tests") == 1
+
+
+def test_reingest_leaves_imports_alone() -> None:
+    stored()
+    assert list(reread(None, replace=False)) == []
 
 
 def test_verbs_that_need_a_plan_refuse_it_in_words() -> None:
