@@ -43,8 +43,7 @@ def set_standing(run_ids: Sequence[int], standing: Standing, actor: str) -> int:
     """Set what runs count for, of all or of none; return how many changed. Raises NotFound, and StateError for
     published figures, which are always kept."""
     runs = lock_runs(run_ids)
-    reports = models.Publication.objects.filter(program="", runs__in=runs)
-    published = sorted(reports.values_list("runs__pk", flat=True)) if standing is not Standing.KEPT else []
+    published = [] if standing is Standing.KEPT else _published(runs)
     if published:
         raise StateError(
             f"Run {', '.join(map(str, published))} holds published figures, which are always kept.",
@@ -55,6 +54,12 @@ def set_standing(run_ids: Sequence[int], standing: Standing, actor: str) -> int:
         audit(actor, "set standing", f"run {run.pk}", standing=standing.value, before=run.standing)
     models.Run.objects.filter(pk__in=[run.pk for run in changed]).update(standing=standing)
     return len(changed)
+
+
+def _published(runs: Sequence[models.Run]) -> list[int]:
+    """Return the ids of those that hold figures of reports. One query."""
+    reports = models.Publication.objects.filter(program="", runs__in=runs)
+    return sorted(reports.values_list("runs__pk", flat=True))
 
 
 @transaction.atomic

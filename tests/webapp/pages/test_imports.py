@@ -53,7 +53,7 @@ def test_what_was_previewed_is_imported_and_marked(member: Client, stranger: Cli
     run = imported(member, *recorded(*NAMES), name="From db9", note="8 cores\n64 GB", measured_on="2026-11-20")
     publication = models.Publication.objects.get()
     page = page_text(stranger.get(f"/imports/{publication.slug}/"))
-    for words in ("From db9", "Imported from output of pgbench. Not measured here.", "2026-11-20", "64 GB"):
+    for words in ("From db9", "Imported from pgbench. Not measured here.", "2026-11-20", "64 GB"):
         assert words in page
     assert recorded(NAMES[0])[0].sha256 in page
     trial = run.trials.order_by("position").first()
