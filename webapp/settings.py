@@ -132,6 +132,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 TEITEN_BUNDLE_DIR = TEITEN.bundle_dir
+DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # an import says itself how many files it takes
 TEITEN_KINDS = TEITEN.kinds
 TEITEN_PLAN_DIR = BASE_DIR / "plans"
 TEITEN_OPEN_READING = TEITEN.open_reading

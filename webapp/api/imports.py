@@ -12,14 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.domain.imports.text import LARGEST_FILE_BYTES
 from results.domain.imports.values import ImportedTrial
 from results.foreign_results import ImportedConfiguration, store
 from results.queries.runs.imports import ImportedTrialRow, ImportRow, import_of, imported_trials, list_imports
 from webapp.access import actor, person
 from webapp.api.common import Endpoint, Links, SinglePage, fields_of
 from webapp.api.values import ValueSerializer
-from webapp.forms.imports import ImportForm, import_form, source_file
+from webapp.forms.imports import ImportForm, import_form, read_uploads
 from webapp.problems import missing_is_404
 
 
@@ -135,7 +134,6 @@ class Import(Endpoint):
 
 
 def _form(request: Request) -> ImportForm:
-    uploads = request.FILES.getlist("file")
-    files = [source_file(upload.name or "", upload.read(LARGEST_FILE_BYTES + 1)) for upload in uploads]
+    files = read_uploads(request.FILES.getlist("file"))
     fields = {name: str(value) for name, value in fields_of(request).items() if name != "file"}
     return import_form(fields, files)

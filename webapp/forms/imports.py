@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import PurePath
 
+from django.core.files.uploadedfile import UploadedFile
+
 from results.domain.errors import ImportedFileError
 from results.domain.imports.table import (
     DELIMITERS,
@@ -21,7 +23,14 @@ from results.domain.imports.table import (
     suggested_decimal,
     suggested_delimiter,
 )
-from results.domain.imports.text import ENCODINGS, require_readable, suggested_encoding, to_text
+from results.domain.imports.text import (
+    ENCODINGS,
+    LARGEST_FILE_BYTES,
+    require_readable,
+    require_size,
+    suggested_encoding,
+    to_text,
+)
 from results.domain.imports.values import ImportedTrial, SourceFile, TextFile
 from results.domain.measurement.metrics import Better, Metric
 from results.foreign_results import Arranged, Draft, arrange, fingerprint, known_metrics, require_new
@@ -68,6 +77,16 @@ def source_file(name: str, content: bytes) -> SourceFile:
     base = PurePath(name.replace("\\", "/")).name
     clean = "".join(letter for letter in base if letter.isprintable())[-200:]
     return SourceFile(clean or "file", content)
+
+
+def read_uploads(uploads: Sequence[UploadedFile]) -> list[SourceFile]:
+    """Return the files. Raises ImportedFileError, before it reads any, for more than are read at once."""
+    require_size([upload.size or 0 for upload in uploads])
+    files = []
+    for upload in uploads:
+        upload.seek(0)  # a request's files may be asked for several times
+        files.append(source_file(upload.name or "", upload.read(LARGEST_FILE_BYTES + 1)))
+    return files
 
 
 def program_of(fields: Mapping[str, str], files: Sequence[SourceFile]) -> str:

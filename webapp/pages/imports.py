@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -19,7 +19,7 @@ from results.foreign_results import store
 from results.models.audit import Scope
 from results.queries.runs.imports import import_of, imported_trials, list_imports
 from webapp.access import actor, allows, needs, person, scope_of
-from webapp.forms.imports import COLUMN_PREFIXES, CSV, DECIMALS, import_form, program_of, source_file, table_form
+from webapp.forms.imports import COLUMN_PREFIXES, CSV, DECIMALS, import_form, program_of, read_uploads, table_form
 from webapp.problems import missing_is_404, status_of
 from workers.registry import import_formats
 
@@ -50,7 +50,8 @@ def add(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return render(request, "imports/add.html", _choices())
     try:
-        form = import_form(_fields(request), _files(request))
+        files = read_uploads(request.FILES.getlist("file"))
+        form = import_form(_fields(request, files), files)
         if request.POST.get("previewed") != form.fingerprint:
             raise StateError(
                 "What would be imported is not what the preview showed.",
@@ -70,9 +71,11 @@ def add(request: HttpRequest) -> HttpResponse:
 @needs(Scope.RUN)
 def preview(request: HttpRequest) -> HttpResponse:
     """What would be stored of the files in the form, or what is wrong with them; nothing is stored."""
-    fields, files = _fields(request), _files(request)
-    context: dict[str, Any] = {"files": [(file, fields.get(f"levels.{file.name}", "")) for file in files]}
+    context: dict[str, Any] = {}
     try:
+        files = read_uploads(request.FILES.getlist("file"))
+        fields = _fields(request, files)
+        context["files"] = [(file, fields.get(f"levels.{file.name}", "")) for file in files]
         if program_of(fields, files) == CSV:
             context |= _choices() | {"table": table_form(fields, files)}
         form = import_form(fields, files)
@@ -109,10 +112,10 @@ def _choices() -> dict[str, Any]:
     }
 
 
-def _fields(request: HttpRequest) -> Mapping[str, str]:
+def _fields(request: HttpRequest, files: Sequence[SourceFile]) -> Mapping[str, str]:
     """Return the form's fields, without those of Django, and of files that are no longer chosen."""
     fields = {name: str(value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"}
-    names = {file.name for file in _files(request)}
+    names = {file.name for file in files}
     if fields.pop("mapped", "") not in names:
         fields = {name: value for name, value in fields.items() if not name.startswith(_OF_TABLE)}
     return {
@@ -120,11 +123,3 @@ def _fields(request: HttpRequest) -> Mapping[str, str]:
         for name, value in fields.items()
         if not name.startswith("levels.") or name.removeprefix("levels.") in names
     }
-
-
-def _files(request: HttpRequest) -> list[SourceFile]:
-    """Return what was uploaded; it is asked for several times in one request."""
-    uploads = request.FILES.getlist("file")
-    for upload in uploads:
-        upload.seek(0)
-    return [source_file(upload.name or "", upload.read(LARGEST_FILE_BYTES + 1)) for upload in uploads]

@@ -9,6 +9,7 @@ from results.domain.imports.values import SourceFile, TextFile
 from results.domain.units import format_quantity
 
 LARGEST_FILE_BYTES = 64 * 1024**2
+LARGEST_IMPORT_BYTES = 256 * 1024**2
 MOST_FILES = 200
 UTF_8 = "utf-8"
 # encodings that a CSV file may be in, as Python names them; the first that fits is suggested
@@ -22,14 +23,26 @@ ENCODINGS = {
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
+def require_size(sizes_bytes: Sequence[int]) -> None:
+    """Raise ImportedFileError for more files, or larger ones together, than are read at once."""
+    if len(sizes_bytes) > MOST_FILES:
+        raise ImportedFileError(
+            f"{len(sizes_bytes)} files are too many.", where="file", todo=f"Import {MOST_FILES} at once at most."
+        )
+    if sum(sizes_bytes) > LARGEST_IMPORT_BYTES:
+        raise ImportedFileError(
+            f"The files have {format_quantity(sum(sizes_bytes), 'B')} together.",
+            where="file",
+            why=f"Teiten reads {format_quantity(LARGEST_IMPORT_BYTES, 'B')} at once at most.",
+            todo="Import fewer files at once.",
+        )
+
+
 def require_readable(files: Sequence[SourceFile]) -> None:
     """Raise ImportedFileError for no files, too many, an empty or too large one, and the same one twice."""
     if not files:
         raise ImportedFileError("There is no file.", where="file", todo="Choose one or several files.")
-    if len(files) > MOST_FILES:
-        raise ImportedFileError(
-            f"{len(files)} files are too many.", where="file", todo=f"Import {MOST_FILES} at once at most."
-        )
+    require_size([file.size_bytes for file in files])
     seen: dict[str, str] = {}
     names: set[str] = set()
     for file in files:

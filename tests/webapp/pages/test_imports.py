@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from results import models
+from results.domain.imports import text as text_module
 from tests.imported import COLUMNS, TABLE, recorded, text_file, uploads
 from tests.page_text import page_text
 
@@ -190,6 +191,15 @@ def test_a_wrong_field_is_said_in_the_preview(member: Client, fields: dict[str, 
     assert words in text
     assert "what to do" in text
     assert not fingerprint(text)
+
+
+def test_files_too_large_together_and_too_many_are_refused_in_the_preview(
+    member: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_module, "LARGEST_IMPORT_BYTES", 500)
+    assert "The files have 920 B together." in preview(member, *recorded(*NAMES))
+    many = [text_file(f"{number}.txt", str(number)) for number in range(201)]
+    assert "201 files are too many." in preview(member, *many)
 
 
 def test_the_same_file_again_names_its_run(member: Client) -> None:
