@@ -17,11 +17,12 @@ import pytest
 
 from results import models
 from results.domain.errors import ArchiveError, IngestError, PlanError, TeitenError
+from results.domain.packing import pack
 from results.domain.research_object.facts import FACTS
 from results.exporting import CHECKSUMS, PLAN
 from tests.measured_runs import exported, forget, measured_run
 from workers import importing, research_archive
-from workers.bundle.writer import UNFINISHED, pack
+from workers.bundle.writer import UNFINISHED
 
 pytestmark = pytest.mark.django_db
 BUNDLE = "bundles/00000-2.tar.gz"
