@@ -31,6 +31,7 @@ RESOURCES = (
     "access-methods",
     "topologies",
     "publications",
+    "reports",
     "imports",
     "citations",
     "references",

@@ -29,6 +29,7 @@ from webapp.api.noise import Noise
 from webapp.api.plans import Plans, PlanToml
 from webapp.api.presets import AccessMethodsView, Publications, TopologiesView, VersionsCopy, VersionsView
 from webapp.api.recipes import ReadyPlans
+from webapp.api.reports import Report, Reports
 from webapp.api.root import Root, UnknownAddress
 from webapp.api.runs import Runs
 from webapp.api.samples import TrialDocuments, TrialHistograms, TrialSeries
@@ -120,6 +121,8 @@ urlpatterns = [
     path("versions.<str:form>", VersionsCopy.as_view({"get": "retrieve"}), name="versions-copy"),
     path("access-methods/", AccessMethodsView.as_view({"get": "retrieve"}), name="access-methods"),
     path("topologies/", TopologiesView.as_view({"get": "retrieve"}), name="topologies"),
+    path("reports/", Reports.as_view({"get": "list"}), name="reports"),
+    path("reports/<int:report>/<int:number>/", Report.as_view({"get": "retrieve"}), name="report"),
     path("publications/", Publications.as_view({"get": "list"}), name="publications"),
     path("imports/", Imports.as_view({"get": "list", "post": "create"}), name="imports"),
     path("imports/preview/", Imports.as_view({"post": "preview"}), name="import-preview"),

@@ -137,7 +137,12 @@ def _tools(report: Report) -> dict[str, Any]:
 
 
 _QUERY: Mapping[str, str | int] = {"query": "run=1"}
-_SAMPLES: Mapping[str, Mapping[str, str | int]] = {"versions": {}, "topology": {"run": 1}, "method": {"run": 1}}
+_SAMPLES: Mapping[str, Mapping[str, str | int]] = {
+    "versions": {},
+    "grid": {},
+    "topology": {"run": 1},
+    "method": {"run": 1},
+}
 
 
 def _text(sent: Mapping[str, Any]) -> Text:

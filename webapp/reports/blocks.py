@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from results.models import Trial
 from results.queries.comparison.cells import Comparison
 from results.queries.comparison.citations import attempts_of, cited
 from results.queries.comparison.compare import compare
-from results.queries.presets.versions import versions
+from results.queries.presets.versions import METRICS, Versions, versions
 from results.queries.shared.ids import NotFound
 from webapp import run_filter, urlstate
 from webapp.compare import words
@@ -33,6 +33,7 @@ from webapp.urlstate import NO_VIEW, View
 from webapp.versions.copies import copied
 
 _QUESTION: Mapping[str, type] = {"query": str, "citation": str, "caption": str}
+NOTHING_ALIKE, KEEP = "No two versions were measured alike.", "Keep runs that compare versions."
 _RUN: Mapping[str, type] = {"run": int, "trial": int}
 
 
@@ -196,24 +197,67 @@ def _differences(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
 
 def _versions(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
     """The table of versions, as its page has it under the same query."""
+    query = _of_versions(options)
+    yield from _versions_table(query, str(query.get("metric", "")), options, shelf)
+
+
+def _grid(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    """The table of versions with a row for each metric: what the throughput cost."""
+    query = _of_versions(options)
+    tables = [table for metric in ("", *METRICS) if (table := _versions_of(query, metric)).rows]
+    if not tables:
+        raise TeitenError(NOTHING_ALIKE, todo=KEEP)
+    columns = [text for text in tables[0].known if any(text in table.versions for table in tables)]
+    lines: list[tuple[str, ...]] = []
+    address = _address(query, shelf)
+    for table in tables:
+        shelf.attempts.update(_attempts(table))
+        one = copied(table, address, shelf.now)
+        place = {version: number for number, version in enumerate(one.heading)}
+        name = METRICS.get(table.metric, "")
+        lines += [
+            (name or "throughput or time", line[0], *(line[place[text]] if text in place else "–" for text in columns))
+            for line in one.lines
+        ]
+    heading = ("metric", "workload" if not tables[0].workload else "configuration", *columns)
+    caption = options.get("caption") or "PostgreSQL versions: ratios to the baseline. In brackets: 95 % interval."
+    yield Table(caption, heading, tuple(lines), (False, False, *(True for _ in columns)))
+
+
+def _of_versions(options: Mapping[str, Any]) -> QueryDict:
     query = QueryDict(options.get("query", "").removeprefix("?"))
     known = {"workload", "baseline", "metric", "version", *run_filter.NAMES}
     for name in query:
         if name not in known:
             raise TeitenError(f"The table of versions has no {name!r}.", where="query", todo=suggestion(name, known))
+    return query
+
+
+def _versions_of(query: QueryDict, metric: str) -> Versions:
     only = [text for text in query.getlist("version") if text]
-    workload, baseline, metric = (str(query.get(name, "")) for name in ("workload", "baseline", "metric"))
-    table = versions(workload, baseline, only, metric, run_filter.read(query))
+    workload, baseline = (str(query.get(name, "")) for name in ("workload", "baseline"))
+    return versions(workload, baseline, only, metric, run_filter.read(query))
+
+
+def _versions_table(query: QueryDict, metric: str, options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
+    table = _versions_of(query, metric)
     if not table.rows:
-        raise TeitenError("No two versions were measured alike.", todo="Keep runs that compare versions.")
-    runs = {run for row in table.rows for run in row.selection.runs}
-    counted = Trial.objects.filter(run__in=runs, attempt__isnull=False).values_list("attempt_id", flat=True)
-    shelf.attempts.update(filter(None, counted))
-    address = f"{shelf.site}{reverse('versions')}" + (f"?{query.urlencode()}" if query else "")
-    one = copied(table, address, shelf.now)
+        raise TeitenError(NOTHING_ALIKE, todo=KEEP)
+    shelf.attempts.update(_attempts(table))
+    one = copied(table, _address(query, shelf), shelf.now)
     caption = options.get("caption") or one.title
     yield Table(caption, one.heading, one.lines, (False, *(True for _ in one.heading[1:])))
     yield Prose(escaped(one.provenance))
+
+
+def _attempts(table: Versions) -> Iterable[int]:
+    """Return the attempts that count of the trials in a table of versions. One query."""
+    trials = {trial for row in table.rows for cell in row.cells if cell for trial in cell.trial_ids}
+    return filter(None, Trial.objects.filter(pk__in=trials).values_list("attempt_id", flat=True))
+
+
+def _address(query: QueryDict, shelf: Shelf) -> str:
+    return f"{shelf.site}{reverse('versions')}" + (f"?{query.urlencode()}" if query else "")
 
 
 def _topology(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
@@ -244,6 +288,7 @@ KINDS: Mapping[str, Kind] = {
     "figure": Kind("Figure", {**_QUESTION, "figure": int}, _figure),
     "table": Kind("Table", _QUESTION, _cells),
     "versions": Kind("Versions", {"query": str, "caption": str}, _versions),
+    "grid": Kind("Versions × metrics", {"query": str, "caption": str}, _grid),
     "environment": Kind("Environment", _QUESTION, _environment),
     "settings": Kind("Settings", _QUESTION, _settings),
     "differences": Kind("Differences", _QUESTION, _differences),

@@ -72,7 +72,7 @@ def begin(kind: str, runs: Sequence[int], language: str = "en", findings: str = 
     results = [f"### {title}\n\n{block('comparison', query=_with(query, more))}" for title, more in chosen.views[:1]]
     results += [f"### {title}\n\n{block('figure', query=_with(query, more))}" for title, more in chosen.views[1:]]
     if chosen.versions:
-        results.append(f"### All versions\n\n{block('versions')}")
+        results.append(f"### All versions\n\n{block('grid')}")
     return "\n\n".join(
         (
             section("Purpose", chosen.purpose),

@@ -59,6 +59,8 @@ READING = (
     "access-methods/",
     "topologies/",
     "publications/",
+    "reports/",
+    "reports/{report}/1/",
     "imports/",
     "imports/{imported}/",
     "capabilities/",
@@ -106,7 +108,9 @@ SCOPES = ("anonymous", "revoked", "read", "run", "admin")
 @pytest.fixture
 def world(world: dict[str, Any], bundles: Path) -> dict[str, Any]:
     """And a run that is finished: `compared`."""
-    return world | {"compared": factories.finished_run(bundles=bundles).pk, "imported": imported().slug}
+    compared = factories.finished_run(bundles=bundles)
+    report = factories.edition(compared).report_id
+    return world | {"compared": compared.pk, "imported": imported().slug, "report": report}
 
 
 @pytest.mark.parametrize("path", READING)

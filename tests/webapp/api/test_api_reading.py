@@ -58,6 +58,7 @@ def getvalue(answer: Any) -> bytes:
         ("citations/{citation}/", 8),
         ("citations/{citation}.csv", 2),
         ("references/", 1),
+        ("reports/", 1),
         ("capabilities/", 3),
         ("diff/?left=trial:{done}&right=run:{run}", 5),
     ],

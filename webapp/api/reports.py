@@ -1,0 +1,122 @@
+"""Endpoints of published reports."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results import models
+from webapp.api.common import Endpoint, Links, SinglePage, address
+from webapp.problems import missing_is_404
+from webapp.reports.exports import FORMS
+from webapp.reports.publishing import names
+
+_HEAVY = ("content", "facts", "source")
+
+
+class EditionSerializer(serializers.ModelSerializer[models.Edition]):
+    """An edition of a report.
+
+    - `sha256`: over its text, numbers and figures
+    - `rule`: version of the rule of verdicts
+    - `citations`: its comparisons, as `/api/v1/citations/` has them
+    - `withdrawal`: why it was withdrawn; empty where it was not
+    """
+
+    report = serializers.IntegerField(source="report_id", read_only=True)
+    authors = serializers.SerializerMethodField()
+    sha256 = serializers.CharField(source="hash", read_only=True)
+    trials = serializers.SerializerMethodField()
+    citations = serializers.ListField(child=serializers.CharField(), read_only=True)
+    links = Links(self=("api:report", "report_id", "number"), page=("reports:edition", "report_id", "number"))
+
+    class Meta:
+        model = models.Edition
+        fields: tuple[str, ...] = (
+            "report",
+            "number",
+            "title",
+            "authors",
+            "language",
+            "published_at",
+            "sha256",
+            "rule",
+            "trials",
+            "citations",
+            "withdrawn_at",
+            "withdrawal",
+            "links",
+        )
+
+    def get_authors(self, edition: models.Edition) -> list[str]:
+        return names(edition.authors)
+
+    def get_trials(self, edition: models.Edition) -> int:
+        return len(edition.attempts)
+
+
+class EditionDetailSerializer(EditionSerializer):
+    """An edition with its content. Of one that was withdrawn `text`, `parts`, `provenance` and `files` are null.
+
+    - `text`: Markdown with blocks, as it was written
+    - `parts`: what it shows: `prose` (Markdown), `table` or `figure` each, in this order; figures without their drawing
+    - `provenance`: as in `provenance.json`
+    - `files`: form → address
+    """
+
+    text = serializers.SerializerMethodField()
+    parts = serializers.SerializerMethodField()
+    provenance = serializers.SerializerMethodField()
+    files = serializers.SerializerMethodField()
+
+    class Meta(EditionSerializer.Meta):
+        fields = (*EditionSerializer.Meta.fields, "text", "parts", "provenance", "files")
+
+    def get_text(self, edition: models.Edition) -> str | None:
+        return None if edition.withdrawn_at else edition.source
+
+    def get_parts(self, edition: models.Edition) -> list[dict[str, Any]] | None:
+        return None if edition.withdrawn_at else [_without_drawing(part) for part in json.loads(edition.content)]
+
+    def get_provenance(self, edition: models.Edition) -> dict[str, Any] | None:
+        return None if edition.withdrawn_at else edition.facts
+
+    def get_files(self, edition: models.Edition) -> dict[str, str] | None:
+        if edition.withdrawn_at:
+            return None
+        request = self.context.get("request")
+        where = edition.report_id, edition.number
+        return {form: address(request, "reports:export", *where, form) for form in (*FORMS, "bib", "csl.json")}
+
+
+def _without_drawing(part: dict[str, Any]) -> dict[str, Any]:
+    if "figure" not in part:
+        return part
+    figure = part["figure"]
+    return {"figure": {name: value for name, value in figure.items() if name != "svg"}}
+
+
+class Reports(Endpoint):
+    queryset = models.Edition.objects.all()
+    serializer_class = EditionSerializer
+    pagination_class = SinglePage
+
+    @extend_schema(summary="Every edition of every published report, the newest first")
+    def list(self, request: Request) -> Response:
+        return self.respond_all(list(models.Edition.objects.defer(*_HEAVY)))
+
+
+class Report(Endpoint):
+    queryset = models.Edition.objects.all()
+    serializer_class = EditionDetailSerializer
+
+    @extend_schema(summary="An edition of a report with its content", operation_id="reports_retrieve")
+    def retrieve(self, request: Request, report: int, number: int) -> Response:
+        with missing_is_404():
+            edition = models.Edition.objects.get(report_id=report, number=number)
+        return self.respond(edition)
