@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +19,8 @@ from results.domain.errors import StateError, TeitenError
 from results.runs import audit
 
 LANGUAGES = {"en": "English", "ja": "日本語"}
-MOST_LETTERS = 500_000  # of a text
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+MOST_LETTERS = 200_000  # of a text
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,16 @@ def _require_valid(text: Text) -> None:
         raise TeitenError(
             f"The text has {len(text.source):,} letters.", where="source", todo=f"{MOST_LETTERS:,} are possible."
         )
-    if "\x00" in text.title + text.authors + text.source:
-        raise TeitenError("A NUL byte is no text.", where="source", todo="Remove it.")
+    for name in ("title", "authors", "source"):
+        _require_text(getattr(text, name), name)
+
+
+def _require_text(text: str, where: str) -> None:
+    """Raise TeitenError for control characters, which neither XML nor LaTeX can hold."""
+    if found := _CONTROL.search(text):
+        what = f"There is a control character (U+{ord(found[0]):04X}) in the {where}."
+        before = text[max(0, found.start() - 20) : found.start()]
+        raise TeitenError(what, where=where, todo=f"Remove it, after {before!r}.")
 
 
 @transaction.atomic
@@ -108,13 +118,12 @@ def publish(
     if report.version != draft.version:
         raise StateError(f"Somebody saved version {report.version} meanwhile.", todo="Look at it, then publish.")
     _require_there(published.attempts)
-    hash_ = content_hash(Text(draft.title, draft.authors, draft.language, draft.source), published)
-    if there := models.Edition.objects.filter(hash=hash_).first():
-        raise StateError(f"This is edition {there.number} already, with the same text and the same numbers.")
+    text = Text(draft.title, draft.authors, draft.language, draft.source)
+    _require_changed(report, text, published)
     edition = models.Edition.objects.create(
         report=report,
         number=report.editions.count() + 1,
-        hash=hash_,
+        hash=content_hash(text, published),
         title=draft.title,
         authors=draft.authors,
         language=draft.language,
@@ -127,8 +136,17 @@ def publish(
         published_by=user,
         published_at=at,
     )
-    audit(actor, "publish report", f"report {report.pk}", edition=edition.number, hash=hash_)
+    audit(actor, "publish report", f"report {report.pk}", edition=edition.number, hash=edition.hash)
     return edition
+
+
+def _require_changed(report: models.Report, text: Text, published: Published) -> None:
+    last = report.editions.order_by("-number").first()
+    if last is None or last.withdrawn_at:
+        return
+    same_text = Text(last.title, last.authors, last.language, last.source) == text
+    if same_text and (last.attempts, last.citations) == (list(published.attempts), list(published.citations)):
+        raise StateError(f"This is edition {last.number} already, with the same text and the same numbers.")
 
 
 def _require_there(attempts: Sequence[int]) -> None:
@@ -140,10 +158,23 @@ def _require_there(attempts: Sequence[int]) -> None:
 
 
 def content_hash(text: Text, published: Published) -> str:
-    """SHA-256 over the text, its parts with all numbers and figures, and the trials that these are of."""
-    content = {**vars(text), "parts": published.parts, "trials": published.facts.get("trials", [])}
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    """SHA-256 of `hashed`, hex."""
+    return hashlib.sha256(hashed(text, published).encode()).hexdigest()
+
+
+def hashed(text: Text, published: Published) -> str:
+    """Return all that is published as one text: what an author wrote, every part with its numbers and figures, the
+    provenance, the citations and the rule."""
+    content = {**vars(text), **vars(published), "attempts": list(published.attempts)}
+    content["citations"] = list(published.citations)
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def hashed_of(edition: models.Edition) -> str:
+    """Return what the hash of an edition is of, from what is stored."""
+    text = Text(edition.title, edition.authors, edition.language, edition.source)
+    stored = Published(edition.content, edition.facts, edition.attempts, edition.citations, edition.rule)
+    return hashed(text, stored)
 
 
 @transaction.atomic
@@ -152,6 +183,7 @@ def withdraw(edition: models.Edition, reason: str, *, actor: str) -> None:
     StateError where it is withdrawn already."""
     if not reason.strip():
         raise TeitenError("A withdrawal needs a reason.", where="reason", todo="Readers of the notice see it.")
+    _require_text(reason, "reason")
     changed = models.Edition.objects.filter(pk=edition.pk, withdrawn_at=None).update(
         withdrawn_at=timezone.now(), withdrawal=reason.strip()
     )

@@ -20,7 +20,15 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from results import warehouse
-from results.domain.errors import AgentError, AwayError, ImportedFileError, PlanError, StateError, TeitenError
+from results.domain.errors import (
+    AgentError,
+    AwayError,
+    BusyError,
+    ImportedFileError,
+    PlanError,
+    StateError,
+    TeitenError,
+)
 from results.queries.shared.ids import NotFound
 
 log = logging.getLogger(__name__)
@@ -30,6 +38,7 @@ _STATUS: list[tuple[type[TeitenError], int]] = [
     (StateError, 409),
     (AgentError, 502),
     (AwayError, 503),
+    (BusyError, 503),
 ]
 _RETRY_AFTER = {"Retry-After": "10"}  # seconds: a warehouse that is restarted is away for about so long
 _JSON_PATHS = ("/api/", "/health")

@@ -206,3 +206,10 @@ class AwayError(TeitenError):
 def _tail(text: str, limit: int = 600) -> str:
     text = text.strip()
     return text if len(text) <= limit else "…" + text[-limit:]
+
+
+class BusyError(TeitenError):
+    """Others wait for the same already."""
+
+    kind = "busy"
+    retryable = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
@@ -66,8 +67,8 @@ class Edition(models.Model):
     source = models.TextField()
     content = models.TextField()
     facts = models.JSONField()
-    attempts = models.JSONField()
-    citations = models.JSONField()
+    attempts = ArrayField(models.BigIntegerField())
+    citations = ArrayField(models.CharField(max_length=64))
     rule = models.PositiveIntegerField()
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     published_at = models.DateTimeField()

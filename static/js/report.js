@@ -18,7 +18,7 @@
   const form = () => document.getElementById("writing");
   const written = () => new URLSearchParams(new FormData(form())).toString();
   document.addEventListener("DOMContentLoaded", () => {
-    saved = written();
+    saved = "unsaved" in form().dataset ? "" : written(); // after an error the page holds what is saved nowhere
     form().addEventListener("submit", () => {
       saved = undefined;
     });

@@ -82,7 +82,7 @@ def test_the_numbers_for_a_paper(watched: Watched, agent: models.Agent) -> None:
     assert download.value.suggested_filename == f"teiten-tps-by-clients-run-{run.pk}.pdf"
     assert download.value.path().read_bytes().startswith(b"%PDF")
     comparison = answered(page, page.locator("main a", has_text="JSON").first)
-    page.click("text=Cite")
+    page.click("button:text-is('Cite')")
     page.wait_for_url("**/c/**")
     cited = answered(page, page.locator("a.button", has_text="JSON"))
     assert cited["comparison"]["points"]["ratio"] == comparison["points"]["ratio"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from results import models
 from tests import factories
@@ -14,6 +14,7 @@ from tests.e2e.conftest import Watched
 
 @pytest.mark.smoke
 def test_a_report_is_written_and_published(watched: Watched) -> None:
+    factories.member()
     run = factories.finished_run(replicates=3, standing="kept")
     watched.sign_in()
     page = watched.open(f"/compare/?run={run.pk}")
@@ -43,11 +44,17 @@ def test_a_report_is_written_and_published(watched: Watched) -> None:
 
 
 def test_leaving_with_unsaved_text_is_asked(watched: Watched) -> None:
+    factories.member()
     report = factories.edition(factories.finished_run(replicates=3)).report
     watched.sign_in()
     page = watched.open(f"/reports/{report.pk}/edit/")
     page.locator("#source").press_sequentially("Not saved.")
-    asked = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", leave)
     page.goto(page.url.replace("/edit/", "/1/"))
     assert asked == ["beforeunload"]

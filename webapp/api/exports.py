@@ -19,14 +19,14 @@ from webapp.api.comparison import QUESTION
 from webapp.citations import entry, published_in
 from webapp.compare.state import shortest
 from webapp.exports.comparison import Exported, Source
-from webapp.exports.forms import FORMS, Choice, File, bibliography, file_of
+from webapp.exports.forms import BIBLIOGRAPHIES, FORMS, Choice, File, bibliography, file_of
 from webapp.problems import missing_is_404
 from webapp.urlstate import NO_VIEW
 
 FORM = OpenApiParameter(
     "form", OpenApiTypes.STR, OpenApiParameter.PATH, description="The file's form.", enum=list(FORMS)
 )
-_CITED = [*FORMS, "bib", "csl.json"]
+_CITED = [*FORMS, *BIBLIOGRAPHIES]
 CITED = OpenApiParameter("form", OpenApiTypes.STR, OpenApiParameter.PATH, description="The file's form.", enum=_CITED)
 FIGURE = [
     OpenApiParameter("figure", OpenApiTypes.INT, description="SVG and PNG: which figure of the page, from 1 on."),
@@ -73,8 +73,9 @@ class CitationFile(Endpoint):
         with missing_is_404():
             citation = cited(pk)
         page = address(request, "citations:detail", pk)
-        if cite := bibliography(entry(citation, page, published_in(citation.row.runs)), form):
-            return as_response(cite)
+        if form in BIBLIOGRAPHIES:
+            cite = entry(citation, page, published_in(citation.row.runs))
+            return as_response(bibliography(cite, form))
         one = Exported(citation.comparison, NO_VIEW, source(request, page))
         return as_response(file_of(one, form, choice(request)))
 

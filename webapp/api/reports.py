@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from results import models
 from webapp.api.common import Endpoint, Links, SinglePage, address
+from webapp.exports.forms import BIBLIOGRAPHIES
 from webapp.problems import missing_is_404
 from webapp.reports.exports import FORMS
 from webapp.reports.publishing import names
@@ -91,7 +92,7 @@ class EditionDetailSerializer(EditionSerializer):
             return None
         request = self.context.get("request")
         where = edition.report_id, edition.number
-        return {form: address(request, "reports:export", *where, form) for form in (*FORMS, "bib", "csl.json")}
+        return {form: address(request, "reports:export", *where, form) for form in (*FORMS, *BIBLIOGRAPHIES)}
 
 
 def _without_drawing(part: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from results.domain.units import scale_for
 from results.queries.comparison.cells import Comparison, Point
 from results.queries.comparison.cells import Key as CellKey
+from results.queries.shared.selection import LABEL
 from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark, or_words
 
 LATENCIES = ("latency.p99", "latency.mean")  # drawn against throughput, the first that there is
@@ -16,10 +17,13 @@ _HEIGHT = 420
 
 
 def latency_beside(comparison: Comparison) -> str:
-    """Return the metric that a comparison of throughput is drawn against; '' for any other comparison."""
-    if comparison.metric.unit != "tps" or comparison.selection.per:
+    """Return the metric that a comparison of throughput is drawn against; '' for any other comparison, and where the
+    throughput is that of one label that the latency does not have."""
+    chosen = comparison.selection
+    if comparison.metric.unit != "tps" or chosen.per:
         return ""
-    known = {choice.name for choice in comparison.metrics}
+    label = "" if LABEL in chosen.axes else chosen.label
+    known = {choice.name for choice in comparison.metrics if not label or label in choice.labels}
     return next((name for name in LATENCIES if name in known), "")
 
 

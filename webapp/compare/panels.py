@@ -27,7 +27,7 @@ def comparison_panels(comparison: Comparison, view: View) -> list[Panel]:
 
 def _against(comparison: Comparison, link: str) -> list[Panel]:
     """Return throughput against latency, of the same trials."""
-    latency = compare(replace(comparison.selection, metric=latency_beside(comparison), node="", label=""))
+    latency = compare(replace(comparison.selection, metric=latency_beside(comparison), node=""))
     return [
         Panel(f"figure-{number}", panel, against_figure(comparison, latency, panel, link))
         for number, panel in enumerate(comparison.panels[:MOST_PANELS], 1)

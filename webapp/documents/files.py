@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from webapp.drawing.style import IN_TEXT, JAPANESE, SHAPES, japanese_font
 from webapp.drawing.wrapping import has_japanese
 
 PROVENANCE = "provenance.json"
+_RIGHT = re.compile(rf"(<t[dh][^>]*) {RIGHT}")
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same document is the same file
 _FONT = "@font-face {{ font-family: IPAexGothic; src: url({}) }}"
 
@@ -108,16 +110,19 @@ def _by_pandoc(
 def _converted(document: Document, html: str, target: str, *, standalone: bool) -> str:
     import pypandoc
 
-    html = html.replace(RIGHT, 'style="text-align: right"')  # which Pandoc reads
+    html = _RIGHT.sub(r'\1 style="text-align: right"', html)  # which Pandoc reads
 
     options = ["--wrap=none", "--sandbox"]
     if standalone:
         options += ["--standalone", f"--metadata=title:{document.title}", f"--metadata=date:{document.subtitle}"]
+        texts = [document.title, document.subtitle, *document.authors, html]
+        options += [f"--metadata=author:{name}" for name in document.authors]
         options += ["--number-sections", "--shift-heading-level-by=-1"]
         options += ["-V", "geometry=margin=25mm", "-V", "colorlinks=true"]
-        options += ["-V", f"CJKmainfont={JAPANESE}"] if has_japanese(document.title + html) else []
+        options += ["-V", f"CJKmainfont={JAPANESE}"] if has_japanese(" ".join(texts)) else []
     else:
-        html = f"<h1>{escape(document.title)}</h1><p>{escape(document.subtitle)}</p>{html}"
+        head = "".join(f"<p>{escape(line)}</p>" for line in (", ".join(document.authors), document.subtitle) if line)
+        html = f"<h1>{escape(document.title)}</h1>{head}{html}"
     return str(pypandoc.convert_text(html, target, format="html", extra_args=options))
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from html import escape
-from pathlib import Path
+from html import escape, unescape
 from typing import Any
 
 import nh3
-from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
@@ -20,9 +19,10 @@ from mdit_py_plugins.anchors import anchors_plugin
 from webapp.documents.parts import Document, Plate, Prose, Table, numbered
 from webapp.drawing.picture import draw
 from webapp.drawing.style import IN_TEXT, Shape
+from webapp.markdown import anchor
 
 _HEADING = re.compile(r'<h([2-3])[^>]*? id="([^"]+)"[^>]*>(.*?)</h\1>', re.DOTALL)
-_ALIGNED = re.compile(r' style="text-align: ?(\w+);?"')  # pages take no style but that of their style sheet
+_ALIGNED = re.compile(r'(<t[dh]) style="text-align: ?(\w+);?"')  # pages take no style but that of their style sheet
 RIGHT = 'class="num"'
 _TAG = re.compile(r"<[^>]+>")
 _ALLOWED: dict[str, Any] = {
@@ -51,9 +51,14 @@ class Entry:
 def html_of(markdown: str) -> SafeString:
     """Markdown → HTML in which nothing can run. Raw HTML in it is shown as text."""
     parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable(["table", "strikethrough"])
-    parser.use(anchors_plugin, min_level=1, max_level=4)
+    parser.use(anchors_plugin, min_level=1, max_level=4, slug_func=_anchor)
     clean = nh3.clean(parser.render(markdown), attribute_filter=_only_safe, **_ALLOWED)
-    return mark_safe(_ALIGNED.sub(lambda found: f" {RIGHT}" if found[1] == "right" else "", clean))
+    return mark_safe(_ALIGNED.sub(lambda found: found[1] + (f" {RIGHT}" if found[2] == "right" else ""), clean))
+
+
+def _anchor(heading: str) -> str:
+    """An id of a heading that no part of the page has: figure-1, table-1."""
+    return f"s-{anchor(heading)}"
 
 
 def _only_safe(element: str, attribute: str, value: str) -> str | None:
@@ -64,7 +69,8 @@ def _only_safe(element: str, attribute: str, value: str) -> str | None:
 
 
 def contents(body: str) -> list[Entry]:
-    return [Entry(anchor, _TAG.sub("", text).strip(), int(level)) for level, anchor, text in _HEADING.findall(body)]
+    found = _HEADING.findall(body)
+    return [Entry(anchor, unescape(_TAG.sub("", text)).strip(), int(level)) for level, anchor, text in found]
 
 
 def body(document: Document, source: _Source | None = None, *, numbers: bool = True) -> SafeString:
@@ -72,16 +78,23 @@ def body(document: Document, source: _Source | None = None, *, numbers: bool = T
 
     source: of a figure, the address of its file; without, the figure itself stands in the text.
     numbers: whether captions begin with 'Figure 1.' and 'Table 1.'."""
-    html = []
+    place = f"@{secrets.token_hex(8)}@"  # that no text has: all of them are one text, whose headings are told apart
+    text: list[str] = []
+    drawn_parts: list[str] = []
     for part, number in numbered(document.parts):
         if isinstance(part, Prose):
-            html.append(str(html_of(part.markdown)))
-        elif isinstance(part, Table):
+            text.append(part.markdown)
+            continue
+        text.append(f"{place}{len(drawn_parts)}{place}")
+        if isinstance(part, Table):
             table = _table(part, f"Table {number}. " if numbers else "")
-            html.append(table if source else f'<div class="scroll" id="table-{number}">{table}</div>')
+            drawn_parts.append(table if source else f'<div class="scroll" id="table-{number}">{table}</div>')
         else:
-            html.append(_figure(part, f"Figure {number}. " if numbers else "", number, source))
-    return mark_safe("\n".join(html))
+            drawn_parts.append(_figure(part, f"Figure {number}. " if numbers else "", number, source))
+    html = str(html_of("\n\n".join(text)))
+    for number, part_html in enumerate(drawn_parts):
+        html = html.replace(f"<p>{place}{number}{place}</p>", part_html)
+    return mark_safe(html)
 
 
 def _table(table: Table, label: str) -> str:
@@ -119,6 +132,5 @@ def alone(document: Document) -> str:
         "document": document,
         "body": text,
         "contents": contents(text),
-        "style": mark_safe((Path(settings.BASE_DIR) / "static" / "css" / "document.css").read_text(encoding="utf-8")),
     }
     return render_to_string("documents/document.html", context)

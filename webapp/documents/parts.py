@@ -52,13 +52,15 @@ Part = Prose | Table | Plate
 class Document:
     """A document.
 
-    subtitle: who, when, which edition.
+    authors: their names.
+    subtitle: when, which edition.
     address: where it is to be found.
     language: of its text, as HTML names it.
     facts: its provenance."""
 
     title: str
     parts: Sequence[Part]
+    authors: Sequence[str] = ()
     subtitle: str = ""
     address: str = ""
     language: str = "en"
@@ -81,9 +83,10 @@ def numbered(parts: Sequence[Part]) -> Iterator[tuple[Part, int]]:
 
 
 def escaped(text: str) -> str:
-    """Text → Markdown that reads as this text."""
-    one_line = " ".join(text.split())
-    return re.sub(r"([\\`*_{}\[\]<>#|~^$&!])", r"\\\1", one_line)
+    """Text → Markdown that reads as this text, on one line."""
+    inline = re.sub(r"([\\`*_{}\[\]<>#|~^$&!])", r"\\\1", " ".join(text.split()))
+    no_list = re.sub(r"^(\d+)([.)])(?= |$)", r"\1\\\2", inline)
+    return re.sub(r"^([-+=])", r"\\\1", no_list)
 
 
 def file_name(text: str, most: int = 80) -> str:

@@ -25,6 +25,7 @@ _MARGIN = 16  # px around everything
 _LINE = 1.4  # of the size of text, from one line to the next
 _KEY_GAP, _MARK_ROOM = 22, 18  # px at the page's size: from one name to the next, from a mark to its name
 _PNG_DPI = 192
+_HIGHEST = 6000  # px
 _SMALLEST_PLOT = 220  # px that a figure of a given height keeps for its plot
 
 
@@ -56,6 +57,13 @@ def draw(picture: Picture, form: str = "svg", shape: Shape = style.SHAPES["page"
     form: svg, png or pdf"""
     if form not in TYPES:
         raise TeitenError(f"There is no figure as {form!r}.", where="form", todo=f"There are {', '.join(TYPES)}.")
+    if (height := picture.figure["layout"]["height"]) > _HIGHEST:
+        raise TeitenError(
+            f"The figure is {height:,} px high.",
+            where="figure",
+            why=f"Figures of up to {_HIGHEST:,} px are drawn as files.",
+            todo="Filter the comparison, so that it has fewer rows.",
+        )
     style.prepare()
     canvas = _Sheet(picture, shape).made()
     file = io.BytesIO()

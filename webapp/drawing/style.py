@@ -71,6 +71,7 @@ def prepare() -> None:
             "svg.hashsalt": "teiten",  # the same figure is the same file
             "pdf.fonttype": 42,
             "axes.unicode_minus": True,
+            "text.parse_math": False,  # a name with a $ in it is a name
         }
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -14,10 +14,11 @@ from results.queries.comparison.citations import attempts_of
 from results.queries.comparison.provenance import provenance_of
 from results.queries.comparison.trust import trust_in
 from results.queries.environment.environments import TrialEnvironment
+from results.queries.shared.ordering import DEFAULT
 from webapp import citations
-from webapp.charts.comparison import AGAINST, RATIO, SPEEDUP, possible_views, stacked_steps
-from webapp.charts.medians import stand_at_numbers
+from webapp.charts.comparison import AGAINST, RATIO, SPEEDUP, stacked_steps
 from webapp.compare import words
+from webapp.compare.figure_words import drawn_as, how_drawn, left_out_of_figure
 from webapp.compare.panels import comparison_panels
 from webapp.documents.parts import Document, Part, Plate, Prose, Table, escaped, file_name
 from webapp.drawing.picture import Picture
@@ -28,7 +29,8 @@ from webapp.templatetags.teiten import ratio
 from webapp.urlstate import View
 
 MOST_RUNS_NAMED = 12
-EXPORTED_AT = "exported_at"  # in the provenance
+_COMPARED = ("ratio", "95 % interval", "verdict")
+MOST_CELLS = 500  # of a table in a document
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,10 @@ class Exported:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """The provenance. Three queries."""
-        return provenance_of(attempts_of(self.comparison)) | {
+        return provenance_of(attempts_of(self.comparison), [self.comparison.rule]) | {
             "title": self.title,
             "address": self.source.address,
-            EXPORTED_AT: self.source.shown_at.isoformat(),
+            "exported_at": self.source.shown_at.isoformat(),
         }
 
     @property
@@ -80,24 +82,27 @@ class Exported:
         """As files are called."""
         chosen = self.comparison.selection
         runs = "-".join(map(str, chosen.runs[:MOST_RUNS_NAMED]))
-        parts = (self.comparison.metric.name, "by", chosen.x, self.view.view, "run", runs)
+        metric = (self.comparison.metric.name, chosen.node, chosen.label, f"per {chosen.per}" if chosen.per else "")
+        view = drawn_as(self.comparison, self.view)
+        parts = (*metric, "by", chosen.x, view, "run", runs, *_only(self.comparison))
         return file_name(" ".join(filter(None, ("teiten", *parts))))
 
     @property
     def origin(self) -> str:
         """Runs, trials, rule, day and address in a line."""
-        chosen = self.comparison.selection
-        trials = len({r.trial_id for point in self.comparison.points for r in point.values})
-        named = ", ".join(map(str, chosen.runs[:MOST_RUNS_NAMED]))
-        more = len(chosen.runs) - MOST_RUNS_NAMED
-        runs = f"run{'s' if len(chosen.runs) > 1 else ''} {named}{f' and {more} more' if more > 0 else ''}"
+        replicates = [replicate for point in self.comparison.points for replicate in point.values]
+        trials = len({replicate.trial_id for replicate in replicates})
+        measured_in = sorted({replicate.run_id for replicate in replicates}) or list(self.comparison.selection.runs)
+        named = ", ".join(map(str, measured_in[:MOST_RUNS_NAMED]))
+        more = len(measured_in) - MOST_RUNS_NAMED
+        runs = f"run{'s' if len(measured_in) > 1 else ''} {named}{f' and {more} more' if more > 0 else ''}"
         rule = f"verdict rule {self.comparison.rule}"
         return f"Teiten, {runs}, {counted(trials, 'trial')}, {rule}, {self.source.shown_at:%Y-%m-%d}"
 
 
 def document_of(one: Exported) -> Document:
     """Return it as a document. Two queries, of what its verdicts rest on."""
-    return Document(one.title, list(_parts(one)), one.origin, one.source.address, facts=one.facts)
+    return Document(one.title, list(_parts(one)), (), one.origin, one.source.address, facts=one.facts)
 
 
 def _parts(one: Exported) -> Iterator[Part]:
@@ -114,7 +119,10 @@ def _parts(one: Exported) -> Iterator[Part]:
 
 def remarks(one: Exported) -> str:
     """Return what a reader must know besides, as a Markdown list."""
-    return "\n".join(f"- {escaped(remark)}" for remark in citations.remarks(one.comparison, one.published))
+    comparison = one.comparison
+    missing = [f"There is no run {run} in the warehouse." for run in words.missing(comparison) if comparison.facets]
+    sentences = [*missing, *citations.remarks(comparison, one.published), *left_out_of_figure(comparison)]
+    return "\n".join(f"- {escaped(sentence)}" for sentence in sentences)
 
 
 def environment_parts(of_series: Mapping[str, Sequence[TrialEnvironment]]) -> Iterator[Part]:
@@ -166,32 +174,19 @@ def _key(comparison: Comparison) -> list[tuple[int, str]]:
 
 
 def _figure_title(comparison: Comparison, view: View) -> str:
-    if _view(comparison, view) == AGAINST:
-        return (
-            f"{comparison.metric.label} against latency, over {axis_title(comparison.selection.x, comparison.metric)}"
-        )
-    kind = {RATIO: "Ratio to the baseline: ", SPEEDUP: "Speed-up: "}.get(_view(comparison, view), "")
-    per = f" per {comparison.selection.per}" if comparison.selection.per else ""
-    return f"{kind}{comparison.metric.label}{per} by {axis_title(comparison.selection.x, comparison.metric)}"
+    if drawn_as(comparison, view) == AGAINST:
+        return f"{measured(comparison)} against latency, over {axis_title(comparison.selection.x, comparison.metric)}"
+    kind = {RATIO: "Ratio to the baseline: ", SPEEDUP: "Speed-up: "}.get(drawn_as(comparison, view), "")
+    return f"{kind}{measured(comparison)} by {axis_title(comparison.selection.x, comparison.metric)}"
 
 
-def _view(comparison: Comparison, view: View) -> str:
-    return view.view if view.view in possible_views(comparison) else ""
+def _only(comparison: Comparison) -> list[str]:
+    """The values that the filters let through, as a file's name has them."""
+    return [text for texts in comparison.selection.filters.values() for text in texts if text != DEFAULT]
 
 
 def _how_drawn(comparison: Comparison, view: View) -> Iterator[str]:
-    shown = _view(comparison, view)
-    statistic = comparison.selection.statistic
-    if shown == RATIO:
-        yield "Ratio of geometric means with its 95 % interval; grey: what counts as the same."
-    elif shown == SPEEDUP:
-        yield f"Each value relative to its line's first {axis_title(comparison.selection.x, comparison.metric)}."
-    elif shown == AGAINST:
-        yield f"Right and low is better. Lines join the {statistic}s; mark: a replicate."
-    elif stand_at_numbers(comparison.xs, comparison.selection.x):
-        yield f"Line: {statistic}; band: from the smallest to the largest replicate; mark: a replicate."
-    else:
-        yield f"Stroke: {statistic}; mark: a replicate."
+    yield from how_drawn(comparison, view)
     if constants := "; ".join(words.constants(comparison)):
         yield f"{constants[0].upper()}{constants[1:]}."
 
@@ -206,26 +201,43 @@ def _count(points: Sequence[Point]) -> str:
 
 def cells_table(comparison: Comparison) -> Table:
     """Return every cell: its value, how its replicates lie, and what they say against the baseline."""
-    chosen, names = comparison.selection, words.names_of(comparison)
+    axes = _axes(comparison)
     compared = any(point.verdict for point in comparison.points)
-    axes = [
+    heading = [axis_title(name, comparison.metric) for name, _ in axes]
+    heading += ["n", comparison.selection.statistic, "smallest", "largest", *(_COMPARED if compared else ())]
+    rows = [
+        (*(text(point) for _, text in axes), *_values(point, comparison), *(_compared(point) if compared else ()))
+        for point in comparison.points[:MOST_CELLS]
+    ]
+    cells = len(comparison.points)
+    which = "every cell" if cells <= MOST_CELLS else f"{MOST_CELLS:,} of {cells:,} cells; CSV and Excel have all"
+    numeric = (*(False for _ in axes), True, True, True, True, True, True)  # a verdict is no number
+    return Table(f"{measured(comparison)}, {which}", tuple(heading), tuple(rows), numeric)
+
+
+def _axes(comparison: Comparison) -> list[tuple[str, Callable[[Point], str]]]:
+    """(dimension, a cell's level of it) of what tells cells apart."""
+    chosen, names = comparison.selection, words.names_of(comparison)
+    axes: list[tuple[str | None, Callable[[Point], str]]] = [
         (chosen.panel, lambda point: words.panel_name(comparison, point.panel)),
         (chosen.x, lambda point: point.x),
         (chosen.series, lambda point: names[point.series]),
     ]
-    used = [(name, text) for name, text in axes if name]
-    heading = [axis_title(name, comparison.metric) for name, _ in used]
-    heading += ["n", f"{chosen.statistic}", "smallest", "largest"]
-    heading += ["ratio", "95 % interval", "verdict"] if compared else []
-    rows = []
-    for point in comparison.points:
-        values = [
-            format_quantity(value, comparison.metric.unit) for value in (point.value, point.minimum, point.maximum)
-        ]
-        row = [*(text(point) for _, text in used), str(point.n), *values]
-        rows.append((*row, *(_compared(point) if compared else ())))
-    numeric = (*(False for _ in used), True, True, True, True, *((True, True, False) if compared else ()))
-    return Table(f"{comparison.metric.label}, every cell", tuple(heading), tuple(rows), numeric)
+    return [(name, level) for name, level in axes if name]
+
+
+def _values(point: Point, comparison: Comparison) -> list[str]:
+    values = (point.value, point.minimum, point.maximum)
+    return [str(point.n), *(format_quantity(value, comparison.metric.unit) for value in values)]
+
+
+def measured(comparison: Comparison) -> str:
+    """'Transactions per second per client', 'CPU used, primary', 'Time of a query, q1.1': what the numbers are of."""
+    chosen = comparison.selection
+    per = f" per {chosen.per}" if chosen.per else ""
+    which = (("node", chosen.node), ("label", chosen.label))
+    apart = [text for name, text in which if text and name not in chosen.axes]
+    return ", ".join([f"{comparison.metric.label}{per}", *apart])
 
 
 def _compared(point: Point) -> tuple[str, str, str]:

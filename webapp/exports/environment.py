@@ -10,7 +10,7 @@ from results.queries.environment.environments import TrialEnvironment, environme
 from webapp.compare.words import names_of
 from webapp.documents.parts import Table
 
-NOT_RECORDED = "–"
+NOT_RECORDED, DEFAULT = "–", "default"
 _MOST_SETTINGS = 8  # that a caption names
 _SHORT = ("processor", "memory", "system", "file system")
 
@@ -48,8 +48,9 @@ def settings_table(of_series: Mapping[str, Sequence[TrialEnvironment]], caption:
 
 
 def _setting(described: Described, name: str) -> str:
-    values = described.settings.get(name, ("",))
-    return " / ".join(value or "default" for value in values)
+    """'default' only where the trials' settings are recorded, and this one is not among what differs."""
+    values = [value or DEFAULT for value in described.settings.get(name, (DEFAULT,) if described.all_settings else ())]
+    return " / ".join([*values, *(() if described.all_settings else (NOT_RECORDED,))])
 
 
 def _columns(described: Mapping[str, Described]) -> Mapping[str, Described]:

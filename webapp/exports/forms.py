@@ -11,6 +11,7 @@ from webapp.charts.comparison import Panel
 from webapp.charts.steps import Steps
 from webapp.documents import files
 from webapp.documents.parts import Plate
+from webapp.documents.turn import turn
 from webapp.drawing.picture import TYPES, draw
 from webapp.drawing.style import shape_named
 from webapp.exports.comparison import Exported, document_of, plates
@@ -49,7 +50,8 @@ def file_of(one: Exported, form: str, choice: Choice = Choice()) -> File:
         raise TeitenError(f"There is no export as {form!r}.", where="form", todo=f"There are {', '.join(FORMS)}.")
     chosen = FORMS[form]
     name = f"{one.name}{_which(one, form, choice)}.{form}"
-    return File(name, chosen.content_type, chosen.written(one, choice))
+    with turn():
+        return File(name, chosen.content_type, chosen.written(one, choice))
 
 
 def _which(one: Exported, form: str, choice: Choice) -> str:
@@ -132,10 +134,11 @@ def figures(panels: Sequence[Panel], stack: Steps | None) -> list[tuple[int, str
     return list(enumerate(names, 1))
 
 
-def bibliography(entry: Entry, form: str) -> File | None:
-    """Return how something is cited, None for a form that is none of a bibliography."""
+BIBLIOGRAPHIES = ("bib", "csl.json")
+
+
+def bibliography(entry: Entry, form: str) -> File:
+    """Return how something is cited, in one of BIBLIOGRAPHIES."""
     if form == "bib":
         return File(f"{entry.key}.bib", "application/x-bibtex; charset=utf-8", bibtex(entry).encode())
-    if form == "csl.json":
-        return File(f"{entry.key}.csl.json", "application/vnd.citationstyles.csl+json", csl(entry).encode())
-    return None
+    return File(f"{entry.key}.csl.json", "application/vnd.citationstyles.csl+json", csl(entry).encode())

@@ -27,10 +27,10 @@ from results.runs import MOST_BLOCKS
 from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
 from webapp.charts.comparison import AGAINST, RATIO, SPEEDUP, possible_views, stacked_steps
-from webapp.charts.medians import stand_at_numbers
 from webapp.charts.style import key
 from webapp.compare import words
 from webapp.compare.chooser import PERCENTILE, chooser, run_differences
+from webapp.compare.figure_words import SHARED, how_drawn, left_out_of_figure
 from webapp.compare.mixtures import mixtures
 from webapp.compare.panels import comparison_panels
 from webapp.compare.state import WAS, settled, shortest
@@ -48,7 +48,6 @@ from workers.registry import kinds
 LISTED = 30  # runs to choose from
 SUGGESTED = 5
 AXES = ("log", "linear")
-SHARED = "shared"  # one scale for all panels
 SUGGESTED_BLOCKS = 10  # at most: how many would tell is known but roughly until some more are there
 
 
@@ -155,7 +154,8 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
         "figures": figures(panels, stack),
         "shapes": SHAPES,
         "trials": len({replicate.trial_id for point in comparison.points for replicate in point.values}),
-        "joined": stand_at_numbers(comparison.xs, comparison.selection.x),
+        "how_drawn": how_drawn(comparison, view),
+        "not_drawn": left_out_of_figure(comparison),
         "mixed": mixtures(comparison, selection),
         "excluded": {state: count for state, count in comparison.excluded.items() if count},
         "query": urlstate.write(selection, view),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -32,13 +33,14 @@ from webapp.reports.publishing import document_of, preview, publish, text_of
 from webapp.reports.source import block
 
 LISTED_RUNS = 30
+HEAVY = ("content", "facts", "source")  # of an edition
 FEED_LENGTH = 50
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     """What was published; members also see what is being written."""
-    editions = Edition.objects.select_related("published_by").defer("content", "facts", "source")
+    editions = Edition.objects.select_related("published_by").defer(*HEAVY)
     member = allows(scope_of(request.user), Scope.RUN)
     context = {"editions": _newest(list(editions)), "member": member, "drafts": _drafts() if member else ()}
     context["may_read"] = _may_read(request)
@@ -51,11 +53,12 @@ def _may_read(request: HttpRequest) -> bool:
 
 
 def _newest(editions: list[Edition]) -> list[tuple[Edition, list[Edition]]]:
-    """Return the newest edition of each report, with those that it supersedes."""
+    """Return the newest edition of each report that is not withdrawn, or the newest, with its others."""
     of_report: dict[int, list[Edition]] = {}
     for edition in sorted(editions, key=lambda one: -one.number):
         of_report.setdefault(edition.report_id, []).append(edition)
-    found = [(first, rest) for first, *rest in of_report.values()]
+    standing = [(_standing(own), own) for own in of_report.values()]
+    found = [(first, [other for other in own if other is not first]) for first, own in standing]
     return sorted(found, key=lambda pair: pair[0].published_at, reverse=True)
 
 
@@ -110,7 +113,7 @@ def edit(request: HttpRequest, report_id: int) -> HttpResponse:
     """The editor. What was typed is kept on the page whatever is wrong with it."""
     report = Report.objects.get(pk=report_id)
     newest = report.drafts.get(version=report.version)
-    text, version, problem = text_of(newest), report.version, None
+    text, version, problem, old = text_of(newest), report.version, None, 0
     if request.method == "POST":
         text, version = _text(request.POST), _number(request.POST.get("version", ""))
         try:
@@ -121,16 +124,17 @@ def edit(request: HttpRequest, report_id: int) -> HttpResponse:
             messages.success(request, f"Version {saved.version} is saved.")
             return redirect("reports:edit", report_id)
     elif "version" in request.GET:
-        text = text_of(report.drafts.get(version=_number(request.GET["version"])))
+        asked = _number(request.GET["version"])
+        text, old = text_of(report.drafts.get(version=asked)), asked if asked != report.version else 0
     status = 409 if isinstance(problem, StateError) else 400 if problem else 200
-    context = {"report": report, "text": text, "version": version, "problem": problem, **_tools(report)}
+    context = {"report": report, "text": text, "version": version, "old": old, "problem": problem, **_tools(report)}
     return render(request, "reports/edit.html", context | _preview(request, text), status=status)
 
 
 def _tools(report: Report) -> dict[str, Any]:
     return {
         "drafts": report.drafts.select_related("saved_by").defer("source"),
-        "editions": report.editions.defer("content", "facts", "source").order_by("-number"),
+        "editions": report.editions.defer(*HEAVY).order_by("-number"),
         "snippets": [(kind.title, block(name, **_SAMPLES.get(name, _QUERY))) for name, kind in KINDS.items()],
         "languages": LANGUAGES,
     }
@@ -158,7 +162,8 @@ def _number(text: str) -> int:
 
 
 def _site(request: HttpRequest) -> str:
-    return request.build_absolute_uri("/").rstrip("/")
+    """Where readers find Teiten, whatever way the author came."""
+    return settings.TEITEN_ADDRESS or request.build_absolute_uri("/").rstrip("/")
 
 
 def _preview(request: HttpRequest, text: Text) -> dict[str, Any]:
@@ -189,10 +194,17 @@ def release(request: HttpRequest, report_id: int) -> HttpResponse:
 @missing_is_404()
 def newest(request: HttpRequest, report_id: int) -> HttpResponse:
     """The address to give to others: it leads to the newest edition."""
-    edition = Edition.objects.filter(report_id=report_id).order_by("-number").first()
-    if edition is None:
+    there = list(Edition.objects.filter(report_id=report_id).defer(*HEAVY).order_by("-number"))
+    if not there:
         raise Http404(f"Report {report_id} is not published.")
-    return redirect("reports:edition", report_id, edition.number)
+    return redirect("reports:edition", report_id, _standing(there).number)
+
+
+def _standing(editions: Sequence[Edition]) -> Edition:
+    """Return the newest that is not withdrawn, or where all are the newest of them.
+
+    editions: of one report, the newest first"""
+    return next((one for one in editions if not one.withdrawn_at), editions[0])
 
 
 @require_safe
@@ -200,8 +212,8 @@ def newest(request: HttpRequest, report_id: int) -> HttpResponse:
 def edition(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
     """An edition as it was published, or the notice of its withdrawal."""
     shown = Edition.objects.select_related("published_by").get(report_id=report_id, number=number)
-    others = list(Edition.objects.filter(report_id=report_id).defer("content", "facts", "source").order_by("-number"))
-    context = {"edition": shown, "newest": others[0], "may_read": _may_read(request)}
+    others = list(Edition.objects.filter(report_id=report_id).defer(*HEAVY).order_by("-number"))
+    context = {"edition": shown, "newest": _standing(others), "may_read": _may_read(request)}
     if shown.withdrawn_at:
         return render(request, "reports/withdrawn.html", context, status=410)
     address = _address(request, shown)
@@ -248,7 +260,7 @@ def feed(request: HttpRequest) -> HttpResponse:
     """What was published and withdrawn, newest first, for feed readers."""
     own = request.build_absolute_uri(reverse("reports:feed"))
     atom = Atom1Feed("Teiten: reports", request.build_absolute_uri(reverse("reports:list")), "", feed_url=own)
-    for one in Edition.objects.defer("content", "facts", "source")[:FEED_LENGTH]:
+    for one in Edition.objects.defer(*HEAVY)[:FEED_LENGTH]:
         address = _address(request, one)
         said = f"Withdrawn: {one.withdrawal}" if one.withdrawn_at else f"Edition {one.number}."
         atom.add_item(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from results.models import Trial
 from results.queries.comparison.cells import Comparison
 from results.queries.comparison.citations import attempts_of, cited
 from results.queries.comparison.compare import compare
+from results.queries.environment.described import describe
 from results.queries.presets.versions import METRICS, Versions, versions
 from results.queries.shared.ids import NotFound
 from webapp import run_filter, urlstate
@@ -30,7 +31,7 @@ from webapp.reports.differences import differences_table
 from webapp.reports.method import method
 from webapp.reports.source import Block, pieces
 from webapp.urlstate import NO_VIEW, View
-from webapp.versions.copies import copied
+from webapp.versions.copies import Copied, copied
 
 _QUESTION: Mapping[str, type] = {"query": str, "citation": str, "caption": str}
 NOTHING_ALIKE, KEEP = "No two versions were measured alike.", "Keep runs that compare versions."
@@ -44,7 +45,7 @@ class Shelf:
     site: where Teiten answers, without the last '/'.
     now: when.
     asked: query → the comparison that answered it, and how it is drawn.
-    used: query → the comparison whose numbers stand in the report.
+    used: query, or hash of a citation → the comparison whose numbers stand in the report.
     attempts: whose numbers stand in the report."""
 
     site: str
@@ -63,7 +64,7 @@ class Shelf:
         if "citation" in options:
             citation = cited(options["citation"])
             page = self.site + reverse("citations:detail", args=[citation.row.hash])
-            return self._used(citation.row.query, citation.comparison, NO_VIEW, page)
+            return self._used(citation.row.hash, citation.comparison, NO_VIEW, page)
         query = options["query"].removeprefix("?")
         if query not in self.asked:
             self.asked[query] = _compared(query)
@@ -182,10 +183,14 @@ def _environment(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
 
 
 def _settings(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
-    if table := settings_table(shelf.exported(options).of_series):
+    one = shelf.exported(options)
+    if table := settings_table(one.of_series):
         yield _captioned(table, options)
     else:
-        yield Prose("No setting differs from the defaults of the build, or none is recorded.")
+        recorded = all(describe(ran.environment for ran in every).all_settings for every in one.of_series.values())
+        yield Prose(
+            "No setting differs from the defaults of the build." if recorded else "The settings are not recorded."
+        )
 
 
 def _differences(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
@@ -203,30 +208,34 @@ def _versions(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
 
 def _grid(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
     """The table of versions with a row for each metric: what the throughput cost."""
-    query = _of_versions(options)
+    query = _of_versions(options, but="metric")
     tables = [table for metric in ("", *METRICS) if (table := _versions_of(query, metric)).rows]
     if not tables:
         raise TeitenError(NOTHING_ALIKE, todo=KEEP)
-    columns = [text for text in tables[0].known if any(text in table.versions for table in tables)]
+    shown = [version for version in tables[0].known if any(version in table.versions for table in tables)]
     lines: list[tuple[str, ...]] = []
-    address = _address(query, shelf)
     for table in tables:
         shelf.attempts.update(_attempts(table))
-        one = copied(table, address, shelf.now)
-        place = {version: number for number, version in enumerate(one.heading)}
-        name = METRICS.get(table.metric, "")
-        lines += [
-            (name or "throughput or time", line[0], *(line[place[text]] if text in place else "–" for text in columns))
-            for line in one.lines
-        ]
-    heading = ("metric", "workload" if not tables[0].workload else "configuration", *columns)
+        lines += _grid_lines(table, shown, copied(table, _address(query, shelf), shelf.now))
+    heading = ("metric", "configuration" if tables[0].workload else "workload", *shown)
     caption = options.get("caption") or "PostgreSQL versions: ratios to the baseline. In brackets: 95 % interval."
-    yield Table(caption, heading, tuple(lines), (False, False, *(True for _ in columns)))
+    yield Table(caption, heading, tuple(lines), (False, False, *(True for _ in shown)))
+    yield Prose(escaped(copied(tables[0], _address(query, shelf), shelf.now).provenance))
 
 
-def _of_versions(options: Mapping[str, Any]) -> QueryDict:
+def _grid_lines(table: Versions, shown: Sequence[str], one: Copied) -> Iterator[tuple[str, ...]]:
+    """Give the rows of one metric, a column for each version shown."""
+    name = f"{METRICS.get(table.metric, 'throughput or time')}, against {table.base}"
+    better = "above ×1 is better" if not table.metric else "below ×1 is less"
+    place = {version: number for number, version in enumerate(one.heading)}
+    for line in one.lines:
+        cells = (line[place[version]] if version in place else "–" for version in shown)
+        yield (f"{name}; {better}", line[0], *cells)
+
+
+def _of_versions(options: Mapping[str, Any], but: str = "") -> QueryDict:
     query = QueryDict(options.get("query", "").removeprefix("?"))
-    known = {"workload", "baseline", "metric", "version", *run_filter.NAMES}
+    known = {"workload", "baseline", "metric", "version", *run_filter.NAMES} - {but}
     for name in query:
         if name not in known:
             raise TeitenError(f"The table of versions has no {name!r}.", where="query", todo=suggestion(name, known))
@@ -261,24 +270,28 @@ def _address(query: QueryDict, shelf: Shelf) -> str:
 
 
 def _topology(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
-    trial = _trial(options)
+    trial = _trial(options, shelf)
     yield arrangement(trial, options.get("caption", ""), shelf.site)
 
 
 def _method(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
-    yield from method(_trial(options), shelf.site)
+    yield from method(_trial(options, shelf), shelf.site)
 
 
-def _trial(options: Mapping[str, Any]) -> int:
-    """The trial that is named, or the first of the run that counts. Raises TeitenError."""
+def _trial(options: Mapping[str, Any], shelf: Shelf) -> int:
+    """The trial that is named, or the first of the run that counts; its numbers are in the report. Raises TeitenError
+    and NotFound."""
     if ("run" in options) == ("trial" in options):
         raise TeitenError("It names no run.", todo="Write run = 21, or trial = 185.")
-    if "trial" in options:
-        return int(options["trial"])
-    first = Trial.objects.filter(run=options["run"], attempt__isnull=False).order_by("position").first()
-    if first is None:
+    named = {"pk": options["trial"]} if "trial" in options else {"run": options["run"], "attempt__isnull": False}
+    trial = Trial.objects.filter(**named).order_by("position").first()
+    if trial is None and "run" in options:
         raise NotFound(f"Run {options['run']} has no trial that counts, or there is no such run.")
-    return first.pk
+    if trial is None:
+        raise NotFound(f"There is no trial {options['trial']}.")
+    if trial.attempt_id:
+        shelf.attempts.add(trial.attempt_id)
+    return trial.pk
 
 
 _TITLED: Mapping[str, type] = {**_RUN, "caption": str}

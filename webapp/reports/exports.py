@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from results import models
 from results.queries.comparison.citations import cited
 from results.queries.shared.ids import NotFound
+from results.reports import hashed_of
 from webapp.bibliography import Entry
 from webapp.documents import files
 from webapp.documents.page import alone
 from webapp.documents.parts import Document, file_name
+from webapp.documents.turn import turn
 from webapp.drawing.picture import draw
 from webapp.drawing.style import SHAPES
-from webapp.exports.forms import File, bibliography
+from webapp.exports.forms import BIBLIOGRAPHIES, File, bibliography
 from webapp.exports.rows import as_csv
 from webapp.reports.publishing import document_of, names
 
@@ -30,6 +32,7 @@ def _site(edition: models.Edition, document: Document, name: str) -> bytes:
     content = {
         "index.html": alone(document).encode(),
         files.PROVENANCE: files.provenance_file(document.facts),
+        "published.json": hashed_of(edition).encode(),  # whose SHA-256 is the edition's
         f"{name}.md": edition.source.encode(),
     }
     for number, plate in enumerate(document.plates, 1):
@@ -51,14 +54,15 @@ _TYPES = {"provenance.json": "application/json", "site.zip": "application/zip"}
 
 def file_of(edition: models.Edition, form: str, address: str) -> File:
     """Return an edition in a form, under a name that says what it holds. Raises TeitenError."""
-    if cite := bibliography(entry(edition, address), form):
-        return cite
+    if form in BIBLIOGRAPHIES:
+        return bibliography(entry(edition, address), form)
     if form not in FORMS:
-        known = (*FORMS, "bib", "csl.json")
+        known = (*FORMS, *BIBLIOGRAPHIES)
         raise NotFound(f"There is no export as {form!r}: there are {', '.join(known)}.")
     name = file_name(f"{edition.title} edition {edition.number}")
     content_type = _TYPES[form] if form in _TYPES else files.FORMS[form].content_type
-    return File(f"{name}.{form}", content_type, FORMS[form][1](edition, document_of(edition, address), name))
+    with turn():
+        return File(f"{name}.{form}", content_type, FORMS[form][1](edition, document_of(edition, address), name))
 
 
 def entry(edition: models.Edition, address: str) -> Entry:

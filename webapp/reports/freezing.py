@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from webapp.documents.page import drawn
 from webapp.documents.parts import Part, Plate, Prose, Table
 from webapp.drawing.picture import Picture
-from webapp.exports.comparison import EXPORTED_AT
 
 
 def frozen(parts: Sequence[Part]) -> str:
@@ -24,9 +22,7 @@ def _to_json(part: Part) -> dict[str, Any]:
     if isinstance(part, Table):
         return {"table": vars(part)}
     picture = {name: value for name, value in vars(part.picture).items() if name != "facts"}
-    timeless = {name: value for name, value in part.picture.facts.items() if name != EXPORTED_AT}
-    figure = replace(part, picture=replace(part.picture, facts=timeless))  # the same numbers are the same edition
-    return {"figure": {"name": part.name, "picture": picture, "svg": drawn(figure, "svg").decode()}}
+    return {"figure": {"name": part.name, "picture": picture, "svg": drawn(part, "svg").decode()}}
 
 
 def thawed(content: str, facts: Mapping[str, Any]) -> list[Part]:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from results import models
 from results.domain.units import counted
 from results.queries.runs.trials import AttemptRow, trial_detail
+from webapp.citations import published_in
 from webapp.documents.parts import Part, Prose, Table, escaped
 
 _PHASES = ("load", "warm", "measure")
@@ -24,11 +25,11 @@ def method(trial_id: int, site: str) -> Iterator[Part]:
     site: where Teiten answers"""
     trial = trial_detail(trial_id)
     run = models.Run.objects.select_related("publication").get(pk=trial.run_id)
-    if run.publication:
-        yield Prose(
-            f"These figures were published by others: {escaped(run.publication.title)}. They were not measured here."
-        )
+    if sources := published_in([run.pk]):
+        yield Prose(f"{escaped(sources[0])}.")
         return
+    if elsewhere := models.RunImport.objects.filter(run=run).first():
+        yield Prose(_elsewhere(elsewhere))
     yield Prose(_sentences(run, site))
     if run.factors:
         rows = [(str(factor["name"]), ", ".join(map(str, factor["levels"]))) for factor in run.factors]
@@ -38,12 +39,20 @@ def method(trial_id: int, site: str) -> Iterator[Part]:
         yield Prose(_commands(trial_id, trial.attempt, site))
 
 
+def _elsewhere(source: models.RunImport) -> str:
+    at = f" at {escaped(source.address)}" if source.address else ""
+    return (
+        f"Another Teiten{at} measured this run, where it is run {source.source_run}; it was imported on "
+        f"{source.at:%Y-%m-%d} from an archive with the SHA-256 `{source.archive_sha256}`."
+    )
+
+
 def _sentences(run: models.Run, site: str) -> str:
     configurations = run.configurations.count()
-    first = run.trials.filter(block=0).order_by("position").values_list("configuration__index", flat=True)
+    first = run.trials.filter(block=1).order_by("position").values_list("configuration__index", flat=True)
     order = list(islice(first, _MOST_ORDERED + 1))
     page = f"{site}{reverse('runs:detail', args=[run.pk])}"
-    size = f"{counted(configurations, 'configuration')}, {counted(run.blocks, 'replicate')} of each"
+    size = f"{counted(configurations, 'configuration')}, {counted(run.blocks, 'replicate')} of each as planned"
     text = (
         f"[Run {run.pk}]({page}), *{escaped(run.name)}*, of {run.created_at:%Y-%m-%d}: workload "
         f"{escaped(run.workload)}, {size}. A replicate of all configurations is a block; each block ran in a random "

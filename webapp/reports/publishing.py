@@ -29,8 +29,7 @@ def names(authors: str) -> list[str]:
 def preview(text: Text, shelf: Shelf) -> tuple[Document, list[Trouble]]:
     """Return the report as it would be published now, and the blocks of it that cannot be shown."""
     parts, troubles = resolve(text.source, shelf)
-    subtitle = ", ".join([*names(text.authors), "draft"])
-    return Document(text.title, parts, subtitle, language=text.language), troubles
+    return Document(text.title, parts, names(text.authors), "Draft", language=text.language), troubles
 
 
 @transaction.atomic
@@ -61,8 +60,6 @@ def document_of(edition: models.Edition, address: str) -> Document:
     """Return an edition as it was published."""
     facts: dict[str, Any] = edition.facts | {"address": address, "sha256": edition.hash, "edition": edition.number}
     withdrawn = f", withdrawn on {edition.withdrawn_at:%Y-%m-%d}" if edition.withdrawn_at else ""
-    subtitle = (
-        f"{', '.join(names(edition.authors))}. Edition {edition.number}, {edition.published_at:%Y-%m-%d}{withdrawn}"
-    )
-    parts = thawed(edition.content, facts)
-    return Document(edition.title, parts, subtitle, address, edition.language, facts)
+    subtitle = f"Edition {edition.number}, {edition.published_at:%Y-%m-%d}{withdrawn}"
+    parts, authors = thawed(edition.content, facts), names(edition.authors)
+    return Document(edition.title, parts, authors, subtitle, address, edition.language, facts)

@@ -67,7 +67,7 @@ _SAMPLE = {int: "21", str: '"…"'}
 
 def pieces(source: str) -> Iterator[Written | Block]:
     """Give the text and its blocks in their order. A block inside a list or a quotation is text like any other."""
-    lines = source.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in source.split("\n")]  # as markdown-it counts them
     done = 0
     for token in MarkdownIt("commonmark").parse(source):
         words = token.info.split()

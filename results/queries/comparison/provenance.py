@@ -14,12 +14,14 @@ from results.models import Run
 FORMAT = 1
 
 
-def provenance_of(attempts: Collection[int]) -> dict[str, Any]:
+def provenance_of(attempts: Collection[int], rules: Collection[int] = (RULE,)) -> dict[str, Any]:
     """Return what leads from these attempts back to their raw output, as JSON. Three queries, none without attempts.
 
     `trials`: each with its attempt, its run, when it was measured, the SHA-256 of its bundle ('' where figures were
     published by others) and the hash of its environment. `environments`: that hash → its layers. `runs`: each with the
-    hash of its plan. `teiten`: the version of Teiten and of the rule of verdicts.
+    hash of its plan. `teiten`: its version, and the versions of the rule that the verdicts are by.
+
+    rules: those versions
     """
     parameters = {"attempts": sql.array(sorted(attempts))}
     trials = sql.rows(_Trial, sql.load(__file__), parameters) if attempts else []
@@ -29,7 +31,7 @@ def provenance_of(attempts: Collection[int]) -> dict[str, Any]:
         environments.setdefault(one.environment, []).append({"node": one.node, "kind": one.kind, "sha256": one.hash})
     return {
         "format": FORMAT,
-        "teiten": {"version": VERSION, "rule": RULE},
+        "teiten": {"version": VERSION, "rules": sorted(set(rules))},
         "runs": _runs({trial.run_id for trial in trials}) if trials else [],
         "trials": [trial.as_json() for trial in trials],
         "environments": environments,
@@ -44,7 +46,8 @@ def _runs(wanted: Collection[int]) -> list[dict[str, Any]]:
             "name": run.name,
             "plan_sha256": run.plan_hash,
             "created_at": run.created_at.isoformat(),
-            "published": run.publication.title if run.publication else "",
+            "not_measured_here": run.publication.title if run.publication else "",
+            "program": run.publication.program if run.publication else "",
         }
         for run in runs
     ]

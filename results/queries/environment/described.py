@@ -19,10 +19,13 @@ class Described:
     """What some trials ran in. Of each the different ones, in words; empty where it is not recorded.
 
     rows: what is described → its values.
-    settings: name → its values, of what differs from the build's defaults; '' where a trial has the default."""
+    all_settings: whether the settings of every trial are recorded.
+    settings: name → its values, of what differs from the build's defaults; '' where a trial has the default; empty
+        where the settings of no trial are recorded."""
 
     rows: Mapping[str, tuple[str, ...]]
     settings: Mapping[str, tuple[str, ...]]
+    all_settings: bool
 
     @property
     def recorded(self) -> bool:
@@ -33,10 +36,11 @@ def describe(environments: Iterable[Environment]) -> Described:
     """Describe what trials ran in together, by the machine and the server that has the data."""
     every = list(environments)
     rows = {name: _different(words(environment) for environment in every) for name, words in _ROWS.items()}
-    contents = [_content(environment, LayerKind.SETTINGS) for environment in every]
-    names = sorted({name for content in contents for name in content})
-    settings = {name: _all_different(str(content.get(name, "")) for content in contents) for name in names}
-    return Described(rows, settings)
+    contents = [environment.get((SERVER, LayerKind.SETTINGS)) for environment in every]
+    recorded = [content for content in contents if content is not None]
+    names = sorted({name for content in recorded for name in content})
+    settings = {name: _all_different(str(content.get(name, "")) for content in recorded) for name in names}
+    return Described(rows, settings, len(recorded) == len(every) > 0)
 
 
 def _different(texts: Iterable[str]) -> tuple[str, ...]:

@@ -23,7 +23,8 @@ class RunLoss:
     bundles: paths of the archives of raw files, relative to the bundle folder; bundle_bytes: of all together.
     stopping: attempts that hold an agent, or did not report their end yet.
     citations: hashes of those with a number of it, or whose verdicts borrow its spread, the newest first.
-    references: names of those made of such a citation."""
+    references: names of those made of such a citation.
+    reports: published ones with a number of it, the newest first."""
 
     id: int
     name: str
@@ -45,6 +46,7 @@ class RunLoss:
     stopping: int
     citations: tuple[str, ...]
     references: tuple[str, ...]
+    reports: tuple[str, ...] = ()
 
     @property
     def keeps_on_lists(self) -> str:
@@ -62,12 +64,17 @@ class RunLoss:
             return self.keeps_on_lists
         if self.stopping:
             return "It was cancelled, and a trial of it is being stopped: try again in a minute."
-        if not self.citations:
-            return ""
-        cited = f"Cited in {', '.join(self.citations)}"
+        rests = []
+        if self.citations:
+            rests.append(f"cited in {', '.join(self.citations)}")
         if self.references:
-            cited += f" and compared with as {', '.join(f'@{name}' for name in self.references)}"
-        return f"{cited}: who reads that must find the trials behind its numbers and verdicts."
+            rests.append(f"compared with as {', '.join(f'@{name}' for name in self.references)}")
+        if self.reports:
+            rests.append(f"published in {'; '.join(self.reports)}")
+        if not rests:
+            return ""
+        words = " and ".join(rests)
+        return f"{words[0].upper()}{words[1:]}: who reads that must find the trials behind its numbers and verdicts."
 
 
 def run_losses(run_ids: Iterable[int]) -> tuple[RunLoss, ...]:

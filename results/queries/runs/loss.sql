@@ -8,7 +8,7 @@ SELECT
     (SELECT count(*) FROM results_series WHERE run_id = run.id) AS series,
     (SELECT count(*) FROM results_noise WHERE run_id = run.id) AS noise,
     (SELECT count(*) FROM results_alert WHERE run_id = run.id) AS alerts,
-    attempts.*, archived.bundle_bytes, held.citations,
+    attempts.*, archived.bundle_bytes, held.citations, printed.reports,
     ARRAY(SELECT name FROM results_reference WHERE snapshot_id = ANY(held.citations) ORDER BY name) AS references
 FROM results_run AS run
 CROSS JOIN LATERAL (
@@ -34,5 +34,10 @@ CROSS JOIN LATERAL (
         OR snapshot.content -> 'other_runs' @> to_jsonb(run.id)
         OR snapshot.content -> 'earlier_runs' @> to_jsonb(run.id)
 ) AS held
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(edition.title || ', edition ' || edition.number ORDER BY edition.id DESC), '{}') AS reports
+    FROM results_edition AS edition
+    WHERE edition.attempts && attempts.ids
+) AS printed
 WHERE run.id = ANY(%(runs)s)
 ORDER BY run.id DESC

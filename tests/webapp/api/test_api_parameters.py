@@ -13,6 +13,7 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
 from tests import factories
+from tests.imported import imported
 from tests.webapp.api.test_api_access import READING, WRITING
 from webapp.api.parameters import query_names
 from webapp.api.trials import Trials
@@ -33,7 +34,9 @@ PAGES = (
 
 @pytest.fixture
 def world(world: dict[str, Any]) -> dict[str, Any]:
-    return world | {"compared": factories.finished_run().pk}
+    compared = factories.finished_run()
+    report = factories.edition(compared).report_id
+    return world | {"compared": compared.pk, "imported": imported().slug, "report": report}
 
 
 @pytest.mark.parametrize("path", [path for path in READING if path not in ("docs/", "schema/")])

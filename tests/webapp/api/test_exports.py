@@ -102,7 +102,7 @@ def test_the_html_needs_no_server(anonymous: APIClient, run: models.Run) -> None
     assert "data:image/svg+xml;base64," in html
     addresses = re.findall(r'(?:src|href)="([^"#][^"]*)"', html)
     assert addresses and all(one.startswith(("data:", "http://testserver/compare/")) for one in addresses)
-    facts = json.loads(re.search(r'id="provenance" type="application/json">(.*?)</script>', html, re.DOTALL)[1])
+    facts = json.loads(re.search(r'id="teiten-provenance" type="application/json">(.*?)</script>', html, re.DOTALL)[1])
     assert {trial["trial"] for trial in facts["trials"]} == trials_of(run)
 
 
@@ -146,7 +146,7 @@ def test_every_row_is_in_every_form_for_programs(anonymous: APIClient, run: mode
     table = pyarrow.parquet.read_table(io.BytesIO(ask(anonymous, run, "parquet").content))
     assert table["value"].to_pylist() == values(run)
     assert table["trial"].to_pylist() == [int(row["trial"]) for row in rows]
-    assert json.loads(table.schema.metadata[b"provenance"])["teiten"]["rule"] == RULE
+    assert json.loads(table.schema.metadata[b"provenance"])["teiten"]["rules"] == [RULE]
 
 
 def test_a_text_is_no_formula(anonymous: APIClient, run: models.Run) -> None:
@@ -168,7 +168,8 @@ def test_provenance_leads_to_the_raw_output(
             "name": run.name,
             "plan_sha256": run.plan_hash,
             "created_at": run.created_at.isoformat(),
-            "published": "",
+            "not_measured_here": "",
+            "program": "",
         }
     ]
     assert {trial["bundle_sha256"] for trial in facts["trials"]} == {hashlib.sha256(b"raw").hexdigest()}
@@ -246,3 +247,29 @@ def test_everything_is_every_form_in_one_archive(anonymous: APIClient, run: mode
         "print",
     }
     assert PROVENANCE in content
+
+
+def test_what_is_left_out_is_said(anonymous: APIClient, db: Any) -> None:
+    made = factories.run(replicates=2)
+    *done, failed = made.trials.order_by("position").select_related("configuration")
+    for trial in done:
+        factories.finish(trial)
+    factories.fail(failed, "pgbench was aborted.", why="FATAL")
+    html = anonymous.get(f"/api/v1/comparison.html?run={made.pk},{factories.NO_ID}").content.decode()
+    assert "Not included: 1 failed." in html
+    assert f"There is no run {factories.NO_ID}" in html
+    assert f"Teiten, run {made.pk}," in html
+
+
+def test_what_is_not_recorded_is_no_default(anonymous: APIClient, run: models.Run) -> None:
+    for trial in environments.done(run):
+        if trial.configuration.dimensions["major"] == "16" and trial.attempt:
+            environments.ran_in(trial.attempt, [])
+    html = anonymous.get(f"/api/v1/comparison.html?run={run.pk}").content.decode()
+    row = html.partition("<td>work_mem</td>")[2].partition("</tr>")[0]
+    assert row == "<td>–</td><td>64MB</td>"
+
+
+def test_a_table_says_by_what_it_is_divided(anonymous: APIClient, run: models.Run) -> None:
+    html = anonymous.get(f"/api/v1/comparison.html?run={run.pk}&per=client").content.decode()
+    assert "Transactions per second per client, every cell" in html

@@ -202,3 +202,14 @@ def test_lines_are_no_wider_than_they_may_be() -> None:
 
 def test_plotlys_little_html_is_read() -> None:
     assert plain("<b>a &lt; b</b><br>c") == "a < b\nc"
+
+
+def test_a_name_with_dollars_is_no_formula() -> None:
+    words = words_of(draw(replace(PICTURE, title=r"cost $1 and $2 of $\foo$", key=[(0, "$a$"), (1, "b")])))
+    assert r"cost $1 and $2 of $\foo$" in words and "$a$" in words
+
+
+def test_a_figure_that_is_too_high_says_so() -> None:
+    high = PICTURE.figure | {"layout": PICTURE.figure["layout"] | {"height": 60_000}}
+    with pytest.raises(TeitenError, match="60,000 px high"):
+        draw(replace(PICTURE, figure=high))

@@ -134,12 +134,6 @@ def test_each_panel_has_its_own_scale_unless_one_is_asked_for(done: models.Run, 
     assert 'id="view-one-scale"' not in text_of(stranger, f"/compare/?run={done.pk}")
 
 
-def test_a_saved_figure_is_given_its_title_and_its_source(done: models.Run, stranger: Client) -> None:
-    text = text_of(stranger, f"/compare/?run={done.pk}")
-    assert 'data-title="PostgreSQL 18.1 against 16.9: Transactions per second by clients"' in text
-    assert f'data-source="Run {done.pk}, {done.trials.count()} trials"' in text
-
-
 def test_what_only_tells_whole_runs_apart_is_told_as_a_difference_and_is_no_chip(db: None, stranger: Client) -> None:
     plain = factories.finished_run(seed=1)
     other = factories.finished_run(seed=2, settings={"work_mem": "64MB"}, parameters={"scale": 5})

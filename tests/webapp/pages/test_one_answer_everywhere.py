@@ -422,6 +422,8 @@ TEMPLATES = {
     "access_methods/_summary.html",  # notes
     "comparison/_environment.html",  # what withholds verdicts
     "comparison/_figure.html",  # a link to the method
+    "comparison/_published.html",  # that there is none
+    "reports/edition.html",  # a link to the method
     "comparison/_table.html",  # means over many cells, and headings
     "diff/_diff.html",  # what withholds verdicts
     "trends/_changes.html",  # changes of level, which no comparison judges
@@ -450,7 +452,7 @@ FIELDS = {
     "VersionMean": {"high", "low", "ratio"},  # over many rows
     "Warned": {"p"},  # of a drift
 }
-TEXTS = {"webapp/management/terminal.py", "workers/alerting.py"}
+TEXTS = {"webapp/management/terminal.py", "workers/alerting.py", "workers/research_archive.py"}  # the last: of sizes
 
 
 def test_every_template_field_and_text_that_shows_a_ratio_or_verdict_is_listed() -> None:
