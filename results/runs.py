@@ -54,7 +54,8 @@ def require_measured(run: models.Run) -> None:
 def require_own(run: models.Run) -> None:
     """Raise StateError for a run of which Teiten can measure no more: published figures, and what was imported."""
     require_measured(run)
-    if source := models.RunImport.objects.filter(run_id=run.pk).first():
+    source: models.RunImport | None = getattr(run, "imported", None)
+    if source:
         raise StateError(
             f"Run {run.pk} was imported: another Teiten measured it, as its run {source.source_run}.",
             why=f"Its agents ({', '.join(source.agents)}) are machines of that one, whatever agents here are called.",

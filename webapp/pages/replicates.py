@@ -64,7 +64,7 @@ def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:
     """Refuse what `runs.extend` would refuse, and runs whose plan the visitor may not start. Raises TeitenError,
     PermissionDenied."""
     runs.require_count(count)
-    stored = Run.objects.in_bulk(run_ids)
+    stored = Run.objects.select_related("imported").in_bulk(run_ids)
     for run_id in run_ids:
         if (run := stored.get(run_id)) is None:
             raise NotFound(f"There is no run {run_id}.")

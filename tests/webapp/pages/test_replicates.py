@@ -101,5 +101,5 @@ def test_it_takes_as_few_queries_for_more_runs(member: Client, db: None, django_
     few = [factories.finished_run(seed=seed).pk for seed in (1, 2)]
     many = [*few, *(factories.finished_run(seed=seed, replicates=6).pk for seed in (3, 4))]
     for runs in (few, many):
-        with django_assert_max_num_queries(7):
+        with django_assert_max_num_queries(6):
             text_of(member, "/runs/blocks/?" + "&".join(f"run={pk}" for pk in runs))
