@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 from django.urls import reverse
 
@@ -16,6 +15,7 @@ from webapp.documents.parts import Part, Prose, Table, escaped
 
 _PHASES = ("load", "warm", "measure")
 _MOST_COMMANDS = 12
+_INPUT = "INPUT"  # the end of what a command reads (`workers.remote.command`)
 _MOST_ORDERED = 24  # trials whose order is written out
 
 
@@ -65,15 +65,23 @@ def _sentences(run: models.Run, site: str) -> str:
 
 def _commands(trial_id: int, attempt: AttemptRow, site: str) -> str:
     page = f"{site}{reverse('trials:detail', args=[trial_id])}"
-    chosen = [one for one in attempt.commands if one["phase"] in _PHASES]
-    shown = _different(chosen)[:_MOST_COMMANDS]
-    lines = [f"# {one['phase']} on {one['node']}\n{one['command'].strip()}" for one in shown]
-    more = f" The trial's page has all {len(attempt.commands)}." if len(shown) < len(attempt.commands) else ""
-    return f"Commands of [trial {trial_id}]({page}), exactly as run.{more}\n\n{_code(chr(10).join(lines), 'sh')}"
+    ran = [(one["phase"], one["node"], script(one["command"])) for one in attempt.commands if one["phase"] in _PHASES]
+    shown = list(dict.fromkeys(one for one in ran if one[2]))[:_MOST_COMMANDS]
+    all_of_them = f"[trial {trial_id}]({page}) has all {len(attempt.commands)} commands that it ran"
+    if not shown:
+        return f"The page of {all_of_them}."
+    lines = "\n\n".join(f"# {phase} on {node}\n{text}" for phase, node, text in shown)
+    return f"What loaded and measured, exactly as run; the page of {all_of_them}.\n\n{_code(lines, 'sh')}"
 
 
-def _different(commands: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return list({(one["phase"], one["node"], one["command"]): one for one in commands}.values())
+def script(command: str) -> str:
+    """Return what a command runs for the measurement: the script of a job, or a command of one line; '' for scripts by
+    which Teiten looks after agents and servers."""
+    if "\n" not in command.strip():
+        return command.strip()
+    _, _, text = command.rpartition(f"<<'{_INPUT}'\n")
+    lines = text.strip().removesuffix(_INPUT).strip().splitlines()
+    return "\n".join(lines) if any(line.startswith("exec ") for line in lines) else ""
 
 
 def _code(text: str, language: str) -> str:

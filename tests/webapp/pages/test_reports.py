@@ -24,6 +24,7 @@ from webapp.documents.page import html_of
 from webapp.reports import templates
 from webapp.reports.blocks import KINDS
 from webapp.reports.exports import FORMS
+from webapp.reports.method import script
 from webapp.reports.source import Block, block, pieces
 
 pytestmark = pytest.mark.django_db
@@ -429,3 +430,10 @@ def test_a_sign_of_a_formula_is_a_sign(member: Client, run: models.Run) -> None:
 def test_an_aligned_cell_is_no_words_of_the_text(member: Client) -> None:
     shown = preview(member, '`a style="text-align: right"`\n\n| a |\n|--:|\n| 1 |')
     assert 'a style="text-align: right"' in html.unescape(shown) and '<td class="num">1</td>' in shown
+
+
+def test_the_commands_of_a_method_are_those_that_measure() -> None:
+    ran = "export PGPORT=1\nexec /opt/pgbench -c 4 bench"
+    assert script(f"env LC_ALL=C sh -c '# Starts a job.\nset -eu\n' job <<'INPUT'\n{ran}\n\nINPUT") == ran
+    assert script("pgbench -c 4 bench") == "pgbench -c 4 bench"
+    assert script("sh -s <<'INPUT'\n{\ncd x\n} </dev/null\nINPUT") == ""
