@@ -12,13 +12,13 @@ from django.core.files.uploadedfile import UploadedFile
 from results.domain.errors import ImportedFileError
 from results.domain.imports.table import (
     DELIMITERS,
-    PREVIEW_ROWS,
     Column,
     CsvOptions,
     CsvRow,
     Role,
-    read_csv,
+    ambiguous_cell,
     read_rows,
+    read_trials,
     suggested_columns,
     suggested_decimal,
     suggested_delimiter,
@@ -31,7 +31,7 @@ from results.domain.imports.text import (
     suggested_encoding,
     to_text,
 )
-from results.domain.imports.values import ImportedTrial, SourceFile, TextFile
+from results.domain.imports.values import ImportedTrial, SourceFile
 from results.domain.measurement.metrics import Better, Metric
 from results.foreign_results import Arranged, Draft, arrange, fingerprint, known_metrics, require_new
 from workers.registry import import_formats, read_import
@@ -39,6 +39,7 @@ from workers.registry import known_metrics as declared_metrics
 
 CSV = "csv"
 DECIMALS = {".": "point", ",": "comma"}
+_SHOWN_ROWS = 6
 FIELDS = ("program", "name", "workload", "note", "measured_on", "delimiter", "decimal", "encoding", "previewed")
 _COLUMN = ("role", "name", "unit", "better")
 COLUMN_PREFIXES = tuple(f"{part}." for part in _COLUMN)
@@ -49,13 +50,17 @@ PREFIXES = ("levels.", *COLUMN_PREFIXES)
 class TableForm:
     """How a CSV file is read, to look at and to correct.
 
-    rows: its first."""
+    decimal: '' where the table does not tell which it is."""
 
     encoding: str
     delimiter: str
     decimal: str
     columns: Mapping[str, Column]
-    rows: tuple[CsvRow, ...]
+    rows: Sequence[CsvRow]
+
+    @property
+    def first_rows(self) -> Sequence[CsvRow]:
+        return self.rows[:_SHOWN_ROWS]
 
 
 @dataclass(frozen=True)
@@ -108,10 +113,10 @@ def table_form(fields: Mapping[str, str], files: Sequence[SourceFile]) -> TableF
     delimiter = _choice(fields, "delimiter", DELIMITERS) or suggested_delimiter(text.text)
     rows = read_rows(text, delimiter)
     decimal = _choice(fields, "decimal", DECIMALS) or suggested_decimal(rows)
-    suggested = suggested_columns(rows, decimal, known_metrics(declared_metrics()))
+    suggested = suggested_columns(rows, decimal or ".", known_metrics(declared_metrics()))
     columns = {heading: _column(fields, heading, suggested[heading]) for heading in rows[0].cells}
     _require_headings(fields, columns)
-    return TableForm(encoding, delimiter, decimal, columns, tuple(rows[:PREVIEW_ROWS]))
+    return TableForm(encoding, delimiter, decimal, columns, rows)
 
 
 def _choice(fields: Mapping[str, str], name: str, choices: Mapping[str, str]) -> str:
@@ -149,12 +154,17 @@ def _require_headings(fields: Mapping[str, str], columns: Mapping[str, Column]) 
             )
 
 
-def import_form(fields: Mapping[str, str], files: Sequence[SourceFile]) -> ImportForm:
-    """Return what would be imported. Raises ImportedFileError, and StateError for a file that was imported before."""
+def import_form(fields: Mapping[str, str], files: Sequence[SourceFile], table: TableForm | None = None) -> ImportForm:
+    """Return what would be imported. Raises ImportedFileError, and StateError for a file that was imported before.
+
+    table: how the table is read with these fields, where the user sees it."""
     require_readable(files)
     _require_known(fields)
     program = program_of(fields, files)
-    draft = _table_draft(fields, files) if program == CSV else _program_draft(fields, files, program)
+    if program == CSV:
+        draft = _table_draft(fields, files, table or table_form(fields, files))
+    else:
+        draft = _program_draft(fields, files, program)
     require_new(files)
     name = program if program == CSV else _program_name(draft.program)
     return ImportForm(name, draft.program, draft, arrange(draft), fingerprint(draft))
@@ -179,14 +189,23 @@ def _program_draft(fields: Mapping[str, str], files: Sequence[SourceFile], progr
     return _draft(fields, files, trials, chosen.title, chosen.headline)
 
 
-def _table_draft(fields: Mapping[str, str], files: Sequence[SourceFile]) -> Draft:
-    form = table_form(fields, files)
-    text: TextFile = to_text(files[0], form.encoding)
-    used = {heading: column for heading, column in form.columns.items() if column.role is not Role.IGNORED}
+def _table_draft(fields: Mapping[str, str], files: Sequence[SourceFile], table: TableForm) -> Draft:
+    _require_decimal(table)
+    used = {heading: column for heading, column in table.columns.items() if column.role is not Role.IGNORED}
     known: Mapping[str, Metric] = known_metrics(declared_metrics())
-    trials = read_csv(text, CsvOptions(form.delimiter, form.decimal, used), known)
+    trials = read_trials(files[0].name, table.rows, CsvOptions(table.decimal, used), known)
     first = next(column.name for column in used.values() if column.role is Role.METRIC)
     return _draft(fields, files, trials, "CSV", first)
+
+
+def _require_decimal(table: TableForm) -> None:
+    if not table.decimal:
+        raise ImportedFileError(
+            "The decimal mark is not known.",
+            where="decimal",
+            why=f"{ambiguous_cell(table.rows)!r} is one number with a decimal point and another with a decimal comma.",
+            todo="Say which it is: decimal '.' or ','.",
+        )
 
 
 def _draft(

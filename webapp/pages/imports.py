@@ -76,9 +76,10 @@ def preview(request: HttpRequest) -> HttpResponse:
         files = read_uploads(request.FILES.getlist("file"))
         fields = _fields(request, files)
         context["files"] = [(file, fields.get(f"levels.{file.name}", "")) for file in files]
-        if program_of(fields, files) == CSV:
-            context |= _choices() | {"table": table_form(fields, files)}
-        form = import_form(fields, files)
+        table = table_form(fields, files) if program_of(fields, files) == CSV else None
+        if table:
+            context |= _choices() | {"table": table}
+        form = import_form(fields, files, table)
         beside = {name for trial in form.draft.trials for name in trial.files[1:]}
         context |= {"form": form, "configurations": _shown(form.arranged.configurations)}
         context["files"] = [pair for pair in context["files"] if pair[0].name not in beside]

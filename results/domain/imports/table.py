@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 
 from results.domain.errors import ImportedFileError
 from results.domain.imports.values import ImportedTrial, TextFile
@@ -20,7 +21,9 @@ from results.domain.units import to_base
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 MOST_ROWS = 20_000
 MOST_COLUMNS = 200
-PREVIEW_ROWS = 6
+MOST_CELLS = 400_000
+_TELLING_ROWS = 500  # of which the roles of columns are suggested
+_TELLING_CELLS = 1_000  # with a decimal mark, of which it is suggested which one it is
 _NAME = re.compile(r"[a-z][a-z0-9_.]{0,62}")
 _PLAIN = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _MICROSECONDS = 1e6
@@ -51,12 +54,11 @@ class Column:
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """How a CSV file is read.
+    """What a table's cells mean.
 
     decimal: '.' or ','; the other one may separate thousands.
     columns: heading → what it is; a heading without an entry is ignored."""
 
-    delimiter: str = ","
     decimal: str = "."
     columns: Mapping[str, Column] = field(default_factory=dict)
 
@@ -77,27 +79,43 @@ def suggested_delimiter(text: str) -> str:
 
 
 def suggested_decimal(rows: Sequence[CsvRow]) -> str:
-    """Return the mark with which most cells are numbers that are none with the other; '.' where neither is ahead.
-    Versions are no numbers."""
-    cells = [
-        cell
-        for row in rows
-        for heading, cell in row.cells.items()
-        if cell.strip() and identifier(heading) not in _FACTORS
-    ]
-    only = Counter(mark for cell in cells for mark, other in (".,", ",.") if _only_with(mark, other, cell))
-    return "," if only[","] > only["."] else "."
+    """Return the decimal mark; '' where a cell is one number with '.' and another with ',', as 1,198, and no other cell
+    decides, or others contradict each other. Versions are no numbers."""
+    readings = Counter(_reading(cell) for cell in islice(_marked_cells(rows), _TELLING_CELLS))
+    if readings[_EITHER] and bool(readings["."]) == bool(readings[","]):
+        return ""
+    return "," if readings[","] > readings["."] else "."
 
 
-def _only_with(mark: str, other: str, cell: str) -> bool:
-    return _number(cell, mark) is not None and _number(cell, other) is None
+def ambiguous_cell(rows: Sequence[CsvRow]) -> str:
+    """Return the first cell that is a number with either decimal mark, and not the same; '' where there is none."""
+    return next((cell.strip() for cell in _marked_cells(rows) if _reading(cell) == _EITHER), "")
+
+
+def _marked_cells(rows: Sequence[CsvRow]) -> Iterator[str]:
+    """Give the cells with a mark that may be a decimal one."""
+    headings = [heading for heading in rows[0].cells if identifier(heading) not in _FACTORS] if rows else []
+    for row in rows:
+        for heading in headings:
+            cell = row.cells[heading]
+            if "." in cell or "," in cell:
+                yield cell
+
+
+_EITHER = "either"
+
+
+def _reading(cell: str) -> str:
+    """Return the decimal mark with which the cell is a number, 'either' where both make one, '' where neither does."""
+    marks = [mark for mark in ".," if _number(cell, mark) is not None]
+    return _EITHER if len(marks) > 1 else "".join(marks)
 
 
 def suggested_columns(rows: Sequence[CsvRow], decimal: str, known: Mapping[str, Metric]) -> dict[str, Column]:
     """Return a first mapping: columns named as a metric that is known are that metric, and other columns of numbers
     stay ignored until somebody says what they are; 'replicate' and the like; text columns are factors."""
     headings = rows[0].cells if rows else {}
-    return {heading: _suggested(heading, rows, decimal, known) for heading in headings}
+    return {heading: _suggested(heading, rows[:_TELLING_ROWS], decimal, known) for heading in headings}
 
 
 _FACTORS = ("version", "clients", "threads", "scale", "access_method", "topology")
@@ -132,12 +150,7 @@ def read_rows(file: TextFile, delimiter: str) -> list[CsvRow]:
             if not any(cell.strip() for cell in cells):
                 continue
             rows.append(_row(file.name, reader.line_num, headings, cells))
-            if len(rows) > MOST_ROWS:
-                raise ImportedFileError(
-                    f"The table has more than {MOST_ROWS:,} rows.",
-                    where=file.name,
-                    todo="Import one row a measured run, not one a transaction.",
-                )
+            _require_size(file.name, len(rows), len(headings))
     except csv.Error as error:
         raise ImportedFileError(
             "The file is not CSV.",
@@ -150,17 +163,27 @@ def read_rows(file: TextFile, delimiter: str) -> list[CsvRow]:
     return rows
 
 
+def _require_size(file: str, rows: int, columns: int) -> None:
+    what = f"{MOST_ROWS:,} rows" if rows > MOST_ROWS else f"{MOST_CELLS:,} cells" if rows * columns > MOST_CELLS else ""
+    if what:
+        raise ImportedFileError(
+            f"The table has more than {what}.",
+            where=file,
+            todo="Import one row a measured run, not one a transaction, and only the columns that are needed.",
+        )
+
+
 def _require_headings(file: str, headings: Sequence[str], delimiter: str) -> None:
-    twice = next((heading for heading in headings if headings.count(heading) > 1), None)
     where, todo = f"{file}:1", "The first line must name each column once."
+    if len(headings) > MOST_COLUMNS:
+        raise ImportedFileError(f"{len(headings)} columns are too many.", where=where, todo=f"{MOST_COLUMNS} at most.")
+    twice = next((heading for heading, count in Counter(headings).items() if count > 1), None)
     if twice is not None:
         what = f"Two columns are called {twice!r}." if twice else "Two columns have no heading."
         raise ImportedFileError(what, where=where, todo=todo)
     if len(headings) < 2:
         why = f"The delimiter is {DELIMITERS[delimiter]}."
         raise ImportedFileError("The table has one column.", where=where, why=why, todo="Choose another delimiter.")
-    if len(headings) > MOST_COLUMNS:
-        raise ImportedFileError(f"{len(headings)} columns are too many.", where=where, todo=f"{MOST_COLUMNS} at most.")
 
 
 def _row(file: str, line: int, headings: Sequence[str], cells: Sequence[str]) -> CsvRow:
@@ -174,22 +197,24 @@ def _row(file: str, line: int, headings: Sequence[str], cells: Sequence[str]) ->
     return CsvRow(line, dict(zip(headings, cells, strict=True)))
 
 
-def read_csv(file: TextFile, options: CsvOptions, known: Mapping[str, Metric]) -> list[ImportedTrial]:
+def read_trials(
+    file: str, rows: Sequence[CsvRow], options: CsvOptions, known: Mapping[str, Metric]
+) -> list[ImportedTrial]:
     """Return a trial a row. Raises ImportedFileError for a mapping without a metric, and for a cell that is no number,
     naming row and column.
 
+    file: its name.
     known: metrics by name; of these the file must have the unit and direction."""
-    rows = read_rows(file, options.delimiter)
-    metrics = _metrics(file.name, options, known)
+    metrics = _metrics(file, options, known)
     missing = [heading for heading in options.columns if heading not in rows[0].cells]
     if missing:
         raise ImportedFileError(
             f"The table has no column {missing[0]!r}.",
-            where=f"{file.name}:1",
+            where=f"{file}:1",
             todo=f"It has {', '.join(rows[0].cells)}.",
         )
-    _require_other_replicates(file.name, rows, options)
-    return [_trial(file.name, row, options, metrics) for row in rows]
+    _require_other_replicates(file, rows, options)
+    return [_trial(file, row, options, metrics) for row in rows]
 
 
 def _metrics(file: str, options: CsvOptions, known: Mapping[str, Metric]) -> dict[str, Metric]:
@@ -328,7 +353,7 @@ def _number(text: str, decimal: str) -> float | None:
     whole, mark, rest = text.strip().partition(decimal)
     for separator in (other, " ", "\u00a0", "\u202f", "'"):
         if separator in whole:
-            if not re.fullmatch(rf"[-+]?[0-9]{{1,3}}(?:{re.escape(separator)}[0-9]{{3}})+", whole):
+            if not re.fullmatch(rf"[-+]?[1-9][0-9]{{0,2}}(?:{re.escape(separator)}[0-9]{{3}})+", whole):
                 return None
             whole = whole.replace(separator, "")
     plain = f"{whole}.{rest}" if mark else whole

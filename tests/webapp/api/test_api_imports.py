@@ -62,6 +62,15 @@ def test_a_column_that_is_not_there_is_an_error(visitor: Visitor) -> None:
     assert error["todo"]
 
 
+def test_a_decimal_mark_that_no_cell_decides_must_be_said(visitor: Visitor) -> None:
+    client, table = visitor("run"), text_file("c.csv", "clients;latency.mean\n1;1,198\n2;1,178\n")
+    mapping = {"role.latency.mean": "metric", "unit.latency.mean": "ms"}
+    error = client.post(URL, body(table, **mapping), format="multipart").json()["error"]
+    assert (error["where"], error["what"]) == ("decimal", "The decimal mark is not known.")
+    assert "'1,198'" in error["why"]
+    assert client.post(URL, body(table, decimal=",", **mapping), format="multipart").status_code == 201
+
+
 def test_an_unknown_field_is_an_error(visitor: Visitor) -> None:
     answer = visitor("run").post(URL, body(agent="db1"), format="multipart")
     assert (answer.status_code, answer.json()["error"]["what"]) == (422, "There is no field 'agent'.")

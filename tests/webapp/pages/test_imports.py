@@ -166,6 +166,16 @@ def test_decimal_commas_are_seen(member: Client) -> None:
     assert "With &#x27;,&#x27; as decimal mark it would be 1.5" in point
 
 
+def test_a_decimal_mark_that_no_cell_decides_is_asked_for(member: Client) -> None:
+    table = text_file("c.csv", "clients;latency.mean\n1;1,198\n2;1,178\n4;2,126\n")
+    mapping = {"mapped": "c.csv", "role.latency.mean": "metric", "unit.latency.mean": "ms"}
+    text = preview(member, table, **mapping)
+    assert "The decimal mark is not known." in text and not fingerprint(text)
+    assert '<option value="" selected>choose</option>' in text
+    imported(member, table, **mapping, decimal=",")
+    assert sorted(models.Measurement.objects.values_list("value", flat=True)) == [1178, 1198, 2126]
+
+
 def test_a_mapping_of_another_table_is_forgotten(member: Client) -> None:
     fields = {"mapped": "old.csv", "delimiter": ";", **COLUMNS}
     text = preview(member, text_file("new.csv", "version,tps\n16,1\n"), **fields)

@@ -9,8 +9,8 @@ from results.domain.imports.table import (
     Column,
     CsvOptions,
     Role,
-    read_csv,
     read_rows,
+    read_trials,
     suggested_columns,
     suggested_decimal,
     suggested_delimiter,
@@ -28,13 +28,14 @@ TPS = Column(Role.METRIC, "tps", "tps", Better.HIGHER)
 FACTOR = Column(Role.FACTOR, "version")
 
 
-def trials(text: str, columns: dict[str, Column], **options: str) -> list[ImportedTrial]:
-    return read_csv(TextFile("a.csv", text), CsvOptions(columns=columns, **options), KNOWN)
+def trials(text: str, columns: dict[str, Column], delimiter: str = ",", decimal: str = ".") -> list[ImportedTrial]:
+    rows = read_rows(TextFile("a.csv", text), delimiter)
+    return read_trials("a.csv", rows, CsvOptions(decimal, columns), KNOWN)
 
 
-def refused(text: str, columns: dict[str, Column], **options: str) -> ImportedFileError:
+def refused(text: str, columns: dict[str, Column], delimiter: str = ",", decimal: str = ".") -> ImportedFileError:
     with pytest.raises(ImportedFileError) as caught:
-        trials(text, columns, **options)
+        trials(text, columns, delimiter, decimal)
     return caught.value
 
 
@@ -65,6 +66,8 @@ def test_a_row_is_a_trial_with_levels_values_and_where_they_stand() -> None:
         ("1.5", ",", None),
         ("12,34,567", ".", None),
         ("1.234", ",", 1234.0),
+        ("0.234", ",", None),
+        ("0,234", ".", None),
         ("nan", ".", None),
         ("Infinity", ".", None),
         ("1e999", ".", None),
@@ -160,6 +163,31 @@ def test_versions_and_thousands_do_not_hide_decimal_commas() -> None:
     assert suggested_decimal(rows) == ","
     columns = suggested_columns(rows, ",", KNOWN)
     assert [column.role for column in columns.values()] == [Role.FACTOR, Role.METRIC, Role.IGNORED, Role.IGNORED]
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark"),
+    [
+        (["1,198", "1,178", "2,126"], ""),
+        (["1.198"], ""),
+        (["1,198", "0,198"], ","),
+        (["1,198", "1972.3"], "."),
+        (["1,198", "1972.3", "7,5"], ""),
+        (["1972.3", "7.5", "7,5"], "."),
+        (["1198", "note, or none"], "."),
+        (["1198"] * 5000 + ["1,198"], ""),
+    ],
+)
+def test_a_decimal_mark_is_suggested_only_where_a_cell_decides(cells: list[str], mark: str) -> None:
+    table = "\n".join(["clients;latency.mean", *(f"1;{cell}" for cell in cells)])
+    assert suggested_decimal(read_rows(TextFile("a.csv", table), ";")) == mark
+
+
+def test_more_columns_or_cells_than_are_read_at_once_are_refused() -> None:
+    headings = ",".join(f"c{number}" for number in range(201))
+    assert refused(f"{headings}\n", {}).what == "201 columns are too many."
+    wide = [",".join(f"c{number}" for number in range(200)), *([",".join("1" * 200)] * 2001)]
+    assert refused("\n".join(wide), {}).what == "The table has more than 400,000 cells."
 
 
 def test_delimiter_decimal_and_columns_are_suggested() -> None:
