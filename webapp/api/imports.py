@@ -63,9 +63,9 @@ class ImportFieldsSerializer(serializers.Serializer[Any]):
     workload = serializers.CharField(required=False, help_text="Empty for what the files say.")
     note = serializers.CharField(required=False, help_text="Machine, settings, who measured.")
     measured_on = serializers.DateField(required=False)
-    encoding = serializers.CharField(required=False, help_text="Of a CSV table; empty for what fits.")
+    encoding = serializers.CharField(required=False, help_text="Of a CSV table; asked for where several fit.")
     delimiter = serializers.CharField(required=False, help_text="Of a CSV table; `tab` for a tabulator.")
-    decimal = serializers.CharField(required=False, help_text="Of a CSV table: `.` or `,`.")
+    decimal = serializers.CharField(required=False, help_text="Of a CSV table: `.` or `,`; asked for if in doubt.")
 
 
 class ImportPreviewSerializer(serializers.Serializer[Any]):

@@ -26,6 +26,7 @@ from results.domain.imports.table import (
 from results.domain.imports.text import (
     ENCODINGS,
     LARGEST_FILE_BYTES,
+    possible_encodings,
     require_readable,
     require_size,
     suggested_encoding,
@@ -157,12 +158,12 @@ def _require_headings(fields: Mapping[str, str], columns: Mapping[str, Column]) 
 def import_form(fields: Mapping[str, str], files: Sequence[SourceFile], table: TableForm | None = None) -> ImportForm:
     """Return what would be imported. Raises ImportedFileError, and StateError for a file that was imported before.
 
-    table: how the table is read with these fields, where the user sees it."""
+    table: how the table is read with these fields, where the user sees it; else its encoding must be beyond doubt."""
     require_readable(files)
     _require_known(fields)
     program = program_of(fields, files)
     if program == CSV:
-        draft = _table_draft(fields, files, table or table_form(fields, files))
+        draft = _table_draft(fields, files, table or _unseen_table(fields, files))
     else:
         draft = _program_draft(fields, files, program)
     require_new(files)
@@ -187,6 +188,19 @@ def _require_known(fields: Mapping[str, str]) -> None:
 def _program_draft(fields: Mapping[str, str], files: Sequence[SourceFile], program: str) -> Draft:
     chosen, trials = read_import(files, program)
     return _draft(fields, files, trials, chosen.title, chosen.headline)
+
+
+def _unseen_table(fields: Mapping[str, str], files: Sequence[SourceFile]) -> TableForm:
+    table = table_form(fields, files)
+    possible = possible_encodings(files[0].content)
+    if not fields.get("encoding") and len(possible) > 1:
+        raise ImportedFileError(
+            "The encoding is not known.",
+            where="encoding",
+            why=f"{files[0].name} may be {', '.join(ENCODINGS[one] for one in possible)}.",
+            todo=f"Say which it is, one of {', '.join(possible)}, or convert the file to UTF-8.",
+        )
+    return table
 
 
 def _table_draft(fields: Mapping[str, str], files: Sequence[SourceFile], table: TableForm) -> Draft:

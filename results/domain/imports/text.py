@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from results.domain.errors import ImportedFileError
@@ -12,13 +13,14 @@ LARGEST_FILE_BYTES = 64 * 1024**2
 LARGEST_IMPORT_BYTES = 256 * 1024**2
 MOST_FILES = 200
 UTF_8 = "utf-8"
-# encodings that a CSV file may be in, as Python names them; the first that fits is suggested
+LATIN_1 = "latin-1"
+# encodings that a CSV file may be in, as Python names them
 ENCODINGS = {
     UTF_8: "UTF-8",
     "cp932": "Shift_JIS (CP932)",
     "euc_jp": "EUC-JP",
     "utf-16": "UTF-16",
-    "latin-1": "Latin-1",
+    LATIN_1: "Latin-1",
 }
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
@@ -74,17 +76,31 @@ def _require_size(file: SourceFile) -> None:
         )
 
 
-def suggested_encoding(content: bytes) -> str:
-    """Return the first encoding of ENCODINGS that the bytes are text in."""
+def possible_encodings(content: bytes) -> list[str]:
+    """Return the encodings that the bytes are text in. A byte order mark decides, and so does text that is UTF-8: text
+    in another encoding is none. Any bytes are Latin-1."""
     if content[:2] in _MARKS:
-        return _MARKS[content[:2]]
-    for encoding in ("utf-8", "cp932", "euc_jp"):
-        try:
-            content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        return encoding
-    return "latin-1"
+        return [_MARKS[content[:2]]]
+    if _is_text(content, UTF_8):
+        return [UTF_8]
+    return [*(one for one in ("cp932", "euc_jp") if _is_text(content, one)), LATIN_1]
+
+
+def suggested_encoding(content: bytes) -> str:
+    """Return the encoding that is the likeliest one: Latin-1 where every byte beyond ASCII stands alone, since Japanese
+    letters have two, else the first that is possible."""
+    possible = possible_encodings(content)
+    if LATIN_1 in possible and not re.search(rb"[\x80-\x9f]|[\x80-\xff]{2}", content):
+        return LATIN_1
+    return possible[0]
+
+
+def _is_text(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def to_text(file: SourceFile, encoding: str = UTF_8) -> TextFile:

@@ -71,6 +71,14 @@ def test_a_decimal_mark_that_no_cell_decides_must_be_said(visitor: Visitor) -> N
     assert client.post(URL, body(table, decimal=",", **mapping), format="multipart").status_code == 201
 
 
+def test_an_encoding_in_doubt_must_be_said(visitor: Visitor) -> None:
+    client, table = visitor("run"), text_file("m.csv", "modèle,tps\npetit,10\n", "latin-1")
+    error = client.post(URL, body(table), format="multipart").json()["error"]
+    assert (error["where"], error["why"]) == ("encoding", "m.csv may be Shift_JIS (CP932), Latin-1.")
+    mapping = {"role.modèle": "factor", "name.modèle": "model", "encoding": "latin-1"}
+    assert client.post(URL, body(table, **mapping), format="multipart").status_code == 201
+
+
 def test_an_unknown_field_is_an_error(visitor: Visitor) -> None:
     answer = visitor("run").post(URL, body(agent="db1"), format="multipart")
     assert (answer.status_code, answer.json()["error"]["what"]) == (422, "There is no field 'agent'.")

@@ -15,7 +15,7 @@ from results.domain.imports.table import (
     suggested_decimal,
     suggested_delimiter,
 )
-from results.domain.imports.text import suggested_encoding, to_text
+from results.domain.imports.text import possible_encodings, suggested_encoding, to_text
 from results.domain.imports.values import ImportedTrial, TextFile
 from results.domain.measurement.metrics import Better, Metric
 from tests.imported import text_file
@@ -148,6 +148,18 @@ def test_japanese_tables_are_read_in_what_they_are_written_in(encoding: str) -> 
     suggested = suggested_encoding(file.content)
     assert suggested == encoding.removesuffix("-sig")
     assert list(read_rows(to_text(file, suggested), ",")[0].cells) == ["版", "スループット性能ー"]
+
+
+@pytest.mark.parametrize("text", ["modèle,tps\n16,1\n", "Läufe,tps\n16,1\n"])
+def test_letters_that_stand_alone_are_latin_1(text: str) -> None:
+    content = text.encode("latin-1")
+    assert suggested_encoding(content) == "latin-1"
+    assert possible_encodings(content) == ["cp932", "latin-1"]
+
+
+def test_ascii_utf_8_and_byte_order_marks_leave_no_doubt() -> None:
+    for text, encoding in (("v,x\n", "ascii"), ("版,é\n", "utf-8"), ("版,é\n", "utf-16")):
+        assert len(possible_encodings(text.encode(encoding))) == 1
 
 
 def test_the_wrong_encoding_names_the_line_and_one_that_may_fit() -> None:
