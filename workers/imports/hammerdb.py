@@ -12,7 +12,7 @@ from results.domain.errors import ImportedFileError
 from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFile
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
-from workers.imports.shared import MS, cut, number, read_json
+from workers.imports.shared import MS, cut, number, read_json, several_runs
 from workers.workloads.tpcc.spec import SPEC as TPCC
 
 _SCHEMA = "hammerdb-job-report"
@@ -54,9 +54,13 @@ _USERS = re.compile(r"([0-9]+) Active Virtual Users configured")
 
 @dataclass
 class _Job:
-    """facts, nopm, tpm, and of each procedure its times."""
+    """What a file says of one job.
+
+    results: how often the file says what came out.
+    procedures: name → its times."""
 
     facts: dict[str, Scalar] = field(default_factory=dict)
+    results: int = 0
     nopm: float = 0.0
     tpm: float = 0.0
     procedures: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -79,7 +83,9 @@ def _trial(file: TextFile) -> ImportedTrial:
         elif isinstance(value, list):
             _read_result(file.name, [str(one) for one in value], job)
         elif isinstance(value, dict):
-            job.procedures |= {name: times for name, times in value.items() if isinstance(times, dict)}
+            _add_procedures(file.name, {name: times for name, times in value.items() if isinstance(times, dict)}, job)
+    if job.results > 1:
+        raise several_runs(file.name, f"It has {job.results} results.")
     if not job.nopm:
         raise cut(file.name, "The job has no result of TPROC-C, or one of 0 NOPM.")
     measured = [(_NOPM, "", job.nopm), (_TPM, "", job.tpm), *_times(file.name, job)]
@@ -99,6 +105,7 @@ def _read_report(file: str, report: Mapping[str, Any], job: _Job) -> None:
             todo="Only jobs of TPROC-C can be imported; others as CSV.",
         )
     job.nopm, job.tpm = number(file, result, "nopm"), number(file, result, "tpm")
+    job.results += 1
     for key, name in (("virtual_users", "clients"), ("warehouses", "scale")):
         if key in config:
             job.facts[name] = int(number(file, config, key))
@@ -111,7 +118,13 @@ def _read_report(file: str, report: Mapping[str, Any], job: _Job) -> None:
     if version := about.get("hdb_version"):
         job.facts["client_version"] = f"HammerDB {version}"
     rows = _object(file, report, "response_times").get("rows") or []
-    job.procedures |= {str(row.get("name")): row for row in rows if isinstance(row, dict)}
+    _add_procedures(file, {str(row.get("name")): row for row in rows if isinstance(row, dict)}, job)
+
+
+def _add_procedures(file: str, procedures: Mapping[str, Mapping[str, Any]], job: _Job) -> None:
+    if twice := sorted(job.procedures.keys() & procedures):
+        raise several_runs(file, f"It has the times of {twice[0]} twice.")
+    job.procedures |= procedures
 
 
 def _object(file: str, values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -126,12 +139,8 @@ def _read_result(file: str, lines: Sequence[str], job: _Job) -> None:
     text = "\n".join(lines)
     if failed := _FAILED.search(text):
         raise cut(file, failed[0])
-    results = list(_RESULT.finditer(text))
-    if len(results) + bool(job.nopm) > 1:
-        raise ImportedFileError(
-            "The file has the results of several jobs.", where=file, todo="Write each job into a file of its own."
-        )
-    for match in results:
+    for match in _RESULT.finditer(text):
+        job.results += 1
         job.nopm, job.tpm = float(match[1]), float(match[2])
         job.facts["dbms"] = match[3].lower()
     if users := _USERS.search(text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -12,7 +12,7 @@ from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFil
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
 from results.domain.measurement.series import Series
-from workers.imports.shared import KNOWN, MS, cut
+from workers.imports.shared import KNOWN, MS, cut, files_of, several_runs
 
 _THROUGHPUTS, _TIMES = "Elapsed time[sec],", "Response time[msec],"  # how the two result files begin
 _HELP = "From JdbcRunner, cut to whole milliseconds: 0 is less than one. Label: one kind of transaction."
@@ -58,8 +58,8 @@ def _is_result(text: str) -> bool:
 
 def read(files: Sequence[TextFile]) -> list[ImportedTrial]:
     """Return a trial of each console output. A result file belongs to the output that has its time of start, or whose
-    name without its ending is how the file's name begins; with a single output all are its. Raises
-    ImportedFileError."""
+    name without its ending is how the file's name begins, the longest of several; with a single output all are its.
+    Raises ImportedFileError."""
     results = [file for file in files if _is_result(file.text)]
     outputs = [file for file in files if file not in results]
     if not outputs:
@@ -69,23 +69,17 @@ def read(files: Sequence[TextFile]) -> list[ImportedTrial]:
             why="It does not say how many agents there were, nor whether the run came to its end.",
             todo="Add the console output, or jdbcrunner.log of one run.",
         )
-    of_output = {output.name: _results_of(output, outputs, results) for output in outputs}
-    for file in results:
-        if not any(file in group for group in of_output.values()):
-            raise ImportedFileError(
-                "The result file belongs to none of the outputs.",
-                where=file.name,
-                todo="Keep the name that JdbcRunner gave it, log_START_t.csv, or name it after its output.",
-            )
+    of_output = files_of(
+        {output.name: _beginnings(output) for output in outputs},
+        results,
+        todo="Keep the name that JdbcRunner gave it, log_START_t.csv, or name it after its output.",
+    )
     return [_trial(output, of_output[output.name]) for output in outputs]
 
 
-def _results_of(output: TextFile, outputs: Sequence[TextFile], results: Sequence[TextFile]) -> list[TextFile]:
-    if len(outputs) == 1:
-        return list(results)
+def _beginnings(output: TextFile) -> list[str]:
     start = re.search(r"^Program start time +: (\S+)$", output.text, re.MULTILINE)
-    beginnings = (f"{PurePath(output.name).stem}_", *([f"log_{start[1]}_"] if start else []))
-    return [file for file in results if file.name.startswith(beginnings)]
+    return [f"{PurePath(output.name).stem}_", *([f"log_{start[1]}_"] if start else [])]
 
 
 def _trial(output: TextFile, results: Sequence[TextFile]) -> ImportedTrial:
@@ -102,25 +96,20 @@ def _trial(output: TextFile, results: Sequence[TextFile]) -> ImportedTrial:
     )
     counts = [int(count) for count in values["Total tx count"]]
     for file in results:
-        part = _with_result(part, file, labels, counts)
+        if file.text.startswith(_THROUGHPUTS):
+            part = _with_rates(part, file, output.name, labels, counts, facts)
+        else:
+            part = _with_mean(part, file, labels, counts)
     names = (output.name, *(file.name for file in results))
     return ImportedTrial(output.name, names, facts, part, workload=_workload(output.text))
 
 
 def _require_success(output: TextFile) -> None:
     if output.text.count("> JdbcRunner ") > 1:
-        raise ImportedFileError(
-            "The log has several runs.", where=output.name, todo="Import what was printed of each run by itself."
-        )
+        raise several_runs(output.name, "'> JdbcRunner' is there several times.")
     if "< JdbcRunner SUCCESS" not in output.text:
         error = re.search(r"^.*\[ERROR\] .+$", output.text, re.MULTILINE)
         raise cut(output.name, error[0] if error else "")
-
-
-def _with_result(part: Part, file: TextFile, labels: Sequence[str], counts: Sequence[int]) -> Part:
-    if file.text.startswith(_THROUGHPUTS):
-        return _with_rates(part, file, labels)
-    return _with_mean(part, file, labels, counts)
 
 
 def _workload(text: str) -> str:
@@ -172,8 +161,32 @@ def _rows(file: TextFile, columns: int) -> list[list[float]]:
     return rows
 
 
-def _with_rates(part: Part, file: TextFile, labels: Sequence[str]) -> Part:
+def _with_rates(
+    part: Part,
+    file: TextFile,
+    output: str,
+    labels: Sequence[str],
+    counts: Sequence[int],
+    facts: Mapping[str, Scalar],
+) -> Part:
+    """Add the rates over time. Raises ImportedFileError where they are not those of the output: a row a second of
+    measurement, and as many transactions, but for the one of each agent that the end interrupts."""
     rows = _rows(file, len(labels))
+    differences = []
+    if len(rows) != facts["duration_s"]:
+        differences.append(f"{len(rows)} seconds in the file, {facts['duration_s']} in the output")
+    for index, (label, count) in enumerate(zip(labels, counts, strict=True), 1):
+        total = sum(row[index] for row in rows)
+        if abs(total - count) > float(facts.get("clients", 0)):
+            of_label = f" of {label}" if label else ""
+            differences.append(f"{total:,.0f} transactions{of_label} in the file, {count:,} in the output")
+    if differences:
+        raise ImportedFileError(
+            "The result file is not of the run that the output is of.",
+            where=f"{file.name}, {output}",
+            why=f"There are {'; '.join(differences)}.",
+            todo="Add the result file of the same run.",
+        )
     times = tuple(row[0] for row in rows)
     series = [
         Series("tps", "client", "tps", times[0], 0.0, tuple(row[index] for row in rows), label, times_s=times)

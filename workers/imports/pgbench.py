@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePath
 
 from results.domain.errors import ImportedFileError, ParseError
@@ -12,6 +13,7 @@ from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFil
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Measurement, Part
 from workers.imports.pgbench_log import is_log, read_logs
+from workers.imports.shared import files_of, several_runs
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parse import run_part
 from workers.pgbench.progress import first_error
@@ -34,6 +36,13 @@ _BUILTINS = {
     "<builtin: simple update>": "simple-update",
     "<builtin: select only>": "select-only",
 }
+# what a run prints once, whatever its version
+_ONCE = (
+    r"pgbench \(\d",
+    "starting vacuum[.]",
+    "transaction type: ",
+    "number of transactions actually processed: ",
+)
 _FACT = re.compile(r"^(?P<name>" + "|".join(_FACTS) + r"): (?P<value>.+)$", re.MULTILINE)
 _REPORT = re.compile(r"^(?:pgbench \(\d|transaction type: |pgbench: |progress: [\d.]+ s, )", re.MULTILINE)
 _VERSION = re.compile(r"^pgbench \((?P<client>\d[^ ,)]*)[^,)]*\)?(?:.*?server (?P<server>\d[^ )]*))?", re.MULTILINE)
@@ -45,7 +54,7 @@ def recognises(text: str) -> bool:
 
 def read(files: Sequence[TextFile]) -> list[ImportedTrial]:
     """Return a trial of each output. A log belongs to the output whose name without its ending is how the log's name
-    begins; with a single output all logs are its. Raises ImportedFileError."""
+    begins, the longest of several; with a single output all logs are its. Raises ImportedFileError."""
     logs = [file for file in files if is_log(file.text)]
     outputs = [file for file in files if file not in logs]
     if not outputs:
@@ -55,22 +64,12 @@ def read(files: Sequence[TextFile]) -> list[ImportedTrial]:
             why="The log does not say how many clients there were, nor whether the run came to its end.",
             todo="Add what pgbench printed when it ended.",
         )
-    of_output = {output.name: _logs_of(output, outputs, logs) for output in outputs}
-    for log in logs:
-        if not any(log in group for group in of_output.values()):
-            raise ImportedFileError(
-                "The log belongs to none of the outputs.",
-                where=log.name,
-                todo="Name it after its output: c8.log.4711 beside c8.txt (pgbench --log-prefix=c8.log).",
-            )
+    of_output = files_of(
+        {output.name: (f"{PurePath(output.name).stem}.",) for output in outputs},
+        logs,
+        todo="Name it after its output: c8.log.4711 beside c8.txt (pgbench --log-prefix=c8.log).",
+    )
     return [_trial(output, of_output[output.name]) for output in outputs]
-
-
-def _logs_of(output: TextFile, outputs: Sequence[TextFile], logs: Sequence[TextFile]) -> list[TextFile]:
-    if len(outputs) == 1:
-        return list(logs)
-    beginning = f"{PurePath(output.name).stem}."
-    return [log for log in logs if log.name.startswith(beginning)]
 
 
 def _trial(output: TextFile, logs: Sequence[TextFile]) -> ImportedTrial:
@@ -92,6 +91,7 @@ def _trial(output: TextFile, logs: Sequence[TextFile]) -> ImportedTrial:
 
 def _read_report(output: TextFile) -> Part:
     text = output.text.rstrip("\n") + "\n"
+    _require_one_run(output.name, text)
     failure = first_error(text)
     if not re.search(r"^tps = ", text, re.MULTILINE):
         raise ImportedFileError(
@@ -113,6 +113,18 @@ def _read_report(output: TextFile) -> Part:
     if failure := part.failure or _ended_early(text):
         raise ImportedFileError("The run did not succeed.", where=output.name, why=failure, todo=_AGAIN)
     return part
+
+
+def _require_one_run(file: str, text: str) -> None:
+    """Raise ImportedFileError for what several runs printed: their numbers would become those of one."""
+    for beginning in _ONCE:
+        lines = re.findall(f"^{beginning}.*", text, re.MULTILINE)
+        if len(lines) > 1:
+            raise several_runs(file, f"It has {lines[0][:100]!r} and {lines[1][:100]!r}.")
+    times_s = [float(time) for time in re.findall(r"^progress: ([\d.]+) s, ", text, re.MULTILINE)]
+    for before, after in pairwise(times_s):
+        if after < before:
+            raise several_runs(file, f"The progress at {after:g} s comes after that at {before:g} s.")
 
 
 def _ended_early(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from results.domain.errors import ImportedFileError
@@ -71,6 +71,46 @@ def _as_number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def files_of(
+    beginnings: Mapping[str, Sequence[str]], files: Sequence[TextFile], todo: str
+) -> dict[str, list[TextFile]]:
+    """Return output → the files that belong to it: those whose names begin with one of its beginnings, and with no
+    longer one of another output. With a single output all are its. Raises ImportedFileError for a file of no output, or
+    of two alike.
+
+    todo: how to name such a file."""
+    groups: dict[str, list[TextFile]] = {output: [] for output in beginnings}
+    for file in files:
+        owners = list(beginnings) if len(beginnings) == 1 else _owners(beginnings, file.name)
+        if len(owners) != 1:
+            raise ImportedFileError(
+                f"The file belongs to {'two' if owners else 'none'} of the outputs.",
+                where=file.name,
+                why=f"Its name begins as those of {' and '.join(owners)}." if owners else "",
+                todo=todo,
+            )
+        groups[owners[0]].append(file)
+    return groups
+
+
+def _owners(beginnings: Mapping[str, Sequence[str]], name: str) -> list[str]:
+    lengths = {
+        output: max((len(one) for one in of_output if name.startswith(one)), default=0)
+        for output, of_output in beginnings.items()
+    }
+    longest = max(lengths.values(), default=0)
+    return [output for output, length in lengths.items() if length == longest] if longest else []
+
+
+def several_runs(file: str, why: str) -> ImportedFileError:
+    return ImportedFileError(
+        "The file has the output of several runs.",
+        where=file,
+        why=why,
+        todo="Split it: import what was printed of each run as a file of its own.",
+    )
 
 
 def cut(file: str, why: str) -> ImportedFileError:

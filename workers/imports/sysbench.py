@@ -10,7 +10,7 @@ from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFil
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
 from results.domain.measurement.series import Series
-from workers.imports.shared import KNOWN, MS, cut
+from workers.imports.shared import KNOWN, MS, cut, several_runs
 
 _NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
 QUERIES = Metric("sysbench.qps", "1/s", Better.HIGHER, "Queries per second", "From sysbench: all statements.")
@@ -59,6 +59,7 @@ def _trial(file: TextFile) -> ImportedTrial:
             why="It has no SQL statistics.",
             todo="Import a database test, as oltp_read_write.",
         )
+    _require_one_run(file)
     measured = _with_exact_mean(_report(file), file.text) + _percentiles(file.text)
     part = Part(
         measurements=tuple(Measurement(metric.name, value) for metric, value in measured),
@@ -66,6 +67,13 @@ def _trial(file: TextFile) -> ImportedTrial:
         series=tuple(_series(file.text)),
     )
     return ImportedTrial(file.name, (file.name,), _facts(file.text), part, workload="sysbench")
+
+
+def _require_one_run(file: TextFile) -> None:
+    """Raise ImportedFileError for several reports; those of --report-checkpoints count anew each."""
+    for line in ("Number of threads:", "SQL statistics:", "General statistics:"):
+        if (times := len(re.findall(f"^{line}", file.text, re.MULTILINE))) > 1:
+            raise several_runs(file.name, f"{line!r} is there {times} times.")
 
 
 def _report(file: TextFile) -> list[tuple[Metric, float]]:

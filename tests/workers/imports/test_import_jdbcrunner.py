@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from results.domain.errors import ImportedFileError
@@ -48,6 +50,17 @@ def test_result_files_go_to_the_output_of_their_start_or_name() -> None:
     assert second.files == ("jdbcrunner-tpcc.txt", "log_20261125-163904_t.csv")
 
 
+def test_a_result_file_belongs_to_the_output_with_the_longest_beginning_of_its_name() -> None:
+    names = {
+        "jdbcrunner-tpcb.txt": "a.txt",
+        "jdbcrunner-tpcc.txt": "a_b.txt",
+        "jdbcrunner-tpcb_t.csv": "a_t.csv",
+        "jdbcrunner-tpcc_t.csv": "a_b_t.csv",
+    }
+    files = [replace(file, name=names[file.name]) for file in recorded(*names)]
+    assert [trial.files for trial in read(*files)] == [("a.txt", "a_t.csv"), ("a_b.txt", "a_b_t.csv")]
+
+
 @pytest.mark.parametrize(
     ("names", "what"),
     [
@@ -64,9 +77,28 @@ def test_what_does_not_belong_together_is_refused(names: list[str], what: str) -
     assert caught.value.todo
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (
+            "4,598\n",
+            "",
+            "There are 3 seconds in the file, 4 in the output; 1,384 transactions in the file, 1,982 in the",
+        ),
+        ("4,598", "4,603", "There are 1,987 transactions in the file, 1,982 in the output."),
+    ],
+)
+def test_the_rates_of_another_run_are_refused(old: str, new: str, why: str) -> None:
+    output, rates = recorded("jdbcrunner-tpcb.txt", "jdbcrunner-tpcb_t.csv")
+    with pytest.raises(ImportedFileError) as caught:
+        read(output, text_file("t.csv", rates.content.decode().replace(old, new)))
+    assert caught.value.where == "t.csv, jdbcrunner-tpcb.txt"
+    assert caught.value.why.startswith(why)
+
+
 def test_the_counts_of_another_run_and_several_runs_in_one_log_are_refused() -> None:
     output, counts = recorded("jdbcrunner-tpcb.txt", "jdbcrunner-tpcb_r.csv")
     with pytest.raises(ImportedFileError, match=r"The file counts 1,981 transactions, the output 1,982\."):
         read(output, text_file("r.csv", counts.content.decode().replace("0,177", "0,176", 1)))
-    with pytest.raises(ImportedFileError, match="The log has several runs"):
+    with pytest.raises(ImportedFileError, match="The file has the output of several runs"):
         read(text_file("jdbcrunner.log", output.content.decode() * 2))

@@ -74,8 +74,10 @@ def test_a_failed_virtual_user_or_another_benchmark_is_no_result() -> None:
     assert refused(lines).why == "Vuser 3:FINISHED FAILED"
     assert refused(changed(REPORT, job={"benchmark": "TPROC-H"})).what == "The job ran TPROC-H."
     assert "0 NOPM" in refused(changed(REPORT, result={"nopm": 0, "tpm": 0})).why
-    two = (FOLDER / JOB).read_text() * 2
-    assert refused(two).what == "The file has the results of several jobs."
+    for name in (JOB, REPORT):
+        assert refused((FOLDER / name).read_text() * 2).what == "The file has the output of several runs."
+    times = (FOLDER / JOB).read_text().partition("]")[2]
+    assert refused((FOLDER / JOB).read_text() + times).why == "It has the times of NEWORD twice."
 
 
 def test_a_run_of_benchbase_without_a_request_or_its_end_is_no_result() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from statistics import fmean, pstdev
 
 import pytest
@@ -71,11 +73,36 @@ def test_each_of_several_outputs_has_the_logs_that_begin_with_its_name() -> None
     assert second.files == ("pgbench-15-c2b.txt", "pgbench-15-c2b.log.1")
 
 
+def test_a_log_belongs_to_the_output_with_the_longest_beginning_of_its_name() -> None:
+    (output, other), logs = (
+        recorded("pgbench-15-c2.txt", "pgbench-15-c2b.txt"),
+        recorded("pgbench-15-c2.log.1", "pgbench-15-c2.log.2", "pgbench-15-c2b.log.1"),
+    )
+    names = ("c2.log.1", "c2.log.2", "c2.2.log.1")
+    renamed = [replace(log, name=name) for log, name in zip(logs, names, strict=True)]
+    first, second = read(replace(output, name="c2.txt"), replace(other, name="c2.2.txt"), *renamed)
+    assert (first.files, second.files) == (("c2.txt", "c2.log.1", "c2.log.2"), ("c2.2.txt", "c2.2.log.1"))
+    error = refused(replace(output, name="c2.txt"), replace(other, name="c2.out"), *renamed[:2])
+    assert error.what == "The file belongs to two of the outputs."
+
+
+def test_several_runs_in_a_file_are_not_taken_for_one() -> None:
+    first, second = ((FOLDER / name).read_text() for name in ("pgbench-15-c2.txt", "pgbench-15-c4.txt"))
+    both = refused(text_file("all.txt", first + second))
+    assert (both.what, both.where) == ("The file has the output of several runs.", "all.txt")
+    assert both.todo.startswith("Split it")
+    text = (FOLDER / "pgbench-15.txt").read_text()
+    killed = "".join(text.splitlines(keepends=True)[1:4])  # of a run without vacuum that left no report
+    assert refused(text_file("all.txt", killed + text)).why == "The progress at 1 s comes after that at 3 s."
+    old = re.sub(r"^pgbench \(.*\n|^starting vacuum.*\n", "", first + second, flags=re.MULTILINE)
+    assert refused(text_file("all.txt", old)).what == both.what
+
+
 def test_a_log_of_another_run_or_without_a_thread_is_refused() -> None:
     error = refused(*recorded("pgbench-15-c2.txt", "pgbench-15-c2.log.1"))
     assert error.what == "The log has 50 transactions, the report 100."
     lone = refused(*recorded("pgbench-15-c2.txt", "pgbench-15-c4.txt", "pgbench-15-c2b.log.1"))
-    assert lone.what == "The log belongs to none of the outputs."
+    assert lone.what == "The file belongs to none of the outputs."
     assert "no report of pgbench" in refused(*recorded("pgbench-15-c2b.log.1")).what
 
 

@@ -66,6 +66,14 @@ def test_what_is_no_result_is_refused(name: str, why: str) -> None:
     assert caught.value.todo
 
 
+@pytest.mark.parametrize("end", [None, -900])
+def test_several_runs_in_a_file_are_not_taken_for_one(end: int | None) -> None:
+    first = (FOLDER / "sysbench-oltp-read-write.txt").read_text()[:end]
+    second = (FOLDER / "sysbench-oltp-update-index-no-percentile.txt").read_text()
+    with pytest.raises(ImportedFileError, match="The file has the output of several runs"):
+        read_files([text_file("all.txt", first + second)])
+
+
 def test_every_cut_of_the_report_is_refused() -> None:
     text = (FOLDER / "sysbench-oltp-read-write.txt").read_text()
     for end in range(len(text[: text.index("max:")]), 60, -97):
