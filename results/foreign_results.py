@@ -12,10 +12,10 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
-from results import models
+from results import models, warehouse
 from results.domain.errors import ImportedFileError, StateError
 from results.domain.imports.values import ImportedTrial, Scalar, SourceFile
 from results.domain.measurement.metrics import Better, Metric
@@ -122,13 +122,6 @@ def arrange(draft: Draft) -> Arranged:
         for key, trials in groups.items()
     )
     return Arranged(workload, _headline(draft), factors, configurations)
-
-
-def _in_order(
-    dimensions: Sequence[tuple[str, Scalar]], factors: Mapping[str, Sequence[Scalar]]
-) -> list[tuple[str, Scalar]]:
-    order = list(factors)
-    return sorted(dimensions, key=lambda pair: order.index(pair[0]) if pair[0] in factors else len(order))
 
 
 def _require_texts(draft: Draft) -> None:
@@ -260,22 +253,12 @@ def store(draft: Draft, *, user: User | None, actor: str) -> models.Run:
     """Store a draft as a run of its own, with its files, or nothing of it. Raises ImportedFileError, StateError."""
     arranged = arrange(draft)
     require_new(draft.files)
-    written: list[Path] = []
     try:
-        with transaction.atomic():
+        with warehouse.transaction_with_files() as written:
             return _store(draft, arranged, user, actor, written)
     except IntegrityError:
-        _discard(written)
         require_new(draft.files)  # somebody was faster
         raise
-    except BaseException:
-        _discard(written)
-        raise
-
-
-def _discard(written: Sequence[Path]) -> None:
-    for path in written:
-        path.unlink(missing_ok=True)
 
 
 def _store(draft: Draft, arranged: Arranged, user: User | None, actor: str, written: list[Path]) -> models.Run:

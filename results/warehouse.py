@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from django.db import Error, InterfaceError, OperationalError, connection
+from django.db import Error, InterfaceError, OperationalError, connection, transaction
 
 from results import sql
 from results.domain.errors import AwayError
@@ -39,6 +41,30 @@ def is_away(error: BaseException) -> bool:
         return True
     sqlstate = _sqlstate(error)
     return isinstance(error, OperationalError) and (not sqlstate or sqlstate.startswith(_CONNECTION_SQLSTATES))
+
+
+@contextmanager
+def transaction_with_files() -> Iterator[list[Path]]:
+    """A transaction whose rows name files: give a list to note the written files in.
+
+    Where the transaction fails the files are removed, with folders that become empty. They stay where the warehouse
+    goes away: nobody knows if it was committed, and rows without files would be worse than files without rows."""
+    files: list[Path] = []
+    try:
+        with transaction.atomic():
+            yield files
+    except BaseException as error:
+        if not is_away(error):
+            _remove(files)
+        raise
+
+
+def _remove(files: Sequence[Path]) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
+    for folder in {file.parent for file in files}:
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def is_not_running(error: BaseException) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError
 
 from results import importing, models, warehouse
 from results.domain.errors import ArchiveError, TeitenError
@@ -97,18 +97,12 @@ def _staged(folder: Path, bundle: str) -> Path:
 
 
 def _store(archive: Archive, folder: Path, user: User | None, actor: str) -> models.Run:
-    placed: list[Path] = []
-    try:
-        with transaction.atomic():
-            run, attempts = importing.create(archive, registry.kinds(), user=user, actor=actor)
-            for attempt in attempts:
-                _store_attempt(archive, attempt, folder)
-            importing.close(run.pk, attempts)
-            _place(attempts, folder, placed)
-    except BaseException as error:
-        if not warehouse.is_away(error):  # else nobody knows if it was committed: rows without files would be worse
-            _remove(placed)
-        raise
+    with warehouse.transaction_with_files() as placed:
+        run, attempts = importing.create(archive, registry.kinds(), user=user, actor=actor)
+        for attempt in attempts:
+            _store_attempt(archive, attempt, folder)
+        importing.close(run.pk, attempts)
+        _place(attempts, folder, placed)
     return models.Run.objects.get(pk=run.pk)
 
 
@@ -149,11 +143,3 @@ def _place(attempts: Sequence[ImportedAttempt], folder: Path, placed: list[Path]
             raise ArchiveError("There is a file in the place of a bundle.", where=str(target), todo=todo)
         _staged(folder, attempt.facts.bundle).rename(target)
         placed.append(target)
-
-
-def _remove(placed: Sequence[Path]) -> None:
-    for path in placed:
-        path.unlink()
-    for folder in {path.parent for path in placed}:
-        if not any(folder.iterdir()):
-            folder.rmdir()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import OperationalError, connection
 
 from results import models, removal, runs
 from results.domain.environment.rules import IMPORTED_APART
@@ -144,6 +145,30 @@ def test_what_fails_in_the_middle_leaves_nothing() -> None:
     with pytest.raises(IngestError, match=r"tps\.wrong is in s here"):
         store(bad, user=None, actor="tests")
     assert (counts(), archives()) == (before, [])
+
+
+_ENDED_AT_COMMIT = """
+CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER end_session AFTER INSERT ON results_run
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION end_session();
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_files_stay_where_the_warehouse_goes_away_at_the_commit() -> None:
+    """Nobody knows then if the rows are there, which name the files."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ENDED_AT_COMMIT)
+    try:
+        with pytest.raises(OperationalError, match="terminating connection"):
+            stored(*recorded("pgbench-15-c4.txt"))
+    finally:
+        connection.close()
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION end_session CASCADE")
+    assert [path.name for path in archives()] == ["import-1.tar.gz"]
+    assert stored(*recorded("pgbench-15-c4.txt")).pk
 
 
 def test_a_deleted_import_may_be_imported_again() -> None:
