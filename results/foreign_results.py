@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError
+from django.db import DataError, IntegrityError
 from django.utils import timezone
 
 from results import models, warehouse
@@ -32,6 +32,8 @@ _RESERVED = ("run", "workload", "label", "node", "published", IMPORTED)
 _ASKED = ("version", "clients", "scale", "threads")  # what every file must state, or the user
 UNSTATED = "not stated"
 LONGEST_NAME, LONGEST_LEVEL, LONGEST_NOTE = 120, 100, 4000
+LONGEST_FACT, LONGEST_LABEL, LONGEST_UNIT = 500, 200, 20
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what no text of PostgreSQL has: NUL, and half a surrogate pair
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,9 @@ def arrange(draft: Draft) -> Arranged:
     what the file says."""
     _require_texts(draft)
     workload = draft.workload or next((trial.workload for trial in draft.trials if trial.workload), "imported")
+    _require_workload(workload)
+    for trial in draft.trials:
+        _require_storable(trial)
     dimensions = _with_unstated([_dimensions(trial, draft.levels) for trial in draft.trials], draft)
     factors = _factors(draft, dimensions)
     _require_every_level(draft.trials, dimensions, factors)
@@ -126,20 +131,45 @@ def arrange(draft: Draft) -> Arranged:
 
 def _require_texts(draft: Draft) -> None:
     for where, text, longest in (("name", draft.name, LONGEST_NAME), ("note", draft.note, LONGEST_NOTE)):
-        if len(text) > longest or "\0" in text:
-            raise ImportedFileError(f"The {where} is too long.", where=where, todo=f"Up to {longest:,} characters.")
+        if not _is_storable(text, longest):
+            raise ImportedFileError(
+                f"The {where} is too long.", where=where, todo=f"Up to {longest:,} characters, and no NUL byte."
+            )
     if not draft.name.strip():
         raise ImportedFileError("The import has no name.", where="name", todo="Say in a few words what was measured.")
-    if draft.workload and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _.+-]{0,62}", draft.workload):
-        raise ImportedFileError(
-            f"{draft.workload[:80]!r} is no name of a workload.",
-            where="workload",
-            todo="Up to 63 letters, digits, spaces and '_.+-'.",
-        )
     known = {file.name for file in draft.files}
     for file in draft.levels:
         if file not in known:
             raise ImportedFileError("Levels are given for a file that is not there.", where=file, todo="Add the file.")
+
+
+def _require_workload(workload: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _.+-]{0,62}", workload):
+        raise ImportedFileError(
+            f"{workload[:80]!r} is no name of a workload.",
+            where="workload",
+            todo="Give it one of up to 63 letters, digits, spaces and '_.+-'.",
+        )
+
+
+def _require_storable(trial: ImportedTrial) -> None:
+    """Raise ImportedFileError for a text that the warehouse cannot hold."""
+    texts = [(f"level of {name}", str(fact), LONGEST_FACT) for name, fact in trial.facts.items()]
+    texts += [(f"label of {one.metric}", one.label, LONGEST_LABEL) for one in trial.part.measurements]
+    texts += [(f"label of {series.name}", series.label, LONGEST_LABEL) for series in trial.part.series]
+    texts += [(f"unit of {metric.name}", metric.unit, LONGEST_UNIT) for metric in trial.part.metrics]
+    for what, text, longest in texts:
+        if not _is_storable(text, longest):
+            raise ImportedFileError(
+                f"The {what} is too long.",
+                where=trial.source,
+                why=repr(text[:80]),
+                todo=f"The warehouse holds {longest} characters, and no NUL byte.",
+            )
+
+
+def _is_storable(text: str, longest: int) -> bool:
+    return len(text) <= longest and _UNSTORABLE.search(text) is None
 
 
 def _dimensions(trial: ImportedTrial, levels: Mapping[str, Mapping[str, str]]) -> dict[str, Scalar]:
@@ -167,7 +197,7 @@ def _level(where: str, name: str, text: str) -> Scalar:
             todo=f"Small letters, digits, '_' and '.', beginning with a letter; none of {', '.join(_RESERVED)}.",
         )
     text = text.strip()
-    if not text or len(text) > LONGEST_LEVEL:
+    if not text or not _is_storable(text, LONGEST_LEVEL):
         raise ImportedFileError(
             f"The level of {name} is empty or too long.", where=where, todo=f"Write 1 to {LONGEST_LEVEL} characters."
         )
@@ -259,6 +289,13 @@ def store(draft: Draft, *, user: User | None, actor: str) -> models.Run:
     except IntegrityError:
         require_new(draft.files)  # somebody was faster
         raise
+    except DataError as error:
+        raise ImportedFileError(
+            "The warehouse cannot hold what the files say.",
+            where=", ".join(file.name for file in draft.files)[:200],
+            why=str(error).strip(),
+            todo="Import the files unchanged; where they are, please report it with the file.",
+        ) from error
 
 
 def _store(draft: Draft, arranged: Arranged, user: User | None, actor: str, written: list[Path]) -> models.Run:

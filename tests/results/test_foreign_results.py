@@ -79,6 +79,38 @@ def test_typed_levels_are_factors_and_never_contradict_the_file() -> None:
         arrange(draft(*files, levels={"other.txt": {"a": "1"}}))
 
 
+def changed(one: Draft, **fields: Any) -> Draft:
+    """Return the draft with its first trial changed."""
+    return replace(one, trials=(replace(one.trials[0], **fields), *one.trials[1:]))
+
+
+@pytest.mark.parametrize("text", ["x" * 501, "a\0b", "\ud800"])
+def test_what_the_warehouse_cannot_hold_is_refused_before_it_is_asked(text: str) -> None:
+    good = draft(*recorded(NAMES[0]))
+    part = good.trials[0].part
+    tps = next(metric for metric in part.metrics if metric.name == "tps")
+    wrong = [
+        changed(good, workload=text),
+        changed(good, facts={**good.trials[0].facts, "dbms": text}),
+        changed(good, part=replace(part, measurements=(Measurement("tps", 1.0, label=text),))),
+        changed(good, part=replace(part, metrics=(replace(tps, unit=text),))),
+        replace(good, levels={NAMES[0]: {"a": text}}),
+    ]
+    for one in wrong:
+        with pytest.raises(ImportedFileError) as caught:
+            arrange(one)
+        assert caught.value.todo
+
+
+def test_what_the_warehouse_refuses_is_an_error_in_words() -> None:
+    good = draft(*recorded(NAMES[0]))
+    long = Metric("m" * 64, "1", Better.HIGHER, "Long")
+    part = replace(good.trials[0].part, measurements=(Measurement(long.name, 1.0),), metrics=(long,))
+    with pytest.raises(ImportedFileError, match="The warehouse cannot hold what the files say"):
+        store(changed(good, part=part), user=None, actor="tests")
+    assert archives() == []
+
+
 def test_a_level_that_is_known_of_some_files_only_is_asked_for() -> None:
     files = recorded("pgbench-15-c2.txt", "pgbench-15-c4.txt")
     with pytest.raises(ImportedFileError) as caught:

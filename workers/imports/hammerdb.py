@@ -49,7 +49,7 @@ _LATENCIES = {
 }
 _RESULT = re.compile(r"TEST RESULT : System achieved ([0-9]+) NOPM from ([0-9]+) (\S.*) TPM")
 _FAILED = re.compile(r"^(?:.*FINISHED FAILED|Error in Virtual User.*)$", re.MULTILINE)
-_USERS = re.compile(r"([0-9]+) Active Virtual Users configured")
+_USERS = re.compile(r"([0-9]{1,9}) Active Virtual Users configured")
 
 
 @dataclass
@@ -118,6 +118,8 @@ def _read_report(file: str, report: Mapping[str, Any], job: _Job) -> None:
     if version := about.get("hdb_version"):
         job.facts["client_version"] = f"HammerDB {version}"
     rows = _object(file, report, "response_times").get("rows") or []
+    if not isinstance(rows, list):
+        raise ImportedFileError("'rows' is no list.", where=file, todo="Import the file unchanged.")
     _add_procedures(file, {str(row.get("name")): row for row in rows if isinstance(row, dict)}, job)
 
 

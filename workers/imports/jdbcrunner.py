@@ -44,7 +44,8 @@ _MEAN = Metric(
     "From the counts in JdbcRunner's file _r.csv, each cut to whole milliseconds. Label: one kind of transaction.",
     label_noun="transaction",
 )
-_LINE = re.compile(r"\[(?P<name>Total tx count|Throughput|Response time \((?P<which>[^)]+)\))\] (?P<values>[0-9.,]+) ")
+_LINE = re.compile(r"\[(?:(?P<count>Total tx count)|Response time \((?P<which>[^)]+)\))\] (?P<values>\S*)")
+_COUNT, _TIME = "[0-9]{1,15}", r"[0-9]{1,15}(?:\.[0-9]{1,15})?"
 _CONFIG = {"Number of agents": "clients", "Measurement time": "duration_s"}
 
 
@@ -84,17 +85,19 @@ def _beginnings(output: TextFile) -> list[str]:
 
 def _trial(output: TextFile, results: Sequence[TextFile]) -> ImportedTrial:
     _require_success(output)
-    values = {match["which"] or match["name"]: match["values"].split(",") for match in _LINE.finditer(output.text)}
+    values = _values(output)
     facts = _facts(output.text)
-    if "Total tx count" not in values or "duration_s" not in facts:
+    if "Total tx count" not in values or not facts.get("duration_s"):
         raise cut(output.name, "There is no line [Total tx count] or no Measurement time.")
-    labels = _labels(output.text, len(values["Total tx count"]))
-    measured = [*_throughput(values, labels, float(facts["duration_s"])), *_latencies(values, labels)]
+    counts = [int(count) for count in values["Total tx count"]]
+    if not sum(counts):
+        raise cut(output.name, "No transaction came to its end.")
+    labels = _labels(output.text, len(counts))
+    measured = [*_throughput(counts, labels, float(facts["duration_s"])), *_latencies(values, labels)]
     part = Part(
         tuple(Measurement(metric.name, value, label=label) for metric, label, value in measured),
         metrics=tuple({metric.name: metric for metric, _, _ in measured}.values()),
     )
-    counts = [int(count) for count in values["Total tx count"]]
     for file in results:
         if file.text.startswith(_THROUGHPUTS):
             part = _with_rates(part, file, output.name, labels, counts, facts)
@@ -102,6 +105,25 @@ def _trial(output: TextFile, results: Sequence[TextFile]) -> ImportedTrial:
             part = _with_mean(part, file, labels, counts)
     names = (output.name, *(file.name for file in results))
     return ImportedTrial(output.name, names, facts, part, workload=_workload(output.text))
+
+
+def _values(output: TextFile) -> dict[str, list[str]]:
+    """Return what the lines of the result say, a value for each kind of transaction: 'Total tx count' and 'p50' or the
+    like. Raises ImportedFileError for a line that says anything else."""
+    values: dict[str, list[str]] = {}
+    for match in _LINE.finditer(output.text):
+        texts = match["values"].split(",")
+        one = _COUNT if match["count"] else _TIME
+        kinds = len(values.get("Total tx count", texts))
+        if len(texts) != kinds or not all(re.fullmatch(one, text) for text in texts):
+            raise ImportedFileError(
+                "This is not as JdbcRunner prints it.",
+                where=f"{output.name}:{output.text.count(chr(10), 0, match.start()) + 1}",
+                why=repr(match[0][:200]),
+                todo="Import the output unchanged.",
+            )
+        values[match["count"] or match["which"]] = texts
+    return values
 
 
 def _require_success(output: TextFile) -> None:
@@ -125,13 +147,8 @@ def _labels(text: str, count: int) -> list[str]:
     return [named.get(str(index), f"tx{index}") for index in range(count)]
 
 
-def _throughput(
-    values: dict[str, list[str]], labels: Sequence[str], duration_s: float
-) -> Iterator[tuple[Metric, str, float]]:
+def _throughput(counts: Sequence[int], labels: Sequence[str], duration_s: float) -> Iterator[tuple[Metric, str, float]]:
     """The totals of several kinds are the sum of their counts, over the measurement time."""
-    counts = [int(count) for count in values["Total tx count"]]
-    if not sum(counts) or not duration_s:
-        return
     yield KNOWN["tps"], "", sum(counts) / duration_s
     yield KNOWN["transactions"], "", float(sum(counts))
     if len(counts) > 1:
@@ -142,8 +159,9 @@ def _throughput(
 
 def _latencies(values: dict[str, list[str]], labels: Sequence[str]) -> Iterator[tuple[Metric, str, float]]:
     for words, metric in _LATENCIES.items():
-        for label, value in zip(labels, values.get(words, ()), strict=False):
-            yield metric, label, float(value) * MS
+        if words in values:
+            for label, value in zip(labels, values[words], strict=True):
+                yield metric, label, float(value) * MS
 
 
 def _rows(file: TextFile, columns: int) -> list[list[float]]:
@@ -216,9 +234,9 @@ def _with_mean(part: Part, file: TextFile, labels: Sequence[str], counts: Sequen
 def _facts(text: str) -> dict[str, Scalar]:
     facts: dict[str, Scalar] = {}
     for words, name in _CONFIG.items():
-        if match := re.search(rf"^{words} +: ([0-9]+)", text, re.MULTILINE):
+        if match := re.search(rf"^{words} +: ([0-9]{{1,15}})", text, re.MULTILINE):
             facts[name] = int(match[1])
-    if scale := re.search(r"\] Scale factor : ([0-9]+)$", text, re.MULTILINE):
+    if scale := re.search(r"\] Scale factor : ([0-9]{1,15})$", text, re.MULTILINE):
         facts["scale"] = int(scale[1])
     if version := re.search(r"> JdbcRunner ([0-9][0-9.]*)", text):
         facts["client_version"] = f"JdbcRunner {version[1]}"

@@ -164,7 +164,7 @@ def _facts(text: str) -> dict[str, Scalar]:
     facts: dict[str, Scalar] = {}
     for match in _FACT.finditer(text):
         value = match["value"].strip().removesuffix(" s")
-        facts[_FACTS[match["name"]]] = int(value) if value.isdigit() else _BUILTINS.get(value, value)
+        facts[_FACTS[match["name"]]] = int(value) if re.fullmatch("[0-9]{1,15}", value) else _BUILTINS.get(value, value)
     if version := _VERSION.search(text):
         facts["version"] = version["server"] or version["client"]
         facts["client_version"] = version["client"]

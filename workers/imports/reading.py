@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
-from results.domain.errors import ImportedFileError
+from results.domain.errors import ImportedFileError, TeitenError
 from results.domain.imports.text import require_readable, to_text
 from results.domain.imports.values import Format, ImportedTrial, SourceFile, TextFile
+
+log = logging.getLogger(__name__)
 
 # in the order in which they are asked whether a file is theirs
 _MODULES = ("jdbcrunner", "sysbench", "hammerdb", "benchbase", "pgbench")
@@ -21,10 +25,26 @@ def read_files(files: Sequence[SourceFile], name: str = "") -> tuple[Format, lis
     require_readable(files)
     texts = [to_text(file) for file in files]
     chosen = _format(texts, name)
-    trials = chosen.read(texts)
+    trials = _read(chosen, texts)
     for trial in trials:
-        _require_finite(trial)
+        _require_numbers(trial)
     return chosen, trials
+
+
+def _read(chosen: Format, texts: Sequence[TextFile]) -> list[ImportedTrial]:
+    try:
+        return chosen.read(texts)
+    except TeitenError:
+        raise
+    except Exception as error:
+        names = ", ".join(text.name for text in texts)[:200]
+        log.exception("import of %s: %s", chosen.title, names)
+        raise ImportedFileError(
+            f"Teiten itself failed on output of {chosen.title}: {type(error).__name__}.",
+            where=names,
+            why=str(error)[:200],
+            todo="Import the files unchanged; where they are, please report it with the file.",
+        ) from error
 
 
 def _format(texts: Sequence[TextFile], name: str) -> Format:
@@ -64,9 +84,11 @@ def _unknown(text: TextFile, name: str) -> ImportedFileError:
     )
 
 
-def _require_finite(trial: ImportedTrial) -> None:
+def _require_numbers(trial: ImportedTrial) -> None:
+    if not trial.part.measurements:
+        raise ImportedFileError("The file has no result.", where=trial.source, todo="Leave this run out.")
     for one in trial.part.measurements:
-        if one.value != one.value or one.value in (float("inf"), float("-inf")):
+        if not math.isfinite(one.value):
             raise ImportedFileError(
                 f"{one.metric} {one.label} is {one.value}, which is no number.",
                 where=trial.source,

@@ -15,6 +15,7 @@ from workers.pgbench.metrics import METRICS as PGBENCH
 # metrics of Teiten's own trials, for programs that measure the very same
 KNOWN: Mapping[str, Metric] = {metric.name: metric for metric in (*PGBENCH, *LATENCIES)}
 MS = 1000.0  # µs
+_LARGEST = 1e18
 
 
 def read_json(file: TextFile) -> list[Any]:
@@ -52,24 +53,26 @@ def _no_number(text: str) -> float:
 
 
 def number(file: str, values: Mapping[str, Any], key: str) -> float:
-    """Return the number under a key. Raises ImportedFileError where it is missing or none."""
+    """Return the number under a key. Raises ImportedFileError where it is missing, none, or larger than any count or
+    time that was ever measured."""
     value = values.get(key)
-    if isinstance(value, str):
-        value = _as_number(value)
-    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
+    number = _as_number(value)
+    if number is None or not abs(number) < _LARGEST:
         raise ImportedFileError(
             f"There is no number {key!r}.",
             where=file,
-            why=repr(values.get(key))[:200],
+            why=repr(value)[:200],
             todo="Import the file unchanged, of a run that came to its end.",
         )
-    return float(value)
+    return number
 
 
-def _as_number(text: str) -> float | None:
+def _as_number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
     try:
-        return float(text)
-    except ValueError:
+        return float(value)
+    except (ValueError, OverflowError):
         return None
 
 

@@ -96,6 +96,23 @@ def test_the_rates_of_another_run_are_refused(old: str, new: str, why: str) -> N
     assert caught.value.why.startswith(why)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("1982 tx", "19.82 tx", "This is not as JdbcRunner prints it."),
+        ("1982 tx", f"{'9' * 5000} tx", "This is not as JdbcRunner prints it."),
+        ("8 msec", "0.0.1 msec", "This is not as JdbcRunner prints it."),
+        ("8 msec", "8,9 msec", "This is not as JdbcRunner prints it."),
+        ("1982 tx", "0 tx", "The output ends before the program's result."),
+    ],
+)
+def test_lines_that_jdbcrunner_does_not_print_are_refused(old: str, new: str, what: str) -> None:
+    text = recorded("jdbcrunner-tpcb.txt")[0].content.decode()
+    with pytest.raises(ImportedFileError) as caught:
+        read(text_file("a.txt", text.replace(f"] {old}", f"] {new}")))
+    assert caught.value.what == what
+
+
 def test_the_counts_of_another_run_and_several_runs_in_one_log_are_refused() -> None:
     output, counts = recorded("jdbcrunner-tpcb.txt", "jdbcrunner-tpcb_r.csv")
     with pytest.raises(ImportedFileError, match=r"The file counts 1,981 transactions, the output 1,982\."):

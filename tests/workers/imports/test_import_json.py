@@ -31,7 +31,11 @@ def refused(text: str) -> ImportedFileError:
 
 
 def changed(name: str, **fields: Any) -> str:
-    return json.dumps(json.loads((FOLDER / name).read_text()) | {key.replace("_", " "): v for key, v in fields.items()})
+    return json.dumps(json.loads((FOLDER / name).read_text()) | {_key(name, key): v for key, v in fields.items()})
+
+
+def _key(name: str, key: str) -> str:
+    return key.replace("_", " ") if name == SUMMARY else key
 
 
 def test_a_report_of_hammerdb() -> None:
@@ -98,6 +102,14 @@ def test_json_that_cannot_be_is_refused(name: str) -> None:
     assert refused(text[:-20]).what == "The file is not JSON, or was cut."
 
 
+@pytest.mark.parametrize("value", ["nan", "inf", "1e999", 10**400, 1e300, True, None, [1]])
+def test_what_is_no_number_that_can_be_measured_is_refused(value: Any) -> None:
+    assert refused(changed(SUMMARY, Measured_Requests=value)).what == "There is no number 'Measured Requests'."
+    config = {"virtual_users": value, "warehouses": 8}
+    assert refused(changed(REPORT, **{"benchmark_config": config})).what == "There is no number 'virtual_users'."
+
+
 def test_a_number_that_is_missing_is_named() -> None:
     assert refused(changed(REPORT, result={"nopm": 5})).what == "There is no number 'tpm'."
     assert refused(changed(REPORT, result={"nopm": "many", "tpm": 3})).why == "'many'"
+    assert refused(changed(REPORT, response_times={"rows": 5})).what == "'rows' is no list."

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from results.domain.errors import ImportedFileError
 from results.domain.imports import text
-from results.domain.imports.values import SourceFile
+from results.domain.imports.values import ImportedTrial, SourceFile
 from tests.imported import recorded, text_file
 from workers.imports.reading import FORMATS, read_files
 
@@ -72,6 +74,15 @@ def test_files_of_two_programs_and_of_another_than_chosen_are_refused() -> None:
 def test_each_file_is_output_of_one_program_only(name: str) -> None:
     text = recorded(name)[0].content.decode()
     assert [one.name for one in FORMATS.values() if one.recognises(text)] == [name.partition("-")[0].split(".")[0]]
+
+
+def test_a_reader_that_fails_is_an_error_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(texts: object) -> list[ImportedTrial]:
+        raise IndexError("list index out of range")
+
+    monkeypatch.setitem(FORMATS, "pgbench", replace(FORMATS["pgbench"], read=fail))
+    with pytest.raises(ImportedFileError, match="Teiten itself failed on output of pgbench: IndexError"):
+        read_files([PGBENCH])
 
 
 def test_a_program_nobody_knows_is_refused() -> None:
