@@ -49,7 +49,7 @@ _VERSION = re.compile(r"^pgbench \((?P<client>\d[^ ,)]*)[^,)]*\)?(?:.*?server (?
 
 
 def recognises(text: str) -> bool:
-    return _REPORT.search(text) is not None or is_log(text)
+    return is_log(text) or _REPORT.search(text) is not None
 
 
 def read(files: Sequence[TextFile]) -> list[ImportedTrial]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from operator import sub
 
 from results.domain.errors import ImportedFileError
 from results.domain.imports.values import TextFile
@@ -15,11 +19,25 @@ from workers.collectors.latency_log.parse import parse
 from workers.collectors.latency_log.spec import METRICS
 
 # client, transaction, latency in µs or a word, script, epoch seconds, microseconds [schedule lag] [retries]
-_ROW = re.compile(r"(\d+) (\d+) (\d+|skipped|failed|serialization|deadlock) (\d+) (\d{9,}) (\d{1,6})(?: \d+){0,2}")
+_ROW = re.compile(
+    r"[0-9]+ [0-9]+ ([0-9]{1,12}|skipped|failed|serialization|deadlock) ([0-9]{1,4})"
+    r" ([0-9]{9,11}) ([0-9]{1,6})(?: [0-9]+){0,2}(?:\n|\Z)"
+)
+
+
+@dataclass(frozen=True)
+class _Transactions:
+    """Those that have a latency, each in the same place of all three; as arrays, since there may be millions.
+
+    ends_us: moments of their ends, since 1970."""
+
+    ends_us: array[int] = field(default_factory=lambda: array("q"))
+    latencies_us: array[int] = field(default_factory=lambda: array("q"))
+    scripts: array[int] = field(default_factory=lambda: array("H"))
 
 
 def is_log(text: str) -> bool:
-    return _ROW.fullmatch(text.partition("\n")[0]) is not None
+    return _ROW.match(text) is not None
 
 
 def read_logs(logs: Sequence[TextFile], node: str, transactions: float | None) -> Part:
@@ -27,11 +45,12 @@ def read_logs(logs: Sequence[TextFile], node: str, transactions: float | None) -
     damaged line, and for logs that do not have as many transactions as the report.
 
     transactions: as the report counts them."""
-    rows = [row for log in logs for row in _rows(log)]
-    timed = [(at_us, latency, script) for at_us, latency, script in rows if latency is not None]
-    if transactions is not None and len(timed) != transactions:
+    timed = _Transactions()
+    for log in logs:
+        _read_log(log, timed)
+    if transactions is not None and len(timed.ends_us) != transactions:
         raise ImportedFileError(
-            f"The log has {len(timed):,} transactions, the report {transactions:,.0f}.",
+            f"The log has {len(timed.ends_us):,} transactions, the report {transactions:,.0f}.",
             where=", ".join(log.name for log in logs),
             why="It is the log of another run, not all threads' logs are here, or pgbench logged a sample.",
             todo="Add the logs of all threads, or import the report without a log.",
@@ -42,26 +61,35 @@ def read_logs(logs: Sequence[TextFile], node: str, transactions: float | None) -
     return Part(part.measurements, latencies=part.latencies, metrics=METRICS)
 
 
-def _rows(log: TextFile) -> Iterator[tuple[int, int | None, int]]:
-    """Give (moment of the end in µs, latency in µs or None, script) of each transaction."""
-    for number, line in enumerate(log.text.splitlines(), 1):
-        match = _ROW.fullmatch(line)
+def _read_log(log: TextFile, timed: _Transactions) -> None:
+    """Add a log's transactions. Raises ImportedFileError for a damaged line."""
+    position, text = 0, log.text
+    while position < len(text):
+        match = _ROW.match(text, position)
         if match is None:
             raise ImportedFileError(
                 "This is no line of pgbench's log.",
-                where=f"{log.name}:{number}",
-                why=repr(line[:200]),
+                where=f"{log.name}:{text.count(chr(10), 0, position) + 1}",
+                why=repr(text[position : position + 200].partition("\n")[0]),
                 todo="Import the log as pgbench wrote it; one cut short lacks transactions.",
             )
-        latency = int(match[3]) if match[3].isdigit() else None
-        yield int(match[5]) * 1_000_000 + int(match[6]), latency, int(match[4])
+        latency, script, seconds, microseconds = match.groups()
+        if latency.isdigit():
+            timed.ends_us.append(int(seconds) * 1_000_000 + int(microseconds))
+            timed.latencies_us.append(int(latency))
+            timed.scripts.append(int(script))
+        position = match.end()
 
 
-def _folded(rows: Sequence[tuple[int, int, int]]) -> str:
+def _folded(timed: _Transactions) -> str:
     """Return the counts as `fold.awk` of the latency log prints them, from the first transaction's begin."""
-    origin = min((at_us - latency for at_us, latency, _ in rows), default=0)
-    heat = Counter((script, (at_us - origin) // 1_000_000, bucket_of(latency)) for at_us, latency, script in rows)
-    latencies = Counter((script, latency) for _, latency, script in rows)
+    origin = min(map(sub, timed.ends_us, timed.latencies_us), default=0)
+    bucket = cache(bucket_of)
+    heat = Counter(
+        (script, (end - origin) // 1_000_000, bucket(latency))
+        for script, end, latency in zip(timed.scripts, timed.ends_us, timed.latencies_us, strict=True)
+    )
+    latencies = Counter(zip(timed.scripts, timed.latencies_us, strict=True))
     lines = [f"heat {script} {second} {bucket} {count}" for (script, second, bucket), count in heat.items()]
     lines += [f"latency {script} {latency} {count}" for (script, latency), count in latencies.items()]
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from results.domain.imports.values import SourceFile, TextFile
 from results.domain.units import format_quantity
 
 LARGEST_FILE_BYTES = 64 * 1024**2
-LARGEST_IMPORT_BYTES = 256 * 1024**2
+LARGEST_IMPORT_BYTES = 128 * 1024**2
 MOST_FILES = 200
 UTF_8 = "utf-8"
 LATIN_1 = "latin-1"

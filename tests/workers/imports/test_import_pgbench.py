@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from statistics import fmean, pstdev
 
@@ -10,6 +11,7 @@ import pytest
 
 from results.domain.errors import ImportedFileError
 from results.domain.imports.values import ImportedTrial, SourceFile
+from results.domain.measurement.histogram import bucket_of
 from tests.imported import FOLDER, recorded, text_file
 from workers.imports.reading import read_files
 
@@ -64,6 +66,17 @@ def test_a_log_gives_exact_latencies_of_all_threads() -> None:
     assert values(trial)["latency.sd"] == pytest.approx(pstdev(latencies))
     assert trial.files == ("pgbench-15-c2.txt", "pgbench-15-c2.log.1", "pgbench-15-c2.log.2")
     assert {one.metric for one in trial.part.measurements} <= {metric.name for metric in trial.part.metrics}
+
+
+def test_a_log_gives_a_heat_map_from_the_begin_of_the_first_transaction() -> None:
+    logs = recorded("pgbench-15-c2.log.1", "pgbench-15-c2.log.2")
+    trial = read(*recorded("pgbench-15-c2.txt"), *logs)[0]
+    rows = [[int(cell) for cell in line.split()] for log in logs for line in log.content.decode().splitlines()]
+    ends = [(row[4] * 1_000_000 + row[5], row[2]) for row in rows]
+    begin = min(end - latency for end, latency in ends)
+    expected = Counter(((end - begin) // 1_000_000, bucket_of(latency)) for end, latency in ends)
+    heat = trial.part.latencies[0].heat
+    assert dict(zip(zip(heat.seconds, heat.buckets, strict=True), heat.counts, strict=True)) == expected
 
 
 def test_each_of_several_outputs_has_the_logs_that_begin_with_its_name() -> None:
