@@ -78,12 +78,7 @@ def read(files: Sequence[TextFile]) -> list[ImportedTrial]:
 def _trial(file: TextFile) -> ImportedTrial:
     job = _Job()
     for value in read_json(file):
-        if isinstance(value, dict) and str(value.get("schema", "")).startswith(_SCHEMA):
-            _read_report(file.name, value, job)
-        elif isinstance(value, list):
-            _read_result(file.name, [str(one) for one in value], job)
-        elif isinstance(value, dict):
-            _add_procedures(file.name, {name: times for name, times in value.items() if isinstance(times, dict)}, job)
+        _read_value(file.name, value, job)
     if job.results > 1:
         raise several_runs(file.name, f"It has {job.results} results.")
     if not job.nopm:
@@ -96,6 +91,15 @@ def _trial(file: TextFile) -> ImportedTrial:
     return ImportedTrial(file.name, (file.name,), job.facts, part, workload="TPROC-C")
 
 
+def _read_value(file: str, value: Any, job: _Job) -> None:
+    if isinstance(value, list):
+        _read_result(file, [str(one) for one in value], job)
+    elif isinstance(value, dict) and str(value.get("schema", "")).startswith(_SCHEMA):
+        _read_report(file, value, job)
+    elif isinstance(value, dict):
+        _add_procedures(file, {name: times for name, times in value.items() if isinstance(times, dict)}, job)
+
+
 def _read_report(file: str, report: Mapping[str, Any], job: _Job) -> None:
     about, config, result = (_object(file, report, key) for key in ("job", "benchmark_config", "result"))
     if about.get("benchmark") not in ("TPROC-C", None):
@@ -106,21 +110,27 @@ def _read_report(file: str, report: Mapping[str, Any], job: _Job) -> None:
         )
     job.nopm, job.tpm = number(file, result, "nopm"), number(file, result, "tpm")
     job.results += 1
-    for key, name in (("virtual_users", "clients"), ("warehouses", "scale")):
-        if key in config:
-            job.facts[name] = int(number(file, config, key))
-    if "duration_minutes" in config:
-        job.facts["duration_s"] = int(60 * number(file, config, "duration_minutes"))
-    if release := about.get("release"):
-        job.facts["version"] = str(release)
-    if database := about.get("database"):
-        job.facts["dbms"] = str(database).lower()
-    if version := about.get("hdb_version"):
-        job.facts["client_version"] = f"HammerDB {version}"
+    job.facts |= _facts(file, about, config)
     rows = _object(file, report, "response_times").get("rows") or []
     if not isinstance(rows, list):
         raise ImportedFileError("'rows' is no list.", where=file, todo="Import the file unchanged.")
     _add_procedures(file, {str(row.get("name")): row for row in rows if isinstance(row, dict)}, job)
+
+
+def _facts(file: str, about: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Scalar]:
+    facts: dict[str, Scalar] = {}
+    for key, name in (("virtual_users", "clients"), ("warehouses", "scale")):
+        if key in config:
+            facts[name] = int(number(file, config, key))
+    if "duration_minutes" in config:
+        facts["duration_s"] = int(60 * number(file, config, "duration_minutes"))
+    if release := about.get("release"):
+        facts["version"] = str(release)
+    if database := about.get("database"):
+        facts["dbms"] = str(database).lower()
+    if version := about.get("hdb_version"):
+        facts["client_version"] = f"HammerDB {version}"
+    return facts
 
 
 def _add_procedures(file: str, procedures: Mapping[str, Mapping[str, Any]], job: _Job) -> None:
