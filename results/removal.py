@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from django.db import transaction
 
 from results import models
 from results.domain.errors import StateError
+from results.domain.imports.table import PROGRAM
 from results.domain.units import format_quantity
 from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.runs.runs import DELETE_RUN
@@ -64,9 +65,22 @@ def delete_runs(run_ids: Sequence[int], actor: str) -> Deleted:
             audit(actor, DELETE_RUN, f"run {one.id}", **_lost(one))
         runs = models.Run.objects.filter(pk__in=[one.id for one in losses])
         imports = [run.publication_id for run in runs if run.publication_id is not None]
+        of_tables = models.Measurement.objects.filter(run__in=runs, run__publication__program=PROGRAM)
+        metrics = set(of_tables.values_list("metric", flat=True))
         runs.delete()
         models.Publication.objects.filter(pk__in=imports).delete()  # so that their files may be imported again
+        _forget_metrics(metrics)
     return Deleted(losses, tuple(left for one in losses for left in _remove_bundles(one, actor)))
+
+
+def _forget_metrics(names: Iterable[str]) -> None:
+    """Delete those metrics of deleted tables that nothing else has measured, so that a table that was imported with a
+    wrong unit may be imported with the right one. A metric of which a value is being stored at this moment stays."""
+    unlocked = models.Metric.objects.select_for_update(skip_locked=True).filter(name__in=names)
+    candidates = set(unlocked.values_list("name", flat=True))
+    for table in (models.Measurement, models.Noise):
+        candidates -= set(table.objects.filter(metric__in=candidates).values_list("metric", flat=True).distinct())
+    models.Metric.objects.filter(name__in=candidates).delete()
 
 
 def _refuse(done: str, reasons: Sequence[tuple[RunLoss, str]]) -> None:

@@ -50,6 +50,11 @@ def known_metrics() -> list[Metric]:
     return [metric for group in groups for metric in group]
 
 
+def import_metrics() -> list[Metric]:
+    """Return every metric that results of other programs may have."""
+    return [*known_metrics(), *(metric for one in FORMATS.values() for metric in one.metrics)]
+
+
 def import_formats() -> Mapping[str, Format]:
     """Return the programs whose results can be imported, by name."""
     return FORMATS

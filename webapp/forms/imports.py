@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import UploadedFile
 from results.domain.errors import ImportedFileError
 from results.domain.imports.table import (
     DELIMITERS,
+    PROGRAM,
     Column,
     CsvOptions,
     CsvRow,
@@ -35,8 +36,7 @@ from results.domain.imports.text import (
 from results.domain.imports.values import ImportedTrial, SourceFile
 from results.domain.measurement.metrics import Better, Metric
 from results.foreign_results import Arranged, Draft, arrange, fingerprint, known_metrics, require_new
-from workers.registry import import_formats, read_import
-from workers.registry import known_metrics as declared_metrics
+from workers.registry import import_formats, import_metrics, read_import
 
 CSV = "csv"
 DECIMALS = {".": "point", ",": "comma"}
@@ -114,7 +114,7 @@ def table_form(fields: Mapping[str, str], files: Sequence[SourceFile]) -> TableF
     delimiter = _choice(fields, "delimiter", DELIMITERS) or suggested_delimiter(text.text)
     rows = read_rows(text, delimiter)
     decimal = _choice(fields, "decimal", DECIMALS) or suggested_decimal(rows)
-    suggested = suggested_columns(rows, decimal or ".", known_metrics(declared_metrics()))
+    suggested = suggested_columns(rows, decimal or ".", known_metrics(import_metrics()))
     columns = {heading: _column(fields, heading, suggested[heading]) for heading in rows[0].cells}
     _require_headings(fields, columns)
     return TableForm(encoding, delimiter, decimal, columns, rows)
@@ -206,10 +206,10 @@ def _unseen_table(fields: Mapping[str, str], files: Sequence[SourceFile]) -> Tab
 def _table_draft(fields: Mapping[str, str], files: Sequence[SourceFile], table: TableForm) -> Draft:
     _require_decimal(table)
     used = {heading: column for heading, column in table.columns.items() if column.role is not Role.IGNORED}
-    known: Mapping[str, Metric] = known_metrics(declared_metrics())
+    known: Mapping[str, Metric] = known_metrics(import_metrics())
     trials = read_trials(files[0].name, table.rows, CsvOptions(table.decimal, used), known)
     first = next(column.name for column in used.values() if column.role is Role.METRIC)
-    return _draft(fields, files, trials, "CSV", first)
+    return _draft(fields, files, trials, PROGRAM, first)
 
 
 def _require_decimal(table: TableForm) -> None:

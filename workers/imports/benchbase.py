@@ -122,6 +122,7 @@ FORMAT = Format(
     title="BenchBase",
     files="The summary.json of each run, from BenchBase's folder results/.",
     headline="benchbase.goodput",
+    metrics=(*_TOTALS.values(), *_LATENCIES.values()),
     recognises=recognises,
     read=read,
 )

@@ -173,6 +173,7 @@ FORMAT = Format(
     title="HammerDB",
     files="A job of TPROC-C as JSON: jobs summaryjson, or what jobs ID result and jobs ID timing printed, in one file.",
     headline="nopm",
+    metrics=(_TPM, _CALLS, *_LATENCIES.values()),
     recognises=recognises,
     read=read,
 )

@@ -248,6 +248,7 @@ FORMAT = Format(
     title="JdbcRunner",
     files="What JdbcRunner printed, and its result files log_…_t.csv and log_…_r.csv where they are there.",
     headline="tps",
+    metrics=(_MEAN, *_LATENCIES.values()),
     recognises=recognises,
     read=read,
 )

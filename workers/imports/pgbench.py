@@ -176,6 +176,7 @@ FORMAT = Format(
     title="pgbench",
     files="What pgbench printed when it ended, and the log of its transactions (-l) where there is one.",
     headline="tps",
+    metrics=(),
     recognises=recognises,
     read=read,
 )

@@ -97,13 +97,11 @@ def _with_exact_mean(measured: list[tuple[Metric, float]], text: str) -> list[tu
 
 def _percentiles(text: str) -> list[tuple[Metric, float]]:
     found = _PERCENTILE.findall(text)
-    return [
-        (
-            Metric(f"sysbench.latency.p{percent}", "us", Better.LOWER, f"p{percent} latency (sysbench)", _HELP, 0.05),
-            float(value) * MS,
-        )
-        for percent, value in found
-    ]
+    return [(_percentile(percent), float(value) * MS) for percent, value in found]
+
+
+def _percentile(percent: int | str) -> Metric:
+    return Metric(f"sysbench.latency.p{percent}", "us", Better.LOWER, f"p{percent} latency (sysbench)", _HELP, 0.05)
 
 
 def _series(text: str) -> Iterator[Series]:
@@ -131,6 +129,7 @@ FORMAT = Format(
     title="sysbench",
     files="What sysbench … run printed about a database test; with --report-interval its rates over time as well.",
     headline="tps",
+    metrics=(QUERIES, ERRORS, RECONNECTS, *(_percentile(percent) for percent in range(1, 101))),
     recognises=recognises,
     read=read,
 )

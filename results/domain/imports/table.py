@@ -18,6 +18,7 @@ from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
 from results.domain.units import to_base
 
+PROGRAM = "CSV"  # which an import of a table is said to come from
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 MOST_ROWS = 20_000
 MOST_COLUMNS = 200

@@ -70,6 +70,7 @@ class Format:
     title: as its authors write it.
     files: which of its files, in words.
     headline: the metric that stands for a trial in lists.
+    metrics: those of its own, beside Teiten's.
     recognises: whether a text is its output.
     read: its files → a trial each. Raises ImportedFileError.
     """
@@ -78,6 +79,7 @@ class Format:
     title: str
     files: str
     headline: str
+    metrics: Sequence[Metric]
     recognises: Callable[[str], bool]
     read: Callable[[Sequence[TextFile]], list[ImportedTrial]]
 

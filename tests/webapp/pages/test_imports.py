@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from results import models
+from results import models, removal
 from results.domain.imports import text as text_module
 from tests.imported import COLUMNS, TABLE, recorded, text_file, uploads
 from tests.page_text import page_text
@@ -174,6 +174,28 @@ def test_a_decimal_mark_that_no_cell_decides_is_asked_for(member: Client) -> Non
     assert '<option value="" selected>choose</option>' in text
     imported(member, table, **mapping, decimal=",")
     assert sorted(models.Measurement.objects.values_list("value", flat=True)) == [1178, 1198, 2126]
+
+
+def test_a_metric_with_a_wrong_unit_is_gone_with_the_only_table_that_has_it(member: Client) -> None:
+    table = text_file("t.csv", "version,load,waits\n16,10,1\n17,12,2\n")
+    mapping = {"mapped": "t.csv", "role.load": "metric", "role.waits": "metric"}
+    run = imported(member, table, **mapping, **{"unit.load": "MB"})
+    other = text_file("u.csv", "version,waits\n16,1\n")
+    fields = {"mapped": "u.csv", "role.waits": "metric"}
+    previewed = fingerprint(preview(member, other, **fields))
+    member.post("/imports/new/", {"file": uploads(other), "previewed": previewed, **fields})
+    wrong = preview(member, table, **mapping, **{"unit.load": "s"})
+    assert "load is in B in this warehouse, and in s here." in wrong
+    removal.delete_runs([run.pk], "tests")
+    assert list(models.Metric.objects.filter(name__in=("load", "waits")).values_list("name", flat=True)) == ["waits"]
+    assert fingerprint(preview(member, table, **mapping, **{"unit.load": "s"}))
+
+
+def test_a_table_names_the_metrics_of_other_programs_in_their_units(member: Client) -> None:
+    table = text_file("t.csv", "version,hammerdb.tpm,sysbench.latency.p95\n16,10,1\n")
+    fields = {"mapped": "t.csv", "unit.hammerdb.tpm": "ms"}
+    assert "hammerdb.tpm is in 1/min in this warehouse, and in ms here." in preview(member, table, **fields)
+    assert fingerprint(preview(member, table))
 
 
 def test_a_mapping_of_another_table_is_forgotten(member: Client) -> None:
