@@ -27,6 +27,7 @@ from results.domain.research_object.facts import (
     AttemptFacts,
     ConfigurationFacts,
     Facts,
+    Origin,
     TrialFacts,
     bundle_name,
 )
@@ -196,7 +197,13 @@ def _facts(run: models.Run, trials: Sequence[models.Trial]) -> Facts:
         cancelled_at=run.cancelled_at,
         configurations=tuple(ConfigurationFacts(row.name, row.levels, row.spec) for row in configurations),
         trials=tuple(map(_trial_facts, trials)),
+        origin=_origin(run),
     )
+
+
+def _origin(run: models.Run) -> Origin | None:
+    source = models.RunImport.objects.filter(run=run).first()
+    return Origin(source.teiten, source.address, source.source_run) if source else None
 
 
 def _trial_facts(trial: models.Trial) -> TrialFacts:

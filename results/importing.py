@@ -1,14 +1,14 @@
 """The rows of a run that another Teiten measured, from its exported archive. `workers.importing` reads that.
 
 Its trials have no agents: a record of an agent is there to be contacted, and a machine that is called db1 elsewhere is
-not the db1 of this warehouse (docs/adr/0025).
+not the db1 of this warehouse (docs/adr/0026).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -20,7 +20,7 @@ from results.domain.errors import ArchiveError, StateError
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.plan import Kinds, Plan
-from results.domain.research_object.facts import FACTS, AttemptFacts, ConfigurationFacts, Facts, TrialFacts
+from results.domain.research_object.facts import FACTS, AttemptFacts, ConfigurationFacts, Facts, Origin, TrialFacts
 from results.domain.states import AttemptState, Standing, TrialState
 from results.models.runs import end_state
 from results.runs import audit, stored_dimensions
@@ -149,6 +149,8 @@ def _readable(where: str) -> Iterator[None]:
 
 def _record_source(run: models.Run, archive: Archive, actor: str) -> None:
     facts = archive.facts
+    exporter = Origin(facts.teiten, facts.address, facts.run)
+    origin = facts.origin or exporter
     try:
         with transaction.atomic():
             models.RunImport.objects.create(
@@ -156,9 +158,10 @@ def _record_source(run: models.Run, archive: Archive, actor: str) -> None:
                 archive=archive.name[:200],
                 archive_sha256=archive.sha256,
                 archive_bytes=archive.size_bytes,
-                teiten=facts.teiten,
-                address=facts.address,
-                source_run=facts.run,
+                teiten=origin.teiten,
+                address=origin.address,
+                source_run=origin.run,
+                exported_by=asdict(exporter) if facts.origin else None,
                 agents=list(facts.agents),
                 actor=actor,
             )

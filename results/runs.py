@@ -57,7 +57,7 @@ def require_own(run: models.Run) -> None:
     source: models.RunImport | None = getattr(run, "imported", None)
     if source:
         raise StateError(
-            f"Run {run.pk} was imported: another Teiten measured it, as its run {source.source_run}.",
+            f"Run {run.pk} is from another Teiten, which measured it as its run {source.source_run}.",
             why=f"Its agents ({', '.join(source.agents)}) are machines of that one, whatever agents here are called.",
             todo="Store its plan, with agents of your own, and run that.",
         )

@@ -61,9 +61,10 @@ class RunImport(models.Model):
     """Where a run comes from that another Teiten measured.
 
     archive: name of the file that was imported; '' where nobody said
-    teiten: version of the Teiten that exported it
+    teiten: version of the Teiten that measured it
     address: TEITEN_ADDRESS of that one; '' where it has none
     source_run: number of the run there
+    exported_by: {teiten, address, run} of the Teiten that wrote the archive, where that is not the same
     agents: names of the agents there. None of them is an agent of this warehouse
     actor: as in the audit log
     """
@@ -75,6 +76,7 @@ class RunImport(models.Model):
     teiten = models.CharField(max_length=40)
     address = models.CharField(max_length=300, blank=True)
     source_run = models.BigIntegerField()
+    exported_by = models.JSONField(null=True)
     agents = ArrayField(models.CharField(max_length=63), default=list)
     at = models.DateTimeField(auto_now_add=True)
     actor = models.CharField(max_length=200)

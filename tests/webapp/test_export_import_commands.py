@@ -29,7 +29,7 @@ def test_a_run_is_written_under_its_name_and_read_again(source: models.Run, tmp_
     forget(source)
     call_command("import_run", archive)
     run = models.Run.objects.get()
-    origin = f"run {source.pk} of Teiten 1.0.0, exploratory at first."
+    origin = f"run {source.pk} of another Teiten, version 1.0.0, exploratory at first."
     assert capsys.readouterr().out == f"This is run {run.pk}, 16 against 18: {origin}\n"
     assert numbers(run) == before
     assert run.imported.actor == "command import_run"

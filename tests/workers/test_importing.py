@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.utils import timezone
 
-from results import models, noise, runs
+from results import models, noise, runs, standing
 from results.domain.errors import ArchiveError, StateError
+from results.domain.research_object.crate import CRATE
+from results.domain.states import Standing
 from results.queries.agents.noise import expected_noise
 from results.queries.comparison.compare import compare
 from results.queries.runs.runs import run_detail, run_row
 from results.queries.shared.selection import Selection
+from results.queries.trends.families import TrendSelection
+from results.queries.trends.trends import trend
 from tests import factories
 from tests.measured_runs import exported, forget, measured_run, numbers, record
 from workers import dispatch, importing, registry, reingest, research_archive
@@ -70,13 +76,14 @@ def test_an_imported_run_has_the_numbers_of_the_exported_one_to_the_last_bit(sou
 def test_it_says_where_it_comes_from_and_counts_for_nothing_at_first(source: models.Run, archive: Path) -> None:
     forget(source)
     run = entered(archive)
-    said = dict(run_row(run.pk).imported or {})
+    said = dict(run_row(run.pk).from_teiten or {})
     assert said.pop("at").startswith(f"{timezone.now():%Y-%m-%d}")
     assert said == {
         "teiten": "1.0.0",
         "address": "https://teiten.example",
         "run": source.pk,
         "agents": ["db1"],
+        "exported_by": None,
         "archive": archive.name,
         "archive_sha256": hashlib.sha256(archive.read_bytes()).hexdigest(),
         "by": "tests",
@@ -94,6 +101,47 @@ def test_an_imported_run_is_exported_again_and_comes_home_to_an_empty_warehouse(
     again = exported(second, tmp_path)
     forget(second)
     assert (numbers(third := entered(again)), record(third)) == before
+
+
+def test_a_run_that_is_handed_on_still_says_who_measured_it(
+    source: models.Run, archive: Path, tmp_path: Path, settings: Any
+) -> None:
+    measured = {"teiten": "1.0.0", "address": "https://teiten.example", "run": source.pk}
+    forget(source)
+    settings.TEITEN_ADDRESS = "https://second.example"
+    second = entered(archive)
+    again = exported(second, tmp_path)
+    exporter = {"teiten": "1.0.0", "address": "https://second.example", "run": second.pk}
+    forget(second)
+    settings.TEITEN_ADDRESS = "https://third.example"
+    third = entered(again)
+    fourth = exported(third, tmp_path)
+    forget(third)
+    for archive_of, exported_by in ((again, exporter), (fourth, exporter | {"address": "https://third.example"})):
+        run = entered(archive_of)
+        said = run_row(run.pk).from_teiten or {}
+        assert {name: said[name] for name in measured} == measured
+        assert said["exported_by"] == exported_by | ({} if archive_of is again else {"run": third.pk})
+        with ZipFile(archive_of) as opened:
+            text = json.loads(opened.read(CRATE))["@graph"][1]["description"]
+        assert text.startswith(f"Another Teiten at https://teiten.example measured this, as its run {source.pk}.")
+        forget(run)
+
+
+def test_an_agent_of_another_teiten_is_no_line_of_the_agent_of_that_name_here(tmp_path: Path, settings: Any) -> None:
+    """In trends, where a run that is kept is followed: its points are a line of their own."""
+    source = measured_run()
+    archive = exported(source, tmp_path)
+    forget(source)
+    settings.TEITEN_ADDRESS = "https://here.example"
+    here, other = measured_run(), entered(archive)
+    standing.set_standing([other.pk], Standing.KEPT, "tests")
+    selection = TrendSelection(workload="pgbench", metric="tps")
+    alone = trend(selection)
+    assert {point.runs for line in alone.lines for point in line.points} == {(here.pk,)}
+    assert alone.held["teiten"] == "this"
+    theirs = trend(replace(selection, filters={"teiten": ("https://teiten.example",)}))
+    assert {point.runs for line in theirs.lines for point in line.points} == {(other.pk,)}
 
 
 def test_a_run_that_is_here_is_not_imported_a_second_time(source: models.Run, archive: Path, bundles: Path) -> None:
@@ -140,7 +188,7 @@ def test_no_agent_here_can_be_given_a_trial_of_it(source: models.Run, archive: P
         lambda: runs.add_blocks(run.pk, 1, "tests"),
         lambda: runs.repeat_run(run.pk, registry.kinds(), user=None, actor="tests"),
     ):
-        with pytest.raises(StateError, match="was imported"):
+        with pytest.raises(StateError, match="is from another Teiten"):
             verb()
     models.Run.objects.filter(pk=run.pk).update(state="running")
     models.Trial.objects.filter(pk=failed.pk).update(state="waiting")

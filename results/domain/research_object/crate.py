@@ -87,10 +87,17 @@ def crate(facts: Facts, title: str, workload: str, files: Sequence[CrateFile]) -
 
 def _description(facts: Facts, title: str, workload: str) -> str:
     return (
-        f"{title}: {len(facts.configurations)} configurations × {facts.blocks} replicates of the workload {workload}, "
-        f"{len(facts.trials)} trials with the raw output of each attempt. plan.toml says what was run; "
-        "manage.py import_run of Teiten reads the archive into another warehouse with the same numbers."
+        f"{_origin(facts)}{title}: {len(facts.configurations)} configurations × {facts.blocks} replicates of the "
+        f"workload {workload}, {len(facts.trials)} trials with the raw output of each attempt. "
+        "plan.toml says what was run; manage.py import_run of Teiten reads the archive into another warehouse with the same numbers."
     )
+
+
+def _origin(facts: Facts) -> str:
+    if facts.origin is None:
+        return ""
+    place = f" at {facts.origin.address}" if facts.origin.address else ""
+    return f"Another Teiten{place} measured this, as its run {facts.origin.run}. "
 
 
 def _file(file: CrateFile) -> dict[str, Any]:

@@ -72,12 +72,27 @@ class ConfigurationFacts:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """The Teiten that measured a run.
+
+    teiten: its version, when it exported the run
+    address: its TEITEN_ADDRESS; '' where it has none
+    run: number of the run there
+    """
+
+    teiten: str
+    address: str
+    run: int
+
+
+@dataclass(frozen=True)
 class Facts:
     """All that is said of a run besides its plan, bundles and layers.
 
     teiten: version of the Teiten that exported it
     address: its TEITEN_ADDRESS; '' where it has none
     run: number of the run there
+    origin: who measured it, where that is another Teiten than the one that exported it
     looks: as `results.models.Run.looks`
     """
 
@@ -92,6 +107,7 @@ class Facts:
     cancelled_at: datetime | None
     configurations: tuple[ConfigurationFacts, ...]
     trials: tuple[TrialFacts, ...]
+    origin: Origin | None = None
     format: int = FORMAT
 
     @property

@@ -1,6 +1,7 @@
 -- The newest counted answer of each (installation, access method, agent, capability) in these runs. From the runs, which
 -- are few, to their documents by the attempt. The access method is the one that was tried: the plan may leave it to
--- the server's default. An answer of an exploratory run is as good as any, one of an excluded run is none.
+-- the server's default. An answer of an exploratory run is as good as any, one of an excluded run is none. The agents of a
+-- run from another Teiten are others, whatever they are called.
 SELECT DISTINCT ON (named.installation, named.access_method, named.agent, document.label)
     document.id, document.label AS capability,
     document.content ->> 'title' AS title,
@@ -27,6 +28,7 @@ CROSS JOIN LATERAL (
         coalesce(configuration.dimensions ->> 'agent.primary', '') AS agent
 ) AS named
 WHERE run.id = ANY(%(runs)s) AND run.standing <> 'excluded'
+    AND NOT EXISTS (SELECT FROM results_runimport WHERE run_id = run.id)
     AND (attempt.measured_from IS NOT NULL OR run.publication_id IS NOT NULL)
 ORDER BY named.installation, named.access_method, named.agent, document.label,
     attempt.measured_from DESC NULLS LAST, document.id DESC

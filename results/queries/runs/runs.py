@@ -26,12 +26,13 @@ class RunRow:
     agents: names.
     configurations: how many.
     headline: name of its first metric.
-    publication: slug, title, publisher, year, place and caption of the table its figures were published in; None where
-        they were measured.
+    publication: slug, title, publisher, year, place, caption and program of the published table, or of the import of
+        another program's results ('' of a published table), that its figures come from; None where Teiten measured.
     standing: what it counts for; tags: short words.
     archived: off the lists.
-    imported: version and address of the Teiten that measured it, its number and agents there, the archive's name and
-        checksum, when it was imported and by whom; None for a run of this one."""
+    from_teiten: version and address of the Teiten that measured it, its number and agents there, the one that exported
+        it where that is a third, the archive's name and checksum, when it was read and by whom; None for a run of this
+        one."""
 
     id: int
     name: str
@@ -58,7 +59,7 @@ class RunRow:
     standing: str
     tags: tuple[str, ...]
     archived: bool
-    imported: Mapping[str, Any] | None
+    from_teiten: Mapping[str, Any] | None
 
     @property
     def trials_ended(self) -> int:

@@ -15,14 +15,14 @@ SELECT
         'year', publication.year, 'place', publication.place, 'caption', publication.caption, 'program', publication.program
     ) END AS publication,
     run.standing, run.tags, run.archived,
-    CASE WHEN imported.run_id IS NOT NULL THEN json_build_object(
-        'teiten', imported.teiten, 'address', imported.address, 'run', imported.source_run, 'agents', imported.agents,
-        'archive', imported.archive, 'archive_sha256', imported.archive_sha256,
-        'at', to_char(imported.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'by', imported.actor
-    ) END AS imported
+    CASE WHEN source.run_id IS NOT NULL THEN json_build_object(
+        'teiten', source.teiten, 'address', source.address, 'run', source.source_run, 'agents', source.agents,
+        'exported_by', source.exported_by, 'archive', source.archive, 'archive_sha256', source.archive_sha256,
+        'at', to_char(source.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'by', source.actor
+    ) END AS from_teiten
 FROM results_run AS run
 LEFT JOIN results_publication AS publication ON publication.id = run.publication_id
-LEFT JOIN results_runimport AS imported ON imported.run_id = run.id
+LEFT JOIN results_runimport AS source ON source.run_id = run.id
 LEFT JOIN auth_user AS author ON author.id = run.created_by_id
 CROSS JOIN LATERAL (
     SELECT

@@ -101,7 +101,7 @@ class TrialDetail:
     previous, next: trials of the run by position.
     headline_unit: '' as long as no trial has measured that metric.
     publication: as of `results.queries.runs.runs.RunRow`.
-    imported: another Teiten measured it."""
+    from_teiten: another Teiten measured it."""
 
     id: int
     run_id: int
@@ -130,7 +130,7 @@ class TrialDetail:
     previous: int | None
     next: int | None
     publication: Mapping[str, Any] | None
-    imported: bool
+    from_teiten: bool
 
     @property
     def cause(self) -> str:
@@ -146,7 +146,7 @@ class TrialRow:
     failure: `TeitenError.as_dict()` of a trial that is not done.
     bundle: of the latest attempt is stored.
     publication: as of `results.queries.runs.runs.RunRow`.
-    imported: another Teiten measured it."""
+    from_teiten: another Teiten measured it."""
 
     id: int
     run_id: int
@@ -169,7 +169,7 @@ class TrialRow:
     ended_at: datetime | None
     bundle: bool
     publication: Mapping[str, Any] | None
-    imported: bool
+    from_teiten: bool
 
     @property
     def error(self) -> str:
@@ -306,7 +306,7 @@ class _Head:
     previous: int | None
     next: int | None
     publication: Mapping[str, Any] | None
-    imported: bool
+    from_teiten: bool
 
 
 def _shown(head: _Head, attempts: Sequence[AttemptRow], number: int | None) -> AttemptRow | None:

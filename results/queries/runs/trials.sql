@@ -14,7 +14,7 @@ SELECT
         'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
         'year', publication.year, 'place', publication.place, 'caption', publication.caption, 'program', publication.program
     ) END AS publication,
-    trial.bundle_key <> '' AS imported
+    trial.bundle_key <> '' AS from_teiten
 FROM results_trial AS trial
 JOIN results_run AS run ON run.id = trial.run_id
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id

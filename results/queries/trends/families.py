@@ -15,6 +15,7 @@ from results.queries.shared.selection import JOINT, dimensions
 
 DATE, VERSION, COMMIT = "date", "version", "commit"
 INSTALLATION = "installation"
+TEITEN, THIS = "teiten", "this"  # which Teiten measured it, and that level of it
 AXES = (DATE, VERSION, COMMIT)
 MOST_LINES = 12
 _FIRST_SERIES = (INSTALLATION, "access_method", "topology")
@@ -218,13 +219,14 @@ def _newest_run(shown: Sequence[Family]) -> int | None:
 def _held(
     fitting: Sequence[Family], apart: Sequence[str], names: Sequence[str], free: Collection[str]
 ) -> dict[str, str]:
-    """Return the value that each of these dimensions is held at, where lines would mix several.
+    """Return the value that each of these dimensions is held at, where lines would mix several. Which Teiten measured
+    comes first: what is most measured is so here.
 
     apart: the dimensions that tell lines apart.
     free: those that are not held."""
     held: dict[str, str] = {}
     rest = list(fitting)
-    for name in names:
+    for name in sorted(names, key=lambda name: name != TEITEN):
         if name not in free and _is_mixed(name, rest, apart):
             held[name] = _most_measured(name, rest)
             rest = [family for family in rest if family.level(name) == held[name]]
@@ -243,6 +245,8 @@ def _most_measured(name: str, families: Sequence[Family]) -> str:
     trials: dict[str, int] = {}
     for family in families:
         trials[family.level(name)] = trials.get(family.level(name), 0) + family.done
+    if name == TEITEN and THIS in trials:
+        return THIS
     return max(sorted_levels(trials, name), key=lambda text: trials[text])
 
 

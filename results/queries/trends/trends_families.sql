@@ -1,5 +1,7 @@
 -- One row a configuration family: what is equal in all its configurations. Followed, and so no part of it: the run and
 -- the server's version. The installation is what the plan calls it ('18'), not what that was on the day ('18.1').
+-- The agents of a run from another Teiten are others, whatever they are called: `teiten` tells them apart, by the run
+-- where the address of the other one is not known.
 SELECT
     dimensions::json AS texts,
     array_agg(id ORDER BY id) AS configurations,
@@ -16,7 +18,11 @@ FROM (
             FROM jsonb_each(
                 (configuration.levels || configuration.dimensions || jsonb_build_object(
                     'installation',
-                    coalesce(configuration.levels ->> 'installation', configuration.dimensions ->> 'major')
+                    coalesce(configuration.levels ->> 'installation', configuration.dimensions ->> 'major'),
+                    'teiten', CASE
+                        WHEN source.run_id IS NULL THEN 'this'
+                        ELSE coalesce(nullif(source.address, ''), 'of run ' || run.id)
+                    END
                 )) - ARRAY['run', 'version', 'major']
             )
         ) AS dimensions,
@@ -25,6 +31,7 @@ FROM (
     FROM results_configuration AS configuration
     JOIN results_run AS run ON run.id = configuration.run_id
     LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
+    LEFT JOIN results_runimport AS source ON source.run_id = run.id
     WHERE run.publication_id IS NULL
         AND (%(runs)s::bigint[] IS NULL OR run.id = ANY(%(runs)s))
         AND (%(plan)s = '' OR plan.name = %(plan)s)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from results import models
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -80,3 +81,13 @@ def test_an_error_has_the_shape_of_the_others(anonymous: APIClient) -> None:
     answer = anonymous.get(URL, {"agent": "\x00"})
     assert answer.status_code == 400
     assert answer.json()["error"]["problems"][0]["field"] == "agent"
+
+
+def test_the_agents_of_another_teiten_answer_for_none_of_that_name_here(anonymous: APIClient) -> None:
+    factories.capability_run({"toast": "yes"})
+    theirs = factories.capability_run({"toast": "no"})
+    models.Run.objects.filter(pk=theirs.run_id).update(standing="kept")
+    models.RunImport.objects.create(
+        run_id=theirs.run_id, archive_sha256="0" * 64, archive_bytes=1, teiten="1.0.0", source_run=7, actor="tests"
+    )
+    assert [row["outcome"] for row in get(anonymous)["results"]] == ["yes"]

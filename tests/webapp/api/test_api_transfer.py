@@ -53,8 +53,12 @@ def test_an_upload_answers_with_the_run_and_where_it_comes_from(
     run = models.Run.objects.get()
     assert (answer.status_code, answer.json()["id"]) == (201, run.pk)
     assert answer.json()["standing"] == "exploratory"
-    imported = answer.json()["imported"]
-    assert (imported["run"], imported["archive"], imported["by"]) == (source.pk, "mail.zip", "token admin token (ada)")
+    said = answer.json()["from_teiten"]
+    assert (said["run"], said["archive"], said["by"]) == (
+        source.pk,
+        "mail.zip",
+        "token admin token (ada)",
+    )
     assert run.created_by.get_username() == "ada"
     assert numbers(run) == before
 
@@ -101,7 +105,7 @@ def test_the_page_says_where_a_run_comes_from_and_offers_no_verb_that_measures(
     source: models.Run, archive: bytes, visitor: Callable[[str], APIClient], client: Client
 ) -> None:
     here = page_text(client.get(f"/runs/{source.pk}/"))
-    assert "<b>Imported:</b>" not in here
+    assert "<b>From another Teiten:</b>" not in here
     assert "Export this run" in here
     client.force_login(factories.member("grace"))
     verbs = ("Repeat</button>", "Add replicates", "Retry 1 failed", "Measure its noise")
@@ -110,11 +114,11 @@ def test_the_page_says_where_a_run_comes_from_and_offers_no_verb_that_measures(
     forget(source)
     run_id = sent(visitor("admin"), archive).json()["id"]
     page = page_text(client.get(f"/runs/{run_id}/"))
-    assert f"<b>Imported:</b> run {source.pk} of Teiten 1.0.0" in page
+    assert f"<b>From another Teiten:</b> its run {source.pk}, version 1.0.0" in page
     assert "machines that are no agents here" in page
     assert "Export this run" in page
     assert [verb for verb in verbs if verb in page] == []
-    assert "imported" in page_text(client.get("/runs/"))
+    assert "another Teiten's</span>" in page_text(client.get("/runs/"))
 
 
 def test_every_page_of_an_imported_run_answers_and_its_raw_files_are_there(
@@ -132,9 +136,9 @@ def test_every_page_of_an_imported_run_answers_and_its_raw_files_are_there(
     assert "Add to run" not in page_text(answers[1])
     page = page_text(client.get(f"/trials/{failed.pk}/"))
     assert "The server was gone." in page
-    assert ">imported</span>" in page
+    assert ">another Teiten's</span>" in page
     assert "Retry" not in page
     stdout = anonymous.get(f"/api/v1/trials/{done.pk}/files/workload/stdout")
     assert b"tps = 1003" in stdout.content
-    assert anonymous.get(f"/api/v1/trials/{done.pk}/").json()["imported"] is True
-    assert {row["imported"] for row in anonymous.get(f"/api/v1/trials/?run={run_id}").json()["results"]} == {True}
+    assert anonymous.get(f"/api/v1/trials/{done.pk}/").json()["from_teiten"] is True
+    assert {row["from_teiten"] for row in anonymous.get(f"/api/v1/trials/?run={run_id}").json()["results"]} == {True}

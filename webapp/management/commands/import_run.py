@@ -25,5 +25,5 @@ class Command(WarehouseCommand):
         except (TeitenError, OSError) as error:
             raise CommandError(str(error)) from error
         source = run.imported
-        origin = f"run {source.source_run} of Teiten {source.teiten}"
+        origin = f"run {source.source_run} of another Teiten, version {source.teiten}"
         self.stdout.write(f"This is run {run.pk}, {run.name}: {origin}, exploratory at first.")
