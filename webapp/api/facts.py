@@ -44,7 +44,10 @@ _DESCRIBED = {
     "type": "object",
     "description": "What the rows rest on, each fact once.",
     "properties": {
-        "runs": {"type": "object", "description": "By id: name, hash of the plan, seed, dates, standing."},
+        "runs": {
+            "type": "object",
+            "description": "By id: name, hash of the plan, seed, dates, standing, source (who measured it), program.",
+        },
         "trials": {
             "type": "object",
             "description": "By id: exact version, agents, dates, hash of the environment, raw output.",

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, TextField, Value, When
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 from django.http import HttpResponseBase
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
@@ -46,6 +46,15 @@ EXPRESSIONS: dict[str, Any] = {
     "environment": "attempt__environment",
     "plan_hash": "run__plan_hash",
     "bundle_sha256": "attempt__bundle_sha256",
+    "source": Case(
+        When(run__publication=None, run__imported=None, then=Value("measured")),
+        When(run__publication=None, then=Value("another-teiten")),
+        When(run__publication__program="", then=Value("published")),
+        default=Value("imported"),
+        output_field=TextField(),
+    ),
+    "program": Coalesce("run__publication__program", Value(""), output_field=TextField()),
+    "standing": "run__standing",
 }
 _WHOLE = ("id", "run_id", "trial_id", "attempt_id", "configuration", "block")
 _KINDS = dict.fromkeys(_WHOLE, Kind.WHOLE) | {"levels": Kind.JSON, "value": Kind.NUMBER, "measured_from": Kind.TIME}

@@ -19,7 +19,7 @@ from results import models
 from results.domain.statistics.verdict import Verdict
 from results.queries.changes.verdicts import Judged, Measured, verdicts
 from results.queries.comparison.compare import Comparison
-from results.queries.environment.facts import Facts, facts_of
+from results.queries.environment.facts import Facts, TrialFacts, facts_of
 from results.queries.runs.runs import MedianRow, run_medians, run_row
 from results.queries.shared.facets import metrics_of
 from results.queries.shared.selection import LABEL, NODE, Selection, unknown_choice
@@ -32,6 +32,7 @@ from webapp.api.values import FiniteFloatField, ValueSerializer
 from webapp.problems import missing_is_404
 
 _ORDERINGS = ("configuration", "name", "metric", "node", "label", "median", "minimum", "maximum", "n")
+_OF_RUN = ("source", "program", "standing")
 _OF_VERDICT = ("kind", "ratio", "low", "high", "p", "adjusted", "margin", "pairs", "rule")
 
 
@@ -195,6 +196,9 @@ _FACTS = (
     Column("settings", Kind.JSON),
     Column("plan_hash", Kind.TEXT),
     Column("bundles_sha256", Kind.TEXT),
+    Column("source", Kind.TEXT),
+    Column("program", Kind.TEXT),
+    Column("standing", Kind.TEXT),
 )
 
 
@@ -227,16 +231,24 @@ def _of_verdict(verdict: Verdict | None) -> Iterator[tuple[str, Any]]:
 def _of_trials(row: MedianRow, facts: Facts) -> dict[str, Any]:
     """Return the facts of a median's trials as text, with a ';' between those that differ."""
     trials = [facts.trials[id_] for id_ in row.trial_ids if id_ in facts.trials]  # but for those deleted meanwhile
-    agents = {f"{role}={name}" for trial in trials for role, name in trial.agents.items()}
     return {
         "version": _joined(trial.version for trial in trials),
-        "agents": _joined(sorted(agents)),
+        "agents": _agents(trials),
         "measured_from": min((trial.measured_from for trial in trials if trial.measured_from), default=None),
         "environment": _joined(trial.environment for trial in trials),
         "settings": _settings({trial.environment for trial in trials}, facts),
         "plan_hash": _joined(facts.runs[trial.run_id]["plan_hash"] for trial in trials),
         "bundles_sha256": ";".join(trial.bundle_sha256 for trial in trials),
+        **_of_runs([facts.runs[trial.run_id] for trial in trials]),
     }
+
+
+def _agents(trials: Iterable[TrialFacts]) -> str:
+    return _joined(sorted({f"{role}={name}" for trial in trials for role, name in trial.agents.items()}))
+
+
+def _of_runs(runs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {name: _joined(run[name] for run in runs) for name in _OF_RUN}
 
 
 def _settings(environments: Collection[str], facts: Facts) -> str:

@@ -89,7 +89,8 @@ def _description(facts: Facts, title: str, workload: str) -> str:
     return (
         f"{_origin(facts)}{title}: {len(facts.configurations)} configurations × {facts.blocks} replicates of the "
         f"workload {workload}, {len(facts.trials)} trials with the raw output of each attempt. "
-        "plan.toml says what was run; manage.py import_run of Teiten reads the archive into another warehouse with the same numbers."
+        "plan.toml says what was run; manage.py import_run of Teiten reads the archive into another warehouse "
+        "with the same numbers."
     )
 
 

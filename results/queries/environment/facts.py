@@ -40,7 +40,8 @@ class TrialFacts:
 class Facts:
     """What the numbers of some trials rest on.
 
-    runs: id → its plan's hash, seed, dates and standing.
+    runs: id → its plan's hash, seed, dates, standing, and who measured it: `source` is measured (here), another-teiten,
+        published (in a report) or imported (from the files of another `program`).
     trials: id → its facts.
     environments: hash → role → layer → content, without the defaults of builds."""
 

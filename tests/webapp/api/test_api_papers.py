@@ -15,6 +15,7 @@ from rest_framework.test import APIClient
 
 from results import models
 from tests import factories
+from tests.imported import imported
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1"
@@ -229,6 +230,32 @@ def test_medians_as_a_table_stand_alone(form: str, run: models.Run, anonymous: A
     assert [float(one) for one in (values.split() if form == "csv" else values)] == shown[0]["values"]
     settings = rows[0]["settings"]
     assert (settings if form == "ndjson" else orjson.loads(settings)) == {"shared_buffers": "128MB"}
+
+
+@pytest.mark.parametrize("form", TYPES)
+def test_a_row_says_who_measured_it(form: str, run: models.Run, anonymous: APIClient) -> None:
+    theirs, published = factories.finished_run(), factories.finished_run()
+    models.RunImport.objects.create(
+        run=theirs, archive_sha256="0" * 64, archive_bytes=1, teiten="1.0.0", source_run=7, actor="tests"
+    )
+    table = models.Publication.objects.create(slug="a", title="A", publisher="B", year=2020, place="table 1")
+    models.Run.objects.filter(pk=published.pk).update(publication=table, standing="excluded")
+    files = imported().runs.get()
+    expected = {
+        run.pk: ("measured", "", "kept"),
+        theirs.pk: ("another-teiten", "", "kept"),
+        published.pk: ("published", "", "excluded"),
+        files.pk: ("imported", "pgbench", "exploratory"),
+    }
+    rows = rows_of(anonymous, "measurements/", form, metric="tps")
+    assert {(int(row["run_id"]), row["source"], row["program"], row["standing"]) for row in rows} == {
+        (pk, *marks) for pk, marks in expected.items()
+    }
+    for pk, marks in expected.items():
+        medians = rows_of(anonymous, f"runs/{pk}/medians/", form, metric="tps")
+        assert {(row["source"], row["program"], row["standing"]) for row in medians} == {marks}
+        facts = get(anonymous, f"runs/{pk}/medians/", metric="tps")["facts"]["runs"][str(pk)]
+        assert (facts["source"], facts["program"], facts["standing"]) == marks
 
 
 @pytest.mark.parametrize("form", TYPES)
