@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from django.db.models import Prefetch
 
 from results import VERSION, models
 from results.domain.errors import ArchiveError, StateError
+from results.domain.pieces import Pieces
 from results.domain.research_object.crate import CRATE, CrateFile, crate
 from results.domain.research_object.facts import (
     FACTS,
@@ -52,7 +53,7 @@ class Export:
     """
 
     name: str
-    chunks: Iterator[bytes]
+    chunks: Generator[bytes]
 
 
 def export(run_id: int) -> Export:
@@ -109,34 +110,15 @@ def _path(attempt: models.Attempt) -> Path:
     return Path(settings.TEITEN_BUNDLE_DIR) / attempt.bundle
 
 
-class _Buffer:
-    """What the zip has written and nobody has taken yet."""
-
-    def __init__(self) -> None:
-        self._written = bytearray()
-
-    def write(self, data: bytes) -> int:
-        self._written += data
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def take(self) -> bytes:
-        data = bytes(self._written)
-        self._written.clear()
-        return data
-
-
-def _chunks(run: models.Run, trials: Sequence[models.Trial]) -> Iterator[bytes]:
-    buffer, files = _Buffer(), list[CrateFile]()
+def _chunks(run: models.Run, trials: Sequence[models.Trial]) -> Generator[bytes]:
+    pieces, files = Pieces(), list[CrateFile]()
     at = max(_ended(run), datetime(1980, 1, 1, tzinfo=UTC)).timetuple()[:6]
-    with ZipFile(buffer, "w") as archive:  # type: ignore[call-overload]  # it asks for no more than these methods
+    with ZipFile(pieces, "w") as archive:
         for trial in trials:
             for attempt in trial.attempts.all():
                 if attempt.bundle:
                     entry = ZipInfo(bundle_name(trial.position, attempt.number), at)
-                    yield from _copy(archive, buffer, entry, attempt)
+                    yield from _copy(archive, pieces, entry, attempt)
                     files.append(_bundle(entry.filename, trial, attempt))
         facts = _facts(run, trials)
         texts = {FACTS: facts.to_json(), PLAN: run.toml, LAYERS: _layers(run)}
@@ -146,11 +128,11 @@ def _chunks(run: models.Run, trials: Sequence[models.Trial]) -> Iterator[bytes]:
         texts[CHECKSUMS] = "".join(f"{sha256}  {name}\n" for name, sha256 in sums)
         for name, text in texts.items():
             archive.writestr(ZipInfo(name, at), text)
-            yield buffer.take()
-    yield buffer.take()
+            yield pieces.take()
+    yield pieces.take()
 
 
-def _copy(archive: ZipFile, buffer: _Buffer, entry: ZipInfo, attempt: models.Attempt) -> Iterator[bytes]:
+def _copy(archive: ZipFile, pieces: Pieces, entry: ZipInfo, attempt: models.Attempt) -> Iterator[bytes]:
     digest = hashlib.sha256()
     path = _path(attempt)
     large = (attempt.bundle_bytes or 0) > _LARGE
@@ -158,7 +140,7 @@ def _copy(archive: ZipFile, buffer: _Buffer, entry: ZipInfo, attempt: models.Att
         while chunk := source.read(_CHUNK):
             digest.update(chunk)
             target.write(chunk)
-            yield buffer.take()
+            yield pieces.take()
     if digest.hexdigest() != attempt.bundle_sha256:
         what = "The archive of raw files is not the one that was ingested."
         raise ArchiveError(what, where=str(path), todo="Restore it from a backup.")

@@ -37,6 +37,8 @@ class Environment:
     email_from: str
     api_limit: int
     api_limit_anonymous: int
+    api_streams: int
+    api_streams_each: int
     proxies: int
 
 
@@ -71,6 +73,8 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         email_from=values.get("TEITEN_EMAIL_FROM", "teiten@localhost"),
         api_limit=_whole(values, "TEITEN_API_LIMIT", 1200),
         api_limit_anonymous=_whole(values, "TEITEN_API_LIMIT_ANONYMOUS", 300),
+        api_streams=_whole(values, "TEITEN_API_STREAMS", 4),
+        api_streams_each=_whole(values, "TEITEN_API_STREAMS_EACH", 2),
         proxies=_whole(values, "TEITEN_PROXIES", 0),
     )
 

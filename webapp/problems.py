@@ -153,6 +153,7 @@ def _error_body(exception: exceptions.APIException) -> dict[str, Any]:
         body["kind"] = "access"
         body["todo"] = getattr(exception, "todo", "Send 'Authorization: Bearer <token>' with the scope needed.")
     body["what"] = str(exception.detail)
+    body |= getattr(exception, "body", {})
     if isinstance(exception, exceptions.Throttled):
         body |= {"kind": "limit", "what": "There were too many requests in this minute.", "retryable": True}
         body["todo"] = (

@@ -138,6 +138,8 @@ TEITEN_PLAN_DIR = BASE_DIR / "plans"
 TEITEN_OPEN_READING = TEITEN.open_reading
 TEITEN_API_LIMIT = TEITEN.api_limit
 TEITEN_API_LIMIT_ANONYMOUS = TEITEN.api_limit_anonymous
+TEITEN_API_STREAMS = TEITEN.api_streams
+TEITEN_API_STREAMS_EACH = TEITEN.api_streams_each
 
 TEITEN_ADDRESS = TEITEN.address
 TEITEN_EMAIL_DOMAIN = TEITEN.email_from.rpartition("@")[2].strip("<> ") or "localhost"

@@ -1,4 +1,5 @@
-"""How many requests a program may send in a minute, counted in Redis by all web processes together."""
+"""How many requests a program may send in a minute, counted in Redis by all web processes together, and how many
+streams may be read at a time, counted by each web process for itself."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ import logging
 import time
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import redis
 from django.conf import settings
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
@@ -51,9 +53,7 @@ class RateLimit(BaseThrottle):
         limit = settings.TEITEN_API_LIMIT if known else settings.TEITEN_API_LIMIT_ANONYMOUS
         if not limit:
             return True
-        token = getattr(request.auth, "pk", None)
-        who = (f"token {token}" if token else f"user {request.user.pk}") if known else self.get_ident(request)
-        self._use = counted(who, limit, self.clock())
+        self._use = counted(caller(request), limit, self.clock())
         request._request.rate_limit = self._use  # type: ignore[attr-defined]
         return self._use is None or self._use.count <= limit
 
@@ -62,7 +62,20 @@ class RateLimit(BaseThrottle):
 
 
 class Limited:
-    """Mixin of views: their answers say what is left."""
+    """Mixin of views: their answers say what is left, and requests that are refused count too."""
+
+    def perform_authentication(self, request: Request) -> None:
+        """Count a wrong token at its address: the rest of a refused request, where others are counted, is not run."""
+        try:
+            super().perform_authentication(request)  # type: ignore[misc]
+        except AuthenticationFailed:
+            self.check_throttles(request)  # type: ignore[attr-defined]
+            raise
+
+    def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
+        self.check_throttles(request)  # type: ignore[attr-defined]
+        super().permission_denied(request, message, code)  # type: ignore[misc]
+        raise AssertionError("permission_denied raises")
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         final: Response = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc]
@@ -70,6 +83,14 @@ class Limited:
         for name, text in (use.headers if use else {}).items():
             final[name] = text
         return final
+
+
+def caller(request: Request) -> str:
+    """Return whose a request is: a token's, a user's, or an address's where nobody is known."""
+    if not request.user.is_authenticated:
+        return str(BaseThrottle().get_ident(request))
+    token = getattr(request.auth, "pk", None)
+    return f"token {token}" if token else f"user {request.user.pk}"
 
 
 def counted(who: str, limit: int, now_s: float) -> Use | None:

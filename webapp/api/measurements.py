@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, TextField, Value, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
@@ -22,6 +22,7 @@ from results.queries.shared.selection import LABEL, NODE
 from webapp.api.common import Links, chosen_fields, pages_by, require_one_of
 from webapp.api.facts import shown_facts, with_facts
 from webapp.api.filters import FILTERS, Filters, configurations_passing, filters_of, of_measurements, require_run
+from webapp.api.streams import PATIENCE_S
 from webapp.api.tables import Batch, Column, Kind, Tabular, stream, streamed, table_responses
 from webapp.api.values import ValueSerializer
 
@@ -155,7 +156,8 @@ class Measurements(Tabular):
         rows = self.filter_queryset(models.Measurement.objects.all())
         ordering = self.pagination_class().get_ordering(self.request, rows, self)
         values = rows.order_by(*ordering).values_list(*(EXPRESSIONS[name] for name in names))
-        with transaction.atomic():
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = %s", [f"{PATIENCE_S}s"])
             read = values.iterator(chunk_size=BATCH)
             while batch := list(islice(read, BATCH)):
                 yield batch

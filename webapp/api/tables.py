@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 from typing import Any
 
 import orjson
@@ -18,7 +17,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
+from results.domain.errors import TeitenError
+from results.domain.pieces import Pieces
 from webapp.api.common import Endpoint
+from webapp.api.streams import Stream
 
 Batch = Sequence[tuple[Any, ...]]
 
@@ -97,22 +99,26 @@ def stream(request: Request, name: str, columns: Sequence[Column], batches: Iter
     is sent; a stream that fails later ends without its proper end, which clients report.
 
     name: of the file, without its ending."""
+    _require_whole(request)
     format_ = request.accepted_renderer.format
     headers = {"Content-Disposition": f'attachment; filename="{name}.{format_}"', "Vary": "Accept"}
     content_type = request.accepted_renderer.media_type + ("; charset=utf-8" if format_ == "csv" else "")
     if request.method == "HEAD":
         return HttpResponse(content_type=content_type, headers=headers)
-    written = _WRITERS[format_](columns, batches)
-    first = next(written, b"")
-    return StreamingHttpResponse(_from(first, written), content_type=content_type, headers=headers)
+    rows = Stream(request, _WRITERS[format_](columns, batches))
+    rows.begin()
+    return StreamingHttpResponse(rows, content_type=content_type, headers=headers)
 
 
-def _from(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    """Give both; a generator, so that a client that goes away closes what it reads of."""
-    yield from chain([first], rest)
+def _require_whole(request: Request) -> None:
+    """Raise TeitenError for a stream of which a page is asked for."""
+    for name in ("page_size", "cursor"):
+        if name in request.query_params:
+            what = f"A stream has all rows, and no {name}."
+            raise TeitenError(what, where=name, todo="Leave it out, or ask for pages with format=json.")
 
 
-def _ndjson(columns: Sequence[Column], batches: Iterable[Batch]) -> Iterator[bytes]:
+def _ndjson(columns: Sequence[Column], batches: Iterable[Batch]) -> Generator[bytes]:
     names = [column.name for column in columns]
     fragments = [index for index, column in enumerate(columns) if column.kind is Kind.JSON]
     options = orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
@@ -126,7 +132,7 @@ def _ndjson(columns: Sequence[Column], batches: Iterable[Batch]) -> Iterator[byt
         yield b"".join(lines)
 
 
-def _csv(columns: Sequence[Column], batches: Iterable[Batch]) -> Iterator[bytes]:
+def _csv(columns: Sequence[Column], batches: Iterable[Batch]) -> Generator[bytes]:
     """Give numbers in full precision, times as ISO 8601, lists with a space between their items."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -154,28 +160,7 @@ _TEXTS: Mapping[Kind, Callable[[Any], str]] = {
 }
 
 
-class _Pieces(io.RawIOBase):
-    """A file that is only written: what was written since the last time is taken away."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._written: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        piece = bytes(data)
-        self._written.append(piece)
-        return len(piece)
-
-    def take(self) -> bytes:
-        piece = b"".join(self._written)
-        self._written.clear()
-        return piece
-
-
-def _parquet(columns: Sequence[Column], batches: Iterable[Batch]) -> Iterator[bytes]:
+def _parquet(columns: Sequence[Column], batches: Iterable[Batch]) -> Generator[bytes]:
     """Give a row group a batch."""
     import pyarrow as arrow  # tens of MB of memory, only where it is asked for
     from pyarrow import parquet
@@ -190,7 +175,7 @@ def _parquet(columns: Sequence[Column], batches: Iterable[Batch]) -> Iterator[by
         Kind.IDS: arrow.list_(arrow.int64()),
     }
     schema = arrow.schema([(column.name, kinds[column.kind]) for column in columns])
-    pieces = _Pieces()
+    pieces = Pieces()
     with parquet.ParquetWriter(pieces, schema, compression="zstd") as writer:
         for batch in batches:
             values = [arrow.array(own, field.type) for own, field in zip(zip(*batch, strict=True), schema, strict=True)]
@@ -199,7 +184,7 @@ def _parquet(columns: Sequence[Column], batches: Iterable[Batch]) -> Iterator[by
     yield pieces.take()
 
 
-_WRITERS: Mapping[str, Callable[[Sequence[Column], Iterable[Batch]], Iterator[bytes]]] = {
+_WRITERS: Mapping[str, Callable[[Sequence[Column], Iterable[Batch]], Generator[bytes]]] = {
     Ndjson.format: _ndjson,
     Csv.format: _csv,
     Parquet.format: _parquet,

@@ -19,6 +19,7 @@ from results.queries.shared.ids import known_id
 from webapp.access import actor, person
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation
 from webapp.api.runs import RunSerializer
+from webapp.api.streams import Stream
 from webapp.problems import missing_is_404
 from workers import tasks
 
@@ -39,7 +40,7 @@ class RunExport(Endpoint):
         with missing_is_404():
             exported = export(known_id(pk, "run"))
         headers = {"Content-Disposition": f'attachment; filename="{exported.name}"'}
-        return StreamingHttpResponse(exported.chunks, content_type=ZIP, headers=headers)
+        return StreamingHttpResponse(Stream(request, exported.chunks), content_type=ZIP, headers=headers)
 
 
 class RunUpload(Endpoint):
