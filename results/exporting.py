@@ -22,6 +22,7 @@ from django.db.models import Prefetch
 from results import VERSION, models
 from results.domain.errors import ArchiveError, StateError
 from results.domain.pieces import Pieces
+from results.domain.research_object import limits
 from results.domain.research_object.crate import CRATE, CrateFile, crate
 from results.domain.research_object.facts import (
     FACTS,
@@ -41,6 +42,7 @@ _CHUNK = 1024 * 1024
 _LARGE = 2 * 1024**3  # bytes from which zip writes sizes of 64 bits
 _LARGE_COLUMNS = ("phases", "commands", "checks", "files", "events", "gaps", "notes")
 _TITLES = {PLAN: "The plan as it was run", LAYERS: "The environment", FACTS: "Trials and attempts, for the import"}
+_TEXTS = (FACTS, PLAN, LAYERS, CRATE, CHECKSUMS)
 _KINDS = {PLAN: "application/toml", LAYERS: "application/json", FACTS: "application/json"}
 
 
@@ -49,7 +51,8 @@ class Export:
     """An archive to be written.
 
     name: of the file
-    chunks: its bytes, made as they are taken; raises ArchiveError for a bundle that is not as it was ingested
+    chunks: its bytes, made as they are taken; raises ArchiveError for a bundle that is not as it was ingested, and for
+        a text that is longer than an import reads
     """
 
     name: str
@@ -58,7 +61,7 @@ class Export:
 
 def export(run_id: int) -> Export:
     """Return the archive of a run. Raises Run.DoesNotExist, StateError for a run that has not ended and for published
-    figures, ArchiveError where raw files are missing."""
+    figures, ArchiveError where raw files are missing, or are more than an import reads."""
     run = models.Run.objects.get(pk=run_id)
     require_measured(run)
     if run.state not in ENDED_RUNS:
@@ -67,6 +70,8 @@ def export(run_id: int) -> Export:
     attempts = models.Attempt.objects.defer(*_LARGE_COLUMNS)
     trials = list(run.trials.prefetch_related("configuration", Prefetch("attempts", attempts)))
     _require_bundles(trials)
+    bundles = [attempt.bundle_bytes or 0 for trial in trials for attempt in trial.attempts.all() if attempt.bundle]
+    limits.require_exportable(len(bundles) + len(_TEXTS), sum(bundles))
     return Export(file_name(run), _chunks(run, trials))
 
 
@@ -127,6 +132,7 @@ def _chunks(run: models.Run, trials: Sequence[models.Trial]) -> Generator[bytes]
         sums = [*((file.name, file.sha256) for file in files), (CRATE, _text_file(CRATE, texts[CRATE]).sha256)]
         texts[CHECKSUMS] = "".join(f"{sha256}  {name}\n" for name, sha256 in sums)
         for name, text in texts.items():
+            limits.require_short(name, text)
             archive.writestr(ZipInfo(name, at), text)
             yield pieces.take()
     yield pieces.take()

@@ -16,27 +16,30 @@ from django.db import DataError, IntegrityError
 from results import importing, models, warehouse
 from results.domain.errors import ArchiveError, TeitenError
 from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.research_object import limits
 from results.domain.research_object.facts import FACTS
 from results.importing import Archive, ImportedAttempt
 from workers import registry
 from workers.bundle import reader
 from workers.bundle.writer import UNFINISHED, checksum
-from workers.research_archive import RunArchive, opened, require_size
+from workers.research_archive import RunArchive, opened
 
+MOST_UPLOADED_BUNDLE_BYTES = 512 * 1024**2  # unpacked, in the memory of a web process
 log = logging.getLogger(__name__)
 
 
 def import_upload(chunks: Iterable[bytes], name: str, *, user: User | None, actor: str) -> models.Run:
-    """Import a run whose archive arrives piece by piece. Raises as `import_run`."""
+    """Import a run whose archive arrives piece by piece. Raises as `import_run`, and ArchiveError for a bundle that is
+    larger unpacked than a web process should hold."""
     with _staging() as folder:
         path = folder / "archive.zip"
         size = 0
         with path.open("wb") as upload:
             for chunk in chunks:
                 size += len(chunk)
-                require_size(size)
+                limits.require_size(size)
                 upload.write(chunk)
-        return _import(path, name, folder, user, actor)
+        return _import(path, name, folder, user, actor, MOST_UPLOADED_BUNDLE_BYTES)
 
 
 def import_run(path: Path, *, user: User | None, actor: str) -> models.Run:
@@ -69,12 +72,15 @@ def _staging() -> Iterator[Path]:
         ) from error
 
 
-def _import(path: Path, name: str, folder: Path, user: User | None, actor: str) -> models.Run:
+def _import(
+    path: Path, name: str, folder: Path, user: User | None, actor: str, most_bytes: int = reader.MAXIMUM_BYTES
+) -> models.Run:
+    """most_bytes: that a bundle may have unpacked."""
     sha256 = checksum(path)
     with opened(path) as source:
         archive = Archive(name, sha256, path.stat().st_size, source.facts, source.toml)
         importing.require_new(archive)
-        _copy_bundles(source, folder)
+        _copy_bundles(source, folder, most_bytes)
     try:
         return _store(archive, folder, user, actor)
     except (DataError, IntegrityError) as error:
@@ -86,10 +92,10 @@ def _import(path: Path, name: str, folder: Path, user: User | None, actor: str) 
         ) from error
 
 
-def _copy_bundles(source: RunArchive, folder: Path) -> None:
+def _copy_bundles(source: RunArchive, folder: Path, most_bytes: int) -> None:
     for _, attempt in source.facts.attempts:
         if attempt.bundle:
-            source.copy_bundle(attempt, _staged(folder, attempt.bundle))
+            source.copy_bundle(attempt, _staged(folder, attempt.bundle), most_bytes)
 
 
 def _staged(folder: Path, bundle: str) -> Path:

@@ -17,15 +17,13 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from results import VERSION
 from results.domain.errors import ArchiveError
+from results.domain.research_object import limits
 from results.domain.research_object.crate import CRATE
 from results.domain.research_object.facts import FACTS, AttemptFacts, Facts, read
 from results.domain.units import format_quantity
 from results.exporting import CHECKSUMS, LAYERS, PLAN
 from workers.bundle.reader import MAXIMUM_BYTES
 
-MOST_BYTES = 64 * 1024**3  # of an archive, and of its files unpacked
-MOST_ENTRIES = 100_000
-MOST_TEXT_BYTES = 64 * 1024**2  # of any file that is no bundle
 MOST_RATIO = 200  # of a file unpacked to its size in the archive; 20 is usual for raw output
 _FREE_BYTES = 16 * 1024**2  # that any bundle may have unpacked, whatever the ratio
 _DIRECTORY_BYTES = 64 * 1024**2  # of the archive's list of files
@@ -51,8 +49,11 @@ class RunArchive:
         for name in (LAYERS, CRATE):
             self._checked_text(name)
 
-    def copy_bundle(self, attempt: AttemptFacts, target: Path) -> None:
-        """Write an attempt's bundle to a file. Raises ArchiveError where it is not the one that was exported."""
+    def copy_bundle(self, attempt: AttemptFacts, target: Path, most_bytes: int = MAXIMUM_BYTES) -> None:
+        """Write an attempt's bundle to a file. Raises ArchiveError where it is not the one that was exported.
+
+        most_bytes: that it may have unpacked
+        """
         digest = hashlib.sha256()
         with self._archive.open(attempt.bundle) as source, target.open("xb") as copy:
             while chunk := source.read(_CHUNK):
@@ -62,7 +63,7 @@ class RunArchive:
         if digest.hexdigest() != attempt.bundle_sha256 or target.stat().st_size != attempt.bundle_bytes:
             what = f"This is not the bundle that {FACTS} tells of."
             raise ArchiveError(what, where=attempt.bundle, todo=_AGAIN)
-        _require_no_bomb(target, attempt.bundle)
+        _require_no_bomb(target, attempt.bundle, most_bytes)
 
     def _checked_text(self, name: str) -> str:
         text = self._text(name)
@@ -87,7 +88,7 @@ class RunArchive:
 def opened(path: Path) -> Iterator[RunArchive]:
     """Open an exported run. Raises ArchiveError, also where a file of it turns out to be damaged while it is read."""
     size = path.stat().st_size
-    require_size(size)
+    limits.require_size(size)
     try:
         with _Bounded(io.FileIO(path)) as stream, ZipFile(stream) as archive:
             _require_harmless(archive.infolist(), size)
@@ -99,13 +100,6 @@ def opened(path: Path) -> Iterator[RunArchive]:
             why=f"{error}. It was cut off or damaged on its way, or is no zip file.",
             todo=_AGAIN,
         ) from error
-
-
-def require_size(size_bytes: int) -> None:
-    """Raise ArchiveError for a file that is larger than any archive may be."""
-    if size_bytes > MOST_BYTES:
-        what = f"The archive has more than {format_quantity(MOST_BYTES, 'B')}."
-        raise ArchiveError(what, where="archive", todo="Export a run with fewer trials.")
 
 
 class _Bounded(io.BufferedReader):
@@ -122,8 +116,8 @@ class _Bounded(io.BufferedReader):
 
 def _require_harmless(entries: Sequence[ZipInfo], size_bytes: int) -> None:
     """Raise ArchiveError by what the archive's list of files says, before one of them is read."""
-    if len(entries) > MOST_ENTRIES:
-        raise _too_much(f"The archive has {len(entries)} files.", "archive", f"At most {MOST_ENTRIES} are read.")
+    if len(entries) > limits.MOST_ENTRIES:
+        raise _too_much(f"The archive has {len(entries)} files.", "archive", f"At most {limits.MOST_ENTRIES} are read.")
     for entry in entries:
         _require_plain(entry)
         _require_ratio(entry)
@@ -138,7 +132,7 @@ def _require_room(entries: Sequence[ZipInfo], size_bytes: int) -> None:
     """Raise ArchiveError where the files cannot all lie in an archive of this size, or are too large unpacked."""
     if not all(0 <= entry.header_offset < size_bytes for entry in entries):
         raise ArchiveError("A file is said to be outside of the archive.", where="archive", todo=_AGAIN)
-    if sum(entry.file_size for entry in entries) > MOST_BYTES:
+    if sum(entry.file_size for entry in entries) > limits.MOST_BYTES:
         raise _too_much("The archive's files are too large unpacked.", "archive")
     if sum(entry.compress_size for entry in entries) > size_bytes:
         raise _too_much("The archive's files take more than the archive itself.", "archive", "They overlap.")
@@ -159,7 +153,7 @@ def _require_plain(entry: ZipInfo) -> None:
 
 
 def _require_ratio(entry: ZipInfo) -> None:
-    if entry.filename in _TEXTS and entry.file_size > MOST_TEXT_BYTES:
+    if entry.filename in _TEXTS and entry.file_size > limits.MOST_TEXT_BYTES:
         raise _too_much("This file is too large.", entry.filename)
     if entry.file_size > MOST_RATIO * entry.compress_size:
         raise _too_much("This file is too large for what it takes in the archive.", entry.filename)
@@ -169,18 +163,27 @@ def _too_much(what: str, where: str, why: str = "") -> ArchiveError:
     return ArchiveError(what, where=where, why=why, todo="Do not trust this file; export the run yourself.")
 
 
-def _require_no_bomb(bundle: Path, name: str) -> None:
+def _require_no_bomb(bundle: Path, name: str, most_bytes: int) -> None:
     """Unpack a bundle without keeping anything, up to what one may have. Raises ArchiveError."""
-    most = min(MAXIMUM_BYTES, MOST_RATIO * bundle.stat().st_size + _FREE_BYTES)
+    most = MOST_RATIO * bundle.stat().st_size + _FREE_BYTES
     count = 0
     try:
         with gzip.open(bundle) as stream:
             while chunk := stream.read(_CHUNK):
                 count += len(chunk)
+                if count > most_bytes:
+                    raise _too_large(name, most_bytes)
                 if count > most:
                     raise _too_much(f"This bundle has more than {format_quantity(most, 'B')} unpacked.", name)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ArchiveError("This bundle cannot be unpacked.", where=name, why=str(error), todo=_AGAIN) from error
+
+
+def _too_large(name: str, most_bytes: int) -> ArchiveError:
+    what = f"This bundle has more than {format_quantity(most_bytes, 'B')} unpacked."
+    why = "It is read as a whole, in the memory of the process that imports it."
+    todo = "Copy the archive to the server and read it with manage.py import_run, which takes up to 4 GB a bundle."
+    return ArchiveError(what, where=name, why=why, todo=todo if most_bytes < MAXIMUM_BYTES else "")
 
 
 def _checksums(text: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from rocrate.rocrate import ROCrate
 
 from results import models
 from results.domain.errors import ArchiveError, StateError
+from results.domain.research_object import limits
 from results.domain.research_object.crate import CRATE
 from results.exporting import CHECKSUMS, export
 from tests import factories
@@ -120,3 +121,19 @@ def test_an_export_asks_five_queries_an_attempt(source: models.Run) -> None:
         list(export(source.pk).chunks)
     stored = models.Attempt.objects.exclude(ingested_at=None).count()
     assert (len(queries), stored) == (7 + 5 * stored, 7)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "what"),
+    [
+        ("MOST_ENTRIES", 11, "would have 12 files"),
+        ("MOST_BYTES", 1000, "more than"),
+        ("MOST_TEXT_BYTES", 100, "run.json"),
+    ],
+)
+def test_an_export_keeps_to_what_an_import_reads(
+    limit: str, most: int, what: str, source: models.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, limit, most)
+    with pytest.raises(ArchiveError, match=what):
+        list(export(source.pk).chunks)

@@ -18,6 +18,7 @@ import pytest
 from results import models
 from results.domain.errors import ArchiveError, IngestError, PlanError, TeitenError
 from results.domain.packing import pack
+from results.domain.research_object import limits
 from results.domain.research_object.facts import FACTS
 from results.exporting import CHECKSUMS, PLAN
 from tests.measured_runs import exported, forget, measured_run
@@ -351,6 +352,6 @@ def test_limits_stand_before_anything_is_read(
         ("_DIRECTORY_BYTES", 100, "list of files is too long"),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(research_archive, name, most)
+            patch.setattr(limits if hasattr(limits, name) else research_archive, name, most)
             with pytest.raises(ArchiveError, match=what):
                 entered(archive)

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from results import models, noise, runs, standing
 from results.domain.errors import ArchiveError, StateError
+from results.domain.research_object import limits
 from results.domain.research_object.crate import CRATE
 from results.domain.states import Standing
 from results.queries.agents.noise import expected_noise
@@ -26,7 +27,7 @@ from results.queries.trends.families import TrendSelection
 from results.queries.trends.trends import trend
 from tests import factories
 from tests.measured_runs import exported, forget, measured_run, numbers, record
-from workers import dispatch, importing, registry, reingest, research_archive
+from workers import dispatch, importing, registry, reingest
 from workers.bundle.writer import UNFINISHED
 
 pytestmark = pytest.mark.django_db
@@ -247,11 +248,22 @@ def test_an_upload_arrives_in_pieces_and_may_be_no_larger_than_an_archive(
     pieces = iter(lambda: data.read(1000), b"")
     run = importing.import_upload(pieces, "from a friend.zip", user=None, actor="tests")
     assert run.imported.archive == "from a friend.zip"
-    monkeypatch.setattr(research_archive, "MOST_BYTES", 5000)
+    monkeypatch.setattr(limits, "MOST_BYTES", 5000)
     endless = iter(lambda: bytes(1000), None)
     with pytest.raises(ArchiveError, match="more than"):
         importing.import_upload(endless, "", user=None, actor="tests")
     assert list((bundles / UNFINISHED).iterdir()) == []
+
+
+def test_an_upload_may_have_no_bundle_that_fills_the_memory_of_a_web_process(
+    source: models.Run, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget(source)
+    monkeypatch.setattr(importing, "MOST_UPLOADED_BUNDLE_BYTES", 5000)
+    with pytest.raises(ArchiveError, match=r"more than .* unpacked") as refused:
+        importing.import_upload([archive.read_bytes()], "", user=None, actor="tests")
+    assert "manage.py import_run" in refused.value.todo
+    assert entered(archive).pk
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(bundles: Path) -> None:
