@@ -9,6 +9,9 @@ import pytest
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
+from results.domain import errors
+from webapp.problems import status_of
+
 GUIDE = Path(__file__).parents[3] / "docs" / "api.md"
 
 
@@ -33,3 +36,16 @@ def test_the_guide_has_a_heading_for_every_endpoint(routes: list[str]) -> None:
     headings = set(re.findall(r"^#+ .*`/api/v1/([^`]*)`", GUIDE.read_text(), re.MULTILINE))
     assert endpoints - headings == set()
     assert headings - endpoints == set()
+
+
+def test_the_guide_names_every_kind_of_error_with_its_status() -> None:
+    table = {
+        kind: status
+        for statuses, kinds in re.findall(r"^\| ([\d, ]+) \| (`[^|]+`) \|", GUIDE.read_text(), re.MULTILINE)
+        for kind in re.findall(r"`([^`]+)`", kinds)
+        for status in [statuses.split(", ")]
+    }
+    classes = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.TeitenError)]
+    assert len(classes) > 10
+    for one in classes:
+        assert str(status_of(one.__new__(one))) in table[one.kind], one
