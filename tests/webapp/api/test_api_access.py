@@ -109,7 +109,7 @@ SCOPES = ("anonymous", "revoked", "read", "run", "admin")
 def world(world: dict[str, Any], bundles: Path) -> dict[str, Any]:
     """And a run that is finished: `compared`."""
     compared = factories.finished_run(bundles=bundles)
-    report = factories.edition(compared).report_id
+    report = factories.edition(factories.finished_run()).report_id
     return world | {"compared": compared.pk, "imported": imported().slug, "report": report}
 
 

@@ -35,7 +35,7 @@ PAGES = (
 @pytest.fixture
 def world(world: dict[str, Any]) -> dict[str, Any]:
     compared = factories.finished_run()
-    report = factories.edition(compared).report_id
+    report = factories.edition(factories.finished_run()).report_id
     return world | {"compared": compared.pk, "imported": imported().slug, "report": report}
 
 
