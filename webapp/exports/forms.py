@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from results.domain.errors import TeitenError
@@ -18,6 +19,7 @@ from webapp.exports.comparison import Exported, document_of, plates
 from webapp.exports.rows import as_csv, as_excel, as_parquet
 
 _ZIP = "application/zip"
+_LIGHT = ("csv", "csv.zip", "provenance.json")  # made at once, for programs too
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def file_of(one: Exported, form: str, choice: Choice = Choice()) -> File:
         raise TeitenError(f"There is no export as {form!r}.", where="form", todo=f"There are {', '.join(FORMS)}.")
     chosen = FORMS[form]
     name = f"{one.name}{_which(one, form, choice)}.{form}"
-    with turn():
+    with nullcontext() if form in _LIGHT else turn():
         return File(name, chosen.content_type, chosen.written(one, choice))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from results import VERSION, sql
 from results.domain.statistics.verdict import RULE
-from results.models import Run
+from results.models import Run, RunImport
 
 FORMAT = 1
 
@@ -39,7 +39,7 @@ def provenance_of(attempts: Collection[int], rules: Collection[int] = (RULE,)) -
 
 
 def _runs(wanted: Collection[int]) -> list[dict[str, Any]]:
-    runs = Run.objects.filter(pk__in=wanted).select_related("publication").order_by("pk")
+    runs = Run.objects.filter(pk__in=wanted).select_related("publication", "imported").order_by("pk")
     return [
         {
             "run": run.pk,
@@ -48,9 +48,17 @@ def _runs(wanted: Collection[int]) -> list[dict[str, Any]]:
             "created_at": run.created_at.isoformat(),
             "not_measured_here": run.publication.title if run.publication else "",
             "program": run.publication.program if run.publication else "",
+            "from_teiten": _elsewhere(getattr(run, "imported", None)),
         }
         for run in runs
     ]
+
+
+def _elsewhere(source: RunImport | None) -> dict[str, Any] | None:
+    """Return which Teiten measured a run, where it was another one."""
+    if source is None:
+        return None
+    return {"address": source.address, "run": source.source_run, "archive_sha256": source.archive_sha256}
 
 
 @dataclass(frozen=True)

@@ -170,6 +170,7 @@ def test_provenance_leads_to_the_raw_output(
             "created_at": run.created_at.isoformat(),
             "not_measured_here": "",
             "program": "",
+            "from_teiten": None,
         }
     ]
     assert {trial["bundle_sha256"] for trial in facts["trials"]} == {hashlib.sha256(b"raw").hexdigest()}
