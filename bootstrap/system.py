@@ -95,6 +95,13 @@ NEEDS = (
         dev=True,
     ),
     Need(
+        "r-cran-jsonlite",  # and R itself
+        (("Rscript",),),
+        "the tests run the guide's recipe in R",
+        without="the recipe in R is not run",
+        dev=True,
+    ),
+    Need(
         "chromium",
         (("chromium", "chromium-browser", "google-chrome"),),
         "the tests look at the pages in a real browser",

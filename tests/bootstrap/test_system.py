@@ -34,7 +34,13 @@ def test_without_redis_server_the_embedded_one_serves() -> None:
 
 
 def test_what_is_needed_by_the_tests_only() -> None:
-    assert {need.package for need in system.NEEDS if need.dev} == {"chromium", "iproute2", "pgpool2", "sudo"}
+    assert {need.package for need in system.NEEDS if need.dev} == {
+        "chromium",
+        "iproute2",
+        "pgpool2",
+        "r-cran-jsonlite",
+        "sudo",
+    }
 
 
 def test_here_everything_is_there() -> None:

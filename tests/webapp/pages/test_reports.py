@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 import zipfile
 from typing import Any
 
+import pypdfium2
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -20,6 +21,7 @@ from results.domain.errors import StateError, TeitenError
 from results.reports import Text
 from tests import environments, factories
 from tests.page_text import page_text
+from tests.webapp.api.test_exports import has_its_letters
 from webapp.documents.page import html_of
 from webapp.reports import templates
 from webapp.reports.blocks import KINDS
@@ -325,6 +327,9 @@ def test_every_form_of_an_edition_is_the_same_report(member: Client, stranger: C
         assert answer.status_code == 200, form
         assert form in answer["Content-Disposition"]
     assert stranger.get(reverse("reports:export", args=[report.pk, 1, "docx"])).status_code == 404
+    pages = pypdfium2.PdfDocument(stranger.get(reverse("reports:export", args=[report.pk, 1, "pdf"])).content)
+    assert "定点観測" in pages[0].get_textpage().get_text_bounded()  # in letters that are in the file
+    assert all(has_its_letters(page) for page in pages)
     cited = stranger.get(reverse("reports:export", args=[report.pk, 1, "bib"])).content.decode()
     assert "author = {{Ada} and {Working Group 1}}" in cited and edition.hash in cited
     item = json.loads(stranger.get(reverse("reports:export", args=[report.pk, 1, "csl.json"])).content)[0]
