@@ -14,8 +14,7 @@ from typing import Any
 from results.domain.errors import TeitenError
 from webapp.documents.page import RIGHT, alone, body, drawn
 from webapp.documents.parts import Document, Plate
-from webapp.drawing.style import IN_TEXT, JAPANESE, SHAPES, japanese_font
-from webapp.drawing.wrapping import has_japanese
+from webapp.drawing.style import IN_TEXT, JAPANESE, SHAPES, has_japanese, japanese_font
 
 PROVENANCE = "provenance.json"
 _RIGHT = re.compile(rf"(<t[dh][^>]*) {RIGHT}")

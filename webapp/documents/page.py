@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.anchors import anchors_plugin
 
 from webapp.documents.parts import Document, Plate, Prose, Table, numbered
-from webapp.drawing.picture import draw
+from webapp.drawing.files import draw
 from webapp.drawing.style import IN_TEXT, Shape
 from webapp.markdown import anchor
 

@@ -9,12 +9,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 from django.conf import settings
-from matplotlib import font_manager
 
 from results.domain.errors import TeitenError
 
+_JAPANESE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 _COLOUR = re.compile(r"var\((--[\w-]+)\)(?: (\d+)%)?")
 _TOKEN = re.compile(r"(--[\w-]+): light-dark\((#[0-9a-f]{3,6}),")
 _DASHES = ("-", (0, (6, 2)), (0, (6, 2, 1.5, 2)), (0, (1.5, 1.8)))
@@ -63,6 +62,9 @@ def shape_named(name: str) -> Shape:
 @cache
 def prepare() -> None:
     """Tell matplotlib its type faces, once: the second has the Japanese that the first lacks."""
+    import matplotlib
+    from matplotlib import font_manager
+
     font_manager.fontManager.addfont(japanese_font())
     matplotlib.rcParams.update(
         {
@@ -101,3 +103,7 @@ def colour(words: str) -> tuple[Any, float]:
 def dash(index: int, shape: Shape) -> Any:
     """How the index-th line is stroked."""
     return _DASHES[index % len(_DASHES)] if shape.dashed else "-"
+
+
+def has_japanese(text: str) -> bool:
+    return bool(_JAPANESE.search(text))

@@ -14,7 +14,6 @@ from webapp.drawing.style import JAPANESE, PX_PER_INCH, SANS
 _PIECES = re.compile(r"[\u3000-\u9fff\uff00-\uffef]\s*|[^\s\u3000-\u9fff\uff00-\uffef]+\s*|\s+")
 
 
-_JAPANESE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 _FINER = 8  # than a px: a letter's width is rounded to what is measured in
 
 
@@ -40,7 +39,3 @@ class Ruler:
                 line += piece
             lines.append(line.rstrip())
         return lines
-
-
-def has_japanese(text: str) -> bool:
-    return bool(_JAPANESE.search(text))

@@ -13,7 +13,7 @@ from webapp.charts.steps import Steps
 from webapp.documents import files
 from webapp.documents.parts import Plate
 from webapp.documents.turn import turn
-from webapp.drawing.picture import TYPES, draw
+from webapp.drawing.files import TYPES, draw
 from webapp.drawing.style import shape_named
 from webapp.exports.comparison import Exported, document_of, plates
 from webapp.exports.rows import as_csv, as_excel, as_parquet

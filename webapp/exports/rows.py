@@ -8,10 +8,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import pyarrow
-import pyarrow.parquet
-import xlsxwriter
-
 from results.domain.statistics.verdict import Verdict
 from results.queries.comparison.cells import Comparison, Key, LeftOut, Point
 
@@ -110,6 +106,8 @@ def _judged(verdict: Verdict | None) -> tuple[Any, ...]:
 
 def as_excel(comparison: Comparison, facts: Mapping[str, Any]) -> bytes:
     """Return a workbook: the replicates, and on a second sheet the provenance."""
+    import xlsxwriter
+
     file = io.BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with xlsxwriter.Workbook(file, options) as workbook:
@@ -129,21 +127,19 @@ def as_excel(comparison: Comparison, facts: Mapping[str, Any]) -> bytes:
 
 def as_parquet(comparison: Comparison, facts: Mapping[str, Any]) -> bytes:
     """Return the replicates with their types; the provenance is in the file's metadata."""
+    import pyarrow  # 30 MB, which most processes never need
+    import pyarrow.parquet
+
     columns = list(zip(*_rows(comparison), strict=True)) or [()] * len(COLUMNS)
-    schema = pyarrow.schema([(name, _TYPES.get(name, pyarrow.string())) for name in COLUMNS])
-    table = pyarrow.table(
-        [pyarrow.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema
-    )
+    types = dict.fromkeys(_WHOLE, pyarrow.int64()) | dict.fromkeys(_REAL, pyarrow.float64())
+    schema = pyarrow.schema([(name, types.get(name, pyarrow.string())) for name in COLUMNS])
+    arrays = [pyarrow.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
     file = io.BytesIO()
     metadata = {b"provenance": json.dumps(facts, ensure_ascii=False).encode()}
-    pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), file)
+    pyarrow.parquet.write_table(pyarrow.table(arrays, schema).replace_schema_metadata(metadata), file)
     return file.getvalue()
 
 
-_WHOLE = ("run", "configuration", "trial", "attempt", "block", "position", "outlier", "rule", "across_runs", "runs")
+_OF_TRIALS = ("run", "configuration", "trial", "attempt", "block", "position", "outlier")
+_WHOLE = (*_OF_TRIALS, "rule", "across_runs", "runs", "configurations", "compared")
 _REAL = ("value", "cell", "ratio", "verdict_ratio", "low", "high", "p", "adjusted", "level")
-_TYPES = (
-    dict.fromkeys(_WHOLE, pyarrow.int64())
-    | dict.fromkeys(("configurations", "compared"), pyarrow.int64())
-    | dict.fromkeys(_REAL, pyarrow.float64())
-)

@@ -13,7 +13,7 @@ from webapp.documents import files
 from webapp.documents.page import alone
 from webapp.documents.parts import Document, file_name
 from webapp.documents.turn import turn
-from webapp.drawing.picture import draw
+from webapp.drawing.files import draw
 from webapp.drawing.style import SHAPES
 from webapp.exports.forms import BIBLIOGRAPHIES, File, bibliography
 from webapp.exports.rows import as_csv

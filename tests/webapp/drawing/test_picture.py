@@ -20,7 +20,8 @@ from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.rows import as_rows
 from webapp.charts.style import MARKS, PALETTE, Figure, layout, or_words
 from webapp.drawing.axes import draw_axes, plain
-from webapp.drawing.picture import Picture, draw
+from webapp.drawing.files import draw
+from webapp.drawing.picture import Picture
 from webapp.drawing.style import SHAPES, colour, dash, shape_named
 from webapp.drawing.traces import draw_trace, marker_of
 from webapp.drawing.wrapping import Ruler
