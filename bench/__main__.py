@@ -27,6 +27,7 @@ def main() -> int:
         fold,
         growth,
         ingest,
+        large_run,
         look,
         overhead,
         ssb,
@@ -55,6 +56,7 @@ def main() -> int:
         "cascade_load": cascade_load,
         "changepoint": changepoint,
         "growth": growth,
+        "large_run": large_run,
     }
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; default: all")

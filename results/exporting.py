@@ -67,6 +67,8 @@ def export(run_id: int) -> Export:
     if run.state not in ENDED_RUNS:
         what = f"Run {run.pk} is {RunState(run.state)}: it is exported when it has ended."
         raise StateError(what, todo="Wait for it, or cancel what is left of it.")
+    if run.making:
+        raise StateError(f"Trials of run {run.pk} are still being made.", todo="Try again in a minute.")
     attempts = models.Attempt.objects.defer(*_LARGE_COLUMNS)
     trials = list(run.trials.prefetch_related("configuration", Prefetch("attempts", attempts)))
     _require_bundles(trials)

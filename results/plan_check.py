@@ -9,7 +9,7 @@ from results import models
 from results.domain.errors import PlanError, Problem
 from results.domain.matrix import Configuration, InstallationRef, TrialSpec, expand, resolve
 from results.domain.plan import Kinds, Plan, PlanDraft
-from results.domain.plan.checks import too_many_trials
+from results.domain.plan.checks import MAXIMUM_CONFIGURATIONS, too_many_trials
 from results.hostfactors import require_host_factors
 from results.requirements import require_programs, require_software
 from results.settings_check import names_settings, require_settings, require_settings_somewhere
@@ -38,7 +38,7 @@ def complete_plan(draft: PlanDraft, kinds: Kinds) -> Plan:
 
 def resolve_plan(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], tuple[TrialSpec, ...]]:
     """Return the plan's configurations and the trial specification of each. Raises PlanError."""
-    configurations = expand(plan)
+    configurations = _configurations(plan)
     if not configurations:
         raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
     specs, problems = _resolved(plan, configurations, kinds)
@@ -53,9 +53,18 @@ def require_settings_to_store(plan: Plan, kinds: Kinds) -> None:
     """Raise PlanError for settings that the plan's installations do not take, as far as these are known: a plan may be
     stored before its agents are there."""
     if names_settings(plan):
-        specs, problems = _resolved(plan, expand(plan), kinds)
+        specs, problems = _resolved(plan, _configurations(plan), kinds)
         if faults := list(_of_settings(plan, specs, kinds, complete=not problems, anywhere=False)):
             raise PlanError(faults)
+
+
+def _configurations(plan: Plan) -> tuple[Configuration, ...]:
+    """Return the plan's configurations. Raises PlanError for more than a web request can check."""
+    configurations = expand(plan)
+    if len(configurations) > MAXIMUM_CONFIGURATIONS:
+        what = f"The plan has {len(configurations):,} configurations; at most {MAXIMUM_CONFIGURATIONS:,} are taken."
+        raise PlanError([Problem("factors", what, "Fewer levels, or several plans.")])
+    return configurations
 
 
 def _resolved(
@@ -109,7 +118,7 @@ def _problems_of_draft(draft: PlanDraft, kinds: Kinds) -> list[Problem]:
     plan = draft.plan
     if any(too_many_trials(plan)) or not plan.agents:
         return _at_fields(plan, _of_settings(plan, (), kinds, complete=False, anywhere=True))
-    named = [configuration for configuration in expand(plan) if configuration.values["installation"]]
+    named = [one for one in expand(plan)[:MAXIMUM_CONFIGURATIONS] if one.values["installation"]]
     specs, problems = _resolved(plan, named, kinds)
     lacks = list(_lacks(plan, specs, kinds, complete=bool(named) and not problems))
     if _tables(draft.problems) & {*_DECIDE_NODES}:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from celery.schedules import ParseException
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
@@ -19,11 +18,12 @@ from results import models, noise
 from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
 from results.domain.kinds.parameters import Kind
-from results.domain.matrix import TrialSpec, dimensions, order
+from results.domain.matrix import TrialSpec, dimensions
 from results.domain.plan import Kinds, Plan
 from results.domain.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 from results.models.runs import end_state
 from results.plan_check import require_settings_to_store, resolve_plan
+from results.trial_making import AT_ONCE, make_next, require_room
 
 START_PLAN = "workers.tasks.start_plan"
 PAST_TOLERANCE = timedelta(minutes=1)
@@ -181,19 +181,22 @@ def create_run(
         start_at=start_at,
         started_at=None if later else now,
     )
-    rows = models.Configuration.objects.bulk_create(
-        models.Configuration(
-            run=run,
-            index=index,
-            name=configuration.name[:500],
-            levels=dict(configuration.levels),
-            spec=spec.to_json(),
-            dimensions=stored_dimensions(spec, kinds),
-        )
-        for index, (configuration, spec) in enumerate(zip(configurations, specs, strict=True))
+    models.Configuration.objects.bulk_create(
+        (
+            models.Configuration(
+                run=run,
+                index=index,
+                name=configuration.name[:500],
+                levels=dict(configuration.levels),
+                spec=spec.to_json(),
+                dimensions=stored_dimensions(spec, kinds),
+            )
+            for index, (configuration, spec) in enumerate(zip(configurations, specs, strict=True))
+        ),
+        batch_size=1000,
     )
-    _create_trials(run, rows, range(1, plan.replicates + 1))
-    audit(actor, "create run", f"run {run.pk}", plan=plan.name, trials=len(rows) * plan.replicates)
+    make_next(run)
+    audit(actor, "create run", f"run {run.pk}", plan=plan.name, trials=len(configurations) * plan.replicates)
     return run
 
 
@@ -216,49 +219,58 @@ def stored_dimensions(spec: TrialSpec, kinds: Kinds) -> dict[str, Any]:
     return values
 
 
-def _create_trials(run: models.Run, rows: Sequence[models.Configuration], blocks: range) -> None:
-    last = run.trials.aggregate(last=Max("position"))["last"]
-    ids = dict(models.Agent.objects.values_list("name", "pk"))
-    agents = [sorted({ids[name] for name in row.spec["agents"].values()}) for row in rows]
-    models.Trial.objects.bulk_create(
-        models.Trial(
-            run=run,
-            configuration=rows[slot.configuration],
-            block=slot.block,
-            position=slot.position,
-            agents=agents[slot.configuration],
-        )
-        for slot in order(len(rows), blocks, run.seed, 0 if last is None else last + 1)
-    )
+@transaction.atomic
+def make_trials(run_id: int) -> bool:
+    """Make some more trials of a run that has fewer than its blocks need; return whether any are still to be made.
+
+    Does nothing while somebody else works on the run, or where it was deleted."""
+    run = models.Run.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=run_id, making=True).first()
+    if run is None:
+        return False
+    make_next(run)
+    if not run.making:
+        close_finished(run_id)  # all its trials may have ended meanwhile
+    return run.making
+
+
+def in_making() -> list[int]:
+    """Return the runs of which trials are still to be made."""
+    return list(models.Run.objects.filter(making=True).order_by("pk").values_list("pk", flat=True))
 
 
 @transaction.atomic
-def add_blocks(run_id: int, blocks: int, actor: str) -> None:
+def add_blocks(run_id: int, blocks: int, actor: str, at_once: int = AT_ONCE) -> int:
     """Add replicates of every configuration, after the trials that are there. Where some of these have ended, somebody
-    may have looked at them, which verdicts pay for (docs/method.md)."""
+    may have looked at them, which verdicts pay for (docs/method.md). Raises StateError, PlanError.
+
+    at_once: trials to make now, the rest is left to a worker. Returns how many were made"""
     require_count(blocks)
     run = lock(run_id)
     require_extendable(run)
-    first = run.blocks + 1
-    _create_trials(run, list(run.configurations.order_by("index")), range(first, first + blocks))
-    looked = models.Trial.objects.filter(run_id=run_id, state=TrialState.DONE).exists()
-    looks = [*run.looks, *([run.blocks] if looked else [])]
-    models.Run.objects.filter(pk=run_id).update(blocks=run.blocks + blocks, looks=looks)
+    require_room(run.configurations.count(), run.blocks, blocks)
     _reopen(run_id, actor)
+    run.refresh_from_db()
+    if models.Trial.objects.filter(run_id=run_id, state=TrialState.DONE).exists():
+        run.looks = [*run.looks, run.blocks]
+    run.blocks += blocks
+    run.save(update_fields=["blocks", "looks"])
+    made = make_next(run, at_once)
     audit(actor, "add blocks", f"run {run_id}", blocks=blocks)
+    return made
 
 
 @transaction.atomic
 def extend(blocks_before: Mapping[int, int], blocks: int, actor: str) -> None:
-    """Add blocks to each of several runs, or to none. Raises StateError.
+    """Add blocks to each of several runs, or to none. Raises StateError, PlanError.
 
     blocks_before: run → how many blocks it had when this was decided, so that a form sent twice adds them once
     """
+    at_once = AT_ONCE
     for run_id, before in sorted(blocks_before.items()):
         if (now := lock(run_id).blocks) != before:
             what = f"Run {run_id} has {now} replicates by now, not {before}."
             raise StateError(what, why="Somebody has added some.", todo="Look again at what more of them would take.")
-        add_blocks(run_id, blocks, actor)
+        at_once -= add_blocks(run_id, blocks, actor, at_once)
 
 
 def require_count(blocks: int) -> None:
@@ -383,7 +395,7 @@ def close_finished(run_id: int) -> bool:
     open_states = [TrialState.WAITING, TrialState.RUNNING]
     open_trials = models.Trial.objects.filter(run_id=run_id, state__in=open_states)
     closed = (
-        models.Run.objects.filter(pk=run_id, state=RunState.RUNNING)
+        models.Run.objects.filter(pk=run_id, state=RunState.RUNNING, making=False)
         .exclude(pk__in=open_trials.values("run_id"))
         .update(state=end_state(), ended_at=timezone.now())
     )

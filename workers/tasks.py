@@ -149,10 +149,20 @@ def dispatch() -> None:
     """Start every attempt that may run now."""
     now = timezone.now()
     runs.start_due(now)
+    for run_id in runs.in_making():
+        _send(make_trials, run_id)
     while (attempt_id := dispatching.next_attempt(now)) is not None:
         if not _send(execute, attempt_id):
             dispatching.withdraw(attempt_id, now)
             return
+
+
+@app.task
+@_skipped_while_away()
+def make_trials(run_id: int) -> None:
+    """Make the rest of a run's trials, each batch in a transaction of its own; those that are made may begin."""
+    while runs.make_trials(run_id):
+        pass
 
 
 @app.task

@@ -25,6 +25,7 @@ class Run(models.Model):
     standing: what it counts for; published figures are always kept
     tags: short words of the users', sorted
     archived: off the lists, with all that was measured
+    making: some of its trials are still to be made (results/trial_making.py)
     """
 
     plan = models.ForeignKey("results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs")
@@ -48,10 +49,14 @@ class Run(models.Model):
     standing = models.CharField(max_length=12, default=Standing.EXPLORATORY, db_default=Standing.EXPLORATORY.value)
     tags = ArrayField(models.CharField(max_length=32), default=list, db_default=[])
     archived = models.BooleanField(default=False, db_default=False)
+    making = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-id"]
-        indexes = [models.Index(fields=["state"], name="run_by_state")]
+        indexes = [
+            models.Index(fields=["state"], name="run_by_state"),
+            models.Index(fields=["id"], name="run_in_making", condition=models.Q(making=True)),
+        ]
 
     def __str__(self) -> str:
         return f"run {self.pk}"

@@ -36,6 +36,7 @@ class RunSerializer(ValueSerializer):
 
     - `state`: scheduled, running, finished, failed (every trial has ended, and none is done) or cancelled
     - `headline`: the metric that is shown first
+    - `trials_to_make`: waiting trials (of a cancelled run: cancelled ones) that a worker has still to make
     """
 
     value = RunRow

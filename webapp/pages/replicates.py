@@ -74,6 +74,8 @@ def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:
 
 def _question(request: HttpRequest, run_ids: list[int], count: int) -> HttpResponse:
     planned = extensions(run_ids)
+    for one in planned:
+        runs.require_room(one.trials, one.blocks, count)
     seconds = longest(planned)
     context = {
         "extensions": planned,

@@ -144,17 +144,23 @@ def _heading(detail: RunDetail) -> str:
         return f"{counted(run.trials_total, 'trial')}, not measured here"
     if run.state in ENDED_RUNS and run.started_at is None:
         return f"0 of {run.trials_total} trials, cancelled before it started"
-    text = _trials_done(run)
-    if run.trials_failed:
-        text += f", {run.trials_failed} failed"
-    if run.trials_cancelled:
-        text += f", {run.trials_cancelled} cancelled"
-    if run.state == RunState.RUNNING:
-        text += f", {run.trials_running or 'none'} running, {run.trials_waiting} waiting"
+    text = _trials_done(run) + _other_trials(run)
+    if run.trials_to_make:
+        return f"{text}, {run.trials_to_make:,} of them still to be made"
     if run.ended_at and run.started_at:
         return f"{text} in {duration(seconds_between(run.started_at, run.ended_at))}"
     if run.state == RunState.RUNNING and detail.left_s is not None:
         return f"{text}, {duration(detail.left_s)} left"
+    return text
+
+
+def _other_trials(run: RunRow) -> str:
+    """Return ', 1 failed, none running, 3 waiting'."""
+    text = f", {run.trials_failed} failed" if run.trials_failed else ""
+    if run.trials_cancelled:
+        text += f", {run.trials_cancelled} cancelled"
+    if run.state == RunState.RUNNING:
+        text += f", {run.trials_running or 'none'} running, {run.trials_waiting} waiting"
     return text
 
 

@@ -38,17 +38,26 @@ class Slot:
 
 def expand(plan: Plan) -> tuple[Configuration, ...]:
     """Every combination of the factors' levels that is not excluded, in the factors' own order."""
-    base = plan.base_values()
+    base, left_out = plan.base_values(), _left_out(plan.exclude)
     configurations: list[Configuration] = []
     for combination in itertools.product(*(factor.levels for factor in plan.factors)):
         levels = {f.name: level.label for f, level in zip(plan.factors, combination, strict=True)}
-        if any(all(levels.get(k) == v for k, v in excluded.items()) for excluded in plan.exclude):
+        if any(tuple(levels.get(name) for name in names) in labels for names, labels in left_out.items()):
             continue
         values = dict(base)
         for level in combination:
             values.update(level.values)
         configurations.append(Configuration(levels, values))
     return tuple(configurations)
+
+
+def _left_out(excluded: Sequence[Mapping[str, str]]) -> dict[tuple[str, ...], set[tuple[str | None, ...]]]:
+    """Return names of factors → their levels' labels that are left out together: looked up, however many there are."""
+    left_out: dict[tuple[str, ...], set[tuple[str | None, ...]]] = {}
+    for combination in excluded:
+        names = tuple(sorted(combination))
+        left_out.setdefault(names, set()).add(tuple(combination[name] for name in names))
+    return left_out
 
 
 def runs_commands(plan: Plan, kinds: Kinds) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Iterable, Iterator
 
 from results.domain.errors import Problem
@@ -11,13 +12,13 @@ from results.domain.kinds.specs import WorkloadSpec
 from results.domain.plan.values import Level, Plan
 
 MAXIMUM_TRIALS = 100_000
+MAXIMUM_CONFIGURATIONS = 2500  # a web request checks and stores them at once, in less than 2 s
 _MOST_COMBINATIONS = 1000
 
 
 def too_many_trials(plan: Plan) -> Iterator[Problem]:
-    trials = plan.replicates
-    for factor in plan.factors:
-        trials *= len(factor.levels)
+    """Counted with what is left out (`exclude`)."""
+    trials = plan.replicates * math.prod(len(factor.levels) for factor in plan.factors)
     if trials > MAXIMUM_TRIALS:
         what = f"The plan has {trials:,} trials; at most {MAXIMUM_TRIALS:,} are taken."
         yield Problem("factors", what, "Fewer levels.")

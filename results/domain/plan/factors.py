@@ -11,6 +11,7 @@ from results.domain.kinds.host_factors import BUILT_IN
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.nearest import nearest, suggestion
+from results.domain.plan.checks import MAXIMUM_CONFIGURATIONS
 from results.domain.plan.fields import SETTING, Fields, flat
 from results.domain.plan.values import Factor, Level, label_of, targets
 
@@ -36,7 +37,12 @@ def read_excluded(fields: Fields, factors: Sequence[Factor]) -> tuple[Mapping[st
     """Combinations of levels that are not run: factor → level label."""
     labels = {factor.name: {level.label for level in factor.levels} for factor in factors}
     combinations: list[Mapping[str, str]] = []
-    for index, entry in enumerate(fields.list_at("exclude")):
+    entries = fields.list_at("exclude")
+    if len(entries) > MAXIMUM_CONFIGURATIONS:
+        what = f"{len(entries):,} combinations are left out; at most {MAXIMUM_CONFIGURATIONS:,} are taken."
+        fields.problem("exclude", what, "Leave a factor out of a combination: then it means all levels of that one.")
+        return ()
+    for index, entry in enumerate(entries):
         where = f"exclude[{index}]"
         if not isinstance(entry, Mapping) or not entry:
             fields.problem(where, f"{entry!r} is not a combination.", "Write factor = level.")

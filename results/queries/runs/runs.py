@@ -25,6 +25,7 @@ class RunRow:
 
     agents: names.
     configurations: how many.
+    trials_to_make: waiting trials (of a cancelled run: cancelled ones) that a worker has still to make.
     headline: name of its first metric.
     publication: slug, title, publisher, year, place, caption and program of the published table, or of the import of
         another program's results ('' of a published table), that its figures come from; None where Teiten measured.
@@ -54,6 +55,7 @@ class RunRow:
     trials_running: int
     trials_waiting: int
     trials_cancelled: int
+    trials_to_make: int
     agents: tuple[str, ...]
     publication: Mapping[str, Any] | None
     standing: str

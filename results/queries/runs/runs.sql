@@ -1,10 +1,15 @@
--- One row a run: counts of its trials by state, and the agents it touches.
+-- One row a run: counts of its trials by state, those that are still to be made with the waiting ones, and the agents it
+-- touches.
 SELECT
     run.id, run.name, run.workload, run.state, run.blocks, run.seed, run.plan_id,
     coalesce(author.username, '') AS created_by,
     run.created_at, run.start_at, run.started_at, run.ended_at, run.headline,
-    (SELECT count(*) FROM results_configuration WHERE run_id = run.id) AS configurations,
-    counts.*,
+    matrix.configurations,
+    counts.trials_total + made.missing AS trials_total,
+    counts.trials_done, counts.trials_failed, counts.trials_running,
+    counts.trials_waiting + CASE WHEN run.state <> 'cancelled' THEN made.missing ELSE 0 END AS trials_waiting,
+    counts.trials_cancelled + CASE WHEN run.state = 'cancelled' THEN made.missing ELSE 0 END AS trials_cancelled,
+    made.missing AS trials_to_make,
     ARRAY(
         SELECT name FROM results_agent
         WHERE id IN (SELECT unnest(agents) FROM results_trial WHERE run_id = run.id AND block = 1)
@@ -25,6 +30,9 @@ LEFT JOIN results_publication AS publication ON publication.id = run.publication
 LEFT JOIN results_runimport AS source ON source.run_id = run.id
 LEFT JOIN auth_user AS author ON author.id = run.created_by_id
 CROSS JOIN LATERAL (
+    SELECT count(*) AS configurations FROM results_configuration WHERE run_id = run.id
+) AS matrix
+CROSS JOIN LATERAL (
     SELECT
         count(*) AS trials_total,
         count(*) FILTER (WHERE state = 'done') AS trials_done,
@@ -35,6 +43,9 @@ CROSS JOIN LATERAL (
     FROM results_trial
     WHERE run_id = run.id
 ) AS counts
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN run.making THEN matrix.configurations * run.blocks - counts.trials_total ELSE 0 END AS missing
+) AS made
 WHERE (%(ids)s::bigint[] IS NULL OR run.id = ANY(%(ids)s))
     AND (%(state)s = '' OR run.state = %(state)s)
     AND (%(plan_id)s::bigint IS NULL OR run.plan_id = %(plan_id)s)

@@ -177,6 +177,18 @@ def test_blocks_are_added(runner: APIClient, world: dict[str, int]) -> None:
     assert post(runner, f"runs/{world['run']}/blocks/", {"blocks": 0}, 400)["error"]["where"] == "blocks"
 
 
+def test_blocks_beyond_the_trials_that_a_run_may_have_are_refused(runner: APIClient, world: dict[str, int]) -> None:
+    models.Run.objects.filter(pk=world["run"]).update(blocks=24_990)
+    problems = post(runner, f"runs/{world['run']}/blocks/", {"blocks": 11}, 422)["error"]["problems"]
+    assert [problem["field"] for problem in problems] == ["blocks"]
+    assert models.Trial.objects.filter(run=world["run"]).count() == 8
+
+
+def test_a_run_tells_how_many_of_its_trials_are_still_to_be_made(runner: APIClient, world: dict[str, int]) -> None:
+    run = post(runner, f"runs/{world['run']}/blocks/", {"blocks": 300})
+    assert (run["trials_total"], run["trials_to_make"]) == (1208, 200)
+
+
 def test_a_trial_is_cancelled_and_retried(runner: APIClient, world: dict[str, int]) -> None:
     assert post(runner, f"trials/{world['waiting']}/cancel/")["state"] == "cancelled"
     assert post(runner, f"trials/{world['waiting']}/retry/")["state"] == "waiting"

@@ -79,6 +79,20 @@ def test_what_cannot_be_is_said(query: str, status: int, words: str, done: model
     assert done.trials.count() == 8
 
 
+def test_more_trials_than_a_run_may_have_are_refused(done: models.Run, member: Client) -> None:
+    models.Run.objects.filter(pk=done.pk).update(blocks=24_999)
+    words = "2 more would make 100,004 trials of the run; at most 100,000 are taken. Add at most 1."
+    assert words in text_of(member, f"/runs/blocks/?run={done.pk}&blocks=2", 422)
+    answer = member.post("/runs/blocks/", {"run": done.pk, "blocks": "2", f"had-{done.pk}": 24_999})
+    assert (answer.status_code, done.trials.count()) == (422, 8)
+
+
+def test_a_run_says_how_many_of_its_trials_are_still_to_be_made(done: models.Run, member: Client) -> None:
+    member.post("/runs/blocks/", {"run": done.pk, "blocks": "300", f"had-{done.pk}": done.blocks})
+    text = text_of(member, f"/runs/{done.pk}/")
+    assert "8 of 1208 trials, none running, 1200 waiting, 200 of them still to be made" in text
+
+
 def test_a_run_that_has_not_started_and_published_figures_take_none(done: models.Run, member: Client) -> None:
     models.Run.objects.filter(pk=done.pk).update(state="scheduled")
     assert "has not started" in text_of(member, f"/runs/blocks/?run={done.pk}", 409)
