@@ -21,6 +21,7 @@ from webapp.templatetags.teiten import configuration
 
 MOST_PANELS = 6
 MOST_LINES = 8
+MOST_REPLICATES = 2000  # of a run's page, which sends its figures again every few seconds
 COMPARED = ("installation", "access_method", "topology")
 
 
@@ -41,10 +42,12 @@ class Panels:
 
     panels: at most MOST_PANELS.
     left_out: how many combinations are not drawn.
+    thinned: of each configuration only the smallest and the largest replicate are drawn, as there are so many.
     series: names in colour order."""
 
     panels: tuple[Panel, ...]
     left_out: int
+    thinned: bool
     x: str
     series: tuple[str, ...]
 
@@ -54,12 +57,14 @@ def run_panels(detail: RunDetail, trial_url: Callable[[int], str]) -> Panels:
     groups: dict[tuple[str, ...], list[ConfigurationRow]] = {}
     for row in detail.configurations:
         groups.setdefault(tuple(row.levels.get(name, "") for name in axes.rest), []).append(row)
+    drawn = [rows for _, rows in list(groups.items())[:MOST_PANELS]]
+    thinned = sum(row.n for rows in drawn for row in rows) > MOST_REPLICATES
     panels: list[Panel] = []
     for key, rows in list(groups.items())[:MOST_PANELS]:
         title = configuration(dict(zip(axes.rest, key, strict=True))) if axes.rest else ""
-        panels.append(Panel(title, _figure(detail, rows, axes, trial_url), _filters(rows[0], axes.rest)))
+        panels.append(Panel(title, _figure(detail, rows, axes, trial_url, thinned), _filters(rows[0], axes.rest)))
     series_names = axes.names if axes.series else ()
-    return Panels(tuple(panels), len(groups) - len(panels), axes.x, series_names)
+    return Panels(tuple(panels), len(groups) - len(panels), thinned, axes.x, series_names)
 
 
 @dataclass(frozen=True)
@@ -116,12 +121,12 @@ def x_factor(levels: Mapping[str, Sequence[str]]) -> str:
 
 
 def _figure(
-    detail: RunDetail, rows: Sequence[ConfigurationRow], axes: _Axes, trial_url: Callable[[int], str]
+    detail: RunDetail, rows: Sequence[ConfigurationRow], axes: _Axes, trial_url: Callable[[int], str], thinned: bool
 ) -> Figure:
     lines = []
     for index, name in enumerate(axes.names):
         of_line = [row for row in rows if row.levels.get(axes.series, "") == name]
-        lines.append(Line(name, index, _markers(of_line, axes), gaps=_gaps(of_line, axes)))
+        lines.append(Line(name, index, _markers(of_line, axes, thinned), gaps=_gaps(of_line, axes)))
     figure = medians_figure(
         axes.xs,
         lines,
@@ -135,13 +140,16 @@ def _figure(
     return or_words(drawn, "No trial is done." if detail.run.state in ENDED_RUNS else "No trial is done yet.")
 
 
-def _markers(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[Marker, ...]:
-    return tuple(Marker(axes.place(row), row.median, _replicates(row)) for row in rows if row.median is not None)
+def _markers(rows: Sequence[ConfigurationRow], axes: _Axes, thinned: bool) -> tuple[Marker, ...]:
+    return tuple(
+        Marker(axes.place(row), row.median, _replicates(row, thinned)) for row in rows if row.median is not None
+    )
 
 
 def _gaps(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[int, ...]:
     return tuple(axes.place(row) for row in rows if row.median is None)
 
 
-def _replicates(row: ConfigurationRow) -> tuple[Replicate, ...]:
-    return tuple(Replicate(cell.value, cell.trial_id, cell.block) for cell in row.cells if cell.value is not None)
+def _replicates(row: ConfigurationRow, thinned: bool) -> tuple[Replicate, ...]:
+    every = tuple(Replicate(cell.value, cell.trial_id, cell.block) for cell in row.cells if cell.value is not None)
+    return (min(every), max(every)) if thinned and len(every) > 2 else every

@@ -5,11 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from results.domain.states import TrialState
+from results.domain.states import ENDED_RUNS, TrialState
 from results.domain.units import format_number, format_quantity, scale_for
 from results.queries.runs.runs import Cell, ConfigurationRow, RunDetail
 from results.queries.shared.ordering import DEFAULT
 from webapp.templatetags.teiten import duration
+
+MOST_CELLS = 1000  # of a page, which sends itself again every few seconds: some 250 kB
+MOST_COLUMNS = 20
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows or columns that are shown, the first and the last counted from 1.
+
+    size: how many at most"""
+
+    first: int
+    last: int
+    total: int
+    size: int
+
+    @property
+    def is_whole(self) -> bool:
+        return self.total == self.last - self.first + 1
+
+    @property
+    def before(self) -> int | None:
+        """Where the part before it begins; None for the first."""
+        return max(1, self.first - self.size) if self.first > 1 else None
+
+    @property
+    def after(self) -> int | None:
+        """Where the part after it begins; None for the last."""
+        return self.last + 1 if self.last < self.total else None
+
+    @property
+    def slice(self) -> slice:
+        return slice(self.first - 1, self.last)
 
 
 @dataclass(frozen=True)
@@ -50,6 +83,7 @@ class RunMatrix:
     """A run's matrix as rows of a table.
 
     factors: those that have more than one level.
+    shown_rows, shown_blocks: which part of a large matrix this is.
     constant: 'factor level' of the others.
     unit: of the numbers."""
 
@@ -58,22 +92,52 @@ class RunMatrix:
     blocks: tuple[int, ...]
     rows: tuple[MatrixRow, ...]
     unit: str
+    shown_rows: Part
+    shown_blocks: Part
 
 
-def run_matrix(detail: RunDetail) -> RunMatrix:
+def run_matrix(detail: RunDetail, row: int | None = None, block: int | None = None) -> RunMatrix:
+    """Return the part of the matrix that begins at a row and at a column of it, counted from 1; without, at the first
+    row and where the run is just now."""
+    blocks = _blocks(detail)
+    shown_blocks = _part(len(blocks), MOST_COLUMNS, block or _latest_column(detail))
+    columns = max(1, min(len(blocks), MOST_COLUMNS))
+    shown_rows = _part(len(detail.configurations), MOST_CELLS // columns, row or 1)
+    configurations = detail.configurations[shown_rows.slice]
     varied = [str(factor["name"]) for factor in detail.factors if len(factor["levels"]) > 1]
     divisor, unit = _scale(detail)
-    headings = _headings([[row.levels.get(name, "") for name in varied] for row in detail.configurations])
+    headings = _headings([[row.levels.get(name, "") for name in varied] for row in configurations])
     return RunMatrix(
         factors=tuple(name.removeprefix("setting.") for name in varied) or ("configuration",),
         constant=_constants(detail),
-        blocks=_blocks(detail),
+        blocks=blocks[shown_blocks.slice],
         rows=tuple(
-            _row(configuration, heads, len(varied), detail.metric.unit, divisor)
-            for configuration, heads in zip(detail.configurations, headings, strict=True)
+            _row(configuration, heads, len(varied), detail.metric.unit, divisor, shown_blocks)
+            for configuration, heads in zip(configurations, headings, strict=True)
         ),
         unit=unit,
+        shown_rows=shown_rows,
+        shown_blocks=shown_blocks,
     )
+
+
+def _part(total: int, size: int, begin: int) -> Part:
+    """Return the part that begins there, or the last one where there is nothing."""
+    first = begin if begin <= total else max(1, total - size + 1)
+    return Part(first, min(total, first + size - 1), total, size)
+
+
+def _latest_column(detail: RunDetail) -> int:
+    """Return where the part of the columns begins in which the newest trial of a run that goes on is; 1 of others."""
+    if detail.run.state in ENDED_RUNS:
+        return 1
+    begun = [
+        column
+        for row in detail.configurations
+        for column, cell in enumerate(row.cells)
+        if cell.state != TrialState.WAITING
+    ]
+    return max(begun, default=0) // MOST_COLUMNS * MOST_COLUMNS + 1
 
 
 def _blocks(detail: RunDetail) -> tuple[int, ...]:
@@ -98,16 +162,17 @@ def _scale(detail: RunDetail) -> tuple[float, str]:
 
 
 def _row(
-    configuration: ConfigurationRow, heads: tuple[Head, ...], factors: int, unit: str, divisor: float
+    configuration: ConfigurationRow, heads: tuple[Head, ...], factors: int, unit: str, divisor: float, shown: Part
 ) -> MatrixRow:
     """Return the row of one configuration.
 
     factors: how many are varied.
-    unit: the metric's own."""
+    unit: the metric's own.
+    shown: which of its cells."""
     return MatrixRow(
         heads=heads,
         opens_group=factors > 1 and len(heads) == factors,
-        cells=tuple(_cell(cell, unit, divisor) for cell in configuration.cells),
+        cells=tuple(_cell(cell, unit, divisor) for cell in configuration.cells[shown.slice]),
         median=_number(configuration.median, divisor),
         spread=_spread(configuration),
         n=configuration.n,

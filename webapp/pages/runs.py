@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -38,6 +39,9 @@ from workers.registry import kinds
 from workers.tasks import retry_after_discovery, wake_dispatcher
 
 PAGE = 50
+ROW, REPLICATE = "row", "replicate"  # where the part of the matrix begins that is shown
+POLL_S, POLL_MANY_S, MANY_TRIALS = 2, 10, 2000  # how often the page of a run asks for what is new
+MOST_LOOKS = 10
 
 
 @require_safe
@@ -110,6 +114,7 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
     panels = run_panels(detail, trial_url)
     cells = [cell for row in detail.configurations for cell in row.cells]
     causes = failures(detail.configurations)
+    place = {name: number(request.GET.get(name, "")) for name in (ROW, REPLICATE)}
     first_filters = panels.panels[0].filters if panels.panels else {}
     return {
         "detail": detail,
@@ -117,11 +122,13 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "heading": _heading(detail),
         "ended": run.state in ENDED_RUNS,
         "left_out": 0 if run.publication else _left_out(detail),
-        "matrix": run_matrix(detail),
+        "matrix": run_matrix(detail, place[ROW], place[REPLICATE]),
+        "place": urlencode({name: value for name, value in place.items() if value}),
+        "poll_s": POLL_S if run.trials_total <= MANY_TRIALS else POLL_MANY_S,
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
         "key": key(panels.series),
-        "looks": [cell for cell in cells if cell.look],
+        "looks": [cell for cell in cells if cell.look][:MOST_LOOKS],
         "failures": causes[:MOST_CAUSES],
         "more_causes": max(0, len(causes) - MOST_CAUSES),
         "compare": urlstate.write(Selection((run.id,), first_filters)),
