@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bootstrap import places, ports, services, sweep, system
+from bootstrap import places, ports, proxy, services, sweep, system
 from bootstrap.errors import BootstrapError, last_lines, say
 from bootstrap.places import CHECKOUT
 from bootstrap.processes import find
@@ -29,7 +29,7 @@ def demo() -> int:
     try:
         with services.running(places.state_folder(), before_start=_announce) as session:
             port = ports.web(os.environ)
-            session.environment |= {"TEITEN_PORT": str(port)}
+            session.environment |= {"TEITEN_PORT": str(port), "TEITEN_PROXIES": "1" if system.program("nginx") else "0"}
             _prepare(session)
             with _settings_for_others(session):
                 return _supervise(session, port)
@@ -120,11 +120,15 @@ def _parts(session: Running, port: int) -> list[Part]:
     programs = Path(sys.executable).parent
     celery = (str(programs / "celery"), "--app", "workers.app")
     scheduler = ("--scheduler", "workers.beat:Scheduler", "--pidfile=")
-    gunicorn = (str(programs / "gunicorn"), "webapp.wsgi:application", "--bind", f"{ports.HOST}:{port}")
+    proxied = proxy.command(session.places, port, session.ports.web)
+    bind = f"{ports.HOST}:{session.ports.web if proxied else port}"
+    gunicorn = (str(programs / "gunicorn"), "webapp.wsgi:application", "--bind", bind)
     threads = ("--workers", "1", "--threads", "8", "--graceful-timeout", "2", "--no-control-socket")
     pool = ("--pool", "threads", "--concurrency", "8")
     environment = session.environment
+    in_front = [Part("proxy", proxied, environment, restarted=True)] if proxied else []
     return [
+        *in_front,
         Part("worker", (*celery, "worker", *pool, "--loglevel", "INFO"), environment, restarted=True),
         Part("beat", (*celery, "beat", *scheduler, "--loglevel", "INFO"), environment, restarted=True),
         Part("web", (*gunicorn, *threads), environment, restarted=True),

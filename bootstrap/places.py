@@ -57,6 +57,10 @@ class Places:
         return self.state / "redis"
 
     @property
+    def proxy(self) -> Path:
+        return self.state / "proxy"
+
+    @property
     def key(self) -> Path:
         """The private key for logging in to the agent."""
         return self.secrets / "agent_key"
@@ -97,7 +101,7 @@ def prepare(state: Path, account: Account) -> Places:
         ground = state if is_reachable else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
         write_file(state / _MARKER, "" if is_reachable else f"{ground}\n")
         places = Places(state, ground)
-    private = (places.logs, places.run, places.secrets, places.redis, places.bundles)
+    private = (places.logs, places.run, places.secrets, places.redis, places.proxy, places.bundles)
     for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), *((folder, 0o700) for folder in private)):
         folder.mkdir(exist_ok=True)
         folder.chmod(mode)

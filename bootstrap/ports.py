@@ -15,14 +15,15 @@ from bootstrap.places import write_file
 
 HOST = "127.0.0.1"
 WEB_PORT = 8720  # unless TEITEN_PORT says otherwise
-_WEB = ("TEITEN_PORT", WEB_PORT, "the web server")
+_WEB = ("TEITEN_PORT", WEB_PORT, "Teiten")
 _INNER = (
     ("TEITEN_DB_PORT", 8721, "the warehouse"),
     ("TEITEN_REDIS_PORT", 8722, "Redis"),
     ("TEITEN_SSH_PORT", 8723, "sshd"),
+    ("TEITEN_WEB_PORT", 8724, "the web server behind the proxy"),
 )
 # Below the range from which the kernel takes ports for outgoing connections: a free one stays free.
-_SEARCH = range(8724, 8900)
+_SEARCH = range(8725, 8900)
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Ports:
     warehouse: int
     redis: int
     sshd: int
+    web: int
 
 
 def web(environ: Mapping[str, str]) -> int:
@@ -95,7 +97,7 @@ def _first_free(candidates: tuple[int, ...], taken: set[int]) -> int:
     raise BootstrapError(
         f"No port from {_SEARCH.start} to {_SEARCH.stop - 1} is free.",
         where="ports",
-        todo="Set TEITEN_DB_PORT, TEITEN_REDIS_PORT and TEITEN_SSH_PORT.",
+        todo="Set TEITEN_DB_PORT, TEITEN_REDIS_PORT, TEITEN_SSH_PORT and TEITEN_WEB_PORT.",
     )
 
 

@@ -66,6 +66,13 @@ NEEDS = (
         units=("redis-server.service",),
     ),
     Need(
+        "nginx",
+        (("nginx",),),
+        "takes requests whole before the web server gets them",
+        without="a few connections that send nothing can silence the demo",
+        units=("nginx.service",),
+    ),
+    Need(
         "libpangoft2-1.0-0",  # and Pango itself, and HarfBuzz
         (),
         "Pango sets the text of PDF files",

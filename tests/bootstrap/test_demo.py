@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +53,12 @@ _MOMENTS: Mapping[str, tuple[str, ...]] = {
     "collect": ("collect", "clean"),
 }
 # Part → words that only its command line has.
-_RESTARTED = {"worker": "workers.app worker", "beat": "workers.app beat", "web": "gunicorn webapp.wsgi"}
+_RESTARTED = {
+    "worker": "workers.app worker",
+    "beat": "workers.app beat",
+    "web": "gunicorn webapp.wsgi",
+    "proxy": "nginx -p",
+}
 
 
 @pytest.fixture
@@ -109,6 +115,29 @@ def assert_nothing_left(demo: Demo) -> None:
     assert list((places.bundles / "unfinished").glob("*")) == []
 
 
+def stall(demo: Demo) -> list[socket.socket]:
+    """Open 64 connections that send half a header, or half a body, and nothing more."""
+    half_header = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    half_body = b"POST /api/v1/plans/preview/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
+    stalled = [socket.create_connection(("127.0.0.1", demo.port)) for _ in range(64)]
+    for number, connection in enumerate(stalled):
+        connection.settimeout(60)
+        connection.sendall(half_header if number % 2 else half_body)
+    return stalled
+
+
+def _rest(connection: socket.socket) -> bytes:
+    """Return all that comes until the other side closes the connection."""
+    with connection:
+        received = b""
+        try:
+            while chunk := connection.recv(4096):
+                received += chunk
+        except ConnectionResetError:
+            return received
+        return received
+
+
 @pytest.mark.parametrize("end", [Demo.interrupt, Demo.kill])
 def test_a_demo_that_is_ended_at_any_moment_goes_on_at_its_next_start(demo: Demo, end: Callable[[Demo], None]) -> None:
     name = end.__name__
@@ -131,6 +160,9 @@ def test_parts_that_are_killed_are_started_again_and_a_second_terminal_finds_the
     demo.wait(lambda: finished_run(demo, "first"))
     settings = demo.bootstrap.state / "run" / "environment.json"
     assert settings.stat().st_mode & 0o777 == 0o600
+    stalled = stall(demo)  # eight would hold every thread of a web server without a proxy
+    assert all(demo.get("runs/") is not None for _ in range(20))
+    assert not any(b" 200 " in _rest(connection) for connection in stalled)  # the proxy has closed them
     killed = {part: demo.part(words) for part, words in _RESTARTED.items()}
     for process in killed.values():
         os.kill(process.pid, signal.SIGKILL)
