@@ -18,6 +18,7 @@ from results.models import Run
 from results.models.audit import Scope
 from results.queries.runs.extensions import extensions, longest
 from results.queries.shared.ids import NotFound
+from results.trial_making import require_room
 from webapp.access import actor, needs, require_plan
 from webapp.pages.common import number
 from webapp.problems import missing_is_404
@@ -75,7 +76,7 @@ def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:
 def _question(request: HttpRequest, run_ids: list[int], count: int) -> HttpResponse:
     planned = extensions(run_ids)
     for one in planned:
-        runs.require_room(one.trials, one.blocks, count)
+        require_room(one.trials, one.blocks, count)
     seconds = longest(planned)
     context = {
         "extensions": planned,
