@@ -42,7 +42,7 @@ from results.domain.packing import pack
 from results.domain.plan import Plan
 from results.domain.states import Standing
 from results.hostfactors import define, note_changes
-from results.models.audit import Scope
+from results.models.audit import Role, Scope
 from results.pruning import record_inventory
 from results.reports import Text
 from results.runs import create_run, save_plan
@@ -80,8 +80,11 @@ METRICS = (
 )
 
 
-def member(name: str = "member", *, staff: bool = False) -> User:
-    return User.objects.create_user(name, password="a long password of the tests", is_staff=staff)
+def member(name: str = "member", role: Role = Role.PUBLISHER, *, staff: bool = False) -> User:
+    """An account. staff: an administrator's."""
+    user = User.objects.create_user(name, password="a long password of the tests")
+    models.Member.objects.create(user=user, role=Role.ADMINISTRATOR if staff else role)
+    return user
 
 
 def agent(name: str = "db1", versions: Mapping[str, int] | None = None) -> models.Agent:
@@ -363,7 +366,7 @@ def edition(run: models.Run) -> models.Edition:
     return publish(report.drafts.get(), shelf, user=None, actor="tests")
 
 
-def tokens(user: User, scopes: Sequence[str] = ("read", "run", "admin")) -> dict[str, str]:
+def tokens(user: User, scopes: Sequence[str] = ("read", "run", "publish", "admin")) -> dict[str, str]:
     """Scope → the secret of a fresh token of that scope."""
     return {scope: new_token(user, f"{scope} token", Scope(scope))[1] for scope in scopes}
 

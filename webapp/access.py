@@ -1,13 +1,17 @@
-"""Who may do what: one table. People sign in; programs carry a token with a scope.
+"""Who may do what: one ladder. People sign in and have a role; programs carry a token with a scope, which is never
+more than its owner's role. Each may what those before may.
 
-    scope   may
-    read    GET everything (also anonymous visitors where TEITEN_OPEN_READING is on)
-    run     create and cancel runs, retry trials, edit plans; archive runs, and delete those that one started oneself
-    admin   agents, host keys, host factors, tokens, users; deleting the runs of others; importing runs that another
-            Teiten measured; plans that run a shell command of their own on an agent: to store, run, repeat, extend or
-            schedule one
+    role           scope    may
+    reader         read     GET everything (also anonymous visitors where TEITEN_OPEN_READING is on)
+    operator       run      store, run, schedule and watch plans; cancel, repeat and extend runs, retry trials; tag,
+                            archive and delete own runs; import results of other programs; own drafts of reports
+    publisher      publish  what runs count for; tags and archiving of all runs; annotations, citations, references;
+                            all drafts of reports; publishing and withdrawing reports
+    administrator  admin    agents, host keys, host factors, tokens of others, webhooks; deleting the runs of others;
+                            importing runs that another Teiten measured; plans that run a shell command of their own on
+                            an agent: to store, run, repeat, extend or schedule one
 
-A signed-in member has scope `run`; a member of staff has `admin`.
+An account without a role is a reader; a closed one may nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -33,10 +38,18 @@ from rest_framework.request import Request
 
 from results.domain.matrix import runs_commands
 from results.domain.plan import Kinds, Plan
-from results.models import ApiToken, AuditEntry
-from results.models.audit import Scope
+from results.domain.states import Standing
+from results.models import ApiToken, AuditEntry, Member, Run
+from results.models.audit import Role, Scope
 
-ORDER = [Scope.READ, Scope.RUN, Scope.ADMIN]
+SCOPES = {
+    Role.READER: Scope.READ,
+    Role.OPERATOR: Scope.RUN,
+    Role.PUBLISHER: Scope.PUBLISH,
+    Role.ADMINISTRATOR: Scope.ADMIN,
+}
+ROLES = {scope: role for role, scope in SCOPES.items()}
+ORDER = list(ROLES)
 OPEN_PATHS = ("/account/", "/static/", "/health", "/reports/")  # what is published is public
 NO_COMMANDS = "This plan runs a shell command on an agent: that takes an administrator."
 NO_DELETION = "A run is deleted by its author, or by an administrator."
@@ -47,8 +60,35 @@ def scope_of(user: User | AnonymousUser, token: ApiToken | None = None) -> Scope
     """Return the highest scope of a visitor, None for one who may not even read. A token never exceeds its owner."""
     if not user.is_authenticated:
         return Scope.READ if settings.TEITEN_OPEN_READING else None
-    user_scope = Scope.ADMIN if user.is_staff else Scope.RUN
+    if not user.is_active:
+        return None
+    user_scope = SCOPES[role_of(user)]
     return min(user_scope, Scope(token.scope), key=ORDER.index) if token else user_scope
+
+
+def role_of(user: User) -> Role:
+    member: Member | None = getattr(user, "member", None)
+    return Role(member.role) if member else Role.READER
+
+
+@transaction.atomic
+def set_role(user: User, role: Role, actor: str) -> None:
+    """Give an account a role, and file it in the audit log."""
+    before = role_of(user)
+    user.member, created = Member.objects.update_or_create(user=user, defaults={"role": role})
+    if role == before and not created:
+        return
+    AuditEntry.objects.create(
+        actor=actor, verb="set role", object=f"user {user.get_username()}", detail={"role": role, "before": before}
+    )
+
+
+class Accounts(ModelBackend):
+    """Signs in by name and password, and reads an account with its role: no query more a request."""
+
+    def get_user(self, user_id: int) -> User | None:
+        user = User.objects.select_related("member").filter(pk=user_id).first()
+        return user if self.user_can_authenticate(user) else None
 
 
 def allows(granted: Scope | None, needed: Scope) -> bool:
@@ -64,12 +104,17 @@ def needs(scope: Scope) -> Callable[[View], View]:
             if allows(scope_of(request.user), scope):
                 return view(request, *args, **kwargs)
             if request.user.is_authenticated:
-                raise PermissionDenied(f"This needs the right to {scope.label}.")
+                raise PermissionDenied(lacking(scope))
             return to_sign_in(request)
 
         return checked_view
 
     return decorate
+
+
+def lacking(scope: Scope) -> str:
+    """Return what a visitor lacks who may not do something that needs this scope."""
+    return f"This needs the role {ROLES[scope].value}, or a token of one with the scope {scope.value!r}."
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:
@@ -139,7 +184,7 @@ class TokenAuthentication(BaseAuthentication):
             return None
         if len(parts) != 2:
             raise AuthenticationFailed("The Authorization header is not 'Bearer <token>'.")
-        token = ApiToken.objects.select_related("user").filter(digest=digest(parts[1]), revoked_at=None).first()
+        token = ApiToken.objects.select_related("user__member").filter(digest=digest(parts[1]), revoked_at=None).first()
         if token is None or not token.user.is_active:
             raise AuthenticationFailed("The token is unknown or revoked. Make a new one on the account page.")
         now = timezone.now()
@@ -156,7 +201,7 @@ class ScopePermission(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         needed = Scope.READ if request.method in SAFE_METHODS else getattr(view, "write_scope", Scope.RUN)
-        self.message = f"This needs the scope {needed.value!r}."
+        self.message = lacking(needed)
         return allows(_granted(request), needed)
 
 
@@ -166,11 +211,33 @@ def _granted(request: HttpRequest | Request) -> Scope | None:
     return scope_of(request.user, token if isinstance(token, ApiToken) else None)
 
 
+def may(request: HttpRequest | Request, scope: Scope) -> bool:
+    """Return whether the visitor, by token or session, has this scope."""
+    return allows(_granted(request), scope)
+
+
+def scope_for(request: HttpRequest | Request, authors: Iterable[int | None], others: Scope) -> Scope:
+    """Return the scope that changing what these users (ids) made needs: `run` for one's own, `others` for the rest."""
+    return Scope.RUN if all(author == request.user.pk for author in authors) else others
+
+
+def require_own(request: HttpRequest | Request, authors: Iterable[int | None], others: Scope, what: str) -> None:
+    """Raise PermissionDenied for a visitor who may not change what these users (ids) made.
+
+    what: 'A run is tagged': who may do it is added"""
+    if not may(request, scope_for(request, authors, others)):
+        raise PermissionDenied(f"{what} by its author, or by one with the role {ROLES[others].value}.")
+
+
+def authors_of(run_ids: Iterable[int]) -> list[int | None]:
+    """Return the ids of the users who started these runs, None of those that nobody did."""
+    return list(Run.objects.filter(pk__in=run_ids).order_by().values_list("created_by_id", flat=True).distinct())
+
+
 def may_delete(request: HttpRequest | Request, authors: Iterable[int | None]) -> bool:
     """Return whether the visitor may delete runs of these users (ids): their own by the scope `run`, those of others by
     `admin`."""
-    needed = Scope.RUN if all(author == request.user.pk for author in authors) else Scope.ADMIN
-    return allows(_granted(request), needed)
+    return may(request, scope_for(request, authors, Scope.ADMIN))
 
 
 def require_deletion(request: HttpRequest | Request, authors: Iterable[int | None]) -> None:
@@ -190,6 +257,13 @@ def require_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> Pl
     if not may_plan(request, plan, kinds):
         raise PermissionDenied(NO_COMMANDS)
     return plan
+
+
+def require_standing(request: HttpRequest | Request, plan: Plan) -> None:
+    """Raise PermissionDenied for a plan whose runs count for something at once, from a visitor who may not say so. Runs
+    of a plan that is stored already have its standing, whoever starts them."""
+    if plan.standing != Standing.EXPLORATORY and not may(request, Scope.PUBLISH):
+        raise PermissionDenied(f"A plan whose runs are {plan.standing}: {lacking(Scope.PUBLISH)}")
 
 
 def person(request: HttpRequest | Request) -> User | None:

@@ -14,7 +14,8 @@ class Reader(IntEnum):
 
     ANYONE = 0
     MEMBER = 1
-    ADMINISTRATOR = 2
+    OPERATOR = 2
+    ADMINISTRATOR = 3
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,9 @@ GROUPS = (
         (
             Entry("Ready plans", "plans:ready"),
             Entry("Plans", "plans:list", bar=True),
-            Entry("New plan", "plans:add", shown_to=Reader.MEMBER),
-            Entry("Import a plan", "plans:import", shown_to=Reader.MEMBER),
-            Entry("Import results", "imports:add", shown_to=Reader.MEMBER),
+            Entry("New plan", "plans:add", shown_to=Reader.OPERATOR),
+            Entry("Import a plan", "plans:import", shown_to=Reader.OPERATOR),
+            Entry("Import results", "imports:add", shown_to=Reader.OPERATOR),
             Entry("Agents", "agents:list", bar=True),
             Entry("Add an agent", "agents:add", shown_to=Reader.ADMINISTRATOR),
         ),
@@ -85,7 +86,7 @@ GROUPS = (
         "Publish",
         (
             Entry("Reports", "reports:list", bar=True),
-            Entry("New report", "reports:new", shown_to=Reader.MEMBER),
+            Entry("New report", "reports:new", shown_to=Reader.OPERATOR),
             Entry("Citations", "citations:list"),
             Entry("Published figures of others", "published:list"),
             Entry("Imported results", "imports:list"),

@@ -68,6 +68,7 @@ TEMPLATES = [
 ]
 DATABASES = {"default": env.database(TEITEN.database_url)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTHENTICATION_BACKENDS = ["webapp.access.Accounts"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},

@@ -1,7 +1,7 @@
 """The tables. `results.queries` reads them for pages and API, `results.runs` changes runs."""
 
 from results.models.agents import Agent, Cluster, HostFacts, Installation, InstallationSettings
-from results.models.audit import ApiToken, AuditEntry
+from results.models.audit import ApiToken, AuditEntry, Member
 from results.models.comparisons import Alert, Annotation, ImportedFile, Noise, Publication, Reference, Snapshot, Watch
 from results.models.environment import Layer, LayerUse
 from results.models.host import HostChange, HostFactor
@@ -33,6 +33,7 @@ __all__ = [
     "LayerUse",
     "Lease",
     "Measurement",
+    "Member",
     "Metric",
     "Noise",
     "Plan",

@@ -1,4 +1,4 @@
-"""The audit log, and the tokens of programs."""
+"""The audit log, the roles of people, and the tokens of programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,29 @@ class AuditEntry(models.Model):
 class Scope(models.TextChoices):
     READ = "read", "read"
     RUN = "run", "read and run"
+    PUBLISH = "publish", "read, run and publish"
     ADMIN = "admin", "everything"
+
+
+class Role(models.TextChoices):
+    """What an account may do; each may what those before may. `webapp.access` says what that is."""
+
+    READER = "reader", "reader"
+    OPERATOR = "operator", "operator"
+    PUBLISHER = "publisher", "publisher"
+    ADMINISTRATOR = "administrator", "administrator"
+
+
+class Member(models.Model):
+    """The role of an account. One without a row is a reader."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="member"
+    )
+    role = models.CharField(max_length=13, choices=Role.choices, default=Role.READER)
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.user_id}"
 
 
 class ApiToken(models.Model):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from results import models
@@ -20,7 +19,7 @@ WAL = "/mnt/ssd/wal/postgresql-16.9-" + "very-long-" * 8
 
 @pytest.mark.parametrize("watched", ["desktop", "dark", "phone"], indirect=True)
 def test_clusters_are_accessible_and_fit(watched: Watched, agent: models.Agent) -> None:
-    User.objects.update(is_staff=True)
+    models.Member.objects.update(role="administrator")
     watched.sign_in()
     factories.clusters(
         lies(f"{LONG}0123abcd", 101, days=9, parts=(f"{WAL}0123abcd-89abcdef",)),

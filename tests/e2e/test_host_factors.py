@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import User
 
 from results import models
 from tests import factories
@@ -13,7 +12,7 @@ from tests.e2e.conftest import Watched
 
 @pytest.fixture
 def operator(watched: Watched, agent: models.Agent) -> Watched:
-    User.objects.update(is_staff=True)
+    models.Member.objects.update(role="administrator")
     watched.sign_in()
     return watched
 

@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import annotating, models
-from results.models.audit import ApiToken, Scope
+from results.models.audit import Scope
 from results.queries.trends.annotations import AnnotationRow, list_annotations
-from webapp.access import actor, allows, person, scope_of
+from webapp.access import actor, may, person
 from webapp.api.common import Endpoint, Links, pages_by
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
@@ -44,6 +44,7 @@ class AnnotationFilter(filters.FilterSet):
 
 
 class Annotations(Endpoint):
+    write_scope = Scope.PUBLISH
     queryset = models.Annotation.objects.all()
     serializer_class = AnnotationSerializer
     pagination_class = pages_by("-id")
@@ -70,10 +71,9 @@ class Annotations(Endpoint):
         """Remove an annotation: its author may, and whoever has the scope `admin`."""
         with missing_is_404():
             annotation = models.Annotation.objects.get(pk=pk)
-        token = request.auth if isinstance(request.auth, ApiToken) else None
         user = person(request)
         is_author = user is not None and user.pk == annotation.created_by_id
-        if not is_author and not allows(scope_of(request.user, token), Scope.ADMIN):
+        if not is_author and not may(request, Scope.ADMIN):
             raise exceptions.PermissionDenied("Only its author or an administrator may remove an annotation.")
         annotating.remove(annotation, actor(request))
         return Response(status=204)

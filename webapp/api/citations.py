@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, snapshots
+from results.models.audit import Scope
 from results.queries.comparison.citations import (
     ChangedValue,
     ChangedVerdict,
@@ -96,6 +97,7 @@ class QuestionSerializer(serializers.Serializer[Any]):
 
 
 class Citations(Endpoint):
+    write_scope = Scope.PUBLISH
     queryset = models.Snapshot.objects.all()
     serializer_class = CitationSerializer
     pagination_class = SinglePage
@@ -148,6 +150,7 @@ class ReferenceSerializer(serializers.ModelSerializer[models.Reference]):
 
 
 class References(Endpoint):
+    write_scope = Scope.PUBLISH
     queryset = models.Reference.objects.all()
     serializer_class = ReferenceSerializer
     pagination_class = SinglePage

@@ -20,7 +20,7 @@ from results.domain.plan import Plan, PlanDraft
 from results.plan_check import complete_plan
 from results.preview import Preview, preview
 from results.queries.runs.plans import PlanDetail, PlanRow, list_plans, plan_detail
-from webapp.access import actor, person, require_plan
+from webapp.access import actor, person, require_plan, require_standing
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, fields_of, pages_by
 from webapp.api.values import Field, ValueSerializer
 from webapp.problems import missing_is_404
@@ -140,6 +140,7 @@ class Plans(Endpoint):
     @extend_schema(summary="Store a plan", request=PlanFieldsSerializer, responses={201: PlanDetailSerializer})
     def create(self, request: Request) -> Response:
         plan = require_plan(request, plan_from(fields_of(request)), kinds())
+        require_standing(request, plan)
         stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
         return self._respond_with(stored.pk, 201)
 
@@ -147,6 +148,7 @@ class Plans(Endpoint):
     def update(self, request: Request, pk: int) -> Response:
         stored = stored_plan(pk)
         plan = require_plan(request, plan_from(fields_of(request)), kinds())
+        require_standing(request, plan)
         runs.save_plan(plan, kinds(), user=person(request), actor=actor(request), stored=stored)
         return self._respond_with(pk)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -16,13 +17,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, runs
+from results.models.audit import Scope
 from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail, run_row
 from results.queries.shared.run_filter import RunSearch, matching_runs
 from results.removal import Deleted, archive_runs, delete_runs, restore_runs
 from results.standing import read_standing, set_standing, set_tags
 from webapp import run_search
-from webapp.access import actor, person, require_deletion, require_plan
+from webapp.access import (
+    actor,
+    authors_of,
+    lacking,
+    may,
+    person,
+    require_deletion,
+    require_own,
+    require_plan,
+    require_standing,
+)
 from webapp.api.common import RUN_SEARCH, Endpoint, Links, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_from, stored_plan
 from webapp.api.values import ValueSerializer
@@ -136,6 +148,8 @@ class Runs(Endpoint):
         start_at = _start_at(fields.pop("start_at", None))
         stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
         plan = require_plan(request, runs.load_plan(stored, kinds()) if stored else plan_from(fields), kinds())
+        if stored is None:
+            require_standing(request, plan)
         run = retry_after_discovery(
             lambda: runs.create_run(
                 plan, kinds(), actor=actor(request), stored=stored, user=person(request), start_at=start_at
@@ -161,6 +175,7 @@ class Runs(Endpoint):
     def partial_update(self, request: Request, pk: int) -> Response:
         body = RunChangeSerializer(data=fields_of(request))
         body.is_valid(raise_exception=True)
+        self._require_change(request, pk, "standing" in body.validated_data)
         with missing_is_404(), transaction.atomic():
             if "standing" in body.validated_data:
                 set_standing([pk], read_standing(body.validated_data["standing"]), actor(request))
@@ -170,6 +185,14 @@ class Runs(Endpoint):
                 change = archive_runs if body.validated_data["archived"] else restore_runs
                 change([pk], actor(request))
             return self.respond(run_row(pk))
+
+    def _require_change(self, request: Request, pk: int, counts: bool) -> None:
+        """Refuse a change that the visitor may not make. Raises PermissionDenied.
+
+        counts: whether what the run counts for is changed as well"""
+        if counts and not may(request, Scope.PUBLISH):
+            raise PermissionDenied(lacking(Scope.PUBLISH))
+        require_own(request, authors_of([pk]), Scope.PUBLISH, "A run is tagged, archived and put back")
 
     @extend_schema(summary="Cancel what waits and what runs", request=None)
     def cancel(self, request: Request, pk: int) -> Response:

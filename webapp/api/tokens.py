@@ -22,7 +22,7 @@ class TokenSerializer(serializers.ModelSerializer[models.ApiToken]):
     """A token without its secret, of which only a digest is stored."""
 
     user = serializers.CharField(source="user.username", read_only=True)
-    scope = serializers.CharField(read_only=True, help_text="read, run or admin.")
+    scope = serializers.CharField(read_only=True, help_text="read, run, publish or admin.")
 
     class Meta:
         model = models.ApiToken
@@ -37,7 +37,7 @@ class TokenFieldsSerializer(serializers.Serializer[Any]):
     """
 
     name = serializers.CharField(max_length=100)
-    scope = serializers.CharField(default=Scope.READ.value, help_text="read, run or admin; at most your own.")
+    scope = serializers.CharField(default=Scope.READ.value, help_text="read, run, publish or admin; at most your own.")
 
     def validate_scope(self, scope: str) -> Scope:
         if scope not in Scope.values:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from results.models import ApiToken
 from results.models.audit import Scope
-from webapp.access import ORDER, actor, allows, create_token, person, revoke_token, scope_of
+from webapp.access import ORDER, actor, allows, create_token, person, revoke_token, role_of, scope_of
 from webapp.forms.token import TokenForm
 from webapp.problems import missing_is_404
 
@@ -34,6 +35,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
         scope = Scope(form.cleaned_data["scope"])
         token, secret = create_token(request.user, form.cleaned_data["name"], scope, actor(request))
         context = {"form": TokenForm(scopes=scopes), "secret": secret, "new": token}
+    context["role"] = role_of(request.user) if isinstance(request.user, User) else ""
     context["tokens"] = ApiToken.objects.filter(user=person(request))
     return render(request, "account/tokens.html", context, status=422 if form.errors else 200)
 

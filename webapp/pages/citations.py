@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,7 +15,7 @@ from results.models.audit import Scope
 from results.queries.comparison.citations import cited, hash_of, list_snapshots
 from results.queries.comparison.trust import trust_in
 from webapp import citations
-from webapp.access import actor, allows, needs, person, scope_of
+from webapp.access import actor, allows, lacking, needs, person, scope_of
 from webapp.bibliography import bibtex
 from webapp.charts.comparison import stacked_steps
 from webapp.charts.style import key
@@ -52,28 +53,30 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "text": citations.plain_text(citation, url, published),
         "bibtex": bibtex(citations.entry(citation, url, published)),
         "forms": offered(),
-        "may_save": allows(scope_of(request.user), Scope.RUN),
+        "may_save": allows(scope_of(request.user), Scope.PUBLISH),
     }
     return render(request, "citations/detail.html", context)
 
 
 @require_POST
 def cite(request: HttpRequest) -> HttpResponse:
-    """A member makes a citation; anybody is led to one that there is."""
+    """A publisher makes a citation; anybody is led to one that there is."""
     sent = request.POST.get("query", "")
-    if not allows(scope_of(request.user), Scope.RUN) and not sent:
+    if not sent and not request.user.is_authenticated:
         return redirect_to_login(reverse("comparison"))
     query, comparison = citations.compare_query(sent)
     hash_ = hash_of(query, comparison)
     if not models.Snapshot.objects.filter(pk=hash_).exists():
-        if not allows(scope_of(request.user), Scope.RUN):
+        if not request.user.is_authenticated:
             return redirect_to_login(f"{reverse('comparison')}?{query}")
+        if not allows(scope_of(request.user), Scope.PUBLISH):
+            raise PermissionDenied(lacking(Scope.PUBLISH))
         snapshots.cite(query, comparison, user=person(request), actor=actor(request))
     return redirect("citations:detail", hash_)
 
 
 @require_POST
-@needs(Scope.RUN)
+@needs(Scope.PUBLISH)
 @missing_is_404()
 def refer(request: HttpRequest, hash_: str) -> HttpResponse:
     snapshot = models.Snapshot.objects.get(pk=hash_)

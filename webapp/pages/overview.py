@@ -71,7 +71,7 @@ def _known(request: HttpRequest) -> dict[str, Any]:
         "put_away": put_away,
         "steps": _first_steps(request) if nothing and not put_away else None,
         "to_keep": _run_to_keep() if table.exploratory and not table.kept and not runs else None,
-        "may_run": allows(scope_of(request.user), Scope.RUN),
+        "may_keep": allows(scope_of(request.user), Scope.PUBLISH),
     }
 
 

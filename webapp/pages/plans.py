@@ -25,7 +25,7 @@ from results.preview import preview as preview_of
 from results.queries.agents.agents import list_agents
 from results.queries.runs.plans import free_name, list_plans, plan_detail
 from results.queries.trends.watches import plan_watches
-from webapp.access import NO_COMMANDS, actor, allows, may_plan, needs, person, require_plan, scope_of
+from webapp.access import NO_COMMANDS, actor, allows, may_plan, needs, person, require_plan, require_standing, scope_of
 from webapp.forms.plan import PlanForm, Posted, describe, draft_of_form, mapping_of, switched
 from webapp.pages.common import moment, number, toml_file
 from webapp.problems import missing_is_404
@@ -118,6 +118,7 @@ def import_toml(request: HttpRequest) -> HttpResponse:
         if "open" in request.POST:
             return show_form(request, _parsed(text))
         plan = require_plan(request, complete_plan(draft_of_toml(text, kinds()), kinds()), kinds())
+        require_standing(request, plan)
         stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
     except PlanError as error:
         return render(request, "plans/import.html", {"toml": text, "problem": error.as_dict()}, status=422)
@@ -211,6 +212,7 @@ def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
 def _posted_plan(request: HttpRequest) -> Plan:
     """The plan in the form, where the visitor may have it run. Raises PlanError with everything that is wrong."""
     draft = draft_of_form(request.POST, kinds())
+    require_standing(request, draft.plan)
     refused = _commands_refused(request, draft.plan)
     return complete_plan(PlanDraft(draft.plan, (*draft.problems, *refused)), kinds())
 

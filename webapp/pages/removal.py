@@ -17,7 +17,7 @@ from results.domain.units import counted, format_quantity
 from results.models.audit import Scope
 from results.queries.runs.loss import RunLoss, run_losses
 from results.removal import Deleted, archive_runs, delete_runs, restore_runs
-from webapp.access import NO_DELETION, actor, may_delete, needs, require_deletion
+from webapp.access import NO_DELETION, actor, may_delete, needs, require_deletion, require_own
 from webapp.pages.common import list_address, ticked_runs
 from webapp.problems import missing_is_404, status_of
 
@@ -85,6 +85,8 @@ def _total(losses: Sequence[RunLoss]) -> dict[str, int]:
 def _do(request: HttpRequest, do: str, losses: Sequence[RunLoss]) -> None:
     """Do it and say what was done. Raises StateError, PermissionDenied, TeitenError."""
     ids = [one.id for one in losses]
+    if do in (ARCHIVE, RESTORE):
+        require_own(request, [one.created_by_id for one in losses], Scope.PUBLISH, "A run is archived and put back")
     if do == ARCHIVE:
         count = archive_runs(ids, actor(request))
         messages.success(request, f"Archived {counted(count, 'run')}. Nothing is lost, and can be put back.")

@@ -22,7 +22,7 @@ from results.models.audit import Scope
 from results.queries.runs.runs import list_runs
 from results.reports import LANGUAGES, Text
 from webapp import urlstate
-from webapp.access import actor, allows, needs, person, scope_of
+from webapp.access import actor, allows, may, needs, person, require_own, scope_of
 from webapp.bibliography import bibtex
 from webapp.documents.page import body, contents
 from webapp.problems import missing_is_404
@@ -39,10 +39,10 @@ FEED_LENGTH = 50
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """What was published; members also see what is being written."""
+    """What was published; operators also see what they write, publishers what anybody writes."""
     editions = Edition.objects.select_related("published_by").defer(*HEAVY)
     member = allows(scope_of(request.user), Scope.RUN)
-    context = {"editions": _newest(list(editions)), "member": member, "drafts": _drafts() if member else ()}
+    context = {"editions": _newest(list(editions)), "member": member, "drafts": _drafts(request) if member else ()}
     context["may_read"] = _may_read(request)
     return render(request, "reports/list.html", context)
 
@@ -62,9 +62,11 @@ def _newest(editions: list[Edition]) -> list[tuple[Edition, list[Edition]]]:
     return sorted(found, key=lambda pair: pair[0].published_at, reverse=True)
 
 
-def _drafts() -> list[Draft]:
-    """Return the newest draft of each report."""
+def _drafts(request: HttpRequest) -> list[Draft]:
+    """Return the newest draft of each report that the visitor may edit."""
     newest = Draft.objects.order_by("report_id", "-version").distinct("report_id").select_related("saved_by")
+    if not may(request, Scope.PUBLISH):
+        newest = newest.filter(report__created_by=person(request))
     return sorted(newest.defer("source"), key=lambda draft: draft.saved_at, reverse=True)
 
 
@@ -112,6 +114,7 @@ def _begin(request: HttpRequest) -> Report:
 def edit(request: HttpRequest, report_id: int) -> HttpResponse:
     """The editor. What was typed is kept on the page whatever is wrong with it."""
     report = Report.objects.get(pk=report_id)
+    require_own(request, [report.created_by_id], Scope.PUBLISH, "A draft is read and changed")
     newest = report.drafts.get(version=report.version)
     text, version, problem, old = text_of(newest), report.version, None, 0
     if request.method == "POST":
@@ -127,8 +130,9 @@ def edit(request: HttpRequest, report_id: int) -> HttpResponse:
         asked = _number(request.GET["version"])
         text, old = text_of(report.drafts.get(version=asked)), asked if asked != report.version else 0
     status = 409 if isinstance(problem, StateError) else 400 if problem else 200
-    context = {"report": report, "text": text, "version": version, "old": old, "problem": problem, **_tools(report)}
-    return render(request, "reports/edit.html", context | _preview(request, text), status=status)
+    context = {"report": report, "text": text, "version": version, "old": old, "problem": problem}
+    context |= _tools(report) | _preview(request, text) | {"may_publish": may(request, Scope.PUBLISH)}
+    return render(request, "reports/edit.html", context, status=status)
 
 
 def _tools(report: Report) -> dict[str, Any]:
@@ -180,7 +184,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@needs(Scope.RUN)
+@needs(Scope.PUBLISH)
 @missing_is_404()
 def release(request: HttpRequest, report_id: int) -> HttpResponse:
     """Publish the draft that the author saw."""
@@ -224,7 +228,7 @@ def edition(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
         "address": address,
         "forms": [(form, label) for form, (label, _) in FORMS.items()],
         "bibtex": bibtex(entry(shown, address)),
-        "may_withdraw": allows(scope_of(request.user), Scope.RUN),
+        "may_withdraw": allows(scope_of(request.user), Scope.PUBLISH),
     }
     return render(request, "reports/edition.html", context)
 
@@ -245,7 +249,7 @@ def export(request: HttpRequest, report_id: int, number: int, form: str) -> Http
 
 
 @require_POST
-@needs(Scope.RUN)
+@needs(Scope.PUBLISH)
 @missing_is_404()
 def withdraw(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
     reports.withdraw(

@@ -24,7 +24,7 @@ from results.queries.shared.run_filter import Archived, RunSearch, matching_runs
 from results.queries.shared.selection import Selection
 from results.queries.why.stacks import choices
 from webapp import run_filter, run_search, urlstate
-from webapp.access import actor, allows, needs, person, require_plan, scope_of
+from webapp.access import actor, allows, may, needs, person, require_plan, scope_of
 from webapp.charts.run import run_panels
 from webapp.charts.style import key
 from webapp.chooser import Chooser
@@ -59,6 +59,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "query": run_search.write(search),
         "before": before,
         "may_run": allows(scope_of(request.user), Scope.RUN),
+        "may_keep": may(request, Scope.PUBLISH),
         "more": len(rows) == PAGE,
     }
     if not wants_fragment(request):
@@ -134,6 +135,8 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "compare": urlstate.write(Selection((run.id,), first_filters)),
         "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
         "may_run": allows(scope_of(request.user), Scope.RUN),
+        "may_keep": (may_keep := may(request, Scope.PUBLISH)),
+        "may_change": may_keep or run.created_by == request.user.get_username(),
         "standings": list(Standing),
         "means": MEANS[Standing(run.standing)],
     }

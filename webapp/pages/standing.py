@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -16,7 +17,7 @@ from results.domain.states import Standing
 from results.domain.units import counted
 from results.models.audit import Scope
 from results.standing import change_tags, read_standing, set_standing
-from webapp.access import actor, needs
+from webapp.access import actor, authors_of, lacking, may, needs, require_own
 from webapp.pages.common import list_address, ticked_runs
 from webapp.problems import missing_is_404
 
@@ -42,10 +43,19 @@ def change(request: HttpRequest) -> HttpResponse:
     if do == REMOVE:
         query = urlencode({"run": run_ids, "query": request.POST.get("query", "")}, doseq=True)
         return redirect(f"{reverse('runs:remove')}?{query}")
+    _require(request, do, run_ids)
     messages.success(
         request, _done(do, run_ids, request.POST.get("tags", "").replace(",", " ").split(), actor(request))
     )
     return _back(request.POST, run_ids)
+
+
+def _require(request: HttpRequest, do: str, run_ids: Sequence[int]) -> None:
+    """Refuse what the visitor may not do. Raises PermissionDenied."""
+    if do in (TAG, UNTAG):
+        require_own(request, authors_of(run_ids), Scope.PUBLISH, "A run is tagged")
+    elif not may(request, Scope.PUBLISH):
+        raise PermissionDenied(lacking(Scope.PUBLISH))
 
 
 def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> str:

@@ -88,7 +88,7 @@ def _without_leftovers(selection: TrendSelection, known: Sequence[Family], form:
 
 
 @require_POST
-@needs(Scope.RUN)
+@needs(Scope.PUBLISH)
 def annotate(request: HttpRequest) -> HttpResponse:
     """Store a remark on a moment.
 
@@ -100,7 +100,7 @@ def annotate(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@needs(Scope.RUN)
+@needs(Scope.PUBLISH)
 @missing_is_404()
 def remove_annotation(request: HttpRequest, annotation_id: int) -> HttpResponse:
     """By its author or an administrator."""
@@ -162,7 +162,7 @@ def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRe
         "logarithmic": logarithmic(trend),
         "by_date": trend.selection.x == DATE,
         "annotations": [(one, may_remove(request, one.author_id)) for one in annotations],
-        "may_annotate": allows(scope_of(request.user), Scope.RUN),
+        "may_annotate": allows(scope_of(request.user), Scope.PUBLISH),
         "now": datetime.now(UTC),
         "chooser": chooser(trend),
         "run_filter": run_filter.form(trend.selection.runs, run_filter_choices(), leave_out=[run_filter.PLAN]),

@@ -17,10 +17,12 @@ from django.utils.safestring import SafeString, mark_safe
 from results.domain import failure_cause
 from results.domain.statistics.verdict import Kind, Verdict
 from results.domain.units import counted, format_quantity
+from results.models.audit import Scope
 from results.queries.shared.ordering import DEFAULT, VERSIONS
 from results.queries.trends.progress import CellProgress
 from results.queries.trends.watches import WorseCell
 from webapp import menu
+from webapp.access import allows, scope_of
 
 register = template.Library()
 _NO_NAMES = frozenset(
@@ -232,16 +234,28 @@ def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> SafeString |
     )
 
 
+@register.filter
+def may(user: Any, scope: str) -> bool:
+    """Whether the visitor has this scope; nobody has, where nobody was asked who reads."""
+    return bool(user) and allows(scope_of(user), Scope(scope))
+
+
+def _reader(user: Any) -> menu.Reader:
+    if not getattr(user, "is_authenticated", False):
+        return menu.Reader.ANYONE
+    if may(user, Scope.ADMIN):
+        return menu.Reader.ADMINISTRATOR
+    return menu.Reader.OPERATOR if may(user, Scope.RUN) else menu.Reader.MEMBER
+
+
 @register.inclusion_tag("parts/_navigation.html")
 def navigation(path: str, user: object) -> dict[str, Any]:
     """The bar's links and the menu of all pages that the user may open; the one whose pages we are in is marked.
 
     user: '' on pages that were made without asking who reads."""
-    is_member, is_admin = getattr(user, "is_authenticated", False), getattr(user, "is_staff", False)
-    reader = menu.Reader.ADMINISTRATOR if is_admin else menu.Reader.MEMBER if is_member else menu.Reader.ANYONE
     in_bar = menu.nearest(path, menu.bar())
     return {
         "links": [(entry, entry == in_bar) for entry in menu.bar()],
-        "groups": menu.groups(reader),
+        "groups": menu.groups(_reader(user)),
         "current": menu.nearest(path, menu.entries()),
     }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from results import models
+from results.models.audit import Role
 from tests import factories
 
 
@@ -31,6 +34,18 @@ def member(db: None) -> Client:
     client = Client()
     client.force_login(factories.member())
     return client
+
+
+@pytest.fixture
+def signed_in(db: None) -> Callable[[Role], Client]:
+    """A role → a client of an account that has it, and its name."""
+
+    def of(role: Role) -> Client:
+        client = Client()
+        client.force_login(User.objects.filter(username=role).first() or factories.member(role, role))
+        return client
+
+    return of
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from django.urls import NoReverseMatch, get_resolver, reverse
 
 from tests import factories
 from tests.page_text import page_text
-from tests.webapp.pages.test_site import ADMIN_VERBS, OWN_VERBS, VERBS, names
+from tests.webapp.pages.test_site import POSTED, names
 from webapp import menu
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ def without_arguments() -> dict[str, str]:
     """Name of every page that needs no argument → its address."""
     addresses = {}
     for name in names(get_resolver().url_patterns):
-        if name in (*VERBS, *ADMIN_VERBS, *OWN_VERBS, *NOT_IN_THE_MENU):
+        if name in (*POSTED, *NOT_IN_THE_MENU):
             continue
         try:
             addresses[name] = reverse(name)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve, reverse
 
 from results import models
+from results.models.audit import Role
 from results.published.catalogue import TABLES
 from results.published.load import load
 from tests import factories
 from tests.imported import imported
 from tests.page_text import page_text
+from webapp.access import scope_of
 from workers.registry import known_metrics
 
 Pattern = URLPattern | URLResolver
@@ -82,7 +86,7 @@ READING = [
 ]
 OPEN = ["account:sign-in", "account:sign-out", "health", "reports:newest"]
 PUBLIC = ["reports:list", "reports:edition", "reports:export", "reports:feed"]  # what is published is open to anybody
-MEMBERS = [
+OPERATORS = [
     "reports:new",
     "reports:edit",
     "plans:add",
@@ -90,15 +94,13 @@ MEMBERS = [
     "plans:import",
     "plans:ready-form",
     "imports:add",
-    "account:tokens",
     "runs:blocks",
     "runs:remove",
 ]
+ACCOUNTS = ["account:tokens"]
 ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:clusters", "agents:host-add", "agents:host-edit"]
 VERBS = [
     "reports:preview",
-    "reports:publish",
-    "reports:withdraw",
     "runs:change",
     "runs:cancel",
     "runs:retry",
@@ -111,15 +113,41 @@ VERBS = [
     "plans:run",
     "plans:schedule",
     "plans:archive",
-    "citations:cite",
-    "citations:refer",
     "plans:watch",
     "plans:unwatch",
+]
+PUBLISHER_VERBS = [
+    "reports:publish",
+    "reports:withdraw",
+    "citations:cite",
+    "citations:refer",
     "annotate",
     "remove-annotation",
 ]
 ADMIN_VERBS = ["agents:contact", "agents:host-import", "agents:host-remove"]
 OWN_VERBS = ["account:revoke"]
+LADDER = list(Role)
+NEEDED = {  # name → the role that it takes
+    **dict.fromkeys([*READING, *OPEN, *ACCOUNTS, *OWN_VERBS], Role.READER),
+    **dict.fromkeys([*OPERATORS, *VERBS], Role.OPERATOR),
+    **dict.fromkeys(PUBLISHER_VERBS, Role.PUBLISHER),
+    **dict.fromkeys([*ADMINS, *ADMIN_VERBS], Role.ADMINISTRATOR),
+}
+LED_TO = ("citations:cite", "plans:ready-form")  # to the citation that there is; a choice without a button to send it
+POSTED = {*VERBS, *PUBLISHER_VERBS, *ADMIN_VERBS, *OWN_VERBS}
+BY_AUTHOR = {  # name → the role that it takes where somebody else made it
+    "reports:edit": Role.PUBLISHER,
+    "remove-annotation": Role.ADMINISTRATOR,
+}
+DEEDS: list[tuple[str, dict[str, str], Role, Role]] = [  # of one's own runs, and of those of others
+    ("runs:change", {"do": "kept"}, Role.PUBLISHER, Role.PUBLISHER),
+    ("runs:change", {"do": "excluded"}, Role.PUBLISHER, Role.PUBLISHER),
+    ("runs:change", {"do": "tag", "tags": "paper"}, Role.OPERATOR, Role.PUBLISHER),
+    ("runs:change", {"do": "untag", "tags": "paper"}, Role.OPERATOR, Role.PUBLISHER),
+    ("runs:remove", {"do": "archive"}, Role.OPERATOR, Role.PUBLISHER),
+    ("runs:remove", {"do": "restore"}, Role.OPERATOR, Role.PUBLISHER),
+    ("runs:remove", {"do": "delete"}, Role.OPERATOR, Role.ADMINISTRATOR),
+]
 
 
 @pytest.fixture
@@ -199,8 +227,80 @@ def address(db: None, tmp_path: Any) -> Any:
 
 
 def test_every_page_is_in_one_of_the_lists() -> None:
-    listed = [*READING, *OPEN, *MEMBERS, *ADMINS, *VERBS, *ADMIN_VERBS, *OWN_VERBS]
-    assert sorted(names(get_resolver().url_patterns)) == sorted(listed)
+    assert sorted(names(get_resolver().url_patterns)) == sorted(NEEDED)
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_every_address_is_refused_below_its_role_and_answers_from_there_on(
+    name: str, address: Any, signed_in: Any, settings: Any
+) -> None:
+    settings.TEITEN_OPEN_READING = False
+    url, needed = address(name), BY_AUTHOR.get(name, NEEDED[name])
+    before = models.AuditEntry.objects.count()
+    for role in LADDER:
+        client = signed_in(role)
+        answer = client.post(url) if name in POSTED else client.get(url)
+        if LADDER.index(role) < LADDER.index(needed):
+            assert answer.status_code == 403, role
+            assert "Your account may not do this" in page_text(answer)
+            assert name in BY_AUTHOR or f"the role {needed.value}" in page_text(answer)
+            assert models.AuditEntry.objects.count() == before
+        else:
+            assert answer.status_code not in (403, 401, 500), role
+            assert not answer.headers.get("Location", "").startswith(reverse("account:sign-in"))
+
+
+@pytest.mark.parametrize(("name", "fields", "own", "others"), DEEDS, ids=[row[1]["do"] for row in DEEDS])
+def test_what_is_done_to_runs_takes_a_role_that_depends_on_whose_they_are(
+    name: str, fields: dict[str, str], own: Role, others: Role, db: None, signed_in: Any
+) -> None:
+    for role in LADDER:
+        for needed, mine in ((own, True), (others, False)):
+            client, run = signed_in(role), factories.finished_run()
+            author = models.Member.objects.get(user__username=role).user if mine else factories.member()
+            models.Run.objects.filter(pk=run.pk).update(created_by=author)
+            answer = client.post(reverse(name), fields | {"run": str(run.pk)})
+            refused = LADDER.index(role) < LADDER.index(needed)
+            assert answer.status_code == (403 if refused else 302), (role, mine)
+            if not mine:
+                author.delete()
+
+
+def test_a_closed_account_may_nothing(db: None, stranger: Client, settings: Any) -> None:
+    settings.TEITEN_OPEN_READING = False
+    user = factories.member("ada", staff=True)
+    stranger.force_login(user)
+    assert stranger.get("/runs/").status_code == 200
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    assert stranger.get("/runs/").status_code == 302
+    user.refresh_from_db()
+    assert scope_of(user) is None
+
+
+def test_an_account_without_a_role_is_a_readers(db: None, stranger: Client) -> None:
+    user = factories.member("ada")
+    models.Member.objects.all().delete()
+    stranger.force_login(user)
+    assert "Your role is <b>reader</b>" in page_text(stranger.get(reverse("account:tokens")))
+    assert stranger.get(reverse("plans:add")).status_code == 403
+
+
+@pytest.mark.parametrize("role", LADDER)
+def test_pages_offer_what_their_reader_may_do(role: Role, address: Any, signed_in: Any) -> None:
+    client = signed_in(role)
+    beyond = set()
+    for name in (name for name, needed in NEEDED.items() if needed == Role.READER and name not in POSTED):
+        answer = client.get(address(name))
+        if "text/html" not in answer.headers.get("Content-Type", ""):
+            continue
+        for path in re.findall(r'(?:action|href|hx-post|hx-get)="(/[^"?#]*)', page_text(answer)):
+            try:
+                offered = resolve(path).view_name
+            except Resolver404:
+                continue
+            if LADDER.index(NEEDED.get(offered, role)) > LADDER.index(role) and offered not in LED_TO:
+                beyond.add(f"{name} offers {offered}")
+    assert beyond == set()
 
 
 @pytest.mark.parametrize("name", READING)
@@ -226,14 +326,14 @@ def test_a_stranger_is_sent_to_sign_in_where_reading_is_closed(
     assert answer["Location"].startswith(reverse("account:sign-in"))
 
 
-@pytest.mark.parametrize("name", [*MEMBERS, *ADMINS])
+@pytest.mark.parametrize("name", [*OPERATORS, *ACCOUNTS, *ADMINS])
 def test_a_stranger_is_sent_to_sign_in_before_a_form(name: str, address: Any, stranger: Client) -> None:
     answer = stranger.get(address(name))
     assert answer.status_code == 302
     assert answer["Location"].startswith(reverse("account:sign-in"))
 
 
-@pytest.mark.parametrize("name", [*VERBS, *ADMIN_VERBS, *OWN_VERBS])
+@pytest.mark.parametrize("name", [*VERBS, *PUBLISHER_VERBS, *ADMIN_VERBS, *OWN_VERBS])
 def test_a_stranger_changes_nothing(name: str, address: Any, stranger: Client) -> None:
     url = address(name)
     before = list(models.Trial.objects.values_list("state")), models.AuditEntry.objects.count()
@@ -243,7 +343,7 @@ def test_a_stranger_changes_nothing(name: str, address: Any, stranger: Client) -
     assert (list(models.Trial.objects.values_list("state")), models.AuditEntry.objects.count()) == before
 
 
-@pytest.mark.parametrize("name", [*READING, *MEMBERS])
+@pytest.mark.parametrize("name", [*READING, *OPERATORS, *ACCOUNTS])
 def test_a_member_reads_everything_and_opens_plan_forms(name: str, address: Any, member: Client) -> None:
     assert member.get(address(name)).status_code == 200
 
@@ -262,7 +362,7 @@ def test_a_member_neither_contacts_agents_nor_defines_host_factors(name: str, ad
     assert "Your account may not do this" in page_text(answer)
 
 
-@pytest.mark.parametrize("name", [*VERBS, *ADMIN_VERBS, *OWN_VERBS])
+@pytest.mark.parametrize("name", [*VERBS, *PUBLISHER_VERBS, *ADMIN_VERBS, *OWN_VERBS])
 def test_verbs_are_never_reached_by_a_link(name: str, address: Any, admin: Client) -> None:
     assert admin.get(address(name)).status_code == 405
 
@@ -272,7 +372,7 @@ def test_another_members_token_is_not_there(address: Any, member: Client) -> Non
     assert models.ApiToken.objects.get().revoked_at is None
 
 
-@pytest.mark.parametrize("name", [*READING, *MEMBERS, *ADMINS])
+@pytest.mark.parametrize("name", [*READING, *OPERATORS, *ACCOUNTS, *ADMINS])
 def test_every_page_has_a_title_and_no_inline_style_or_script(name: str, address: Any, admin: Client) -> None:
     answer = admin.get(address(name))
     if "text/html" not in answer["Content-Type"]:

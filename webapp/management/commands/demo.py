@@ -22,8 +22,10 @@ from results import agents, models, runs
 from results.domain.errors import HostKeyError, PlanError, StateError, TeitenError
 from results.domain.states import RunState
 from results.models.agents import AgentState
+from results.models.audit import Role
 from results.published.catalogue import TABLES
 from results.published.load import load
+from webapp.access import role_of, set_role
 from webapp.management import terminal
 from webapp.management.commands.run_plan import problem_text, read_plan
 from webapp.reports import ready
@@ -81,7 +83,7 @@ def _report(run: models.Run, url: str, user: User, console: Console) -> None:
 def _sign_in(console: Console) -> User:
     """Return the demo's account; its password is made once and kept in the state folder, readable by its owner only."""
     path: Path = settings.TEITEN.state / "demo-password"
-    user, created = User.objects.get_or_create(username=NAME, defaults={"is_staff": True})
+    user, created = User.objects.get_or_create(username=NAME)
     if created or not path.exists():
         password = secrets.token_urlsafe(9)
         user.set_password(password)
@@ -91,6 +93,8 @@ def _sign_in(console: Console) -> User:
         new_path.touch(mode=0o600)
         new_path.write_text(password, encoding="utf-8")
         new_path.rename(path)
+    if role_of(user) != Role.ADMINISTRATOR:
+        set_role(user, Role.ADMINISTRATOR, ACTOR)
     console.print(f"Sign in as {NAME} with the password {path.read_text(encoding='utf-8')}", markup=False)
     return user
 

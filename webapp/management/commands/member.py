@@ -1,4 +1,4 @@
-"""manage.py member NAME: makes an account, changes its rights or password, or closes it."""
+"""manage.py member NAME: makes an account, changes its role or password, or closes it."""
 
 from __future__ import annotations
 
@@ -11,34 +11,54 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db import transaction
 
+from results.models.audit import Role
 from results.runs import audit
+from webapp.access import role_of, set_role
 from webapp.management.command import WarehouseCommand
+
+ACTOR = "command member"
 
 
 class Command(WarehouseCommand):
-    help = "Makes or changes an account. A member may run plans; with --admin also change agents and tokens."
+    help = (
+        "Makes an account, a reader's where no role is named, or changes one. With a role, an account that there is "
+        "keeps its password; without one it keeps its role and gets a new password."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--admin", action="store_true", help="may change agents too")
+        role = parser.add_mutually_exclusive_group()
+        role.add_argument("--role", choices=Role.values, help="what it may do; each may what those before may")
+        role.add_argument("--admin", action="store_const", dest="role", const=Role.ADMINISTRATOR, help="short for that")
         parser.add_argument("--disable", action="store_true", help="close the account; its tokens end with it")
 
-    def handle(self, *args: Any, name: str, admin: bool, disable: bool, **options: Any) -> None:
-        user = User.objects.filter(username=name).first() or User(username=name)
-        if disable and user.pk is None:
-            raise CommandError(f"There is no account {name!r}.")
-        user.is_active, user.is_staff = not disable, admin and not disable
+    @transaction.atomic
+    def handle(self, *args: Any, name: str, role: str | None, disable: bool, **options: Any) -> None:
+        if disable and role:
+            raise CommandError("A closed account has no role: leave the role out.")
+        user = _account(name, existing=disable)
+        user.is_active = not disable
         try:
-            if not disable:
+            if user.pk is None or not (disable or role):
                 user.set_password(_password(user))
             user.full_clean()
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         user.save()
-        verb = "close account" if disable else "set account"
-        audit("command member", verb, f"user {name}", admin=user.is_staff)
-        self.stdout.write(f"{name}: {'closed' if disable else 'admin' if admin else 'member'}")
+        if not disable:
+            set_role(user, Role(role) if role else role_of(user), ACTOR)
+        audit(ACTOR, "close account" if disable else "set account", f"user {name}")
+        self.stdout.write(f"{name}: {'closed' if disable else role_of(user)}")
+
+
+def _account(name: str, *, existing: bool) -> User:
+    """Return the account of this name, or a new one that is not stored. Raises CommandError where one has to exist."""
+    user = User.objects.filter(username=name).first()
+    if user is None and existing:
+        raise CommandError(f"There is no account {name!r}.")
+    return user or User(username=name)
 
 
 def _password(user: User) -> str:
