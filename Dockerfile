@@ -21,7 +21,7 @@ COPY static static
 COPY plans plans
 COPY docs docs
 
-RUN TEITEN_SECRET_KEY=build python manage.py collectstatic --noinput -v 0 \
+RUN TEITEN_SECRET_KEY=only-to-collect-the-static-files-of-the-image-0000000000 python manage.py collectstatic --noinput -v 0 \
     && mkdir -p /var/lib/teiten/bundles && chown -R teiten /var/lib/teiten
 USER teiten
 EXPOSE 8000

@@ -46,11 +46,11 @@ def all_of(places: Places, account: Account, ports: Ports, durable: bool) -> lis
     ]
 
 
-def secret(places: Places, name: str) -> str:
-    """Return a password of this state folder, made at its first use."""
+def secret(places: Places, name: str, least: int = 0) -> str:
+    """Return a password of this state folder, made at its first use; anew where it is shorter than is needed now."""
     path = places.secrets / name
-    if not path.exists():
-        write_file(path, secrets.token_urlsafe(32), 0o600)
+    if not path.exists() or len(path.read_text(encoding="utf-8")) < least:
+        write_file(path, secrets.token_urlsafe(48), 0o600)
     return path.read_text(encoding="utf-8")
 
 

@@ -114,7 +114,7 @@ def _environment(state_places: Places, account: Account, chosen_ports: Ports, to
     return inherited | {
         "TEITEN_DATABASE_URL": servers.database_url(state_places, chosen_ports.warehouse),
         "TEITEN_REDIS_URL": servers.redis_url(state_places, chosen_ports.redis),
-        "TEITEN_SECRET_KEY": servers.secret(state_places, "secret_key"),
+        "TEITEN_SECRET_KEY": servers.secret(state_places, "secret_key", least=50),
         "TEITEN_STATE": str(state_places.state),
         "TEITEN_BUNDLE_DIR": str(state_places.bundles),
         "TEITEN_OPEN_READING": "1",

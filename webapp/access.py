@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,12 +36,13 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
 from results.domain.matrix import runs_commands
 from results.domain.plan import Kinds, Plan
 from results.domain.states import Standing
 from results.models import ApiToken, AuditEntry, Member, Run
-from results.models.audit import Role, Scope
+from results.models.audit import Role, Scope, acting_from
 
 SCOPES = {
     Role.READER: Scope.READ,
@@ -129,6 +131,22 @@ def to_sign_in(request: HttpRequest) -> HttpResponse:
     return HttpResponse(headers={"HX-Redirect": redirect_to_login(return_url)["Location"]})
 
 
+class AddressMiddleware:
+    """Tells the audit log from where a request comes."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with acting_from(address_of(request)):
+            return self.get_response(request)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return the address of the client, as the proxies say that TEITEN_PROXIES trusts."""
+    return str(BaseThrottle().get_ident(request) or "")
+
+
 class ReadingMiddleware:
     """Closes every page to anonymous visitors where TEITEN_OPEN_READING is off."""
 
@@ -142,16 +160,20 @@ class ReadingMiddleware:
         return self.get_response(request)
 
 
-def new_token(user: User, name: str, scope: Scope) -> tuple[ApiToken, str]:
-    """Store a new token; return it and its secret, which can be shown only now."""
+def new_token(user: User, name: str, scope: Scope, days: int | None = None) -> tuple[ApiToken, str]:
+    """Store a new token; return it and its secret, which can be shown only now.
+
+    days: that it is valid; None: until it is revoked"""
     secret = f"teiten_{secrets.token_urlsafe(32)}"
-    return ApiToken.objects.create(user=user, name=name, scope=scope, digest=digest(secret)), secret
+    end = timezone.now() + timedelta(days=days) if days else None
+    made = ApiToken.objects.create(user=user, name=name, scope=scope, digest=digest(secret), expires_at=end)
+    return made, secret
 
 
 @transaction.atomic
-def create_token(user: User, name: str, scope: Scope, actor: str) -> tuple[ApiToken, str]:
-    """Store a new token and file it in the audit log; return it and its secret, which can be shown only now."""
-    token, secret = new_token(user, name, scope)
+def create_token(user: User, name: str, scope: Scope, actor: str, days: int | None = None) -> tuple[ApiToken, str]:
+    """Store a new token as `new_token` does, and file it in the audit log."""
+    token, secret = new_token(user, name, scope, days)
     _file_in_audit_log(actor, "create token", token)
     return token, secret
 
@@ -166,9 +188,10 @@ def revoke_token(token: ApiToken, actor: str) -> bool:
 
 
 def _file_in_audit_log(actor: str, verb: str, token: ApiToken) -> None:
-    AuditEntry.objects.create(
-        actor=actor, verb=verb, object=f"token {token.pk}", detail={"name": token.name, "scope": token.scope}
-    )
+    detail = {"name": token.name, "scope": token.scope, "owner": token.user.get_username()}
+    if token.expires_at:
+        detail["expires"] = f"{token.expires_at:%Y-%m-%d %H:%M} UTC"
+    AuditEntry.objects.create(actor=actor, verb=verb, object=f"token {token.pk}", detail=detail)
 
 
 def digest(secret: str) -> str:
@@ -188,6 +211,10 @@ class TokenAuthentication(BaseAuthentication):
         if token is None or not token.user.is_active:
             raise AuthenticationFailed("The token is unknown or revoked. Make a new one on the account page.")
         now = timezone.now()
+        if token.expires_at and token.expires_at <= now:
+            raise AuthenticationFailed(
+                f"The token expired on {token.expires_at:%Y-%m-%d %H:%M} UTC. Make a new one on the account page."
+            )
         if token.last_used_at is None or (now - token.last_used_at).total_seconds() > 60:
             ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
         return token.user, token
@@ -197,10 +224,12 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class ScopePermission(BasePermission):
-    """Permission by scope: GET needs `read`, anything else the view's `write_scope` (default `run`)."""
+    """Permission by scope: GET needs the view's `read_scope` (default `read`), anything else its `write_scope` (default
+    `run`)."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        needed = Scope.READ if request.method in SAFE_METHODS else getattr(view, "write_scope", Scope.RUN)
+        reading = request.method in SAFE_METHODS
+        needed = getattr(view, "read_scope", Scope.READ) if reading else getattr(view, "write_scope", Scope.RUN)
         self.message = lacking(needed)
         return allows(_granted(request), needed)
 

@@ -15,6 +15,8 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from results.domain.errors import TeitenError
 
+SHORTEST_KEY = 50
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -40,6 +42,7 @@ class Environment:
     api_streams: int
     api_streams_each: int
     proxies: int
+    webhook_hosts: tuple[str, ...]
 
 
 def read(environ: Mapping[str, str] | None = None) -> Environment:
@@ -54,6 +57,13 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
             where="TEITEN_SECRET_KEY",
             todo="Set it to at least 50 random characters, and TEITEN_DATABASE_URL and TEITEN_REDIS_URL with it "
             "(docs/operations.md). With none of the three set, manage.py takes those of a `make demo` that runs here.",
+        )
+    if len(secret) < SHORTEST_KEY and not debug:
+        raise TeitenError(
+            f"The secret key has {len(secret)} characters.",
+            where="TEITEN_SECRET_KEY",
+            why="It signs sessions: who guesses it is anybody.",
+            todo=f"Set it to at least {SHORTEST_KEY} random characters, as `openssl rand -base64 48` prints them.",
         )
     return Environment(
         database_url=values.get("TEITEN_DATABASE_URL", "postgresql://teiten@127.0.0.1:5432/teiten"),
@@ -76,6 +86,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         api_streams=_whole(values, "TEITEN_API_STREAMS", 4),
         api_streams_each=_whole(values, "TEITEN_API_STREAMS_EACH", 2),
         proxies=_whole(values, "TEITEN_PROXIES", 0),
+        webhook_hosts=_list(values, "TEITEN_WEBHOOK_HOSTS", ""),
     )
 
 

@@ -92,6 +92,7 @@ GROUPS = (
             Entry("Imported results", "imports:list"),
             Entry("API", "api:docs"),
             Entry("API tokens", "account:tokens", shown_to=Reader.MEMBER),
+            Entry("Audit log", "audit", shown_to=Reader.ADMINISTRATOR),
         ),
     ),
     Group(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import django_stubs_ext
+from csp.constants import NONE, SELF, UNSAFE_INLINE
 
 from results import VERSION
 from webapp import env
@@ -38,6 +39,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
     "webapp.compression.CompressionMiddleware",
     "webapp.conditional.AnswerMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -47,6 +49,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "webapp.access.AddressMiddleware",
     "webapp.access.ReadingMiddleware",
     "webapp.problems.ProblemMiddleware",
 ]
@@ -69,6 +72,10 @@ TEMPLATES = [
 DATABASES = {"default": env.database(TEITEN.database_url)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTHENTICATION_BACKENDS = ["webapp.access.Accounts"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # of older accounts, hashed anew when they sign in
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -105,6 +112,23 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = TEITEN.https
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TEITEN.https else None
 SECURE_HSTS_SECONDS = 365 * 86400 if TEITEN.https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TEITEN.https
+SECURE_SSL_REDIRECT = TEITEN.https
+SECURE_REDIRECT_EXEMPT = [r"^health$"]  # asked for within the deployment, without the proxy
+SECURE_REFERRER_POLICY = "same-origin"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        "style-src": [SELF, UNSAFE_INLINE],  # Plotly writes the styles of its figures into the page
+        "font-src": [SELF, "data:"],  # of reports as one HTML file
+        "img-src": [SELF, "data:", "blob:"],  # a figure that is saved as a picture
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
 X_FRAME_OPTIONS = "DENY"
 
 REST_FRAMEWORK = {
@@ -143,6 +167,7 @@ TEITEN_API_STREAMS = TEITEN.api_streams
 TEITEN_API_STREAMS_EACH = TEITEN.api_streams_each
 
 TEITEN_ADDRESS = TEITEN.address
+TEITEN_WEBHOOK_HOSTS = TEITEN.webhook_hosts
 TEITEN_EMAIL_DOMAIN = TEITEN.email_from.rpartition("@")[2].strip("<> ") or "localhost"
 DEFAULT_FROM_EMAIL = TEITEN.email_from
 MAIL = env.mail(TEITEN.email_url)

@@ -21,6 +21,7 @@ from results import alerts, models, warehouse
 from results.domain.errors import TeitenError
 from results.domain.units import counted, format_quantity
 from results.queries.trends.watches import words_of
+from workers.outgoing import ForbiddenAddressError, HttpConnection, HttpsConnection
 
 log = logging.getLogger(__name__)
 TIMEOUT_S = 10
@@ -141,6 +142,13 @@ def _post(alert: models.Alert) -> None:
     except urllib.error.HTTPError as error:
         status = error.code
         error.close()
+    except ForbiddenAddressError as error:
+        raise TeitenError(
+            "The webhook is at an address of this machine or its link.",
+            where=where,
+            why=str(error),
+            todo="If that is meant, name the host in TEITEN_WEBHOOK_HOSTS of the workers.",
+        ) from error
     except (OSError, ValueError, HTTPException) as error:
         reason = f"{type(error).__name__}: {getattr(error, 'reason', error)}"
         raise TeitenError("The webhook cannot be reached.", where=where, why=reason, todo="Look there.") from error
@@ -153,7 +161,17 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
+class _ToHttp(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(HttpConnection, request)
+
+
+class _ToHttps(urllib.request.HTTPSHandler):
+    def https_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(HttpsConnection, request)
+
+
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect, _ToHttp, _ToHttps)
 _SENDERS = {alerts.EMAIL: _mail, alerts.WEBHOOK: _post}
 
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0018_exported_by'),
+        ('results', '0020_audit_log'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

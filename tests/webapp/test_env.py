@@ -9,9 +9,11 @@ import pytest
 from results.domain.errors import TeitenError
 from webapp import env
 
+KEY = "of fifty characters and more, at random as it should be"
+
 
 def read(**values: str) -> env.Environment:
-    return env.read({"TEITEN_SECRET_KEY": "a key"} | values)
+    return env.read({"TEITEN_SECRET_KEY": KEY} | values)
 
 
 def test_without_settings_the_defaults_are_those_of_the_documents() -> None:
@@ -24,7 +26,15 @@ def test_without_settings_the_defaults_are_those_of_the_documents() -> None:
 
 
 def test_a_secret_key_is_taken_as_it_is_whatever_it_begins_with() -> None:
-    assert read(TEITEN_SECRET_KEY="$ecret").secret_key == "$ecret"
+    key = f"${KEY}"
+    assert read(TEITEN_SECRET_KEY=key).secret_key == key
+
+
+def test_a_short_secret_key_is_refused() -> None:
+    with pytest.raises(TeitenError) as raised:
+        read(TEITEN_SECRET_KEY=KEY[:49])
+    assert "TEITEN_SECRET_KEY: The secret key has 49 characters." in str(raised.value)
+    assert read(TEITEN_SECRET_KEY=KEY[:49], TEITEN_DEBUG="1").secret_key == KEY[:49]
 
 
 def test_lists_are_split_at_commas_and_blanks_around_them_are_dropped() -> None:

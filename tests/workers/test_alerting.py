@@ -18,9 +18,15 @@ from django.utils import timezone
 from results import alerts, models
 from tests import histories
 from workers.alerting import send_due
+from workers.outgoing import is_forbidden
 from workers.tasks import alert
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _this_machine_may_be_reached(settings: Any) -> None:
+    settings.TEITEN_WEBHOOK_HOSTS = ("127.0.0.1",)
 
 
 class Mailbox:
@@ -260,6 +266,33 @@ def test_what_was_not_measured_again_is_told(mailbox: Mailbox) -> None:
     assert letter["Subject"] == f"[Teiten] nightly: 1 not measured in run {run.pk}"
     assert "Every trial of it failed." in letter.get_content()
     assert "- the only configuration: measured before, not now: 5 trials failed" in letter.get_content()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433"])
+def test_a_webhook_does_not_reach_this_machine_unless_it_is_allowed(host: str, hook: Hook, settings: Any) -> None:
+    settings.TEITEN_WEBHOOK_HOSTS = ()
+    run = worse("webhook", hook.url.replace("127.0.0.1", host))
+    alert()
+    assert hook.posted == []
+    error = models.Alert.objects.get(run=run).error
+    assert "The webhook is at an address of this machine or its link." in error
+    assert "TEITEN_WEBHOOK_HOSTS" in error
+
+
+@pytest.mark.parametrize(
+    ("address", "forbidden"),
+    [
+        ("169.254.169.254", True),
+        ("fe80::1%lo", True),
+        ("::", True),
+        ("224.0.0.1", True),
+        ("10.0.0.5", False),
+        ("192.0.2.1", False),
+        ("2001:db8::1", False),
+    ],
+)
+def test_which_addresses_a_webhook_may_reach(address: str, forbidden: bool) -> None:
+    assert is_forbidden(address) is forbidden
 
 
 def test_without_a_mail_server_the_setting_is_named(settings: Any) -> None:

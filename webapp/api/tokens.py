@@ -16,6 +16,7 @@ from results import models
 from results.models.audit import Scope
 from webapp.access import ScopePermission, actor, allows, create_token, person, revoke_token, scope_of
 from webapp.api.common import Endpoint, fields_of, pages_by
+from webapp.forms.token import LONGEST_DAYS
 
 
 class TokenSerializer(serializers.ModelSerializer[models.ApiToken]):
@@ -26,7 +27,7 @@ class TokenSerializer(serializers.ModelSerializer[models.ApiToken]):
 
     class Meta:
         model = models.ApiToken
-        fields = ("id", "user", "name", "scope", "created_at", "last_used_at", "revoked_at")
+        fields = ("id", "user", "name", "scope", "created_at", "expires_at", "last_used_at", "revoked_at")
         read_only_fields = fields
 
 
@@ -38,6 +39,14 @@ class TokenFieldsSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=100)
     scope = serializers.CharField(default=Scope.READ.value, help_text="read, run, publish or admin; at most your own.")
+
+    days = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=LONGEST_DAYS,
+        help_text="That it is valid; without, until it is revoked.",
+    )
 
     def validate_scope(self, scope: str) -> Scope:
         if scope not in Scope.values:
@@ -104,8 +113,11 @@ class Tokens(Endpoint):
         scope: Scope = body.validated_data["scope"]
         if not allows(_scope(request), scope):
             raise exceptions.PermissionDenied(f"You do not have the scope {scope.value!r} yourself.")
-        token, secret = create_token(_owner(request), body.validated_data["name"], scope, actor(request))
-        return Response(NewTokenSerializer({"token": token, "secret": secret}).data, status=201)
+        fields = body.validated_data
+        token, secret = create_token(_owner(request), fields["name"], scope, actor(request), fields.get("days"))
+        answer = Response(NewTokenSerializer({"token": token, "secret": secret}).data, status=201)
+        answer["Cache-Control"] = "no-store"
+        return answer
 
     @extend_schema(summary="Revoke a token", responses={204: None})
     def destroy(self, request: Request, pk: int) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from csp.constants import UNSAFE_INLINE
+from csp.decorators import csp_update
 from django.urls import path
 from django.views.decorators.http import require_safe
 from drf_spectacular.views import SpectacularSwaggerView
@@ -9,6 +11,7 @@ from drf_spectacular.views import SpectacularSwaggerView
 from webapp.access import ScopePermission
 from webapp.api.agents import Agents
 from webapp.api.annotations import Annotations
+from webapp.api.audit import AuditLog
 from webapp.api.bundles import Bundle, BundleFile
 from webapp.api.capabilities import Capabilities
 from webapp.api.changes import WhatChanged
@@ -42,7 +45,10 @@ from webapp.api.why import Whys
 
 app_name = "api"
 schema = Description.as_view(permission_classes=[ScopePermission])
-docs = SpectacularSwaggerView.as_view(url_name="api:schema", permission_classes=[ScopePermission])
+# Swagger's page holds a script of its own.
+docs = csp_update({"script-src": [UNSAFE_INLINE]})(
+    SpectacularSwaggerView.as_view(url_name="api:schema", permission_classes=[ScopePermission])
+)
 urlpatterns = [
     path("", Root.as_view({"get": "retrieve"}), name="root"),
     path("agents/", Agents.as_view({"get": "list", "post": "create"}), name="agents"),
@@ -129,6 +135,7 @@ urlpatterns = [
     path("imports/<str:slug>/", Import.as_view({"get": "retrieve"}), name="import"),
     path("capabilities/", Capabilities.as_view({"get": "list"}), name="capabilities"),
     path("flame/", Flames.as_view({"get": "retrieve"}), name="flame"),
+    path("audit/", AuditLog.as_view({"get": "list"}), name="audit"),
     path("tokens/", Tokens.as_view({"get": "list", "post": "create"}), name="tokens"),
     path("tokens/<int:pk>/", Tokens.as_view({"delete": "destroy"}), name="token"),
     path("schema/", require_safe(schema), name="schema"),

@@ -8,10 +8,20 @@ from django import forms
 
 from results.models.audit import Scope
 
+LONGEST_DAYS = 3650
+
 
 class TokenForm(forms.Form):
     name = forms.CharField(max_length=100, help_text="What it is for: you will want to know when you revoke it.")
     scope = forms.ChoiceField(choices=Scope.choices)
+    days = forms.IntegerField(
+        label="Days that it is valid",
+        required=False,
+        min_value=1,
+        max_value=LONGEST_DAYS,
+        initial=365,
+        help_text="Empty: until it is revoked.",
+    )
 
     def __init__(self, *args: Any, scopes: list[Scope], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

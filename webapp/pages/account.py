@@ -6,23 +6,54 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from results import sign_ins
 from results.models import ApiToken
 from results.models.audit import Scope
 from webapp.access import ORDER, actor, allows, create_token, person, revoke_token, role_of, scope_of
 from webapp.forms.token import TokenForm
 from webapp.problems import missing_is_404
 
-sign_in = LoginView.as_view(template_name="account/sign_in.html")
+
+class SignIn(LoginView):
+    """Too many failures of an account or an address keep it waiting: 429 with Retry-After, and no password is looked
+    at."""
+
+    template_name = "account/sign_in.html"
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        wait = sign_ins.wait_for(request.POST.get("username", "").replace("\0", ""), timezone.now())
+        if wait is None:
+            return super().post(request, *args, **kwargs)
+        context = {"form": AuthenticationForm(request), "wait": wait, "next": self.get_redirect_url()}
+        answer = render(request, self.template_name, context, status=429)
+        answer["Retry-After"] = str(wait.seconds)
+        return answer
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        sign_ins.note_sign_in(form.get_user())
+        return super().form_valid(form)
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        if name := form.cleaned_data.get("username"):
+            sign_ins.note_failure(name)
+        return super().form_invalid(form)
+
+
+sign_in = SignIn.as_view()
 sign_out = LogoutView.as_view()
 
 
 @require_http_methods(["GET", "POST"])
+@never_cache
 @login_required
 def tokens(request: HttpRequest) -> HttpResponse:
     """The list; a POST makes a token and shows its secret, once."""
@@ -33,9 +64,11 @@ def tokens(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         assert request.user.is_authenticated
         scope = Scope(form.cleaned_data["scope"])
-        token, secret = create_token(request.user, form.cleaned_data["name"], scope, actor(request))
+        fields = form.cleaned_data
+        token, secret = create_token(request.user, fields["name"], scope, actor(request), fields["days"])
         context = {"form": TokenForm(scopes=scopes), "secret": secret, "new": token}
     context["role"] = role_of(request.user) if isinstance(request.user, User) else ""
+    context["now"] = timezone.now()
     context["tokens"] = ApiToken.objects.filter(user=person(request))
     return render(request, "account/tokens.html", context, status=422 if form.errors else 200)
 

@@ -115,7 +115,6 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
     panels = run_panels(detail, trial_url)
     cells = [cell for row in detail.configurations for cell in row.cells]
     causes = failures(detail.configurations)
-    place = {name: number(request.GET.get(name, "")) for name in (ROW, REPLICATE)}
     first_filters = panels.panels[0].filters if panels.panels else {}
     return {
         "detail": detail,
@@ -123,8 +122,7 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "heading": _heading(detail),
         "ended": run.state in ENDED_RUNS,
         "left_out": 0 if run.publication else _left_out(detail),
-        "matrix": run_matrix(detail, place[ROW], place[REPLICATE]),
-        "place": urlencode({name: value for name, value in place.items() if value}),
+        **_shown_matrix(request, detail),
         "poll_s": POLL_S if run.trials_total <= MANY_TRIALS else POLL_MANY_S,
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
@@ -140,6 +138,13 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "standings": list(Standing),
         "means": MEANS[Standing(run.standing)],
     }
+
+
+def _shown_matrix(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
+    """Return the part of the matrix that the address asks for, and the address's words for it."""
+    place = {name: number(request.GET.get(name, "")) for name in (ROW, REPLICATE)}
+    asked = urlencode({name: value for name, value in place.items() if value})
+    return {"matrix": run_matrix(detail, place[ROW], place[REPLICATE]), "place": asked}
 
 
 def _left_out(detail: RunDetail) -> int:

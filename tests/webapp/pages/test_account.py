@@ -56,7 +56,7 @@ def test_tokens_are_in_the_audit_log(member: Client) -> None:
     for _ in range(2):
         member.post(f"/account/tokens/{token.pk}/revoke/")
     entries = models.AuditEntry.objects.order_by("id").values_list("actor", "verb", "object", "detail")
-    detail = {"name": "notebook", "scope": "read"}
+    detail = {"name": "notebook", "scope": "read", "owner": "member"}
     assert list(entries) == [
         ("member", "create token", f"token {token.pk}", detail),
         ("member", "revoke token", f"token {token.pk}", detail),

@@ -98,7 +98,15 @@ OPERATORS = [
     "runs:remove",
 ]
 ACCOUNTS = ["account:tokens"]
-ADMINS = ["agents:add", "agents:edit", "agents:accept", "agents:clusters", "agents:host-add", "agents:host-edit"]
+ADMINS = [
+    "audit",
+    "agents:add",
+    "agents:edit",
+    "agents:accept",
+    "agents:clusters",
+    "agents:host-add",
+    "agents:host-edit",
+]
 VERBS = [
     "reports:preview",
     "runs:change",
@@ -305,7 +313,12 @@ def test_pages_offer_what_their_reader_may_do(role: Role, address: Any, signed_i
 
 @pytest.mark.parametrize("name", READING)
 def test_a_stranger_reads_where_reading_is_open(name: str, address: Any, stranger: Client) -> None:
-    assert stranger.get(address(name)).status_code == 200
+    answer = stranger.get(address(name))
+    assert answer.status_code == 200
+    assert "script-src 'self';" in answer["Content-Security-Policy"]
+    if answer["Content-Type"].startswith("text/html"):
+        scripts = re.findall(r"<script([^>]*)>", page_text(answer))
+        assert [words for words in scripts if "src=" not in words and "application/json" not in words] == []
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -1,0 +1,37 @@
+"""The audit log, for administrators."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from results.models import AuditEntry
+from results.models.audit import Scope
+from webapp.access import needs
+from webapp.pages.common import number
+
+PAGE = 100
+FIELDS = {"actor": "who", "verb": "did what", "object": "to what", "address": "from where"}
+
+
+@require_safe
+@needs(Scope.ADMIN)
+def index(request: HttpRequest) -> HttpResponse:
+    """The newest entries first, or those of one actor, verb, object or address."""
+    asked = {name: request.GET.get(name, "").strip() for name in FIELDS}
+    chosen: dict[str, Any] = {name: text for name, text in asked.items() if text}
+    before = number(request.GET.get("before", ""))
+    entries = AuditEntry.objects.filter(**chosen, **({"pk__lt": before} if before else {}))
+    rows = [(entry, [(name, _text(value)) for name, value in entry.detail.items()]) for entry in entries[: PAGE + 1]]
+    more = urlencode({**chosen, "before": rows[PAGE - 1][0].pk}) if len(rows) > PAGE else ""
+    fields = [(name, label, asked[name]) for name, label in FIELDS.items()]
+    return render(request, "audit/list.html", {"rows": rows[:PAGE], "fields": fields, "chosen": chosen, "more": more})
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 200 else f"{text[:200]} …"
