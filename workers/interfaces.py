@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from results.domain.matrix import ONE_LOAD, InstallationRef, Load, TrialSpec, is_client
@@ -28,6 +29,9 @@ class Recorder(Protocol):
     """The bundle being written, to which phases add files, notes, checks and gaps."""
 
     def add(self, path: str, content: bytes | str) -> None: ...
+    def file(self, path: str) -> Path:
+        """Return where to write a raw file that may be long, which then never is in memory."""
+
     def note(self, name: str, value: Any) -> None: ...
     def check(self, check: Check) -> None: ...
     def gap(self, source: str, node: str, reason: str) -> None: ...

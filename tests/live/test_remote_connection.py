@@ -31,6 +31,18 @@ async def cut(remote: Remote) -> None:
         await other.run("kill", "-s", "KILL", session)
 
 
+async def fetch_folder(remote: Remote, folder: str, target: Path) -> dict[str, Path]:
+    """Copy all files below the agent's folder; return path there → file here."""
+    files: dict[str, Path] = {}
+
+    def target_of(path: str) -> Path:
+        files[path] = target / str(len(files))
+        return files[path]
+
+    await remote.fetch_folder(folder, target_of)
+    return files
+
+
 async def test_a_value_with_quotes_and_a_substitution_arrives_as_it_was_sent(remote: Remote, address: Address):
     witness = f"{address.work_dir}/pwned"
     value = f"a'b\" $(touch {witness}) `touch {witness}`; touch {witness} \\ \n é"
@@ -177,12 +189,13 @@ async def test_a_connection_lost_in_a_command_may_be_tried_again(remote: Remote)
     await remote.run("pkill", "-f", f"^sleep {mark}$", check=False)  # sshd leaves it running
 
 
-async def test_files_go_and_come_back_unchanged(remote: Remote, address: Address):
+async def test_files_go_and_come_back_unchanged(remote: Remote, address: Address, tmp_path: Path):
     root = f"{address.work_dir}/files-{os.getpid()}"
     content = {"a": b"\0\xff\n", "sub/it's $(odd)": "é".encode(), "empty": b""}
     for name, data in content.items():
         await remote.put(f"{root}/{name}", data)
-    assert await remote.tree(root) == content
+    fetched = await fetch_folder(remote, root, tmp_path)
+    assert {path: file.read_bytes() for path, file in fetched.items()} == content
     assert await remote.get(f"{root}/a") == content["a"]
     await remote.remove(root)
     with pytest.raises(CommandError, match="No such file"):

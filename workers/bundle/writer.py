@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 from results.domain.errors import IngestError
 from results.domain.measurement.parsed_trial import Check, Gap, RawFile
-from results.domain.packing import pack
+from results.domain.packing import pack_streams
 from workers.bundle.manifest import FILE, Manifest
 
 UNFINISHED = "unfinished"
+LARGEST_BUNDLE_BYTES = 2 * 1024**3  # unpacked; less than a reader takes
+_WHY_LEFT_OUT = f"a bundle holds {LARGEST_BUNDLE_BYTES // 1024**3} GiB"
 
 
 @dataclass(frozen=True)
@@ -37,17 +41,21 @@ class BundleWriter:
         self.notes: dict[str, Any] = {}
         self.checks: list[Check] = []
         self.gaps: list[Gap] = []
-        shutil.rmtree(self.directory, ignore_errors=True)
+        _remove_folder(self.directory)
         self.directory.mkdir(parents=True)
 
     def add(self, path: str, content: bytes | str) -> None:
         """Add a raw file; path relative, with '/'. Raises IngestError where the path leaves the bundle."""
+        self.file(path).write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def file(self, path: str) -> Path:
+        """Return where to write a raw file that may be long. Raises what `add` raises."""
         parts = PurePosixPath(path).parts
         if not parts or ".." in parts or path.startswith("/") or path == FILE:
             raise IngestError(f"{path!r} is not a path inside a bundle.", where=str(self.archive))
         target = self.directory.joinpath(*parts)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content.encode() if isinstance(content, str) else content)
+        return target
 
     def note(self, name: str, value: Any) -> None:
         self.notes[name] = value
@@ -59,25 +67,51 @@ class BundleWriter:
         self.gaps.append(Gap(source, node, reason))
 
     def finish(self, manifest: Manifest) -> Archived:
-        """Write the manifest and the archive, and remove the directory. The same content gives the same bytes."""
-        paths = sorted(path for path in self.directory.rglob("*") if path.is_file())
-        content = {path.relative_to(self.directory).as_posix(): path.read_bytes() for path in paths}
-        files = tuple(RawFile(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in content.items())
+        """Write the manifest and the archive, and remove the directory. The same content gives the same bytes.
+
+        Files are read in chunks. Where they are more than a bundle may hold, the longest are left out, each as a gap.
+        """
+        sizes = self._sizes_within_limit()
+        files = tuple(RawFile(name, size, checksum(self.directory / name)) for name, size in sizes.items())
         complete = replace(manifest, files=files, checks=tuple(self.checks), gaps=tuple(self.gaps), notes=self.notes)
-        data = pack({FILE: complete.to_json().encode(), **content})
         target = self.root / self.archive
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_suffix(".partial")
-        partial.write_bytes(data)
+        with partial.open("wb") as stream:
+            pack_streams(self._streams(complete.to_json().encode(), sizes), stream)
+        archived = Archived(str(self.archive), checksum(partial), partial.stat().st_size)
         partial.rename(target)
         shutil.rmtree(self.directory)
-        return Archived(str(self.archive), hashlib.sha256(data).hexdigest(), len(data))
+        return archived
+
+    def _sizes_within_limit(self) -> dict[str, int]:
+        """Return path → size in bytes of each file that goes into the bundle."""
+        paths = sorted(path for path in self.directory.rglob("*") if path.is_file() and not path.is_symlink())
+        sizes = {path.relative_to(self.directory).as_posix(): path.stat().st_size for path in paths}
+        for name in sorted(sizes, key=lambda name: sizes[name], reverse=True):
+            if sum(sizes.values()) <= LARGEST_BUNDLE_BYTES:
+                break
+            self.gap("bundle", "", f"{name}, of {sizes.pop(name)} bytes, was left out: {_WHY_LEFT_OUT}")
+        return sizes
+
+    def _streams(self, manifest: bytes, sizes: Mapping[str, int]) -> Iterator[tuple[str, int, IO[bytes]]]:
+        yield FILE, len(manifest), io.BytesIO(manifest)
+        for name, size in sizes.items():
+            with (self.directory / name).open("rb") as content:
+                yield name, size, content
 
 
 def discard_unfinished(root: Path) -> None:
     """Remove the files of attempts that were never archived. Only where none of these attempts is alive."""
-    if (root / UNFINISHED).exists():
-        shutil.rmtree(root / UNFINISHED)
+    _remove_folder(root / UNFINISHED)
+
+
+def _remove_folder(folder: Path) -> None:
+    """Remove a folder with all that is in it. Where a link has taken its place, remove the link alone."""
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)  # it follows no link below
 
 
 def checksum(path: Path) -> str:

@@ -4,12 +4,16 @@ reaches a server that takes writes. Every run's output is kept, and the transact
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from results.domain.errors import AgentError
+from results.domain.errors import AgentError, ParseError
 from workers.interfaces import Stage
+from workers.remote.connection import Remote
 from workers.remote.job import Finished, Job
+from workers.remote.limits import OUTPUT_BYTES
 
 from .restarts import FOLDED, RUNS, Run
 from .run import latency_directory
@@ -61,9 +65,7 @@ async def record(stage: Stage, finished: Finished) -> None:
     The logs stay for the collector latency_log. Raises AgentError where they cannot be folded.
     """
     stage.measured(finished.result.started_s, finished.result.ended_s)
-    files = await stage.client.tree(f"{finished.job.directory}/runs")
-    run_numbers = sorted({int(path.partition("/")[0]) for path in files})
-    runs = [_run(files, number).as_dict() for number in run_numbers]
+    runs = await _runs(stage.client, f"{finished.job.directory}/runs")
     stage.recorder.add(f"workload/{RUNS}", json.dumps(runs, indent=1))
     if finished.result.timed_out:
         stage.recorder.add("workload/timed_out", "the deadline ended it\n")
@@ -74,6 +76,7 @@ async def record(stage: Stage, finished: Finished) -> None:
         _FOLD,
         check=False,
         timeout_s=_FOLD_LIMIT_S,
+        into=stage.recorder.file(f"workload/{FOLDED}"),
     )
     if result.exit_status != 0:
         raise AgentError(
@@ -82,10 +85,10 @@ async def record(stage: Stage, finished: Finished) -> None:
             why=result.stderr.strip(),
             todo="Install mawk or gawk on the agent.",
         )
-    stage.recorder.add(f"workload/{FOLDED}", f"origin {finished.result.started_s:.6f}\n{result.stdout}")
 
 
 _FOLD_LOGS = """
+echo "origin $2"
 cd -- "$1" || exit
 for log in pgbench_log.*; do
     [ -e "$log" ] || exit 0
@@ -94,9 +97,27 @@ exec awk -v origin="$2" "$3" pgbench_log.*
 """
 
 
-def _run(files: Mapping[str, bytes], number: int) -> Run:
+async def _runs(client: Remote, folder: str) -> list[dict[str, Any]]:
+    """Return the output of each run. Raises ParseError for files that are none of its script's, and AgentError."""
+    with tempfile.TemporaryDirectory() as directory:
+
+        def target_of(path: str) -> Path:
+            target = Path(directory, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            return target
+
+        await client.fetch_folder(folder, target_of, OUTPUT_BYTES)
+        try:
+            numbers = sorted(int(path.name) for path in Path(directory).iterdir())
+            return [_run(Path(directory, str(number)), number).as_dict() for number in numbers]
+        except (ValueError, NotADirectoryError) as error:
+            raise ParseError("The files of pgbench's runs cannot be read.", file=folder, text=str(error)) from error
+
+
+def _run(folder: Path, number: int) -> Run:
     def text(name: str) -> str:
-        return files.get(f"{number}/{name}", b"").decode("utf-8", "replace")
+        path = folder / name
+        return path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
 
     # A run that was ended with its job has written neither.
     exit_status, ended_s = text("exit").strip(), text("ended").strip()

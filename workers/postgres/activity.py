@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from results.domain.errors import AgentError
+from results.domain.errors import TeitenError
 from results.domain.measurement.activity import Sessions
 from workers.postgres.server import Server
+from workers.remote.limits import SESSIONS
 
 _ACTIVITY = (Path(__file__).parent / "activity.sql").read_text()
 _LIMIT_S = 20.0
+_LONGEST_TEXT, _MOST_PROCESSES = 200, 1000
 _SAMPLING: Mapping[str, str] = {"PGAPPNAME": "teiten look", "PGCONNECT_TIMEOUT": "10"}
 _TICKS = """
 for pid in "$@"; do cat "/proc/$pid/stat"; done 2>/dev/null |
@@ -55,18 +58,30 @@ async def sample(server: Server) -> Activity:
     try:
         rows = await sampled_server.query(_ACTIVITY, timeout_s=_LIMIT_S)
         return Activity(
-            sessions=tuple(_sessions(row) for row in rows),
-            marks=tuple(str(row["mark"]) for row in rows),
+            sessions=tuple(_sessions(row) for row in rows[:SESSIONS]),
+            marks=tuple(str(row["mark"]) for row in rows[:SESSIONS]),
             ticks=None if server.outside else await _ticks(sampled_server, rows),
         )
-    except AgentError as error:
-        return Activity(error=f"it does not answer: {error.why or error.what}")
+    except TeitenError as error:
+        return Activity(error=f"it does not answer: {(error.why or error.what)[:_LONGEST_TEXT]}")
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        OSError,
+    ) as error:  # no answer of PostgreSQL's
+        return Activity(error=f"its answer cannot be read: {str(error)[:_LONGEST_TEXT]}")
 
 
 def _sessions(row: Mapping[str, Any]) -> Sessions:
-    return Sessions(row["sessions"], row["state"], row["wait"], row["since_s"], " ".join(row["query"].split()))
+    state, wait, query = (" ".join(row[name].split())[:_LONGEST_TEXT] for name in ("state", "wait", "query"))
+    since_s = float(row["since_s"])
+    datetime.fromtimestamp(since_s, UTC)  # as pages show it
+    return Sessions(int(row["sessions"]), state, wait, since_s, query)
 
 
 async def _ticks(server: Server, rows: list[dict[str, Any]]) -> int:
-    pids = [str(pid) for row in rows for pid in row["pids"]]
+    pids = [str(int(pid)) for row in rows for pid in row["pids"]][:_MOST_PROCESSES]
     return int((await server.remote.script(_TICKS, *pids, timeout_s=_LIMIT_S)).stdout)

@@ -16,6 +16,7 @@ from results.domain.matrix.clusters import AgentCluster, ClusterState, is_folder
 from workers.postgres.server import unique_name
 from workers.remote.command import CommandResult
 from workers.remote.connection import Remote
+from workers.remote.limits import CLUSTERS
 
 _HERE = Path(__file__).parent
 _INVENTORY = (_HERE / "cluster_inventory.sh").read_text()
@@ -105,6 +106,8 @@ def _read(text: str) -> _Inventory:
     """Parse the script's output. Raises ValueError for a line that the script does not print."""
     listing = _Inventory()
     for line in text.splitlines():
+        if len(listing.entries) > CLUSTERS:
+            raise ValueError(f"There are more than {CLUSTERS}.")
         words = line.split("\t")
         if any(len(word.encode()) > _LONGEST_PATH for word in words if words[0] != "at"):
             raise ValueError(f"{line[:200]!r} … is longer than {_LONGEST_PATH} bytes.")

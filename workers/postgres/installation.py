@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from results.domain.environment.layers import Layer, LayerKind
-from results.domain.errors import CommandError, ParseError
+from results.domain.errors import AgentError, CommandError, ParseError
 from results.domain.kinds import server_settings
 from results.domain.matrix import InstallationRef
 from workers.remote.connection import Remote
+from workers.remote.limits import INSTALLATIONS, LISTING_BYTES
 
 log = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
@@ -108,9 +109,20 @@ async def discover(remote: Remote, client_programs: Collection[str]) -> tuple[li
     """Return the same as `discover_installations`, and the installations that cannot be used. Raises AgentError."""
     client_needs = {"psql", *client_programs}
     listing = await remote.script(
-        _FIND, " ".join([*_SERVER_PROGRAMS, *client_needs]), *remote.address.search, timeout_s=120
+        _FIND,
+        " ".join([*_SERVER_PROGRAMS, *client_needs]),
+        *remote.address.search,
+        timeout_s=120,
+        limit_bytes=LISTING_BYTES,
     )
     directories = parse_listing(listing.stdout)
+    if len(directories) > INSTALLATIONS:
+        raise AgentError(
+            f"There are {len(directories)} PostgreSQL installations on the agent.",
+            where=remote.address.place,
+            why=f"Teiten looks at {INSTALLATIONS} at most.",
+            todo="Name fewer folders in which to look for PostgreSQL.",
+        )
     unusable: list[Unusable] = []
     usable: list[BinDirectory] = []
     for directory in directories:
@@ -235,7 +247,7 @@ async def _probe(remote: Remote, candidate: Installation, semaphore: asyncio.Sem
     words = (candidate.bin_dir, str(candidate.version_num), f"{remote.address.work_dir}/probes")
     async with semaphore:
         try:
-            answer = await remote.script(_PROBE, *words, timeout_s=180)
+            answer = await remote.script(_PROBE, *words, timeout_s=180, limit_bytes=LISTING_BYTES)
         except CommandError as error:
             return Unusable(candidate.bin_dir, error.why or error.what)
     facts: dict[str, list[str]] = {"am": [], "extension": [], "jit": [], "setting": []}

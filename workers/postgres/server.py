@@ -97,9 +97,16 @@ class Server:
         """
         # The query is a constant of Teiten's; values are psql variables.
         wrapped = f"SELECT coalesce(json_agg(q), '[]') FROM (\n{sql}\n) AS q;\n"  # noqa: S608
-        rows: list[dict[str, Any]] = json.loads(
-            await self.execute(wrapped, database=database, variables=variables, timeout_s=timeout_s)
-        )
+        answer = await self.execute(wrapped, database=database, variables=variables, timeout_s=timeout_s)
+        try:
+            rows: list[dict[str, Any]] = json.loads(answer)
+        except (ValueError, RecursionError) as error:
+            raise TrialError(
+                "The answer to a query is not what PostgreSQL prints.",
+                where=self.remote.phase or self.remote.address.place,
+                why=f"{error}: {answer[:200]!r}",
+                todo="Check the client programs of this installation.",
+            ) from None
         return rows
 
     async def execute(

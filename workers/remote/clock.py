@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from workers.remote.command import quote
 SECONDS = (Path(__file__).parent / "seconds.sh").read_text()  # before a script: its function `seconds`
 _ROUND_TRIPS = 12
 _TIMEOUT_S = 10
+_LARGEST_S = 10 * 366 * 86400.0  # an offset beyond this is no clock's
 # bash 5 prints the time without starting a program; elsewhere date(1) does, a millisecond later.
 _PRINT_TIME = """
 if command -v bash >/dev/null && [ -n "$(bash -c 'echo $EPOCHREALTIME')" ]
@@ -33,8 +35,9 @@ async def clock_offset(connection: asyncssh.SSHClientConnection, place: str) -> 
         async with asyncio.timeout(_TIMEOUT_S), connection.create_process(quote(["sh", "-c", _PRINT_TIME])) as process:
             round_trips = [await _round_trip(process) for _ in range(_ROUND_TRIPS)]
             process.stdin.write_eof()
-    except (TimeoutError, ValueError, OSError, asyncssh.Error) as error:
-        raise AgentError("The agent's clock could not be read.", where=place, why=str(error), retryable=True) from error
+    except (TimeoutError, ValueError, OSError, EOFError, asyncssh.Error) as error:
+        why = str(error) or f"It did not answer within {_TIMEOUT_S} s."
+        raise AgentError("The agent's clock could not be read.", where=place, why=why, retryable=True) from error
     seconds, offset = min(round_trips)
     return offset, seconds / 2
 
@@ -44,4 +47,7 @@ async def _round_trip(process: asyncssh.SSHClientProcess[str]) -> tuple[float, f
     process.stdin.write("\n")
     answer = await process.stdout.readline()
     ended_s = time.time()
-    return ended_s - started_s, float(answer) - (started_s + ended_s) / 2
+    offset_s = float(answer) - (started_s + ended_s) / 2
+    if not math.fabs(offset_s) < _LARGEST_S:  # nor where it is not a number
+        raise ValueError(f"{answer[:40]!r} is no time")
+    return ended_s - started_s, offset_s

@@ -6,12 +6,12 @@ import asyncio
 import copy
 import io
 import posixpath
-import tarfile
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
-from typing import NoReturn
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
 
 import asyncssh
 from asyncssh import DEVNULL, PIPE
@@ -21,6 +21,8 @@ from results.domain.measurement.parsed_trial import CommandRun
 from workers.remote.address import Address, Layout
 from workers.remote.clock import clock_offset
 from workers.remote.command import CommandResult, quote
+from workers.remote.limits import FILE_BYTES, FOLDER_BYTES, FOLDER_FILES, LISTING_BYTES, OUTPUT_BYTES, in_words
+from workers.remote.streams import STDOUT, OutputLimitError, exchange
 from workers.remote.transport import HostKey, host_key_of, open_connection
 
 __all__ = ["HostKey", "Remote", "connected", "host_key_of"]
@@ -28,6 +30,7 @@ __all__ = ["HostKey", "Remote", "connected", "host_key_of"]
 _LOCALE = "LC_ALL=C.UTF-8"
 _CHANNELS = 8  # OpenSSH's MaxSessions is 10 by default
 _SHOWN_STDIN = 4000
+_FILE_S = 600.0  # to copy a file
 
 
 @asynccontextmanager
@@ -61,6 +64,33 @@ class _Connection:
     async def close(self) -> None:
         self._connection = None
         await self._stack.aclose()
+
+
+@dataclass(frozen=True)
+class _Command:
+    """A command to run.
+
+    limit_bytes: what it may print
+    file: the file of the agent that it prints, if it does nothing else
+    secret: keep its input out of the log
+    """
+
+    argv: tuple[str, ...]
+    stdin: bytes = b""
+    env: Mapping[str, str] | None = None
+    timeout_s: float | None = _FILE_S
+    limit_bytes: int = OUTPUT_BYTES
+    file: str = ""
+    secret: bool = False
+
+    @property
+    def line(self) -> str:
+        # Through env(1): sshd drops most variables sent over the protocol.
+        return quote(["env", _LOCALE, *(f"{name}={value}" for name, value in (self.env or {}).items()), *self.argv])
+
+    @property
+    def shown(self) -> str:
+        return self.line + _here_document(b"(a secret)" if self.secret else self.stdin)
 
 
 class Remote:
@@ -105,16 +135,26 @@ class Remote:
         env: Mapping[str, str] | None = None,
         check: bool = True,
         timeout_s: float | None = 60.0,
+        limit_bytes: int | None = None,
+        into: Path | None = None,
     ) -> CommandResult:
         """Run one command in one round trip, in the C.UTF-8 locale.
 
-        Raises CommandError where it fails and `check` is set, AgentError where it does not end within timeout_s or the
-        connection is lost meanwhile (retryable).
+        Raises CommandError where it fails and `check` is set, or where it prints more than it may and is ended for
+        that; AgentError where it does not end within timeout_s or the connection is lost meanwhile (retryable).
+
+        limit_bytes: what it may print; None for OUTPUT_BYTES, or FILE_BYTES into a file
+        into: a file for what it prints, written in chunks and removed where an error is raised; the result's stdout is
+            '' then
         """
-        status, stdout, stderr, command, seconds = await self._execute(argv, stdin.encode(), env, timeout_s)
-        result = CommandResult(command, status, _text(stdout), _text(stderr), seconds)
-        if check and status != 0:
-            self._raise_failed(argv, result)
+        limit_bytes = limit_bytes or (OUTPUT_BYTES if into is None else FILE_BYTES)
+        command = _Command(argv, stdin.encode(), env, timeout_s, limit_bytes)
+        with _output(into) as output:
+            result = await self._execute(command, output)
+            if isinstance(output, io.BytesIO):
+                result = replace(result, stdout=_text(output.getvalue()))
+            if check:
+                self._require_success(command, result)
         return result
 
     async def script(
@@ -125,16 +165,20 @@ class Remote:
         env: Mapping[str, str] | None = None,
         check: bool = True,
         timeout_s: float | None = 60.0,
+        limit_bytes: int | None = None,
+        into: Path | None = None,
     ) -> CommandResult:
         """Run a constant POSIX shell script in one round trip; values reach it only as "$1", "$2" …, and `stdin`.
 
-        Raises what `run` raises.
+        Takes and raises what `run` does.
         """
-        if stdin is not None:
-            return await self.run("sh", "-c", text, "sh", *args, stdin=stdin, env=env, check=check, timeout_s=timeout_s)
-        # The braces let sh read the script to its end before a command in it can swallow the rest.
-        script = "{\n" + text + "\n} </dev/null\n"
-        return await self.run("sh", "-s", "--", *args, stdin=script, env=env, check=check, timeout_s=timeout_s)
+        words: tuple[str, ...] = ("sh", "-c", text, "sh", *args)
+        if stdin is None:
+            # The braces let sh read the script to its end before a command in it can swallow the rest.
+            words, stdin = ("sh", "-s", "--", *args), "{\n" + text + "\n} </dev/null\n"
+        return await self.run(
+            *words, stdin=stdin, env=env, check=check, timeout_s=timeout_s, limit_bytes=limit_bytes, into=into
+        )
 
     async def put(self, path: str, content: bytes | str, mode: int = 0o644, *, secret: bool = False) -> None:
         """Write a file atomically, and the directories above it.
@@ -142,22 +186,45 @@ class Remote:
         secret: keep its content out of the log."""
         data = content.encode() if isinstance(content, str) else content
         argv = ("sh", "-c", _PUT, "sh", path, posixpath.dirname(path), f"{mode:o}")
-        await self._checked(argv, data, secret=secret)
+        await self._checked(_Command(argv, data, secret=secret), io.BytesIO())
 
-    async def get(self, path: str) -> bytes:
-        """Return a file's content. Raises CommandError where there is no such file."""
-        return await self._checked(("cat", "--", path))
+    async def get(self, path: str, limit_bytes: int = OUTPUT_BYTES) -> bytes:
+        """Return a file's content. Raises CommandError where there is no such file, or where it is too long."""
+        content = io.BytesIO()
+        await self._checked(_Command(("cat", "--", path), limit_bytes=limit_bytes, file=path), content)
+        return content.getvalue()
 
-    async def tree(self, path: str) -> dict[str, bytes]:
-        """Return every regular file below a directory, in one round trip: path relative to it → content."""
-        packed = await self._checked(("tar", "-C", path, "-cf", "-", "."))
-        files: dict[str, bytes] = {}
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            for member in archive:
-                content = archive.extractfile(member) if member.isfile() else None
-                if content is not None:
-                    files[posixpath.normpath(member.name)] = content.read()
-        return files
+    async def fetch(self, path: str, target: Path, limit_bytes: int = FILE_BYTES) -> None:
+        """Copy a file from the agent in chunks. Raises what `get` raises, and leaves no part of the file then."""
+        with _output(target) as content:
+            await self._checked(_Command(("cat", "--", path), limit_bytes=limit_bytes, file=path), content)
+
+    async def fetch_folder(
+        self, path: str, target_of: Callable[[str], Path | None], limit_bytes: int = FOLDER_BYTES
+    ) -> None:
+        """Copy the regular files below a directory, in chunks.
+
+        Raises AgentError for more than FOLDER_FILES, for more than limit_bytes in all, or for a name that cannot be one
+        here.
+
+        target_of: path relative to the directory → where the file goes; None where it is not wanted
+        """
+        listing = io.BytesIO()
+        words = ("find", f"{path}/.", "-type", "f", "-printf", "%P\\0")
+        await self._checked(_Command(words, limit_bytes=LISTING_BYTES, file=f"list of files below {path}"), listing)
+        names = listing.getvalue().split(b"\0")[:-1]
+        if len(names) > FOLDER_FILES:
+            why = f"There are {len(names)}, and {FOLDER_FILES} may be."
+            raise AgentError(f"There are too many files below {path}.", where=self.address.place, why=why)
+        left_bytes = limit_bytes
+        for name in names:
+            try:
+                if target := target_of(_inner_path(name)):
+                    await self.fetch(f"{path}/{name.decode()}", target, left_bytes)
+                    left_bytes -= target.stat().st_size
+            except (OSError, ValueError) as error:
+                what = f"A file below {path} cannot be copied."
+                raise AgentError(what, where=self.address.place, why=f"{error} (its name is {name[:300]!r})") from error
 
     async def remove(self, path: str) -> None:
         """Remove a path with `rm -rf`, inside the agent's data and work directories; for others raise AgentError."""
@@ -176,61 +243,66 @@ class Remote:
         async with self._connection.channels:
             return await clock_offset(await self._connection.open(), self.address.place)
 
-    async def _checked(self, argv: tuple[str, ...], stdin: bytes = b"", *, secret: bool = False) -> bytes:
-        status, stdout, stderr, command, seconds = await self._execute(argv, stdin, None, 600.0, secret=secret)
-        if status != 0:
-            self._raise_failed(argv, CommandResult(command, status, "", _text(stderr), seconds))
-        return stdout
+    async def _checked(self, command: _Command, output: IO[bytes]) -> None:
+        self._require_success(command, await self._execute(command, output))
 
-    async def _execute(
-        self,
-        argv: tuple[str, ...],
-        stdin: bytes,
-        env: Mapping[str, str] | None,
-        timeout_s: float | None,
-        *,
-        secret: bool = False,
-    ) -> tuple[int | None, bytes, bytes, str, float]:
-        # Through env(1): sshd drops most variables sent over the protocol.
-        command = quote(["env", _LOCALE, *(f"{name}={value}" for name, value in (env or {}).items()), *argv])
-        shown = command + _here_document(b"(a secret)" if secret else stdin)
-        status: int | None = None
+    async def _execute(self, command: _Command, output: IO[bytes]) -> CommandResult:
+        """Run a command, whose standard output goes into `output` and not into the result."""
+        result: CommandResult | None = None
         began = time.monotonic()
         try:
             async with self._connection.channels:
                 connection = await self._connection.open()
                 began = time.monotonic()
-                status, stdout, stderr = await self._exchange(connection, command, stdin, timeout_s)
+                status, errors = await self._exchange(connection, command, output)
+                result = CommandResult(command.shown, status, "", errors, time.monotonic() - began)
         finally:
-            seconds = time.monotonic() - began
-            self.log.append(CommandRun(self.node, self.phase, shown, status, seconds))
-        return status, stdout, stderr, shown, seconds
+            seconds, status = (result.seconds, result.exit_status) if result else (time.monotonic() - began, None)
+            self.log.append(CommandRun(self.node, self.phase, command.shown, status, seconds))
+        return result
 
     async def _exchange(
-        self, connection: asyncssh.SSHClientConnection, command: str, stdin: bytes, timeout_s: float | None
-    ) -> tuple[int | None, bytes, bytes]:
+        self, connection: asyncssh.SSHClientConnection, command: _Command, output: IO[bytes]
+    ) -> tuple[int | None, str]:
+        """Return the exit status, None after a signal, and what it printed to standard error."""
+        errors = io.BytesIO()
         try:
-            process = await connection.create_process(command, encoding=None, stdin=PIPE if stdin else DEVNULL)
+            stdin = PIPE if command.stdin else DEVNULL
+            process = await connection.create_process(command.line, encoding=None, stdin=stdin)
             try:
-                async with asyncio.timeout(timeout_s):
-                    stdout, stderr = await _communicate(process, stdin)
+                async with asyncio.timeout(command.timeout_s):
+                    await exchange(process, command.stdin, output, errors, command.limit_bytes)
             except BaseException:
                 with suppress(OSError):  # the channel may be closed already
                     process.terminate()
                 process.close()
                 raise
+        except OutputLimitError as error:
+            raise self._limit_error(command, error) from error
         except TimeoutError as error:
-            raise AgentError(
-                f"A command did not end within {timeout_s:g} s.", where=self.address.place, why=command[:300]
-            ) from error
+            what = f"A command did not end within {command.timeout_s:g} s."
+            raise AgentError(what, where=self.address.place, why=command.line[:300]) from error
         except (asyncssh.Error, OSError) as error:
-            raise self._lost_error(command, str(error)) from error
-        errors = bytes(stderr or b"")
+            raise self._lost_error(command.line, str(error)) from error
         if process.exit_signal:
-            return None, bytes(stdout or b""), errors + f"\nended by signal {process.exit_signal[0]}".encode()
+            return None, f"{_text(errors.getvalue())}\nended by signal {process.exit_signal[0]}"
         if process.exit_status is None:
-            raise self._lost_error(command, "No exit status came.")
-        return process.exit_status, bytes(stdout or b""), errors
+            raise self._lost_error(command.line, "No exit status came.")
+        return process.exit_status, _text(errors.getvalue())
+
+    def _limit_error(self, command: _Command, error: OutputLimitError) -> CommandError:
+        limit = in_words(error.limit_bytes)
+        what = f"{posixpath.basename(command.argv[0])} printed more than {limit} to {error.stream} and was ended."
+        if command.file and error.stream == STDOUT:
+            what = f"The file {command.file} is longer than {limit}, and was not copied."
+        return CommandError(
+            what,
+            command=command.shown,
+            exit_status=None,
+            host=self.address.place,
+            why="So much is no measurement's: a worker takes no more, lest one agent stops the trials of all others.",
+            todo="Find out on the agent what wrote so much. The limits are listed in docs/operations.md.",
+        )
 
     def _lost_error(self, command: str, why: str) -> AgentError:
         return AgentError(
@@ -241,10 +313,12 @@ class Remote:
             retryable=True,
         )
 
-    def _raise_failed(self, argv: tuple[str, ...], result: CommandResult) -> NoReturn:
+    def _require_success(self, command: _Command, result: CommandResult) -> None:
+        if result.exit_status == 0:
+            return
         end = "was ended by a signal" if result.exit_status is None else f"failed with exit status {result.exit_status}"
         raise CommandError(
-            f"{posixpath.basename(argv[0])} {end}.",
+            f"{posixpath.basename(command.argv[0])} {end}.",
             command=result.command,
             exit_status=result.exit_status,
             stdout=result.stdout,
@@ -258,20 +332,31 @@ mkdir -p -- "$2" && umask 077 && cat > "$1.part.$$" && chmod "$3" "$1.part.$$" &
 """
 
 
-async def _communicate(process: asyncssh.SSHClientProcess[bytes], stdin: bytes) -> tuple[bytes, bytes]:
-    """Return all that the program printed.
-
-    A program that ends without reading its input, as psql does where no server answers, may close its channel before
-    the input is sent: that is no lost connection.
-    """
+@contextmanager
+def _output(path: Path | None) -> Iterator[IO[bytes]]:
+    """Give the file at this path, opened, which is removed where an error is raised; memory where there is none."""
+    if path is None:
+        yield io.BytesIO()
+        return
     try:
-        return await process.communicate(stdin)
-    except BrokenPipeError:
-        return await process.communicate()
+        with path.open("wb") as file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _inner_path(name: bytes) -> str:
+    """Return a path below a directory. Raises ValueError where it leads out of it."""
+    path = name.decode()
+    if not path or path.startswith("/") or {"", ".", ".."} & set(path.split("/")):
+        raise ValueError("it is no path below the directory")
+    return path
 
 
 def _text(output: bytes) -> str:
-    return output.decode("utf-8", "replace")
+    # no text of the warehouse may hold a NUL
+    return output.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 def _here_document(stdin: bytes) -> str:

@@ -10,6 +10,7 @@ from results.domain.kinds.programs import OWN, Program
 from workers.remote import programs
 from workers.remote.connection import Remote
 from workers.remote.facts_parse import Facts, parse_facts
+from workers.remote.limits import FACTS_BYTES
 
 __all__ = ["Facts", "discover", "free_bytes"]
 
@@ -24,7 +25,9 @@ async def discover(remote: Remote, data_dir: str, requested: Sequence[Program] =
 
     requested: programs to look for, with those of OWN
     """
-    answer = await remote.script(_SCRIPT, data_dir, *programs.script_arguments(requested), check=False)
+    answer = await remote.script(
+        _SCRIPT, data_dir, *programs.script_arguments(requested), check=False, limit_bytes=FACTS_BYTES
+    )
     facts = parse_facts(answer.stdout)
     missing = [program for program in OWN if program.name not in facts.tools]
     if missing:

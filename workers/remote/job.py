@@ -8,6 +8,7 @@ a job is to wait for the lock, which costs the agent nothing and ends at once, e
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from results.domain.errors import AgentError, CommandError
 from workers.remote.command import quote
 from workers.remote.connection import Remote
+from workers.remote.limits import ANSWER_BYTES
 
 _HERE = Path(__file__).parent
 _START = (_HERE / "job_start.sh").read_text()
@@ -125,7 +127,9 @@ class Job:
         unreachable_since_s: float | None = None
         while True:
             try:
-                answer = await self.remote.script(_WAIT, self.directory, str(wait_s), timeout_s=wait_s + 60)
+                answer = await self.remote.script(
+                    _WAIT, self.directory, str(wait_s), timeout_s=wait_s + 60, limit_bytes=ANSWER_BYTES
+                )
             except CommandError:
                 raise
             except AgentError as error:
@@ -155,16 +159,27 @@ class Job:
         await self.remote.script(_KILL, self.directory, str(_GRACE_S))
 
     async def stdout(self) -> str:
-        """Return the job's standard output so far."""
-        return (await self.remote.get(f"{self.directory}/stdout")).decode("utf-8", "replace")
+        """Return the job's standard output so far. Raises CommandError where it is too long (`limits`)."""
+        return await self._text("stdout")
+
+    async def fetch_stdout(self, target: Path) -> None:
+        """Copy the job's standard output so far into a file. Raises CommandError where it is too long (`limits`)."""
+        await self.remote.fetch(f"{self.directory}/stdout", target)
 
     async def stderr(self) -> str:
-        """Return the job's standard error so far."""
-        return (await self.remote.get(f"{self.directory}/stderr")).decode("utf-8", "replace")
+        """Return the job's standard error so far. Raises CommandError where it is too long (`limits`)."""
+        return await self._text("stderr")
+
+    async def _text(self, name: str) -> str:
+        return (await self.remote.get(f"{self.directory}/{name}")).decode("utf-8", "replace")
 
     def _result(self, answer: str) -> JobResult:
         try:
-            status, started, ended, deadline = answer.split()
+            status, *times = answer.split()
+            exit_status = int(status)
+            started_s, ended_s, deadline_s = (float(text) for text in times)
+            if not (0 <= exit_status <= 255 and math.isfinite(started_s + ended_s + deadline_s)):
+                raise ValueError(answer)
         except ValueError:
             raise AgentError(
                 "A job ended without leaving its exit status.",
@@ -173,11 +188,10 @@ class Job:
                 todo="Look at the agent's system log, then run the trial again.",
                 retryable=True,
             ) from None
-        seconds = float(ended) - float(started)
-        timed_out = int(status) in _TIMED_OUT and seconds >= float(deadline)
+        timed_out = exit_status in _TIMED_OUT and ended_s - started_s >= deadline_s
         if timed_out:
-            self.remote.late_s.append(float(deadline))
-        return JobResult(int(status), timed_out, float(started), float(ended))
+            self.remote.late_s.append(deadline_s)
+        return JobResult(exit_status, timed_out, started_s, ended_s)
 
 
 async def sweep(remote: Remote, keep: Collection[str] = (), only: str = "") -> list[str]:

@@ -45,20 +45,23 @@ class LatencyLog:
 
 async def _fold(stage: Stage, load: Load, node: str) -> None:
     origin_s = _origin_s(stage, load)
+    target = stage.recorder.file(f"{folder_of(stage, load, f'collectors/latency_log/{node}')}/folded.txt")
+    names = [f"script {number} {name}" for number, name in enumerate(stage.script_names)]
+    headings = names if load.workload else ["beside select-only"]
     result = await stage.agents[load.client].script(
         (_HERE / "fold.sh").read_text(),
         latency_directory(stage, load),
         f"{origin_s:.6f}",
         (_HERE / "fold.awk").read_text(),
+        "\n".join([f"origin {origin_s:.6f}", *headings]),
         check=False,
         timeout_s=_FOLD_LIMIT_S,
+        into=target,
     )
     if result.exit_status == 0:
-        names = [f"script {number} {name}" for number, name in enumerate(stage.script_names)]
-        headings = names if load.workload else ["beside select-only"]
-        text = "\n".join([f"origin {origin_s:.6f}", *headings, result.stdout])
-        stage.recorder.add(f"{folder_of(stage, load, f'collectors/latency_log/{node}')}/folded.txt", text)
-    elif result.exit_status == _NO_LOG:
+        return
+    target.unlink()
+    if result.exit_status == _NO_LOG:
         stage.recorder.gap("latency_log", node, "the workload wrote no transaction log")
     else:
         stage.recorder.gap("latency_log", node, f"the log could not be folded: {result.stderr.strip()}")

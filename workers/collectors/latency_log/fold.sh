@@ -1,4 +1,5 @@
 # $1 directory of the logs   $2 origin, epoch seconds on this machine's clock   $3 the awk program's text
+# $4 what to print first
 # One awk a log (pgbench writes one a thread), as many at a time as there are processors.
 set -u
 cd "$1" || exit 1
@@ -21,5 +22,5 @@ for log in pgbench_log.*; do
 done
 finish
 [ "$status" = 0 ] || exit 1
-cat folded.pgbench_log.*
+printf "%s\n" "$4" && cat folded.pgbench_log.* || exit 1
 cd / && rm -rf -- "$1"

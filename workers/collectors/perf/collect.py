@@ -68,6 +68,7 @@ class Perf:
             stage.recorder.gap("perf", node, reason)
         if "began" not in finished.stdout:
             return
+        stacks = stage.recorder.file(f"{_folder(node)}/stacks.txt")
         folded = await server.remote.script(
             (_HERE / "fold.sh").read_text(),
             directory,
@@ -76,13 +77,14 @@ class Perf:
             *recording.options,
             check=False,
             timeout_s=_FOLD_LIMIT_S,
+            into=stacks,
         )
         if folded.exit_status != 0:
+            stacks.unlink()
             stage.recorder.gap("perf", node, f"the samples could not be read: {folded.stderr.strip()}")
             return
         head = f"event {recording.event}\ngraph {recording.graph}\nfrequency {FREQUENCY}\n"
         stage.recorder.add(f"{_folder(node)}/recorded.txt", head + finished.stdout)
-        stage.recorder.add(f"{_folder(node)}/stacks.txt", folded.stdout)
 
 
 def slices(measured_s: float | None) -> dict[str, str]:

@@ -79,9 +79,10 @@ async def _samples(stage: Stage, node: str) -> None:
     job = Job.attach(stage.servers[node].remote, _directory(stage, node))
     await job.signal("TERM")
     await job.wait()
-    stdout, stderr = await asyncio.gather(job.stdout(), job.stderr())
-    stage.recorder.add(_path(node, "samples.txt"), stdout)
-    if not stdout and stderr:
+    samples = stage.recorder.file(_path(node, "samples.txt"))
+    await job.fetch_stdout(samples)
+    stderr = await job.stderr()
+    if not samples.stat().st_size and stderr:
         stage.recorder.gap("pg_stat", node, f"samples: {stderr.strip()}")
 
 

@@ -79,11 +79,12 @@ async def _samples(stage: Stage, node: str) -> None:
     job = Job.attach(stage.servers[node].remote, _directory(stage, node))
     await job.signal("TERM")
     await job.wait()
-    stdout, stderr = await asyncio.gather(job.stdout(), job.stderr())
-    stage.recorder.add(_path(node, "samples.txt"), stdout)
+    samples = stage.recorder.file(_path(node, "samples.txt"))
+    await job.fetch_stdout(samples)
+    stderr = await job.stderr()
     clocks = {"primary_clock_offset_s": stage.clock_offset_s("primary")}
     stage.recorder.add(_path(node, "clocks.json"), json.dumps(clocks))
-    if not stdout and stderr:
+    if not samples.stat().st_size and stderr:
         stage.recorder.gap("replication", node, f"samples: {stderr.strip()}")
 
 

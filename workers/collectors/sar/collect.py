@@ -7,8 +7,10 @@ from pathlib import Path
 from results.domain.errors import AgentError, CommandError
 from workers.interfaces import Stage
 from workers.remote.job import Job
+from workers.remote.limits import ANSWER_BYTES
 
 _HERE = Path(__file__).parent
+_REPORT_LIMIT_S = 600.0
 _TOOLS = "command -v sar && command -v sadf"
 
 
@@ -37,19 +39,23 @@ class Sar:
     async def stop(self, stage: Stage, node: str) -> None:
         """End sar, and record sadf.json and started (its start, epoch seconds on the agent's clock). Samples that
         cannot be read leave a Gap with sadf's message."""
-        remote, directory = stage.agents[node], _directory(stage, node)
+        remote, directory, folder = stage.agents[node], _directory(stage, node), f"collectors/sar/{node}"
         job = Job.attach(remote, directory)
         await job.signal("INT")
         await job.wait()
         try:
-            result = await remote.script((_HERE / "report.sh").read_text(), f"{directory}/sar.data", directory)
+            stage.recorder.add(f"{folder}/started", await remote.get(f"{directory}/started", ANSWER_BYTES))
+            await remote.script(
+                (_HERE / "report.sh").read_text(),
+                f"{directory}/sar.data",
+                timeout_s=_REPORT_LIMIT_S,
+                into=stage.recorder.file(f"{folder}/sadf.json"),
+            )
         except CommandError as error:
-            stderr = await job.stderr()
-            stage.recorder.gap("sar", node, f"sar left nothing to read: {stderr.strip() or error.why}")
-            return
-        started, _, report = result.stdout.partition("\n")
-        stage.recorder.add(f"collectors/sar/{node}/started", f"{started}\n")
-        stage.recorder.add(f"collectors/sar/{node}/sadf.json", report)
+            reason = str(error)
+            if error.exit_status is not None:
+                reason = f"sar left nothing to read: {(await job.stderr()).strip() or error.why}"
+            stage.recorder.gap("sar", node, reason)
 
 
 def _directory(stage: Stage, node: str) -> str:

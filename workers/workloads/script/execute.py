@@ -151,10 +151,11 @@ async def _run(stage: Stage, name: str, argv: list[str], env: dict[str, str]) ->
 
 
 async def _keep_clients(stage: Stage, name: str, folder: str) -> None:
-    files = await stage.client.tree(f"{stage.job_dir(stage.client)}/{name}")
-    for path, content in files.items():
-        if path.startswith("client-") or path.endswith(".sql"):
-            stage.recorder.add(f"{folder}/{path}", content)
+    def target_of(path: str) -> Path | None:
+        is_wanted = path.startswith("client-") or path.endswith(".sql")
+        return stage.recorder.file(f"{folder}/{path}") if is_wanted else None
+
+    await stage.client.fetch_folder(f"{stage.job_dir(stage.client)}/{name}", target_of)
 
 
 def _record(stage: Stage, finished: Finished) -> None:

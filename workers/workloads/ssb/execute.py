@@ -104,9 +104,10 @@ async def _run(stage: Stage, name: str, scripts: list[str]) -> Finished:
     except BaseException:
         await _end_sessions(stage)
         raise
-    for path, content in (await stage.client.tree(clients)).items():
-        if not path.endswith(".pid"):
-            stage.recorder.add("/".join(filter(None, ("workload", name, "clients", path))), content)
+    folder = "/".join(filter(None, ("workload", name, "clients")))
+    await stage.client.fetch_folder(
+        clients, lambda path: None if path.endswith(".pid") else stage.recorder.file(f"{folder}/{path}")
+    )
     if not finished.ok:
         await _end_sessions(stage)
     return finished
