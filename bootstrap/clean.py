@@ -1,4 +1,4 @@
-"""`make clean`: stop what runs in a state folder, and remove it with the folder beside it."""
+"""`make clean`: stop what runs in a state folder, and remove it with the folder beside it and its accounts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def _clean_one(state: Path) -> None:
         return
     _stop_holder(state / "lock")
     sweep.earlier_start(known_places)
-    account = accounts.current()
-    if account:
-        sweep.agent_home(known_places, account)
+    state_accounts = accounts.current(state)
+    if state_accounts:
+        sweep.agent_home(known_places, state_accounts.agent)
+        accounts.remove(state_accounts)
     places.remove(known_places)
     say(f"Removed {state}" + (f" and {known_places.ground}" if known_places.ground != state else ""))
 

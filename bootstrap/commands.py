@@ -67,20 +67,21 @@ def _demo_check(_: argparse.Namespace) -> None:
 def _services(options: argparse.Namespace) -> int:
     if not options.command:
         raise BootstrapError("No command was given.", where="services", todo="Write it after --: services -- pytest")
-    state = places.prepare(places.state_folder(), accounts.ensure()).state
+    state = places.prepare(places.state_folder())[0].state
     return checks.run_inside(options.command, state / "test", state / "downloads")
 
 
 def _oldpg(options: argparse.Namespace) -> None:
-    account = accounts.ensure()
-    state = places.state_folder()
-    oldpg.fetch(options.majors, places.prepare(state, account).agent / "old", state / "downloads")
+    prepared, _ = places.prepare(places.state_folder())
+    oldpg.fetch(options.majors, prepared.old_programs, prepared.state / "downloads")
 
 
 def _leftover(_: argparse.Namespace) -> int:
-    state, account = places.state_folder(), accounts.current()
-    states = [places.known(state), places.known(state / "test")]
-    lines = [line for here in states if here and account for line in sweep.left_over(here, account)]
+    lines = []
+    for state in (places.state_folder(), places.state_folder() / "test"):
+        known_places, state_accounts = places.known(state), accounts.current(state)
+        if known_places and state_accounts:
+            lines += sweep.left_over(known_places, state_accounts)
     for line in sorted(set(lines)):
         say(line)
     return 1 if lines else 0

@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootstrap.account import Account
+from bootstrap.account import Accounts, ensure, take_over
 from bootstrap.errors import BootstrapError
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -30,7 +30,7 @@ class Places:
     """The folders of one state.
 
     state: for the account that runs Teiten alone
-    ground: for files that the agent's account must reach; the state folder itself where it can enter that
+    ground: for files that the other accounts must reach; the state folder itself where they can enter that
     """
 
     state: Path
@@ -75,8 +75,18 @@ class Places:
 
     @property
     def agent(self) -> Path:
-        """The agent's folder: its installations in pg/, its clusters and jobs beside them."""
+        """The agent's folder, for its clusters and jobs."""
         return self.ground / "agent"
+
+    @property
+    def programs(self) -> Path:
+        """PostgreSQL for agent and warehouse: neither account may write there, for the other one runs what is in it."""
+        return self.ground / "pg"
+
+    @property
+    def old_programs(self) -> Path:
+        """Older versions of PostgreSQL, for the tests."""
+        return self.ground / "old"
 
 
 def state_folder() -> Path:
@@ -92,12 +102,13 @@ def known(state: Path) -> Places | None:
     return Places(state, Path(ground) if ground else state)
 
 
-def prepare(state: Path, account: Account) -> Places:
-    """Make the folders, or find those of an earlier start. Raises BootstrapError."""
+def prepare(state: Path) -> tuple[Places, Accounts]:
+    """Make the folders and accounts, or find those of an earlier start. Raises BootstrapError."""
     _make_state(state)
+    accounts = ensure(state)
     places = known(state)
     if places is None:
-        is_reachable = account.can_enter(state)
+        is_reachable = accounts.agent.can_enter(state)
         ground = state if is_reachable else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
         write_file(state / _MARKER, "" if is_reachable else f"{ground}\n")
         places = Places(state, ground)
@@ -105,10 +116,12 @@ def prepare(state: Path, account: Account) -> Places:
     for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), *((folder, 0o700) for folder in private)):
         folder.mkdir(exist_ok=True)
         folder.chmod(mode)
-    for folder, mode in ((places.agent, 0o755), (places.warehouse, 0o700)):
+    owned = ((places.agent, 0o755, accounts.agent), (places.warehouse, 0o700, accounts.warehouse))
+    for folder, mode, account in owned:
         folder.mkdir(exist_ok=True)
+        take_over(folder, account)
         account.give(folder, mode)
-    return places
+    return places, accounts
 
 
 def remove(places: Places) -> None:

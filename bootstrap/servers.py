@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootstrap import agent, system
-from bootstrap.account import Account
+from bootstrap.account import Account, Accounts
 from bootstrap.errors import BootstrapError, say
 from bootstrap.places import Places, write_file
 from bootstrap.ports import HOST, Ports
@@ -37,12 +37,12 @@ class Service:
     stop: signal.Signals = signal.SIGTERM
 
 
-def all_of(places: Places, account: Account, ports: Ports, durable: bool) -> list[Service]:
+def all_of(places: Places, accounts: Accounts, ports: Ports, durable: bool) -> list[Service]:
     """Prepare the three; return them in the order of their start. Raises BootstrapError."""
     return [
-        warehouse(places, account, ports.warehouse, durable),
+        warehouse(places, accounts.warehouse, ports.warehouse, durable),
         redis(places, ports.redis),
-        sshd(places, account, ports.sshd),
+        sshd(places, accounts.agent, ports.sshd, forwards=not durable),
     ]
 
 
@@ -96,7 +96,7 @@ def redis(places: Places, port: int) -> Service:
     )
 
 
-def sshd(places: Places, account: Account, port: int) -> Service:
+def sshd(places: Places, account: Account, port: int, forwards: bool) -> Service:
     """Prepare an sshd on loopback with a host key of its own, for one account, with public keys only."""
     program = system.program("sshd")
     if program is None:
@@ -112,7 +112,11 @@ def sshd(places: Places, account: Account, port: int) -> Service:
         "PidFile": "none",
         # Without PAM sshd refuses an account that has no password set.
         "UsePAM": "yes" if root else "no",
-        "StrictModes": "no",
+        "StrictModes": "yes",
+        "AllowTcpForwarding": "local" if forwards else "no",
+        "AllowAgentForwarding": "no",
+        "X11Forwarding": "no",
+        "PermitTTY": "no",
         "PubkeyAuthentication": "yes",
         "PasswordAuthentication": "no",
         "KbdInteractiveAuthentication": "no",
@@ -124,11 +128,22 @@ def sshd(places: Places, account: Account, port: int) -> Service:
         "PrintMotd": "no",
         "Subsystem": "sftp internal-sftp",
     }
+    if exposed := _exposed_folder(places.sshd, account):
+        settings["StrictModes"] = "no"
+        say(f"Others than you may change {exposed}, and with it who logs in as {account.name}: chmod go-w {exposed}")
     config = places.sshd / "sshd_config"
     config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()), encoding="utf-8")
     return Service(
         "sshd", (program, "-D", "-e", "-f", str(config)), port, lambda: _exchange(port).startswith(b"SSH-2.0")
     )
+
+
+def _exposed_folder(folder: Path, account: Account) -> Path | None:
+    """Return the folder above sshd's files that others may write; a strict sshd refuses the files for that."""
+    owners = {0, account.uid}
+    parts = [folder.resolve(), *folder.resolve().parents]
+    statuses = ((part, part.stat()) for part in parts)
+    return next((part for part, s in statuses if s.st_uid not in owners or s.st_mode & 0o022), None)
 
 
 def database_url(places: Places, port: int) -> str:

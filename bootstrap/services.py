@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bootstrap import account as accounts
 from bootstrap import agent, places, ports, processes, servers, sweep
-from bootstrap.account import Account
+from bootstrap.account import Accounts
 from bootstrap.errors import BootstrapError, last_lines
 from bootstrap.places import Places
 from bootstrap.ports import HOST, Ports
@@ -35,7 +34,7 @@ class Running:
     """
 
     places: Places
-    account: Account
+    accounts: Accounts
     ports: Ports
     environment: dict[str, str]
     started: dict[str, tuple[subprocess.Popen[bytes], Service]] = field(default_factory=dict)
@@ -54,23 +53,24 @@ def running(state: Path, durable: bool = True, before_start: Callable[[], None] 
 
     Raises BootstrapError.
 
-    durable: whether a crash of the machine loses nothing; the tests need not wait for the disk
+    durable: whether a crash of the machine loses nothing; the tests need not wait for the disk, and have the agent
+        forward to itself, as jump hosts do
     before_start: called when the state folder is locked and nothing of an earlier start runs
     """
     os.umask(0o022)
-    account = accounts.ensure()
-    state_places = places.prepare(state, account)
+    state_places, accounts = places.prepare(state)
     with _hold_lock(state_places):
         sweep.earlier_start(state_places)
-        sweep.agent_home(state_places, account)
+        sweep.agent_home(state_places, accounts.agent)
         before_start()
-        agent.prepare(state_places, account)
         chosen_ports = ports.inner(os.environ, state_places.state / "ports.json")
+        agent.prepare(state_places, accounts, None if durable else chosen_ports.sshd)
         token = secrets.token_hex(8)
         places.write_file(state_places.run / "session", token)
-        session = Running(state_places, account, chosen_ports, _environment(state_places, account, chosen_ports, token))
+        environment = _environment(state_places, accounts, chosen_ports, token)
+        session = Running(state_places, accounts, chosen_ports, environment)
         try:
-            _start(session, servers.all_of(state_places, account, chosen_ports, durable))
+            _start(session, servers.all_of(state_places, accounts, chosen_ports, durable))
             yield session
         finally:
             _stop(session, token)
@@ -109,7 +109,7 @@ def _hold_lock(state_places: Places) -> Iterator[None]:
         lock.truncate(0)
 
 
-def _environment(state_places: Places, account: Account, chosen_ports: Ports, token: str) -> dict[str, str]:
+def _environment(state_places: Places, accounts: Accounts, chosen_ports: Ports, token: str) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return inherited | {
         "TEITEN_DATABASE_URL": servers.database_url(state_places, chosen_ports.warehouse),
@@ -123,7 +123,7 @@ def _environment(state_places: Places, account: Account, chosen_ports: Ports, to
         "TEITEN_ALLOWED_HOSTS": f"{HOST},localhost",
         "TEITEN_AGENT_HOST": HOST,
         "TEITEN_AGENT_PORT": str(chosen_ports.sshd),
-        "TEITEN_AGENT_USER": account.name,
+        "TEITEN_AGENT_USER": accounts.agent.name,
         "TEITEN_AGENT_KEY": str(state_places.key),
         "TEITEN_AGENT_HOME": str(state_places.agent),
         "TEITEN_AGENT_SEARCH": ":".join(agent.search(state_places)),
@@ -177,7 +177,7 @@ def _stop(session: Running, token: str) -> None:
         sweep.end_session(token)
         for name in ("sshd", "redis", "warehouse"):
             if name == "redis":
-                sweep.agent_home(session.places, session.account)
+                sweep.agent_home(session.places, session.accounts.agent)
             if name in session.started:
                 _stop_one(session, *session.started[name])
         (session.places.run / "session").unlink(missing_ok=True)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bootstrap import processes
-from bootstrap.account import Account
+from bootstrap.account import Account, Accounts
 from bootstrap.places import Places
 from bootstrap.processes import Process
 
 TOKEN = "TEITEN_SESSION"
+_LONGEST_PID_FILE = 1000
 # An attempt has a folder below jobs/, with a folder for each of its jobs: measure, sar-primary, …
 _PID_FILES = ("**/jobs/*/*/pid", "**/jobs/*/pid")
 
@@ -26,7 +27,7 @@ def agent_home(places: Places, account: Account) -> list[str]:
     names += [_name(process) for process in postmasters]
     processes.end(postmasters, signal.SIGINT, grace_s=15)
     if account.dedicated:
-        remaining = [p for p in _of_account(account) if _within(p.pid, home) and not _in_warehouse(p.pid, places)]
+        remaining = list(_of_account(account))  # wherever they work: the account is this folder's alone
         names += [_name(process) for process in remaining]
         processes.end(remaining)
     _unlock(home)
@@ -58,18 +59,19 @@ def end_session(token: str) -> None:
     processes.end(processes.with_variable(TOKEN, token))
 
 
-def left_over(places: Places, account: Account) -> list[str]:
-    """Return a line for each process of this state folder or, where it is the agent's alone, of the agent's account."""
+def left_over(places: Places, accounts: Accounts) -> list[str]:
+    """Return a line for each process of this state folder or of an account that was made for it."""
     excluded = set(processes.ancestors(processes.own_id()))
     roots = {str(places.state), str(places.ground)}
+    owners = {account.uid for account in (accounts.agent, accounts.warehouse) if account.dedicated}
     process_lines = []
     for process in processes.all_processes():
         pid = process.pid
         where = str(processes.folder(pid) or "")
         in_command = any(root in processes.command(pid) or _below(where, root) for root in roots)
         in_environment = processes.environment(pid).get("TEITEN_STATE") in roots
-        runs_as_agent = account.dedicated and processes.owner(pid) == account.uid
-        if pid not in excluded and (in_command or in_environment or runs_as_agent):
+        is_owned = processes.owner(pid) in owners
+        if pid not in excluded and (in_command or in_environment or is_owned):
             process_lines.append(f"{_name(process)} in {where}")
     return process_lines
 
@@ -98,8 +100,16 @@ def _unlock(root: Path) -> None:
 
 
 def _first_number(path: Path) -> int:
-    first = path.read_text(encoding="utf-8", errors="replace").split("\n", 1)[0].strip()
+    first = _text(path).split("\n", 1)[0].strip()
     return int(first) if first.isdigit() else 0
+
+
+def _text(path: Path) -> str:
+    """Return the beginning of a file; '' for a link and what is no file: it is in a folder of the agent's."""
+    if path.is_symlink() or not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return file.read(_LONGEST_PID_FILE).decode("utf-8", "replace")
 
 
 def _jobs(home: Path) -> Iterator[Process]:
@@ -111,7 +121,7 @@ def _jobs(home: Path) -> Iterator[Process]:
     for process in processes.all_processes():
         groups.setdefault(processes.group(process.pid), []).append(process)
     for path in (path for pattern in _PID_FILES for path in home.glob(pattern)):
-        text = path.read_text(encoding="utf-8", errors="replace").strip()
+        text = _text(path).strip()
         members = groups.get(int(text), []) if text.isdigit() else []
         if any(_within(p.pid, home) or str(path.parent) in processes.command(p.pid) for p in members):
             yield from members
@@ -122,7 +132,7 @@ def _of_account(account: Account) -> Iterator[Process]:
 
 
 def _in_warehouse(pid: int, places: Places) -> bool:
-    """Return whether a process works in the warehouse's folder: its account and programs are the agent's."""
+    """Return whether a process works in the warehouse's folder."""
     return _below(str(processes.folder(pid)), str(places.warehouse))
 
 

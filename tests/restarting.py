@@ -119,8 +119,11 @@ def in_place() -> Iterator[Warehouse]:
 @contextmanager
 def _made() -> Iterator[Warehouse]:
     """An empty one that runs, in the agent's ground; removed afterwards."""
-    around, owner = places.known(Path(surrounding("TEITEN_STATE"))), account.current()
-    assert around is not None and owner is not None
+    around = places.known(Path(surrounding("TEITEN_STATE")))
+    assert around is not None
+    accounts = account.current(around.state)
+    assert accounts is not None
+    owner = accounts.warehouse
     folder = Path(tempfile.mkdtemp(prefix="restarted-", dir=around.ground))
     owner.give(folder, 0o700)
     programs, data = agent.server_bin(around), folder / "data"

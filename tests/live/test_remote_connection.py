@@ -164,6 +164,29 @@ async def test_what_keeps_an_agent_from_being_reached_is_told_apart(address: Add
         assert raised.value.todo
 
 
+@pytest.mark.parametrize(("mode", "owner"), [(0o640, None), (0o604, None), (0o620, None), (0o600, 12345)])
+async def test_a_key_that_others_can_read_or_replace_is_refused(
+    address: Address, tmp_path: Path, mode: int, owner: int | None
+):
+    if owner is not None and os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    key = tmp_path / "key"
+    key.write_bytes(Path(address.key_path).read_bytes())
+    key.chmod(0o600)
+    exposed = replace(address, key_path=str(key))
+    async with connected(exposed) as remote:
+        assert (await remote.run("echo", "in")).stdout == "in\n"
+    key.chmod(mode)
+    if owner is not None:
+        os.chown(key, owner, -1)
+    with pytest.raises(AgentError, match="is refused") as raised:
+        async with connected(exposed):
+            pass
+    assert (f"{mode:04o}" if owner is None else "user 12345") in raised.value.why
+    assert str(key) in raised.value.todo
+    assert not raised.value.retryable
+
+
 async def test_an_agent_that_does_not_answer_is_given_up(address: Address):
     async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()

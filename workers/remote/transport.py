@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import asyncssh
 
@@ -66,6 +69,7 @@ async def open_connection(stack: AsyncExitStack, address: Address, timeout_s: fl
     tunnel = await _tunnel(stack, address, timeout_s)
     guard = _ConnectionGuard(address)
     with actionable_errors(address, timeout_s):
+        _require_private(address)
         try:
             async with asyncio.timeout(timeout_s):
                 connection = await asyncssh.connect(
@@ -125,6 +129,22 @@ def actionable_errors(address: Address, timeout_s: float) -> Iterator[None]:
             todo="Check host name, port, and that sshd runs there.",
             retryable=True,
         ) from error
+
+
+def _require_private(address: Address) -> None:
+    """Raise AgentError for a private key that others can read or replace, as ssh does, and OSError where it is away."""
+    if not address.key_path:
+        return
+    status = Path(address.key_path).expanduser().stat()
+    why, todo = "", ""
+    if mode := stat.S_IMODE(status.st_mode) & 0o077:
+        why = f"Others may use it: its mode is {stat.S_IMODE(status.st_mode):04o}, of which {mode:03o} is too much."
+        todo = f"Run chmod 600 {address.key_path}; where it may have been copied, make another key."
+    elif status.st_uid not in (0, os.geteuid()):
+        why = f"It belongs to user {status.st_uid}, and the worker runs as user {os.geteuid()}."
+        todo = f"Run chown {os.geteuid()} {address.key_path}."
+    if why:
+        raise AgentError(f"The key {address.key_path} is refused.", where=address.place, why=why, todo=todo)
 
 
 class _ConnectionGuard(asyncssh.SSHClient):
