@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
+from results.domain.folders import problem_of_folder, problem_of_folders, problem_of_search
 from results.domain.kinds.host_factors import PLACE
 from results.domain.plan import AGENT
 
@@ -135,8 +136,9 @@ class Agent(models.Model):
         return f"agent {self.name} ({self.host}:{self.port})"
 
     def clean(self) -> None:
-        """Raise ValidationError for jump hosts that lead back to this agent, or for invalid storage places."""
+        """Raise ValidationError for jump hosts that lead back to this agent, or for folders that Teiten may not use."""
         self._check_places()
+        self._check_folders()
         passed_agents = {self.pk} if self.pk else set()
         jump = self.jump
         while jump is not None:
@@ -151,8 +153,25 @@ class Agent(models.Model):
         for name, path in self.places.items():
             if not PLACE.fullmatch(name):
                 raise ValidationError({"places": f"{name!r} is no name for a place: letters, digits, '.', '_', '-'."})
-            if not isinstance(path, str) or not re.fullmatch(ABSOLUTE, path) or ".." in path.split("/"):
+            if not isinstance(path, str) or not re.fullmatch(ABSOLUTE, path):
                 raise ValidationError({"places": f"{name}: {path!r} is not an absolute path."})
+
+    def _check_folders(self) -> None:
+        """Raise ValidationError for a folder in which what a trial leaves must not be removed."""
+        folders = {"data_dir": self.data_dir, "work_dir": self.work_dir}
+        problems = {name: problem for name, path in folders.items() if (problem := problem_of_folder(path))}
+        of_places = {name: problem for name, path in self.places.items() if (problem := problem_of_folder(path))}
+        if not problems and not of_places:
+            nested = problem_of_folders(folders | {f" {name}": path for name, path in self.places.items()})
+            problems = {name: problem for name, problem in nested.items() if name in folders}
+            of_places = {name.strip(): problem for name, problem in nested.items() if name not in folders}
+        if of_places:
+            problems["places"] = " ".join(f"{name}: {problem}" for name, problem in of_places.items())
+        unsearched = {path: problem for path in self.search if (problem := problem_of_search(path))}
+        if unsearched:
+            problems["search"] = " ".join(f"{path}: {problem}" for path, problem in unsearched.items())
+        if problems:
+            raise ValidationError(problems)
 
 
 class Installation(models.Model):

@@ -17,7 +17,8 @@ async def make_tablespace(server: Server, folder: str) -> None:
     location = f"{folder}/tablespaces/{server.cluster_name}"
     state = (await server.query(_STATE))[0]
     if not state["there"] and not state["standby"]:  # a standby has its primary's tablespaces
-        await server.remote.script('rm -rf -- "$1" && mkdir -p -- "$1" && chmod 700 -- "$1"', location)
+        await server.remote.remove(location)
+        await server.remote.script('mkdir -p -- "$1" && chmod 700 -- "$1"', location)
         await server.execute(_TABLESPACE, variables={"location": location})
 
 

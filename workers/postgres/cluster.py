@@ -19,11 +19,11 @@ from workers.postgres.configuration import configuration, host_based_access
 from workers.postgres.server import Server, start_error, unique_name
 from workers.remote.clock import SECONDS
 from workers.remote.command import CommandResult
-from workers.remote.connection import Remote
+from workers.remote.connection import ENTER, Remote
 
 _HERE = Path(__file__).parent
 FREE_PORT = (_HERE / "free_port.sh").read_text()
-NO_REMOVAL = (_HERE / "no_removal.sh").read_text()
+NO_REMOVAL = ENTER + (_HERE / "no_removal.sh").read_text()
 _ENSURE = SECONDS + FREE_PORT + NO_REMOVAL + (_HERE / "cluster_ensure.sh").read_text()
 _STOP = SECONDS + (_HERE / "cluster_stop.sh").read_text()
 STOP_S = 120.0  # the shutdown checkpoint may write all buffers

@@ -21,11 +21,11 @@ clear_dead() { # A postmaster that was killed leaves its pid file, and its backe
 
 make_cluster() {
     rm -rf data made removing password
-    [ -z "$wal" ] || { rm -rf -- "$wal" && mkdir -p -- "${wal%/*}" && set -- -X "$wal" "$@"; } || exit
+    [ -z "$wal" ] || { make_room "$wal" && set -- -X "$wal" "$@"; } || exit 1
     "$bin/initdb" -D data -U teiten --auth=trust --no-locale --encoding=UTF8 "$@" >initdb.log 2>&1 || {
         status=$?
         cat initdb.log >&2
-        cd / && rm -rf -- "$cluster"
+        cd .. && rm -rf -- "./${cluster##*/}"
         [ "$status" = 127 ] && exit 127
         exit 3
     }
@@ -63,8 +63,8 @@ start() {
     ${cpus:+taskset -c "$cpus"} "$bin/pg_ctl" start -D data -l "$cluster/log" -w -t 600 >pg_ctl.log 2>&1
 }
 
-mkdir -p -- "$cluster" && cd -- "$cluster" && no_removal || exit
-mkdir -p -- "$cluster" "$sockets" && cd -- "$cluster" || exit
+enter_cluster "$cluster" && no_removal && enter_cluster "$cluster" || exit 1
+mkdir -p -- "$sockets" || exit
 [ -O "$sockets" ] && chmod 700 "$sockets" || exit
 how=started
 [ -e made ] || { make_cluster "$@" && how=created; } || exit

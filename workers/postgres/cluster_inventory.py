@@ -15,12 +15,12 @@ from results.domain.errors import AgentError, CommandError
 from results.domain.matrix.clusters import AgentCluster, ClusterState, is_folder_name
 from workers.postgres.server import unique_name
 from workers.remote.command import CommandResult
-from workers.remote.connection import Remote
+from workers.remote.connection import ENTER, Remote
 from workers.remote.limits import CLUSTERS
 
 _HERE = Path(__file__).parent
 _INVENTORY = (_HERE / "cluster_inventory.sh").read_text()
-_REMOVE = (_HERE / "cluster_remove.sh").read_text()
+_REMOVE = ENTER + (_HERE / "cluster_remove.sh").read_text()
 _LOOK_LIMIT_S = 60.0
 _RUNS, _FOREIGN, _UNFINISHED = 3, 4, 5
 _LONGEST_PATH = 1000  # bytes

@@ -48,7 +48,7 @@ one() { # $1 kind, $2 its real path
 
 for home; do
     for kind in clusters wal tablespaces; do
-        real=$(cd -- "$home/$kind" && pwd -P) || continue
+        real=$(cd -- "$home/$kind" && pwd -P) && [ "$real" = "$(cd -- "$home" && pwd -P)/$kind" ] || continue
         line folder "$kind" "$home" "$real"
         for path in "$real"/*; do
             # What is behind a link, or another account's, is not Teiten's.

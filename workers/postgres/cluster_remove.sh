@@ -6,7 +6,12 @@ limit=$1 cluster=$2
 shift
 
 own() { # A link leads elsewhere, and what is there is not Teiten's.
-    [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ] && [ "$(cd -- "$1" && pwd -P)" = "$1" ]
+    (enter / "$1") && [ -O "$1" ]
+}
+
+remove() { # $1 a path: from the folder that it is in, which no link can take the place of any more
+    enter / "${1%/*}"
+    case $? in 0) within rm -rf -- "./${1##*/}" ;; 3) ;; *) exit 4 ;; esac
 }
 
 within() { # … what is left of the time
@@ -30,7 +35,7 @@ done
 if [ -e "$cluster" ]; then
     users=$(find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' \( -lname "$cluster" -o -lname "$cluster/*" \) 2>/dev/null)
     [ -z "$users" ] || { echo "$users" >&2; exit 3; }
-    cd -- "$cluster" || exit
+    enter / "$cluster" || exit 4
     [ -f made ] || [ -f removing ] || [ -f initdb.log ] || [ -f clone.log ] || {
         echo "$cluster has none of the files that Teiten leaves in a cluster" >&2
         exit 4
@@ -38,9 +43,8 @@ if [ -e "$cluster" ]; then
     # A long path has its socket elsewhere.
     sockets=$(sed -n "s|^unix_socket_directories = '\(/tmp/teiten-[0-9a-f]*\)'\$|\1|p" data/teiten.conf 2>/dev/null)
     : >removing && rm -f made || exit
-    [ -n "$sockets" ] && own "$sockets" && rm -rf -- "$sockets"
+    [ -n "$sockets" ] && own "$sockets" && remove "$sockets"
     cd /
 fi
 shift
-within rm -rf -- "$@" "$cluster/data"
-within rm -rf -- "$cluster"
+for folder in "$@" "$cluster/data" "$cluster"; do remove "$folder"; done

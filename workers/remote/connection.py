@@ -17,6 +17,7 @@ import asyncssh
 from asyncssh import DEVNULL, PIPE
 
 from results.domain.errors import AgentError, CommandError
+from results.domain.folders import problem_of_folder
 from results.domain.measurement.parsed_trial import CommandRun
 from workers.remote.address import Address, Layout
 from workers.remote.clock import clock_offset
@@ -35,7 +36,11 @@ _FILE_S = 600.0  # to copy a file
 
 @asynccontextmanager
 async def connected(address: Address, *, timeout_s: float = 15) -> AsyncIterator[Remote]:
-    """Open a connection and log in; it is closed at the end. Raises HostKeyError or AgentError."""
+    """Open a connection and log in; it is closed at the end. Raises HostKeyError or AgentError.
+
+    An agent whose folders Teiten must not use, as one that was stored before that was checked, is not used at all.
+    """
+    _require_folders(address)
     remote = Remote(address, timeout_s=timeout_s)
     try:
         await remote.reconnect()
@@ -154,7 +159,7 @@ class Remote:
             if isinstance(output, io.BytesIO):
                 result = replace(result, stdout=_text(output.getvalue()))
             if check:
-                self._require_success(command, result)
+                self.require_success(command.argv[0], result)
         return result
 
     async def script(
@@ -227,16 +232,24 @@ class Remote:
                 raise AgentError(what, where=self.address.place, why=f"{error} (its name is {name[:300]!r})") from error
 
     async def remove(self, path: str) -> None:
-        """Remove a path with `rm -rf`, inside the agent's data and work directories; for others raise AgentError."""
+        """Remove a path with all below it, inside the agent's data and work directories and storage places.
+
+        Raises AgentError for others, and where a link lies on the way to it from there: nothing is removed then.
+        """
         clean = posixpath.normpath(path)
         homes = [posixpath.normpath(home) for home in (*self.address.homes, self.address.work_dir) if home]
-        if ".." in path.split("/") or not any(clean.startswith(home.rstrip("/") + "/") for home in homes):
+        inside = [home for home in homes if clean.startswith(f"{home}/") and not problem_of_folder(home)]
+        if ".." in path.split("/") or not inside:
             raise AgentError(
                 f"Refused to remove {path!r}.",
                 where=self.address.place,
                 why=f"Teiten removes only what is inside {' and '.join(homes) or 'its directories, and none is set'}.",
             )
-        await self.run("rm", "-rf", "--", clean, timeout_s=600)
+        parent, name = posixpath.split(clean.removeprefix(f"{inside[0]}/"))
+        result = await self.script(_REMOVE, inside[0], parent, name, check=False, timeout_s=600)
+        if result.exit_status == LINK:
+            raise link_error(self, path, result.stderr)
+        self.require_success("rm", result)
 
     async def clock_offset(self) -> tuple[float, float]:
         """Return the agent's clock minus the worker's, and its uncertainty (±), in seconds."""
@@ -244,7 +257,7 @@ class Remote:
             return await clock_offset(await self._connection.open(), self.address.place)
 
     async def _checked(self, command: _Command, output: IO[bytes]) -> None:
-        self._require_success(command, await self._execute(command, output))
+        self.require_success(command.argv[0], await self._execute(command, output))
 
     async def _execute(self, command: _Command, output: IO[bytes]) -> CommandResult:
         """Run a command, whose standard output goes into `output` and not into the result."""
@@ -313,12 +326,13 @@ class Remote:
             retryable=True,
         )
 
-    def _require_success(self, command: _Command, result: CommandResult) -> None:
+    def require_success(self, program: str, result: CommandResult) -> None:
+        """Raise CommandError where the program failed or was ended by a signal."""
         if result.exit_status == 0:
             return
         end = "was ended by a signal" if result.exit_status is None else f"failed with exit status {result.exit_status}"
         raise CommandError(
-            f"{posixpath.basename(command.argv[0])} {end}.",
+            f"{posixpath.basename(program)} {end}.",
             command=result.command,
             exit_status=result.exit_status,
             stdout=result.stdout,
@@ -327,6 +341,36 @@ class Remote:
         )
 
 
+def link_error(remote: Remote, path: str, stderr: str) -> AgentError:
+    """Return the error of a script that found a link in `enter.sh`."""
+    return AgentError(
+        f"Refused to remove what is in {path}.",
+        where=remote.address.place,
+        why=f"{stderr.strip()[-600:]}, and Teiten follows none where it removes.",
+        todo="Find out who made the link, for a trial can have done it, and remove it on the agent. For another disk, "
+        "name its folder as a storage place or as the agent's data directory.",
+    )
+
+
+def _require_folders(address: Address) -> None:
+    folders = {"data directory": address.data_dir, "work directory": address.work_dir}
+    folders |= {f"storage place {place}": place for place in address.places}
+    for name, path in folders.items():
+        if path and (problem := problem_of_folder(path)):
+            what = f"The agent's {name} may not be {path}."
+            raise AgentError(what, where=address.place, why=problem, todo="Name another folder on the agent's page.")
+
+
+ENTER = (Path(__file__).parent / "enter.sh").read_text()  # before a script: its function `enter`
+LINK = 4  # the exit status of a script that found a link
+_REMOVE = (
+    ENTER
+    + """
+enter "$1" "$2"
+case $? in 0) ;; 3) exit 0 ;; 4) exit 4 ;; *) exit 1 ;; esac
+rm -rf -- "./$3"
+"""
+)
 _PUT = """
 mkdir -p -- "$2" && umask 077 && cat > "$1.part.$$" && chmod "$3" "$1.part.$$" && mv -f -- "$1.part.$$" "$1"
 """

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from results.domain.errors import AgentError, CommandError
 from workers.remote.command import quote
-from workers.remote.connection import Remote
+from workers.remote.connection import ENTER, LINK, Remote, link_error
 from workers.remote.limits import ANSWER_BYTES
 
 _HERE = Path(__file__).parent
 _START = (_HERE / "job_start.sh").read_text()
 _SUPERVISE = (_HERE / "job_supervise.sh").read_text()
-_SWEEP = (_HERE / "job_sweep.sh").read_text()
+_SWEEP = ENTER + (_HERE / "job_sweep.sh").read_text()
 _GRACE_S = 5
 _WAIT_S = 240  # of one remote wait; shorter than most firewalls' timeouts for idle connections
 _UNREACHABLE_S = 600  # an agent that is unreachable for longer is given up
@@ -195,13 +195,18 @@ class Job:
 
 
 async def sweep(remote: Remote, keep: Collection[str] = (), only: str = "") -> list[str]:
-    """End the jobs of dead attempts and remove their folders; return the removed names. Raises CommandError.
+    """End the jobs of dead attempts and remove their folders; return the removed names.
+
+    Raises CommandError, and AgentError where a link has taken the place of `<work_dir>/jobs`.
 
     keep: names below `<work_dir>/jobs` to leave alone
     only: the one name to remove; '' for all
     """
-    jobs = f"{remote.address.work_dir}/jobs"
-    answer = await remote.script(_SWEEP, jobs, str(_GRACE_S), only, *keep, timeout_s=300)
+    words = (remote.address.work_dir, str(_GRACE_S), only, *keep)
+    answer = await remote.script(_SWEEP, *words, check=False, timeout_s=300)
+    if answer.exit_status == LINK:
+        raise link_error(remote, f"{remote.address.work_dir}/jobs", answer.stderr)
+    remote.require_success("sh", answer)
     return answer.stdout.splitlines()
 
 

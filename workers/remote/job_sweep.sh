@@ -1,10 +1,11 @@
-# Ends and removes the jobs of dead attempts. $1 the directory that holds a directory for each attempt, $2 grace in
-# seconds, $3 the only name to look at ('' = all), $4 … names to keep. Prints the names removed.
-jobs=$1 grace=$2 only=$3
+# Ends and removes the jobs of dead attempts. $1 the agent's work directory, whose jobs/ holds a directory for each
+# attempt, $2 grace in seconds, $3 the only name to look at ('' = all), $4 … names to keep. Prints the names removed.
+jobs=$1/jobs grace=$2 only=$3
+enter "$1" jobs
+case $? in 0) ;; 3) exit 0 ;; 4) exit 4 ;; *) exit 1 ;; esac
 shift 3
-cd -- "$jobs" 2>/dev/null || exit 0
 for attempt in *; do
-    [ -d "$attempt" ] || continue
+    [ -d "$attempt" ] || [ -L "$attempt" ] || continue
     [ -z "$only" ] || [ "$attempt" = "$only" ] || continue
     for name in "$@"; do
         [ "$attempt" = "$name" ] && continue 2

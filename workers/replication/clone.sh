@@ -9,15 +9,14 @@ alive() { # Only a process that works in this very directory counts: the pid fil
         [ "$(readlink "/proc/$pid/cwd")" = "$(cd data && pwd -P)" ]
 }
 
-mkdir -p -- "$cluster" && cd -- "$cluster" && no_removal || exit
-mkdir -p -- "$cluster" && cd -- "$cluster" || exit
+enter_cluster "$cluster" && no_removal && enter_cluster "$cluster" || exit 1
 if [ -z "$again" ] && [ -e made ] && [ -e data/standby.signal ] && [ "$(cat copy-of 2>/dev/null)" = "$system" ]; then
     echo kept
     exit
 fi
 alive && { "$bin/pg_ctl" stop -D data -m immediate -w -t 60 >pg_ctl.log 2>&1 || { cat pg_ctl.log >&2; exit 1; }; }
 rm -rf data made removing copy-of
-[ -z "$wal" ] || { rm -rf -- "$wal" && mkdir -p -- "$wal"; } || exit
+[ -z "$wal" ] || { make_room "$wal" && mkdir -p -- "$wal"; } || exit 1
 "$client/pg_basebackup" -D data -X stream -c fast -w ${wal:+--waldir="$wal"} >clone.log 2>&1 || {
     cat clone.log >&2
     rm -rf data

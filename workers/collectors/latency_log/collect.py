@@ -59,6 +59,7 @@ async def _fold(stage: Stage, load: Load, node: str) -> None:
         into=target,
     )
     if result.exit_status == 0:
+        await stage.agents[load.client].remove(latency_directory(stage, load))
         return
     target.unlink()
     if result.exit_status == _NO_LOG:

@@ -11,10 +11,11 @@ from workers.interfaces import Stage
 from workers.postgres import cluster
 from workers.postgres.server import Server
 from workers.remote.clock import SECONDS
+from workers.remote.connection import ENTER
 from workers.workloads.capabilities.access_method import FIRST_WITH_ACCESS_METHODS, SQL, AccessMethod
 from workers.workloads.capabilities.database import Database
 
-_DROP = SECONDS + (Path(__file__).parent / "scratch_drop.sh").read_text()
+_DROP = SECONDS + ENTER + (Path(__file__).parent / "scratch_drop.sh").read_text()
 _MARK = "+scratch+"  # in no name of an installation
 _DROP_S = 60.0
 # Sizes that fit beside the trial's own server, what replication needs, and nothing that would make an answer depend on

@@ -1,6 +1,7 @@
 # Ends whatever works in certain clusters and removes them. $1 the directory of all clusters, $2 a part of the names of
 # those meant.
-cd -- "$1" 2>/dev/null || exit 0
+enter "${1%/*}" "${1##*/}"
+case $? in 0) ;; 3) exit 0 ;; *) exit 1 ;; esac
 
 users() { # Processes that work in a directory or below it: servers, their backends, initdb.
     find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' \( -lname "$1" -o -lname "$1/*" \) 2>/dev/null
@@ -14,7 +15,7 @@ end() { # $1 directory
 }
 
 for cluster in *"$2"*; do
-    [ -d "$cluster" ] || continue
+    [ -d "$cluster" ] && [ ! -L "$cluster" ] || continue
     home=$(cd "$cluster" && pwd -P)
     # A long path has its socket elsewhere.
     own="s|^unix_socket_directories = '\(/tmp/teiten-[0-9a-f]*\)'\$|\1|p"
@@ -33,7 +34,7 @@ for cluster in *"$2"*; do
         sleep 0.05
         seconds
     done
-    rm -rf -- "$home"
+    rm -rf -- "./$cluster"
     [ -n "$sockets" ] && rm -rf -- "$sockets"
 done
 exit 0
