@@ -103,7 +103,7 @@ class Warehouse:
 def in_place() -> Iterator[Warehouse]:
     """With all of Teiten's tables, in place of the tests' usual one: every thread that connects from here on connects
     to it."""
-    with _made() as warehouse:
+    with made() as warehouse:
         known = connections.settings["default"]
         before = dict(known)
         connection.close()
@@ -117,7 +117,7 @@ def in_place() -> Iterator[Warehouse]:
 
 
 @contextmanager
-def _made() -> Iterator[Warehouse]:
+def made() -> Iterator[Warehouse]:
     """An empty one that runs, in the agent's ground; removed afterwards."""
     around = places.known(Path(surrounding("TEITEN_STATE")))
     assert around is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
@@ -158,20 +159,21 @@ class Agent(models.Model):
 
     def _check_folders(self) -> None:
         """Raise ValidationError for a folder in which what a trial leaves must not be removed."""
-        folders = {"data_dir": self.data_dir, "work_dir": self.work_dir}
-        problems = {name: problem for name, path in folders.items() if (problem := problem_of_folder(path))}
-        of_places = {name: problem for name, path in self.places.items() if (problem := problem_of_folder(path))}
-        if not problems and not of_places:
-            nested = problem_of_folders(folders | {f" {name}": path for name, path in self.places.items()})
-            problems = {name: problem for name, problem in nested.items() if name in folders}
-            of_places = {name.strip(): problem for name, problem in nested.items() if name not in folders}
-        if of_places:
-            problems["places"] = " ".join(f"{name}: {problem}" for name, problem in of_places.items())
-        unsearched = {path: problem for path in self.search if (problem := problem_of_search(path))}
-        if unsearched:
-            problems["search"] = " ".join(f"{path}: {problem}" for path, problem in unsearched.items())
-        if problems:
-            raise ValidationError(problems)
+        own = {"data_dir": self.data_dir, "work_dir": self.work_dir}
+        folders = own | {f"place {name}": path for name, path in self.places.items()}
+        problems = _problems(folders, problem_of_folder) or problem_of_folders(folders)
+        fields = {name: problem for name, problem in problems.items() if name in own}
+        if of_places := [f"{name}: {problem}" for name, problem in problems.items() if name not in own]:
+            fields["places"] = " ".join(of_places)
+        if unsearched := _problems({path: path for path in self.search}, problem_of_search):
+            fields["search"] = " ".join(f"{path}: {problem}" for path, problem in unsearched.items())
+        if fields:
+            raise ValidationError(fields)
+
+
+def _problems(folders: Mapping[str, str], check: Callable[[str], str]) -> dict[str, str]:
+    """Return name → problem of those folders that have one."""
+    return {name: problem for name, path in folders.items() if (problem := check(path))}
 
 
 class Installation(models.Model):

@@ -112,6 +112,29 @@ def test_wrong_fields_are_named_and_nothing_is_stored(admin: Client, closed_port
     assert not models.Agent.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("data_dir", "/", "It is the whole machine."),
+        ("data_dir", "/etc/teiten", "It belongs to the system."),
+        ("work_dir", "/home", "It belongs to all of the machine"),
+        ("work_dir", "/srv/data/clusters/work", "It lies in /srv/data/clusters"),
+        ("work_dir", "/srv/../etc", "one that is"),
+        ("search", "/", "/: It is the whole machine."),
+        ("search", "/opt/../..", "one that is"),
+        ("places", "ssd = /usr", "ssd: It belongs to the system."),
+        ("places", "ssd = /srv/data/wal/x", "ssd: It lies in /srv/data/wal"),
+    ],
+)
+def test_a_folder_in_which_removing_would_harm_others_is_refused(
+    admin: Client, closed_port: int, field: str, value: str, words: str
+) -> None:
+    answer = admin.post("/agents/add/", fields(closed_port, **{field: value}))
+    assert answer.status_code == 422
+    assert words in page_text(answer)
+    assert not models.Agent.objects.exists()
+
+
 def test_an_edit_keeps_the_agent(admin: Client, closed_port: int) -> None:
     factories.agent()
     text = page_text(admin.get("/agents/db1/edit/"))

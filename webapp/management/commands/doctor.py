@@ -24,10 +24,11 @@ from results.domain.matrix.program_needs import looked_for
 from results.domain.units import format_quantity
 from results.models import Agent
 from results.queries.agents.agents import agent_row
+from webapp.management import exposure
+from webapp.management.exposure import Finding
 from workers import tasks
 from workers.registry import kinds
 
-Finding = tuple[bool, str]  # (whether it is well, one line about it)
 LEAST_FREE_BYTES = 1024**3
 BEAT_SILENCE = timedelta(minutes=5)
 
@@ -42,6 +43,7 @@ class Command(BaseCommand):
         failures = 0
         checks: dict[str, Callable[[], Iterator[Finding]]] = {
             "warehouse": _warehouse,
+            "Redis": exposure.queue,
             "workers": _workers,
             "beat": _beat,
             "bundle folder": _bundles,
@@ -81,6 +83,7 @@ def _warehouse() -> Iterator[Finding]:
         missing == 0,
         f"{missing} migrations are missing: manage.py migrate" if missing else "migrations are complete",
     )
+    yield from exposure.warehouse()
 
 
 def _workers() -> Iterator[Finding]:
@@ -128,6 +131,7 @@ def _agents() -> Iterator[Finding]:
         yield False, "there is none: add one on the agents page, or by manage.py agents add"
     for agent in agents:
         yield from _agent(agent)
+    yield from exposure.agents(agents)
 
 
 def _agent(agent: Agent) -> Iterator[Finding]:
