@@ -38,6 +38,9 @@ def demo() -> int:
 
 
 def _announce() -> None:
+    if os.geteuid() != 0:
+        say("Started as an ordinary user, all of the demo has one account: what plans run on its agent can read and")
+        say("change everything of Teiten's here. Let nobody run plans who may not. Started as root, it has several.")
     port = ports.web(os.environ)
     address = f"http://{ports.HOST}:{port}/"
     line = "═" * (len(address) + 14)

@@ -1,4 +1,4 @@
-"""Paths of all files: one state folder, and a second one only for files that the agent's account cannot reach there."""
+"""Paths of all files: one state folder, and a second one for files that must be reached, and not changed, by others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootstrap.account import Accounts, ensure, take_over
+from bootstrap.account import Account, Accounts, ensure, take_over
 from bootstrap.errors import BootstrapError
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -109,8 +109,9 @@ def prepare(state: Path) -> tuple[Places, Accounts]:
     places = known(state)
     if places is None:
         is_reachable = accounts.agent.can_enter(state)
-        ground = state if is_reachable else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
-        write_file(state / _MARKER, "" if is_reachable else f"{ground}\n")
+        is_exposed = accounts.are_apart and exposed_folder(state, accounts.agent) is not None
+        ground = state if is_reachable and not is_exposed else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
+        write_file(state / _MARKER, "" if ground == state else f"{ground}\n")
         places = Places(state, ground)
     private = (places.logs, places.run, places.secrets, places.redis, places.proxy, places.bundles)
     for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), *((folder, 0o700) for folder in private)):
@@ -122,6 +123,14 @@ def prepare(state: Path) -> tuple[Places, Accounts]:
         take_over(folder, account)
         account.give(folder, mode)
     return places, accounts
+
+
+def exposed_folder(folder: Path, account: Account) -> Path | None:
+    """Return the folder or one above it that others may write; a strict sshd takes no keys from there."""
+    owners = {0, account.uid}
+    parts = [folder.resolve(), *folder.resolve().parents]
+    statuses = ((part, part.stat()) for part in parts)
+    return next((part for part, s in statuses if s.st_uid not in owners or s.st_mode & 0o022), None)
 
 
 def remove(places: Places) -> None:

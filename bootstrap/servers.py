@@ -15,7 +15,7 @@ from pathlib import Path
 from bootstrap import agent, system
 from bootstrap.account import Account, Accounts
 from bootstrap.errors import BootstrapError, say
-from bootstrap.places import Places, write_file
+from bootstrap.places import Places, exposed_folder, write_file
 from bootstrap.ports import HOST, Ports
 
 DATABASE = "teiten"
@@ -128,22 +128,17 @@ def sshd(places: Places, account: Account, port: int, forwards: bool) -> Service
         "PrintMotd": "no",
         "Subsystem": "sftp internal-sftp",
     }
-    if exposed := _exposed_folder(places.sshd, account):
+    if exposed := exposed_folder(places.sshd, account):
         settings["StrictModes"] = "no"
-        say(f"Others than you may change {exposed}, and with it who logs in as {account.name}: chmod go-w {exposed}")
+        say(
+            f"Other accounts may write in {exposed}, and so change who logs in as {account.name}: sshd cannot be strict"
+        )
+        say("about that. Set TEITEN_STATE to a folder that only you can write, with all folders above it.")
     config = places.sshd / "sshd_config"
     config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()), encoding="utf-8")
     return Service(
         "sshd", (program, "-D", "-e", "-f", str(config)), port, lambda: _exchange(port).startswith(b"SSH-2.0")
     )
-
-
-def _exposed_folder(folder: Path, account: Account) -> Path | None:
-    """Return the folder above sshd's files that others may write; a strict sshd refuses the files for that."""
-    owners = {0, account.uid}
-    parts = [folder.resolve(), *folder.resolve().parents]
-    statuses = ((part, part.stat()) for part in parts)
-    return next((part for part, s in statuses if s.st_uid not in owners or s.st_mode & 0o022), None)
 
 
 def database_url(places: Places, port: int) -> str:
