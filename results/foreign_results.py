@@ -100,6 +100,7 @@ def known_metrics(declared: Iterable[Metric]) -> dict[str, Metric]:
             row.whole,
             row.client_overhead,
             row.label_noun,
+            row.signed,
         )
         for row in models.Metric.objects.all()
     )

@@ -129,13 +129,13 @@ def _levels(row: ConfigurationFacts, plan: Plan) -> dict[str, str]:
 
 def _dimensions(row: ConfigurationFacts, kinds: Kinds) -> dict[str, Any]:
     with _readable(FACTS):
-        return stored_dimensions(TrialSpec.from_json(row.spec), kinds)
+        return stored_dimensions(TrialSpec.checked(row.spec), kinds)
 
 
 def spec_of(value: Mapping[str, Any], where: str) -> TrialSpec:
     """Return the specification of a configuration. Raises ArchiveError where it is none."""
     with _readable(where):
-        return TrialSpec.from_json(value)
+        return TrialSpec.checked(value)
 
 
 @contextmanager

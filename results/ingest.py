@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +19,9 @@ from results import models, sql
 from results.agents import store_layers
 from results.domain.environment.layers import environment_hash
 from results.domain.errors import IngestError
+from results.domain.measurement.metrics import Metric
 from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.measurement.plausible import require_plausible
 from results.domain.states import AttemptState, RunState, TrialState
 from results.models.runs import end_state
 
@@ -105,43 +108,58 @@ def _succeeds_now(parsed: ParsedTrial, attempt: models.Attempt) -> bool:
     )
 
 
+_MEANING = (
+    "unit",
+    "better",
+    "label",
+    "help",
+    "minimum_effect",
+    "parts",
+    "whole",
+    "client_overhead",
+    "label_noun",
+    "signed",
+)
+
+
 def _store_tables(parsed: ParsedTrial, attempt: models.Attempt) -> None:
+    require_plausible(parsed)
     _require_units(parsed)
+    if attempt.trial.bundle_key:
+        _require_same_meaning(parsed)
     models.Metric.objects.bulk_create(
         [
-            models.Metric(
-                name=metric.name,
-                unit=metric.unit,
-                better=metric.better,
-                label=metric.label,
-                help=metric.help,
-                minimum_effect=metric.minimum_effect,
-                parts=metric.parts,
-                whole=metric.whole,
-                client_overhead=metric.client_overhead,
-                label_noun=metric.label_noun,
-            )
+            models.Metric(name=metric.name, **_meaning(metric))
             for metric in {metric.name: metric for metric in parsed.metrics}.values()
         ],
         update_conflicts=True,
         unique_fields=["name"],
-        update_fields=[
-            "unit",
-            "better",
-            "label",
-            "help",
-            "minimum_effect",
-            "parts",
-            "whole",
-            "client_overhead",
-            "label_noun",
-        ],
+        update_fields=_MEANING,
     )
     store_layers([use.layer for use in parsed.layers])
     ids = (attempt.run_id, attempt.pk)
     for table, columns in _COLUMNS.items():
         records = _RECORDS[table](parsed)
         sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), ((*ids, *record) for record in records))
+
+
+def _meaning(metric: Metric) -> dict[str, Any]:
+    return {name: getattr(metric, name) for name in _MEANING}
+
+
+def _require_same_meaning(parsed: ParsedTrial) -> None:
+    """Raise IngestError where the output of a trial that was measured elsewhere says of a metric of this warehouse what
+    this warehouse does not say of it: the metric's name is its only tie to other trials."""
+    declared = {metric.name: metric for metric in parsed.metrics if metric.name in parsed.named_by_output}
+    for row in models.Metric.objects.filter(name__in=declared):
+        meaning = _meaning(declared[row.name])
+        if other := [name for name in ("label", "better", "help") if meaning[name] != getattr(row, name)]:
+            raise IngestError(
+                f"{row.name} has another {other[0]} in this warehouse.",
+                where=f"{parsed.trial_key}: {row.name}, {other[0]}",
+                why=f"Here it is {str(getattr(row, other[0]))!r}, in the bundle {str(meaning[other[0]])[:200]!r}.",
+                todo="Rename the metric where it is measured, or the one here.",
+            )
 
 
 def _require_units(parsed: ParsedTrial) -> None:
@@ -166,20 +184,20 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 }
 
 
+_ROUNDED_TO_ZERO = 2.0**-150  # half the least float of 4 bytes
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # PostgreSQL's text holds every character but this one
+
+
 def _measurements(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
     for measurement in parsed.measurements:
-        if not math.isfinite(measurement.value):
-            raise IngestError(
-                f"{measurement.metric} is {measurement.value}, which is no number.",
-                where=f"{parsed.trial_key} {measurement.node} {measurement.label}",
-            )
         yield measurement.metric, measurement.node, measurement.label[:500], measurement.value
 
 
 def _series(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
     for series in parsed.series:
         times = [float(time) for time in series.times_s] or None
-        values = [float(value) for value in series.values]  # psycopg refuses an array of integers and floats together
+        # psycopg refuses an array of integers and floats together, PostgreSQL a number below its least 4-byte float
+        values = [0.0 if abs(value) <= _ROUNDED_TO_ZERO else float(value) for value in series.values]
         columns = (series.name, series.node, series.label[:200], series.unit, series.start_s, series.step_s)
         yield *columns, values, times
 
@@ -198,8 +216,7 @@ def _documents(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
             text = json.dumps(document.content, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise IngestError("A document is no JSON.", where=where, why=str(error)) from error
-        # PostgreSQL's text holds every character but NUL
-        content = json.loads(text.replace("\\u0000", "\\ufffd"))
+        content = json.loads(_NUL.sub(r"\1\\ufffd", text))
         yield document.kind, document.node, document.label[:200], Jsonb(content)
 
 
@@ -254,7 +271,11 @@ class Difference:
 
 
 def differences(parsed: ParsedTrial, attempt_id: int) -> list[Difference]:
-    """Compare every stored value with the bundle's, to the last bit (series: of their 4-byte floats)."""
+    """Compare every stored value with the bundle's, to the last bit (series: of their 4-byte floats).
+
+    Raises IngestError for a bundle that says what cannot be.
+    """
+    require_plausible(parsed)
     differences: list[Difference] = []
     for table, columns in _COLUMNS.items():
         stored = _stored(table, columns, attempt_id)

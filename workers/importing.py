@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError
 
 from results import importing, models, warehouse
-from results.domain.errors import ArchiveError, TeitenError
+from results.domain.errors import ArchiveError
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.research_object import limits
 from results.domain.research_object.facts import FACTS
@@ -25,7 +24,6 @@ from workers.bundle.writer import UNFINISHED, checksum
 from workers.research_archive import RunArchive, opened
 
 MOST_UPLOADED_BUNDLE_BYTES = 512 * 1024**2  # unpacked, in the memory of a web process
-log = logging.getLogger(__name__)
 
 
 def import_upload(chunks: Iterable[bytes], name: str, *, user: User | None, actor: str) -> models.Run:
@@ -122,19 +120,12 @@ def _store_attempt(archive: Archive, attempt: ImportedAttempt, folder: Path) -> 
 
 
 def _parsed(path: Path, name: str, spec: Mapping[str, Any]) -> ParsedTrial:
-    """Read a bundle with the parsers of its kinds. Raises ArchiveError where it is of another configuration, or what is
-    in it stops a parser."""
-    try:
-        manifest, files = reader.load(path)
-        if importing.spec_of(manifest.spec, name) != importing.spec_of(spec, FACTS):
-            raise ArchiveError("This bundle is of another configuration.", where=name, why=f"{FACTS} says otherwise.")
-        return reader.parse(manifest, files)
-    except TeitenError:
-        raise
-    except Exception as error:
-        log.exception("bundle %s", name)
-        what = f"Teiten itself failed on this bundle: {type(error).__name__}."
-        raise ArchiveError(what, where=name, why=str(error), todo="Look at the log.") from error
+    """Read a bundle with the parsers of its kinds. Raises ArchiveError where it is of another configuration, and
+    IngestError for one that cannot be stored."""
+    manifest, files = reader.load(path)
+    if importing.spec_of(manifest.spec, name) != importing.spec_of(spec, FACTS):
+        raise ArchiveError("This bundle is of another configuration.", where=name, why=f"{FACTS} says otherwise.")
+    return reader.parse(manifest, files)
 
 
 def _place(attempts: Sequence[ImportedAttempt], folder: Path, placed: list[Path]) -> None:

@@ -118,14 +118,11 @@ def _package(group: str) -> ModuleType:
 
 
 def _module(group: str, name: str, part: str) -> ModuleType:
-    package = _package(group)
-    try:
-        return import_module(f"{package.__name__}.{name}.{part}")
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith(f"{package.__name__}.{name}"):
-            raise
+    """Import a part of a kind. Raises TeitenError for a name that no kind has: a plan or a bundle only ever chooses."""
+    if name not in getattr(kinds(), group):
         raise TeitenError(
             f"This Teiten has no {name!r}.",
             where=f"workers/{group}",
             todo="Update Teiten, or the plan; a kind of your own lies below a folder of TEITEN_KINDS.",
-        ) from error
+        )
+    return import_module(f"workers.{group}.{name}.{part}")

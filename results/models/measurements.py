@@ -28,6 +28,7 @@ class Metric(models.Model):
     whole = models.CharField(max_length=63, blank=True, default="", db_default="")
     client_overhead = models.BooleanField(default=False, db_default=False)
     label_noun = models.CharField(max_length=63, blank=True, default="", db_default="")
+    signed = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["name"]

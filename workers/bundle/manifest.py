@@ -12,6 +12,8 @@ from typing import Any
 
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import ParseError
+from results.domain.json_text import first_problem, readable, too_deep
+from results.domain.measurement.activity import ActivitySample
 from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
 
 FILE = "manifest.json"
@@ -32,6 +34,11 @@ class Node:
     agent: str
     clock_offset_s: float = 0.0
     clock_error_s: float = 0.0
+
+
+# the notes of Teiten itself that are read again; what kinds note they read themselves, all others are only kept
+_NOTES: Mapping[str, Any] = {"look": ActivitySample, "window": tuple[float, float]}
+_OF_OTHER_PROGRAMS = ("imported", "published")  # notes of attempts that have no bundle
 
 
 @dataclass(frozen=True)
@@ -68,18 +75,46 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        """Return the manifest that a JSON text holds. Raises ParseError where it is no manifest of this version."""
-        try:
-            value = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ParseError("The manifest is not JSON.", file=FILE, line=error.lineno, text=error.msg) from error
-        if not isinstance(value, dict) or value.get("version") != VERSION:
+        """Return the manifest that a JSON text holds. Raises ParseError where it is no manifest of this version, with
+        the field that is wrong."""
+        value = _json(text)
+        if not isinstance(value, dict) or isinstance(value.get("version"), bool) or value.get("version") != VERSION:
             raise ParseError(f"The manifest is not of version {VERSION}.", file=FILE, text=text[:80])
+        if problem := first_problem(value):
+            raise _wrong(": ".join(filter(None, problem)))
         try:
             if missing := [name for name in _ALWAYS_WRITTEN if name not in value]:
                 raise ShapeError(missing[0], "this field is missing")
             return from_json(cls, value)
         except ShapeError as error:
-            raise ParseError(
-                "A field of the manifest is missing or has the wrong type.", file=FILE, text=str(error)
-            ) from error
+            raise _wrong(str(error)) from error
+
+
+def _json(text: str) -> Any:
+    """Return a JSON text's value, of which numbers may be infinite: their fields are named later."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ParseError("The manifest is not JSON.", file=FILE, line=error.lineno, text=error.msg) from error
+    except (ValueError, RecursionError) as error:
+        why = str(too_deep()) if isinstance(error, RecursionError) else str(error)
+        raise ParseError("The manifest cannot be read.", file=FILE, text=why) from None
+
+
+def _wrong(why: str) -> ParseError:
+    what = "A field of the manifest is missing or has the wrong type."
+    return ParseError(what, file=FILE, text=readable(why))
+
+
+def require_known_notes(notes: Mapping[str, Any]) -> None:
+    """Raise ParseError where a note that is read again has another shape than the one that it is written in."""
+    for name in _OF_OTHER_PROGRAMS:
+        if name in notes:
+            raise _wrong(f"notes.{name}: no trial of Teiten notes that")
+    for name, kind in _NOTES.items():
+        if name in notes:
+            try:
+                from_json(kind, notes[name])
+            except ShapeError as error:
+                where = ".".join(filter(None, ("notes", name, error.path)))
+                raise _wrong(f"{where}: {error.what}") from error

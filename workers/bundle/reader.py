@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+import struct
 import tarfile
+import zlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from results.domain.errors import DeadlineError, IngestError, ParseError, TrialError
+from results.domain.dataclass_json import ShapeError
+from results.domain.errors import DeadlineError, IngestError, ParseError, TeitenError, TrialError
 from results.domain.failure_cause import WORKLOAD_FAILED
+from results.domain.json_text import readable
 from results.domain.kinds.specs import CollectorSpec, Parse, Reading, WorkloadSpec
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.metrics import Metric
 from results.domain.measurement.parsed_trial import Gap, ParsedTrial, Part
+from results.domain.measurement.plausible import SLACK_S, Source, require_attempt, require_part, require_plausible
 from workers import registry
 from workers.bundle import derive
-from workers.bundle.manifest import FILE, Manifest
+from workers.bundle.manifest import FILE, Manifest, require_known_notes
 from workers.bundle.server_messages import with_server_message
 
 MAXIMUM_BYTES = 4 * 1024**3
+_MANIFEST_BYTES = 64 * 1024**2
+_UNREADABLE = (
+    OSError,
+    tarfile.TarError,
+    EOFError,
+    zlib.error,
+    struct.error,
+    ValueError,
+    OverflowError,
+    RecursionError,  # tarfile follows one extended header after another
+)
+log = logging.getLogger(__name__)
 
 
 def open_files(path: Path) -> dict[str, bytes]:
@@ -29,16 +47,32 @@ def open_files(path: Path) -> dict[str, bytes]:
         return {p.relative_to(path).as_posix(): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
     try:
         with tarfile.open(path, "r:gz") as archive:
-            members = [member for member in archive.getmembers() if member.isfile()]
-            if sum(member.size for member in members) > MAXIMUM_BYTES:
-                raise IngestError("The bundle is larger than 4 GB unpacked.", where=str(path))
-            return {m.name: stream.read() for m in members if (stream := archive.extractfile(m)) is not None}
-    except (OSError, tarfile.TarError, EOFError) as error:
+            return _members(archive, path)
+    except _UNREADABLE as error:
         raise IngestError("The bundle cannot be read.", where=str(path), why=str(error)) from error
 
 
+def _members(archive: tarfile.TarFile, path: Path) -> dict[str, bytes]:
+    """Read every file while the sizes stay below the limit; links and devices are no files of a bundle."""
+    files: dict[str, bytes] = {}
+    left = MAXIMUM_BYTES
+    for member in archive:
+        left -= member.size
+        if member.size < 0 or left < 0:
+            raise IngestError("The bundle is larger than 4 GB unpacked.", where=str(path))
+        if not member.isfile():
+            continue
+        if member.name in files:
+            raise IngestError("Two files of the bundle have one name.", where=f"{path}: {readable(member.name)[:200]}")
+        stream = archive.extractfile(member)
+        assert stream is not None
+        files[member.name] = stream.read()
+    return files
+
+
 def read(path: Path) -> ParsedTrial:
-    """Read and parse the bundle at this path. Raises IngestError or ParseError where it is not a whole bundle.
+    """Read and parse the bundle at this path. Raises IngestError where it is not a whole bundle, or says what cannot
+    be.
 
     A raw file that cannot be parsed is a gap; where the workload or a required collector wrote it, the attempt failed.
     """
@@ -46,32 +80,90 @@ def read(path: Path) -> ParsedTrial:
 
 
 def load(path: Path) -> tuple[Manifest, dict[str, bytes]]:
-    """Return the manifest and every file of the bundle at this path. Raises IngestError or ParseError where it is not a
-    whole bundle."""
+    """Return the manifest and every file of the bundle at this path. Raises IngestError where it is not a whole
+    bundle."""
     files = open_files(path)
     if FILE not in files:
         raise IngestError(
             "There is no manifest in the bundle.", where=str(path), todo=f"Choose a bundle that holds {FILE}."
         )
-    manifest = Manifest.from_json(files[FILE].decode())
+    manifest = _manifest(files[FILE])
     _check_sums(manifest, files, path)
     return manifest, files
 
 
+def _manifest(content: bytes) -> Manifest:
+    try:
+        if len(content) > _MANIFEST_BYTES:
+            raise IngestError("The manifest is larger than 64 MB.", where=FILE)
+        manifest = Manifest.from_json(content.decode())
+        require_known_notes(manifest.notes)
+    except UnicodeDecodeError as error:
+        raise IngestError("The manifest is no text in UTF-8.", where=FILE, why=str(error)) from error
+    except ParseError as error:
+        raise IngestError(error.what, where=error.where, why=error.text, todo="Restore the archive.") from error
+    return manifest
+
+
 def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
-    """Return the trial that the manifest and the raw files describe. Pure."""
-    spec = TrialSpec.from_json(manifest.spec)
+    """Return the trial that the manifest and the raw files describe. Pure. Raises IngestError for a bundle that says
+    what cannot be, and for one that a parser breaks on."""
+    try:
+        require_attempt(manifest.started_s, manifest.ended_s, manifest.window, Source(FILE, {}))
+        parsed = _parsed(manifest, _spec(manifest), files)
+        require_plausible(parsed)
+    except TeitenError:
+        raise
+    except Exception as error:
+        log.exception("bundle of trial %s, attempt %s", manifest.trial_key, manifest.attempt)
+        raise IngestError(
+            f"Teiten itself failed on this bundle: {type(error).__name__}.",
+            where=f"trial {manifest.trial_key}, attempt {manifest.attempt}",
+            why=readable(str(error))[:300],
+            todo="Nothing of it was stored, and it is kept. Look at the log, and report it with the bundle.",
+        ) from error
+    return parsed
+
+
+def _spec(manifest: Manifest) -> TrialSpec:
+    """Return the specification of the trial. Raises IngestError where it is none, or names kinds that are not here."""
+    try:
+        spec = TrialSpec.checked(manifest.spec)
+    except ShapeError as error:
+        raise IngestError(
+            "The specification of the trial cannot be read.", where=f"{FILE}: spec.{error.path}", why=error.what
+        ) from error
+    kinds = registry.kinds()
+    named = [("spec.workload", spec.workload, kinds.workloads), ("spec.topology", spec.topology, kinds.topologies)]
+    named += [(f"spec.collectors[{n}]", name, kinds.collectors) for n, name in enumerate(spec.collectors)]
+    named += [(f"collectors[{n}][0]", name, kinds.collectors) for n, (name, _) in enumerate(manifest.collectors)]
+    for field, name, known in named:
+        if name not in known:
+            raise IngestError(
+                f"This Teiten has no {readable(name)[:100]!r}.",
+                where=f"{FILE}: {field}",
+                todo="Update Teiten; a kind of your own lies below a folder of TEITEN_KINDS.",
+            )
+    return spec
+
+
+def _parsed(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes]) -> ParsedTrial:
     parts: list[Part] = []
     gaps: list[Gap] = list(manifest.gaps)
     error = dict(manifest.error) if manifest.error else None
+    known = _metrics_of_kinds(spec)
     if manifest.window is not None:
+        start_s = manifest.window[0]
+        reach = (manifest.started_s - start_s - SLACK_S, manifest.ended_s - start_s + SLACK_S)
         reading = _reading(manifest, spec, files, "workload/", "client")
         part, parse_error = _parse(registry.workload_parser(spec.workload), reading)
+        require_part(part, Source("workload", known, reach))
         parts.append(part)
         error = _add_failure(error, part) if error else parse_error or _failure(part)
         for name, node in manifest.collectors:
             reading = _reading(manifest, spec, files, f"collectors/{name}/{node}/", node)
             part, parse_error = _parse(registry.collector_parser(name), reading)
+            require_part(part, Source(f"collectors/{name}/{node}", known, reach))
             parts.append(part)
             if parse_error is not None:
                 gaps.append(Gap(name, node, f"{parse_error['where']}: {parse_error['what']}"))
@@ -92,7 +184,7 @@ def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
         commands=manifest.commands,
         checks=manifest.checks,
         files=manifest.files,
-        metrics=_metrics_of(spec, whole),
+        metrics=_metrics_of(known, whole),
         measurements=whole.measurements,
         series=whole.series,
         latencies=whole.latencies,
@@ -101,6 +193,7 @@ def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
         gaps=tuple(gaps),
         documents=whole.documents,
         notes=manifest.notes,
+        named_by_output=frozenset(metric.name for metric in whole.metrics),
     )
 
 
@@ -109,7 +202,7 @@ def _reading(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes], fo
     return Reading(
         node=node,
         files={
-            name.removeprefix(folder): data.decode("utf-8", "replace")
+            name.removeprefix(folder): data.decode("utf-8", "replace").replace("\0", "\ufffd")
             for name, data in files.items()
             if name.startswith(folder)
         },
@@ -140,17 +233,18 @@ def _add_failure(error: dict[str, Any], part: Part) -> dict[str, Any]:
     return error | {"why": " ".join(filter(None, (part.failure, error["why"])))}
 
 
-def _metrics_of(spec: TrialSpec, whole: Part) -> tuple[Metric, ...]:
-    """Return the metrics of the measurements, by the specs of the kinds that ran.
+def _metrics_of(known: Mapping[str, Metric], whole: Part) -> tuple[Metric, ...]:
+    """Return the metrics of the measurements.
 
     Raises IngestError for a metric that no spec declares, and for one declared by a spec and by the output.
+
+    known: by the specs of the kinds that ran
     """
-    known = _metrics_of_kinds(spec)
     declared_by_output = {metric.name: metric for metric in whole.metrics}
     if duplicates := sorted(declared_by_output.keys() & known.keys()):
         what = f"The output declares {', '.join(duplicates)}, which a spec declares already."
         raise IngestError(what, where="bundle", todo="Rename the metric in the output or in the spec.")
-    known |= declared_by_output
+    known = {**known, **declared_by_output}
     used = sorted({measurement.metric for measurement in whole.measurements})
     if unknown := [name for name in used if name not in known]:
         what = f"No spec declares {', '.join(unknown)}."
@@ -181,6 +275,9 @@ def _missing_collector(spec: TrialSpec, gaps: list[Gap]) -> dict[str, Any] | Non
 
 
 def _check_sums(manifest: Manifest, files: Mapping[str, bytes], path: Path) -> None:
+    if unlisted := sorted(files.keys() - {FILE} - {file.path for file in manifest.files}):
+        what = "There is a file in the bundle that its manifest does not list."
+        raise IngestError(what, where=f"{path}: {readable(unlisted[0])[:200]}", todo="Restore the archive.")
     for file in manifest.files:
         if file.path not in files or hashlib.sha256(files[file.path]).hexdigest() != file.sha256:
             raise IngestError(

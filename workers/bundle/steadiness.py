@@ -34,6 +34,7 @@ METRICS = (
         "Autocorrelation of the seconds",
         f"From each second to the next, 1 at most: high where slow times last. {_SECONDS}",
         0.1,
+        signed=True,
     ),
     Metric(
         "steady.trend",
@@ -42,6 +43,7 @@ METRICS = (
         "Trend within the window",
         f"From its beginning to its end by least squares, in percent of the mean. {_SECONDS}",
         0.1,
+        signed=True,
     ),
     Metric(
         "steady.start",
@@ -50,6 +52,7 @@ METRICS = (
         "Start of the window",
         f"Its first tenth, at least three seconds, against the rest: low while caches still fill. {_SECONDS}",
         0.1,
+        signed=True,
     ),
     Metric(
         "steady.checkpoints",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.specs import Reading
@@ -91,7 +91,7 @@ def _read(reading: Reading) -> _Outcome | None:
     if text is None:
         return None
     try:
-        content = json.loads(text)
+        content = json_text.loads(text)
         start_s = reading.window[0] + float(content["clock_offset_s"])
         moments = dict(line.split(" ", 1) for line in str(content["stdout"]).splitlines() if line)
         began_s, complete_s = (

@@ -3,11 +3,11 @@ Pure."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from results.domain import json_text
 from results.domain.dataclass_json import from_json
 from results.domain.errors import ParseError
 
@@ -82,7 +82,7 @@ def read_runs(files: Mapping[str, str]) -> tuple[Run, ...]:
     """Return the runs of a bundle's files. Raises ParseError."""
     text = files.get(RUNS, "")
     try:
-        return from_json(tuple[Run, ...], json.loads(text))
+        return from_json(tuple[Run, ...], json_text.loads(text))
     except ValueError as error:
         raise ParseError("not a list of runs of pgbench", file=RUNS, text=f"{error!r} in {text[:150]}") from None
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
@@ -54,7 +54,7 @@ def several_part(reading: Reading, parse_load: Callable[[Reading], Part]) -> Par
 
 def _loads(reading: Reading) -> list[dict[str, Any]]:
     try:
-        loads: list[dict[str, Any]] = json.loads(reading.files[LOADS])
+        loads: list[dict[str, Any]] = json_text.loads(reading.files[LOADS])
         return [{"name": str(load["name"]), "workload": bool(load["workload"])} for load in loads]
     except (ValueError, TypeError, KeyError) as error:
         raise ParseError("not a list of loads", file=LOADS, text=str(error)) from error

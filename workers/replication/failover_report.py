@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from results.domain import json_text
 from results.domain.dataclass_json import from_json
 from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Event, Gap
@@ -71,6 +72,6 @@ def read_failover(files: Mapping[str, str]) -> Failover | None:
     if text is None:
         return None
     try:
-        return from_json(Failover, json.loads(text))
+        return from_json(Failover, json_text.loads(text))
     except ValueError as error:
         raise ParseError("not the report of a failover", file=FILE, text=f"{error!r} in {text[:150]}") from None

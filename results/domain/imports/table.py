@@ -247,7 +247,13 @@ def _metric(where: str, heading: str, column: Column, known: Mapping[str, Metric
     metric = known.get(column.name)
     if metric is None:
         return Metric(
-            column.name, _base_unit(column.unit), column.better, heading[:100], "Imported from a table.", 0.05
+            column.name,
+            _base_unit(column.unit),
+            column.better,
+            heading[:100],
+            "Imported from a table.",
+            0.05,
+            signed=True,
         )
     if _factor(column.unit, metric.unit) is None:
         raise ImportedFileError(

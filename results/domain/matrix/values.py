@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.environment.values import major_of
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.specs import role_of
@@ -141,6 +142,16 @@ class TrialSpec:
         elsewhere = {node: InstallationRef(**ref) for node, ref in value.get("installations", {}).items()}
         fields |= {"loads": tuple(Load(**load) for load in value.get("loads", ())), "installations": elsewhere}
         return cls(**fields | {"installation": InstallationRef(**value["installation"])})
+
+    @classmethod
+    def checked(cls, value: Mapping[str, Any]) -> TrialSpec:
+        """Read what somebody else wrote. Raises ShapeError for the first field that is missing or has another type."""
+        try:
+            spec = cls.from_json(value)
+        except (TypeError, KeyError, AttributeError, ValueError) as error:
+            raise ShapeError("", f"{type(error).__name__}: {error}") from error
+        from_json(cls, asdict(spec))
+        return spec
 
 
 def is_client(role: str) -> bool:

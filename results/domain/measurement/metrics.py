@@ -28,7 +28,8 @@ class Metric:
     whole: what the value without a label is called beside those with one ('total' where it is their sum).
     client_overhead: pgbench's own work is part of the value, because it times or counts it in its loop or runs on the
         machine that is asked: another pgbench version may change it where the server does not.
-    label_noun: what each of its labels is, for titles ('query', 'step', 'table'); '' where it has none."""
+    label_noun: what each of its labels is, for titles ('query', 'step', 'table'); '' where it has none.
+    signed: whether it may be negative; a bundle in which another metric is negative is refused."""
 
     name: str
     unit: str
@@ -40,6 +41,7 @@ class Metric:
     whole: str = ""
     client_overhead: bool = False
     label_noun: str = ""
+    signed: bool = False
 
 
 TOTAL = "total"

@@ -172,6 +172,7 @@ class ParsedTrial:
     measured_from, measured_to: None where the measured window was never reached.
     succeeded: the only thing that lets an attempt into an aggregate.
     error: as TeitenError.as_dict(), None where it succeeded.
+    named_by_output: of `metrics`, the names of those that only the trial's own output declares.
     """
 
     trial_key: str
@@ -194,3 +195,4 @@ class ParsedTrial:
     gaps: tuple[Gap, ...] = ()
     documents: tuple[Document, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
+    named_by_output: frozenset[str] = frozenset()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
@@ -55,7 +55,9 @@ def _own_wal(before: float, after: float, reading: Reading) -> Iterator[Measurem
 
 def _sizes(text: str, node: str) -> Iterator[Measurement]:
     try:
-        rows = [(str(row["name"]), float(row["table_bytes"]), float(row["index_bytes"])) for row in json.loads(text)]
+        rows = [
+            (str(row["name"]), float(row["table_bytes"]), float(row["index_bytes"])) for row in json_text.loads(text)
+        ]
     except (ValueError, KeyError, TypeError) as error:
         raise ParseError(f"not the sizes of tables: {error!r}", file="sizes.json", line=1, text=text[:200]) from None
     for name, table, index in rows:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Measurement
 from results.domain.measurement.series import Series
@@ -32,7 +32,7 @@ def read_samples(text: str, file: str = "samples.txt") -> list[Mapping[str, Any]
         if not line.strip():
             continue
         try:
-            sample = json.loads(line)
+            sample = json_text.loads(line)
             float(sample["at"])
             sum(float(backends) for backends in (sample.get("waits") or {}).values())
         except (ValueError, KeyError, TypeError, AttributeError):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Measurement
 
@@ -56,7 +56,7 @@ class Snapshot:
 def read_snapshot(text: str, file: str) -> Snapshot:
     """Read snapshot.sql's answer. Raises ParseError."""
     try:
-        value = json.loads(text)
+        value = json_text.loads(text)
         return Snapshot(
             float(value["at"]),
             int(value["block_size"]),

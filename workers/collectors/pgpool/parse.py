@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Measurement, Part
@@ -26,7 +26,7 @@ def parse(reading: Reading) -> Part:
     expected_files = [f"{when}/{file}" for when in ("before", "after") for file in ANSWERS]
     if not {NAMES, *expected_files} <= reading.files.keys():
         return Part()
-    names = [str(name) for name in json.loads(reading.files[NAMES])]
+    names = [str(name) for name in json_text.loads(reading.files[NAMES])]
     measurements = [
         measurement
         for metric, file, columns in _BY_SERVER

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
@@ -76,7 +76,7 @@ def _times_to_catch_up(asked_at_s: float, caught_up: Mapping[str, float], end_s:
 
 def _read_caught_up(text: str) -> tuple[float, dict[str, float]]:
     try:
-        content = json.loads(text)
+        content = json_text.loads(text)
         return float(content["asked_at"]), {str(node): float(at_s) for node, at_s in content["caught_up"].items()}
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ParseError("not times of catching up", file="caught_up.json", line=1, text=text[:200]) from None
@@ -88,6 +88,6 @@ def _ahead_of_primary_s(files: Mapping[str, str], offset_s: float) -> float:
     if not text:
         return offset_s
     try:
-        return offset_s - float(json.loads(text)["primary_clock_offset_s"])
+        return offset_s - float(json_text.loads(text)["primary_clock_offset_s"])
     except (ValueError, TypeError, KeyError):
         raise ParseError("not the clocks' offsets", file="clocks.json", line=1, text=text[:200]) from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.measurement.series import Series
 
@@ -46,7 +46,7 @@ def read_samples(text: str, file: str) -> list[Sample]:
         if not line.strip():
             continue
         try:
-            samples.append(_sample(json.loads(line)))
+            samples.append(_sample(json_text.loads(line)))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ParseError("not a sample of replication", file=file, line=number, text=line) from None
     return samples

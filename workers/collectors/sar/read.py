@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 
 _KIB = 1024.0
@@ -41,7 +42,7 @@ class Sample:
 def read_samples(text: str, file: str) -> list[Sample]:
     """Read every sample of the first host. Raises ParseError for text that is no JSON of sadf."""
     try:
-        hosts = json.loads(text)["sysstat"]["hosts"]
+        hosts = json_text.loads(text)["sysstat"]["hosts"]
         statistics = hosts[0].get("statistics", [])
         return [_sample(entry) for entry in statistics if "timestamp" in entry]
     except json.JSONDecodeError as error:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Event, Gap, Measurement, Part
@@ -93,7 +93,7 @@ def read_protocol(files: Mapping[str, str]) -> list[Entry]:
     """Read steps.json with each step's output. Raises ParseError."""
     text = files.get("steps.json", "")
     try:
-        items = json.loads(text)
+        items = json_text.loads(text)
         if not isinstance(items, list) or not items:
             raise ValueError("no list of steps")
         return [_entry(number, item, files) for number, item in enumerate(items)]
@@ -207,7 +207,7 @@ _READ = {
 
 def _json(entry: Entry) -> Any:
     try:
-        return json.loads(entry.stdout)
+        return json_text.loads(entry.stdout)
     except ValueError as error:
         raise ParseError(f"not JSON: {error}", file=entry.file, text=entry.stdout) from None
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 
 
@@ -27,7 +27,7 @@ class Scan:
 def scan_of(column: str, text: str, file: str) -> tuple[Scan, Mapping[str, Any]]:
     """EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) of one scan, and its plan. Raises ParseError for anything else."""
     try:
-        plan: Mapping[str, Any] = json.loads(text)[0]
+        plan: Mapping[str, Any] = json_text.loads(text)[0]
         node = plan["Plan"]
         hit, read = int(node["Shared Hit Blocks"]), int(node["Shared Read Blocks"])
         return Scan(column, float(plan["Execution Time"]) / 1000, hit + read, read), plan

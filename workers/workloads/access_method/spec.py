@@ -202,6 +202,7 @@ METRICS = (
         "Growth",
         "By the step's updates. Label: the table; the table with 'indexes' or 'total'.",
         label_noun="table",
+        signed=True,
     ),
     Metric(
         "growth.percent",
@@ -210,6 +211,7 @@ METRICS = (
         "Growth, relative",
         "Of the size before the updates. Labels as above.",
         label_noun="table",
+        signed=True,
     ),
     Metric(
         "dead_tuples",
@@ -269,6 +271,7 @@ METRICS = (
         "Growth of pgbench_accounts for each transaction",
         "pg_table_size after less before, by the transactions. Its fill factor is 100: few updates are heap-only.",
         0.05,
+        signed=True,
     ),
     Metric(
         "tpcb.statement",

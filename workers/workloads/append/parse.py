@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Measurement, Part
@@ -40,7 +40,7 @@ def _rows(reading: Reading) -> int | None:
     if not text:
         return None
     try:
-        counted = json.loads(text)
+        counted = json_text.loads(text)
         return int(counted["after"]) - int(counted["before"])
     except (ValueError, KeyError, TypeError) as error:
         raise ParseError("not a count of rows", file=_FILE, line=1, text=f"{error!r} in {text[:150]}") from None

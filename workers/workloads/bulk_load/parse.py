@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Event, Measurement, Part
@@ -100,7 +100,7 @@ def read_marks(text: str, file: str = "stdout") -> Printed:
 def _json(reading: Reading, name: str) -> Any:
     text = reading.files.get(name, "")
     try:
-        return json.loads(text)
+        return json_text.loads(text)
     except ValueError as error:
         raise ParseError(f"not JSON: {error}", file=name, text=text) from None
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Measurement, Part
@@ -89,6 +89,6 @@ def _read(reading: Reading, file: str) -> Any:
     if text is None:
         raise ParseError("the file is not there", file=file)
     try:
-        return json.loads(text)
+        return json_text.loads(text)
     except ValueError as error:
         raise ParseError(f"not JSON: {error}", file=file, text=text) from None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
@@ -118,7 +118,7 @@ def _present(reading: Reading) -> _Ranges | None:
         return None
     try:
         present: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-        for row in json.loads(text)["ranges"]:
+        for row in json_text.loads(text)["ranges"]:
             present[int(row["start"]), int(row["client"])].append((int(row["first"]), int(row["last"])))
         return present
     except (ValueError, KeyError, TypeError) as error:

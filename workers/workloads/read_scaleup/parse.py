@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Part
@@ -22,7 +22,7 @@ def parse(reading: Reading) -> Part:
     if not text:
         return part
     try:
-        plan = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ParseError("not the plan of a query", file=_FILE, line=error.lineno, text=text[:200]) from None
+        plan = json_text.loads(text)
+    except ValueError as error:
+        raise ParseError(f"not the plan of a query: {error}", file=_FILE, text=text) from None
     return replace(part, documents=(*part.documents, Document("plan", variant, plan, "primary")))

@@ -73,7 +73,8 @@ def declared(printed: Sequence[Printed]) -> tuple[Metric, ...]:
         known = metrics.get(value.metric)
         better = Better(value.better) if value.better else known.better if known else Better.NEITHER
         label = value.metric.removeprefix("own.").replace("_", " ").replace(".", " ")
-        metrics[value.metric] = Metric(value.metric, value.unit, better, label, "Printed by the trial's own command.")
+        help_text = "Printed by the trial's own command."
+        metrics[value.metric] = Metric(value.metric, value.unit, better, label, help_text, signed=True)
     return tuple(metrics.values())
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Gap, Measurement, Part
@@ -167,7 +167,9 @@ def _load(reading: Reading) -> Iterator[Measurement]:
     if "load.json" not in reading.files:
         return
     try:
-        steps = [(str(s["step"]), float(s["seconds"]), s.get("rows")) for s in json.loads(reading.files["load.json"])]
+        steps = [
+            (str(s["step"]), float(s["seconds"]), s.get("rows")) for s in json_text.loads(reading.files["load.json"])
+        ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ParseError(f"not the steps of a load: {error!r}", file="load.json") from None
     yield Measurement("ssb.load.seconds", sum(seconds for _, seconds, _ in steps))

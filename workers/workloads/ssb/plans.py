@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement import query_plans
@@ -42,7 +42,7 @@ def explained(reading: Reading, file: str, client: int) -> Iterator[tuple[str, A
     for execution in read_transcript(reading.files.get(file, ""), client, file).executions:
         text = "\n".join(execution.answer)
         try:
-            yield execution.query, json.loads(text)
+            yield execution.query, json_text.loads(text)
         except ValueError:
             raise ParseError(f"not a plan of {execution.query}", file=file, text=text) from None
 

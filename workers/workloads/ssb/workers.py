@@ -3,11 +3,11 @@ and in the timed executions by the server's own counters. Pure."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement import query_plans
@@ -97,7 +97,7 @@ def _launched(reading: Reading, expected: int) -> tuple[int | None, str]:
     if _COUNTERS not in reading.files:
         return None, ""
     try:
-        counters = json.loads(reading.files[_COUNTERS])
+        counters = json_text.loads(reading.files[_COUNTERS])
         before, after = counters["before"], counters["after"]
         planned, launched = (int(after[key]) - int(before[key]) for key in ("planned", "launched"))
         same_statistics = before["since"] == after["since"]

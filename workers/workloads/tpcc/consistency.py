@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
+from results.domain import json_text
 from results.domain.errors import ParseError
 
 CONDITIONS = (1, 2, 3, 4)
@@ -44,7 +44,7 @@ def read_conditions(text: str, file: str) -> tuple[Condition, ...]:
     conditions: list[Condition] = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            conditions.append(_condition(json.loads(line)))
+            conditions.append(_condition(json_text.loads(line)))
         except (ValueError, KeyError, TypeError):
             raise ParseError(
                 "not the answer about a consistency condition", file=file, line=number, text=line

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from results.domain import json_text
+from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
@@ -48,7 +49,7 @@ def _done(reading: Reading) -> dict[str, int]:
     """What was done between the two counts."""
     text = reading.files.get("counts.json", "")
     try:
-        counts = json.loads(text)
+        counts = json_text.loads(text)
         return {name: int(counts["after"][name]) - int(counts["before"][name]) for name in _COUNTED}
     except (ValueError, KeyError, TypeError):
         raise ParseError("not the counts before and after the run", file="counts.json", text=text) from None
@@ -80,11 +81,23 @@ def _rates(measurements: Iterable[Measurement], done: Mapping[str, int]) -> Iter
         yield Measurement("tpm", value, label=label)
 
 
+@dataclass(frozen=True)
+class _LoadPhase:
+    """rows: None where it loads none."""
+
+    phase: str
+    seconds: float
+    rows: int | None = None
+
+
 def _loading(reading: Reading) -> Iterator[Measurement]:
-    phases = reading.notes.get("load", [])
+    try:
+        phases = from_json(tuple[_LoadPhase, ...], reading.notes.get("load", []))
+    except ShapeError as error:
+        raise ParseError("not the phases of loading", file="manifest.json: notes.load", text=str(error)) from error
     for phase in phases:
-        yield Measurement("load.seconds", phase["seconds"], label=phase["phase"])
-        if "rows" in phase:
-            yield Measurement("load.rows", phase["rows"], label=phase["phase"])
+        yield Measurement("load.seconds", phase.seconds, label=phase.phase)
+        if phase.rows is not None:
+            yield Measurement("load.rows", phase.rows, label=phase.phase)
     if phases:
-        yield Measurement("load.seconds", sum(phase["seconds"] for phase in phases))
+        yield Measurement("load.seconds", sum(phase.seconds for phase in phases))
