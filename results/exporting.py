@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db.models import Prefetch
 
 from results import VERSION, models
+from results.bundle_files import bundle_path
 from results.domain.errors import ArchiveError, StateError
 from results.domain.pieces import Pieces
 from results.domain.research_object import limits
@@ -114,7 +115,7 @@ def _is_there(attempt: models.Attempt) -> bool:
 
 
 def _path(attempt: models.Attempt) -> Path:
-    return Path(settings.TEITEN_BUNDLE_DIR) / attempt.bundle
+    return bundle_path(attempt.bundle)
 
 
 def _chunks(run: models.Run, trials: Sequence[models.Trial]) -> Generator[bytes]:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.conf import settings
 from django.db import transaction
 
 from results import models
-from results.domain.errors import StateError
+from results.bundle_files import bundle_path
+from results.domain.errors import IngestError, StateError
 from results.domain.imports.table import PROGRAM
 from results.domain.units import format_quantity
 from results.queries.runs.loss import RunLoss, run_losses
@@ -108,8 +108,14 @@ def _lost(one: RunLoss) -> dict[str, str | int]:
 
 def _remove_bundles(one: RunLoss, actor: str) -> list[str]:
     """Remove the archives of a run's attempts and their folders; return what is left, which the audit log names too."""
-    archives = [Path(settings.TEITEN_BUNDLE_DIR) / bundle for bundle in one.bundles]
-    left = [reason for archive in archives if (reason := _remove(archive))]
+    left: list[str] = []
+    archives: list[Path] = []
+    for bundle in one.bundles:
+        try:
+            archives.append(bundle_path(bundle))
+        except IngestError as error:
+            left.append(str(error))
+    left += [reason for archive in archives if (reason := _remove(archive))]
     for folder in {archive.parent for archive in archives} if not left else ():
         left += _remove_folder(folder)
     if left:

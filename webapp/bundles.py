@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tarfile
+import zlib
 from pathlib import Path
 from typing import Protocol
 
-from django.conf import settings
 from django.http import FileResponse
 
+from results.bundle_files import bundle_path
 from results.domain.errors import IngestError
 from results.queries.shared.ids import NotFound
 
@@ -28,13 +29,12 @@ class ArchivedAttempt(Protocol):
 def archive_of(attempt: ArchivedAttempt) -> Path:
     """Return the path of an attempt's archive, which is never outside the bundle folder.
 
-    Raises NotFound where the attempt has no archive, IngestError where its file is missing.
+    Raises NotFound where the attempt has no archive, IngestError where its file is missing or not in that folder.
     """
     if not attempt.bundle:
         raise NotFound("No raw files are kept of this attempt.")
-    root = Path(settings.TEITEN_BUNDLE_DIR).resolve()
-    path = (root / attempt.bundle).resolve()
-    if not path.is_relative_to(root) or not path.is_file():
+    path = bundle_path(attempt.bundle)
+    if not path.is_file():
         raise IngestError(
             "The bundle is not in the archive.", where=attempt.bundle, todo="Restore it, or set TEITEN_BUNDLE_DIR."
         )
@@ -49,14 +49,19 @@ def download(attempt: ArchivedAttempt, trial_id: int) -> FileResponse:
 
 
 def read_file(attempt: ArchivedAttempt, name: str) -> bytes:
-    """Return the content of one raw file. Raises NotFound, and as `archive_of`.
+    """Return the content of one raw file. Raises NotFound, IngestError for a damaged archive, and as `archive_of`.
 
     The name is compared with those in the archive, so that no path leads out of it.
     """
-    with tarfile.open(archive_of(attempt), "r:gz") as archive:
-        for entry in archive:
-            if entry.isfile() and entry.name.removeprefix("./") == name:
-                stream = archive.extractfile(entry)
-                assert stream is not None
-                return stream.read()
+    path = archive_of(attempt)
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            for entry in archive:
+                if entry.isfile() and entry.name.removeprefix("./") == name:
+                    stream = archive.extractfile(entry)
+                    assert stream is not None
+                    return stream.read()
+    except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
+        todo = "Restore it from a backup."
+        raise IngestError("The bundle cannot be read.", where=attempt.bundle, why=str(error), todo=todo) from error
     raise NotFound(f"There is no file {name!r} in this bundle.")

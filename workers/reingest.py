@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.conf import settings
+from django.db import DataError, IntegrityError
 
 from results import ingest
+from results.bundle_files import bundle_path
 from results.domain.errors import IngestError, TeitenError
 from results.domain.states import AttemptState
 from results.ingest import Difference
@@ -42,17 +43,26 @@ def reread(run_id: int | None, *, replace: bool) -> Iterator[RereadAttempt]:
 
 
 def _reread_attempt(attempt: Attempt, replace: bool) -> RereadAttempt:
-    path = settings.TEITEN_BUNDLE_DIR / attempt.bundle
     try:
-        if checksum(path) != attempt.bundle_sha256:
-            raise IngestError(
-                "The archive is not the one that was ingested.",
-                where=str(path),
-                todo="Restore it from a backup.",
-            )
-        parsed = reader.read(path)
+        return _compare(attempt, replace)
     except TeitenError as error:
         return RereadAttempt(attempt.pk, attempt.trial_id, 0, (), error)
+    except (DataError, IntegrityError) as error:
+        what = "The warehouse cannot hold what the bundle says."
+        refused = IngestError(what, where=attempt.bundle, why=str(error).strip(), todo="Report it with the bundle.")
+        return RereadAttempt(attempt.pk, attempt.trial_id, 0, (), refused)
+
+
+def _compare(attempt: Attempt, replace: bool) -> RereadAttempt:
+    """Raises TeitenError for a bundle that is not there, is another one, or cannot be stored."""
+    path = bundle_path(attempt.bundle)
+    if checksum(path) != attempt.bundle_sha256:
+        raise IngestError(
+            "The archive is not the one that was ingested.",
+            where=str(path),
+            todo="Restore it from a backup.",
+        )
+    parsed = reader.read(path)
     differences = tuple(ingest.differences(parsed, attempt.pk))
     if differences and replace:
         ingest.replace(parsed, attempt.pk)

@@ -244,7 +244,7 @@ def _field(*words: str) -> str:
     return " ".join(str(word) for word in words if word)[:200]
 
 
-def _short(value: float) -> str:
+def _short(value: Any) -> str:
     if isinstance(value, float) or abs(value) < 10**12:
         return f"{value:g}"
     return f"{str(value)[:20]}…" if abs(value) < 10**json_text.MOST_DIGITS else "a number of very many digits"
