@@ -5,6 +5,8 @@ Pages, API and terminal show the same four sentences.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -170,6 +172,19 @@ class ParseError(TeitenError):
         where = f"{file}:{line}" if line else file
         super().__init__(what, where=where, why=repr(text[:200]) if text else "")
         self.file, self.line, self.text = file, line, text
+
+
+@contextmanager
+def damaged(what: str, file: str, text: str = "") -> Iterator[None]:
+    """Raise ParseError where the content of a file is of another shape than is taken for granted below, such as a text
+    in the place of a number, or a number too large to reckon with.
+
+    what: 'not the sizes of tables'
+    """
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        raise ParseError(f"{what}: {type(error).__name__}: {str(error)[:200]}", file=file, text=text) from error
 
 
 class ImportedFileError(TeitenError):

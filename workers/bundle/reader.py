@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from results.domain.dataclass_json import ShapeError
-from results.domain.errors import DeadlineError, IngestError, ParseError, TeitenError, TrialError
+from results.domain.errors import DeadlineError, IngestError, ParseError, TeitenError, TrialError, damaged
 from results.domain.failure_cause import WORKLOAD_FAILED
 from results.domain.json_text import readable
 from results.domain.kinds.specs import CollectorSpec, Parse, Reading, WorkloadSpec
@@ -214,8 +214,10 @@ def _reading(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes], fo
 
 
 def _parse(parser: Parse, reading: Reading) -> tuple[Part, dict[str, Any] | None]:
+    """Return what a parser read, or the error of files that it cannot read, also where it breaks on them itself."""
     try:
-        return parser(reading), None
+        with damaged("Teiten's parser failed on these files", parser.__module__):
+            return parser(reading), None
     except ParseError as error:
         return Part(), error.as_dict()
 

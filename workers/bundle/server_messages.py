@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -36,5 +37,13 @@ def _saved(files: Mapping[str, bytes], started_s: float) -> Iterator[str]:
         if _LOG.fullmatch(name):
             for line in data.decode("utf-8", "replace").splitlines():
                 time, level = _TIME.match(line), _LEVEL.search(line)
-                if time and level and datetime.fromisoformat(time[1]).replace(tzinfo=UTC).timestamp() >= started_s:
+                if time and level and _moment_s(time[1]) >= started_s:
                     yield level[0]
+
+
+def _moment_s(text: str) -> float:
+    """Return epoch seconds; those before everything for a time that there is not."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return -math.inf

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 
 from results.domain.errors import ParseError
 
-_NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|-?nan|-?inf)"
+# a whole one: of '1,5', as another locale would print it, the 1 is none
+_NUMBER = r"(-?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?nan|-?inf)(?![\w.,])"
 _MS = 1000.0
 
 # A line: its pattern, then (metric, label, factor) for each of the pattern's groups.
@@ -44,11 +46,22 @@ _SCRIPT_LINES: tuple[tuple[str, _Values], ...] = (
 # A line that begins like this and matches no pattern above is damaged.
 _BEGINNINGS = (
     "number of transactions actually",
+    "number of transactions above",
+    "number of transactions retried",
+    "number of transactions skipped",
+    "number of failed",
+    "number of serialization failures",
+    "number of deadlock failures",
+    "total number of retries",
     "latency average",
     "latency stddev",
-    "tps =",
+    "rate limit schedule lag",
     "initial connection",
+    "average connection",
+    "tps =",
 )
+_MIXTURE = "transaction type: multiple scripts"  # from 9.6, which has a section for each of them
+_HALF_OF_THE_RATES = "(including connections establishing)"  # to 13, before the line that excludes them
 
 
 @dataclass(frozen=True)
@@ -70,10 +83,12 @@ class StatementLine:
 class Section:
     """The whole report, or its section about one script.
 
-    values: (metric, label) → value in base units."""
+    values: (metric, label) → value in base units.
+    lines: the patterns of the lines that it has."""
 
     values: dict[tuple[str, str], float] = field(default_factory=dict)
     statements: list[StatementLine] = field(default_factory=list)
+    lines: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -98,32 +113,69 @@ def read_report(text: str, file: str = "stdout") -> Report:
         stripped = line.strip().removeprefix("- ")
         if stripped.startswith("statement latencies in milliseconds"):
             columns = 1 + ("failures" in stripped) + ("retries" in stripped)
-        elif columns and (statement := _statement(line, columns, len(section.statements) + 1)):
+            section.lines.add("statements")
+            continue
+        parse_error = ParseError("not a line of pgbench's report", file=file, line=number, text=line)
+        if not columns:
+            _read_line(section, stripped, bool(report.scripts), parse_error)
+        elif statement := _statement(line, columns, len(section.statements) + 1):
             section.statements.append(statement)
-        else:
-            _read_line(
-                section,
-                stripped,
-                bool(report.scripts),
-                ParseError("not a line of pgbench's report", file=file, line=number, text=line),
-            )
+        elif stripped and line[0].isspace():
+            raise parse_error  # the statements after it would be numbered wrongly
     return report
+
+
+def require_whole(report: Report, text: str, scripts: int, file: str = "stdout") -> None:
+    """Raise ParseError for the report of a run that ended well, where the report itself was cut off.
+
+    scripts: how many were run
+    """
+    if reason := _why_cut_off(report, text, scripts):
+        raise ParseError(f"the report was cut off: {reason}", file=file, text=text[-200:])
+
+
+def _why_cut_off(report: Report, text: str, scripts: int) -> str:
+    if not text.endswith("\n"):
+        return "its last line has no end"
+    if missing := [name for name in ("transactions", "tps") if not _has(report, name)]:
+        return f"there is no line of {missing[0]}"
+    if _HALF_OF_THE_RATES in text and ("tps", "") not in report.total.values:
+        return "there is no line of tps without the time of connecting"
+    if (report.scripts or _MIXTURE in text) and not _has_all(report, scripts):
+        return f"{len(report.scripts)} of {scripts} scripts are there, or lines of one are missing"
+    return "" if all(map(_has_its_statements, (report.total, *report.scripts))) else "it has no latencies of statements"
+
+
+def _has_all(report: Report, scripts: int) -> bool:
+    kinds_of_lines = {frozenset(section.lines) for section in report.scripts}
+    return len(report.scripts) == scripts and len(kinds_of_lines) == 1
+
+
+def _has_its_statements(section: Section) -> bool:
+    return "statements" not in section.lines or bool(section.statements)
+
+
+def _has(report: Report, metric: str) -> bool:
+    return any((name, "") in report.total.values for name in (metric, f"{metric}.including"))
 
 
 def _read_line(section: Section, line: str, in_script: bool, parse_error: ParseError) -> None:
     for pattern, values in _SCRIPT_LINES if in_script else _TOTALS:
-        if match := re.match(pattern, line, re.IGNORECASE):
+        if match := re.match(pattern, line, re.IGNORECASE | re.ASCII):
+            section.lines.add(pattern)
             for (metric, label, factor), text in zip(values, match.groups(), strict=True):
-                value = float(text) * factor
-                if value == value:  # pgbench prints nan where nothing was counted
-                    section.values[metric, label] = value
+                value = float(text) * factor  # pgbench prints nan where nothing was counted
+                if math.isinf(value) and "inf" not in text.lower():
+                    raise parse_error
+                if value == value and section.values.setdefault((metric, label), value) != value:
+                    raise parse_error  # it is there with another value already
             return
     if line.startswith(_BEGINNINGS):
         raise parse_error
 
 
 def _statement(line: str, columns: int, number: int) -> StatementLine | None:
-    match = re.match(r"^\s+(\d+\.\d+)\s+" + r"(\d+)\s+" * (columns - 1) + r"(\S.*)$", line)
+    match = re.match(r"^\s+(\d+\.\d+)\s+" + r"(\d{1,18})\s+" * (columns - 1) + r"(\S.*)$", line, re.ASCII)
     if match is None:
         return None
     latency, *counts, text = match.groups()

@@ -3,6 +3,7 @@ Pure."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -101,14 +102,27 @@ def read_acknowledged(files: Mapping[str, str]) -> Acknowledged:
 def _read_line(log: Acknowledged, line: str) -> None:
     match line.split():
         case ["origin", at_s]:
-            log.origin_s = float(at_s)
+            log.origin_s = _moment(at_s)
         case ["client", run, client, count]:
-            log.clients[int(run), int(client)] = int(count)
+            log.clients[_count(run), _count(client)] = _count(count)
         case ["run", run, first_s, last_s]:
-            log.spans[int(run)] = (float(first_s), float(last_s))
+            log.spans[_count(run)] = (_moment(first_s), _moment(last_s))
         case ["second", second, count, sum_us]:
-            log.seconds[int(second)] = (int(count), int(sum_us))
+            log.seconds[_count(second)] = (_count(count), _count(sum_us))
         case ["damaged", lines]:
-            log.damaged = int(lines)
+            log.damaged = _count(lines)
         case _:
             raise ValueError(line)
+
+
+def _moment(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _count(text: str) -> int:
+    if len(text) > 18:
+        raise ValueError(f"{text[:20]}… is no count")
+    return int(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -108,6 +109,8 @@ def _read_line(folded: _Folded, line: str) -> None:
             folded.beside = fields[0]
         case "origin":
             folded.origin_s = float(fields[0])
+            if not math.isfinite(folded.origin_s):
+                raise ValueError(line)
         case "script":
             folded.names[int(fields[0])] = " ".join(fields[1:])
         case _:

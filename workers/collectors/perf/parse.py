@@ -18,7 +18,9 @@ _RECORDED, _STACKS = "recorded.txt", "stacks.txt"
 _TIMES = ("began", "ended", "over")
 _EARLY_S, _LATE_S = 0.1, 1.0  # how far a slice may stick out of the window: perf ends a little after the load
 _LONGEST_LABEL = 120
-_LINE = re.compile(r"(\d+) ([^;]+;.+)")
+_LINE = re.compile(r"(\d{1,18}) ([^;]+;.+)", re.ASCII)
+_LOST = re.compile(r"lost (\d{1,18})", re.ASCII)
+_FREQUENCY = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def read_recorded(text: str) -> RecordedSlices:
             slices.append((began, ended or moment))
             began = None
     frequency = header.get("frequency", "")
-    if not slices or not {"event", "graph"} <= header.keys() or not frequency.isdigit() or not int(frequency):
+    if not slices or not {"event", "graph"} <= header.keys() or not _FREQUENCY.fullmatch(frequency):
         raise ParseError("not what perf recorded", file=_RECORDED, line=1, text=text[:200])
     return RecordedSlices(header["event"], header["graph"], int(frequency), tuple(slices))
 
@@ -98,8 +100,8 @@ def read_stacks(text: str) -> tuple[dict[str, int], int]:
     stacks: dict[str, int] = {}
     lost: int | None = None
     for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith("lost ") and line[5:].isdigit():
-            lost = int(line[5:])
+        if lost_samples := _LOST.fullmatch(line):
+            lost = int(lost_samples[1])
         elif match := _LINE.fullmatch(line):
             stacks[match[2]] = stacks.get(match[2], 0) + int(match[1])
         else:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from results.domain.errors import damaged
 from results.domain.measurement.parsed_trial import Event
 
 # log_line_prefix '%m [%p] ' and log_timezone UTC, which Teiten sets; a prefix that begins so will do
@@ -36,7 +37,7 @@ def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
     """Read the log's events, in its order, with times relative to start_s (epoch seconds on the server's clock).
 
     An autovacuum's text ends with its duration: it is logged at its end. Of each kind the first 200 are kept, then one
-    event gives the number of further ones.
+    event gives the number of further ones. Raises ParseError for a time that there is not.
     """
     counts: Counter[str] = Counter()
     kept_events: list[Event] = []
@@ -47,7 +48,8 @@ def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
         kind = _kind(match[2], match[3]) if match else ""
         if match is None or not kind:
             continue
-        at = datetime.fromisoformat(match[1]).replace(tzinfo=UTC).timestamp() - start_s
+        with damaged("not a line of the server's log", "server.log", line):
+            at = datetime.fromisoformat(match[1]).replace(tzinfo=UTC).timestamp() - start_s
         elapsed = _elapsed(lines, index + 1) if kind == "autovacuum" else ""
         event = Event(round(at, 3), node, kind, _text(match[2], match[3]) + elapsed)
         counts[kind] += 1

@@ -34,6 +34,8 @@ def read_samples(text: str, file: str = "samples.txt") -> list[Mapping[str, Any]
         try:
             sample = json_text.loads(line)
             float(sample["at"])
+            for column, _, _ in (*_RATES, *_LEVELS):
+                float(0 if sample.get(column) is None else sample[column])
             sum(float(backends) for backends in (sample.get("waits") or {}).values())
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ParseError("not a sample of statistics", file=file, line=number, text=line) from None

@@ -26,14 +26,31 @@ def parse(reading: Reading) -> Part:
     expected_files = [f"{when}/{file}" for when in ("before", "after") for file in ANSWERS]
     if not {NAMES, *expected_files} <= reading.files.keys():
         return Part()
-    names = [str(name) for name in json_text.loads(reading.files[NAMES])]
+    names = _names(reading.files[NAMES])
     measurements = [
         measurement
         for metric, file, columns in _BY_SERVER
         for measurement in _differences(reading, names, metric, file, columns)
     ]
-    hits = [_column_sums(reading, f"{when}/cache.txt", ("num_cache_hits",))[0] for when in ("before", "after")]
-    return Part(measurements=(*measurements, Measurement("pgpool.cache.hits", hits[1] - hits[0])))
+    hits = _cache_hits(reading, "after/cache.txt") - _cache_hits(reading, "before/cache.txt")
+    return Part(measurements=(*measurements, Measurement("pgpool.cache.hits", hits)))
+
+
+def _cache_hits(reading: Reading, path: str) -> float:
+    hits = _column_sums(reading, path, ("num_cache_hits",))
+    if len(hits) != 1:
+        raise ParseError(f"{len(hits)} rows of the cache's counts", file=path, line=1, text=reading.files[path])
+    return hits[0]
+
+
+def _names(text: str) -> list[str]:
+    try:
+        names = json_text.loads(text)
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            return names
+    except ValueError as error:
+        raise ParseError(f"not JSON: {error}", file=NAMES, text=text) from None
+    raise ParseError("not a list of names", file=NAMES, text=text)
 
 
 def _differences(

@@ -97,7 +97,7 @@ def _sample(row: Mapping[str, Any]) -> Sample:
     for standby in behind.values():
         for _, _, columns in _LAGS:
             for column in columns.values():
-                float(standby[column] or 0)
+                float(0 if standby[column] is None else standby[column])
     return Sample(
         at_s=float(row["at"]),
         replayed_all=None if replayed_all is None else bool(replayed_all),

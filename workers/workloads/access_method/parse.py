@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from results.domain import json_text
-from results.domain.errors import ParseError
+from results.domain.errors import ParseError, damaged
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Event, Gap, Measurement, Part
 from workers.pgbench.report import Report, read_report
@@ -75,11 +75,14 @@ def parse(reading: Reading) -> Part:
     results = _Results()
     for entry in entries:
         if entry.outcome is Outcome.DONE:
-            _READ[entry.kind](entry, results)
+            with damaged("not the output of this step", entry.file, entry.stdout):
+                _READ[entry.kind](entry, results)
         elif entry is not broken:
             results.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: {entry.why}"))
-    _after_all(results, complete=broken is None)
-    failure = f"The step '{broken.step}' broke off. {broken.why}" if broken else _other_access_methods(results.sizes)
+    with damaged("not the outputs of these steps", "steps.json"):
+        _after_all(results, complete=broken is None)
+        other = _other_access_methods(results.sizes)
+    failure = f"The step '{broken.step}' broke off. {broken.why}" if broken else other
     return Part(
         measurements=tuple(results.measurements),
         documents=tuple(results.documents),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.domain import json_text
-from results.domain.errors import ParseError
+from results.domain.errors import ParseError, damaged
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Event, Measurement, Part
 
@@ -62,17 +62,21 @@ class Printed:
 def parse(reading: Reading) -> Part:
     """stdout, stderr and exit of the load, files.json, and the check's own three → a Part. Raises ParseError for
     damaged files."""
-    printed = read_marks(reading.files.get("stdout", ""))
+    with damaged("not the marks of a load", "stdout"):
+        printed = read_marks(reading.files.get("stdout", ""))
     if failure := _broken_off(reading, printed):
         return Part(failure=failure)
     check = _json(reading, "check/stdout")
-    if failure := _wrong(check, printed, rows_of(int(reading.parameters["size_mb"]))):
+    with damaged("not the check of what was loaded", "check/stdout", reading.files.get("check/stdout", "")):
+        failure = _wrong(check, printed, rows_of(int(reading.parameters["size_mb"])))
+    if failure:
         return Part(failure=failure)
     files = _json(reading, "files.json")
-    return Part(
-        measurements=(*_steps(printed.spans, check, files), *_sizes(check, files)),
-        events=tuple(_events(printed.spans)),
-    )
+    with damaged("not the sizes of what was loaded", "files.json, check/stdout", reading.files.get("files.json", "")):
+        return Part(
+            measurements=(*_steps(printed.spans, check, files), *_sizes(check, files)),
+            events=tuple(_events(printed.spans)),
+        )
 
 
 def read_marks(text: str, file: str = "stdout") -> Printed:

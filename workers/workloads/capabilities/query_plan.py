@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from results.domain import json_text
+from results.domain.errors import damaged
 
 Node = Mapping[str, Any]
 
 
 def nodes(explained: str) -> list[Node]:
-    """Return every node of a plan, from the top."""
-    return list(_below(json.loads(explained)[0]["Plan"]))
+    """Return every node of a plan, from the top. Raises ParseError."""
+    with damaged("not the plan of a query", "EXPLAIN", explained):
+        plan = list(_below(json_text.loads(explained)[0]["Plan"]))
+        if not all(isinstance(node["Node Type"], str) for node in plan):
+            raise TypeError("a node has no type")
+        return plan
 
 
 def indexes(plan: Sequence[Node]) -> set[str]:

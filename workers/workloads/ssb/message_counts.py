@@ -47,6 +47,8 @@ def _why_not_trusted(
 ) -> str:
     if not expected:
         return "no query was explained to check them against."
+    if unexplained := {one.query for executions, _ in clients for one in executions} - expected.keys():
+        return f"{min(unexplained)} was not explained."
     launched = [launched for _, launched in expected.values()]
     if list(counted) != launched:
         return f"EXPLAIN launched {launched}, the server reported {list(counted)}."

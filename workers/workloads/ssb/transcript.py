@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from results.domain.errors import ParseError
 
-_BEGINS = re.compile(r"== (\d+) (\S+)$")
+_BEGINS = re.compile(r"== (\d{1,9}) (\S+)$", re.ASCII)
 _DONE = "== done"
-_TIME = re.compile(r"Time: (\d+\.\d+) ms(?: \(.*\))?$")
+_TIME = re.compile(r"Time: (\d{1,18}\.\d{1,9}) ms(?: \(.*\))?$", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from results.domain import json_text
 from results.domain.dataclass_json import ShapeError, from_json
-from results.domain.errors import ParseError
+from results.domain.errors import ParseError, damaged
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from workers.pgbench.parse import run_part
@@ -29,10 +29,10 @@ def parse(reading: Reading) -> Part:
         if reason := reading.files.get(file, "").strip():
             return replace(part, failure=f"The results could not be checked after the run: {reason}")
     done = _done(reading)
-    failure = _violated(reading) or _disagreement(part.measurements, done)
-    if failure:
-        return replace(part, failure=failure)
-    return replace(part, measurements=(*part.measurements, *_rates(part.measurements, done)))
+    with damaged("not the report of a run of tpcc", "stdout"):
+        failure = _violated(reading) or _disagreement(part.measurements, done)
+        rates = () if failure else tuple(_rates(part.measurements, done))
+    return replace(part, failure=failure, measurements=(*part.measurements, *rates))
 
 
 def _missing_failures(part: Part) -> Iterator[Gap]:
