@@ -55,6 +55,15 @@ def test_a_mixture_whose_last_scripts_are_missing_is_named(until: str) -> None:
     assert "the report was cut off" in refused(report[: report.rindex(until)], "two-scripts").what
 
 
+def test_a_script_of_a_mixture_that_never_ran_has_no_latency_and_the_report_is_whole() -> None:
+    report = pgbench_reports()["18-two-scripts"]
+    head, second = report[: report.rindex("SQL script 2")], report[report.rindex("SQL script 2") :]
+    idle = second.replace("7884 ", "0 ").replace("2628.893824", "0.000000")
+    idle = "".join(line for line in idle.splitlines(keepends=True) if "latency average" not in line)
+    part = parse_pgbench(pgbench_reading(head + idle, name="two-scripts"))
+    assert ("transactions", "simple-update", 0.0) in {(m.metric, m.label, m.value) for m in part.measurements}
+
+
 def test_a_report_that_ends_within_a_statement_is_named() -> None:
     report = pgbench_reports()["18-tpcb-progress-per-statement"]
     assert "its last line has no end" in refused(report[:-2]).what

@@ -147,8 +147,11 @@ def _why_cut_off(report: Report, text: str, scripts: int) -> str:
 
 
 def _has_all(report: Report, scripts: int) -> bool:
-    kinds_of_lines = {frozenset(section.lines) for section in report.scripts}
-    return len(report.scripts) == scripts and len(kinds_of_lines) == 1
+    """Whether the sections are all there and alike; of a script that never ran pgbench prints no latency."""
+    transactions = [section.values.get(("transactions", "")) for section in report.scripts]
+    ran = [section for section, count in zip(report.scripts, transactions, strict=True) if count]
+    kinds_of_lines = {frozenset(section.lines) for section in ran}
+    return len(transactions) == scripts and None not in transactions and len(kinds_of_lines) <= 1
 
 
 def _has_its_statements(section: Section) -> bool:
