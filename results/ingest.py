@@ -39,9 +39,10 @@ class Archive:
 
 
 @transaction.atomic
-def store(parsed: ParsedTrial, attempt_id: int, archive: Archive) -> bool:
+def store(parsed: ParsedTrial, attempt_id: int, archive: Archive, *, elsewhere: bool = False) -> bool:
     """Store the measurements of one attempt. Return False, and change nothing, when this bundle is stored already.
 
+    elsewhere: whether the trial was not measured by this Teiten: then its output cannot change what a metric means here
     Raises IngestError when the bundle belongs to another attempt, or another bundle of this attempt is stored.
     """
     attempt = models.Attempt.objects.select_for_update(of=("self",)).select_related("trial").get(pk=attempt_id)
@@ -60,7 +61,7 @@ def store(parsed: ParsedTrial, attempt_id: int, archive: Archive) -> bool:
             where=f"attempt {attempt_id}",
             todo="Keep both; look at the audit log.",
         )
-    _store_tables(parsed, attempt)
+    _store_tables(parsed, attempt, elsewhere=elsewhere)
     _store_record(parsed, attempt, archive)
     return True
 
@@ -122,10 +123,10 @@ _MEANING = (
 )
 
 
-def _store_tables(parsed: ParsedTrial, attempt: models.Attempt) -> None:
+def _store_tables(parsed: ParsedTrial, attempt: models.Attempt, *, elsewhere: bool = False) -> None:
     require_plausible(parsed)
     _require_units(parsed)
-    if attempt.trial.bundle_key:
+    if elsewhere or attempt.trial.bundle_key:
         _require_same_meaning(parsed)
     models.Metric.objects.bulk_create(
         [

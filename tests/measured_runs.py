@@ -107,7 +107,7 @@ def record(run: models.Run) -> list[Any]:
 def attempt_at(trial: models.Trial, error: dict[str, Any] | None = None) -> models.Attempt:
     """An attempt that ends with its bundle, read and stored."""
     attempt = factories.begin(trial)
-    archived = _write(trial, attempt.number, error)
+    archived = write_bundle(trial, attempt.number, error)
     archive = ingest.Archive(archived.path, archived.sha256, archived.size_bytes)
     ingest.file_archive(attempt.pk, archive)
     parsed = reader.read(Path(settings.TEITEN_BUNDLE_DIR) / archived.path)
@@ -126,7 +126,8 @@ def _lose(trial: models.Trial) -> None:
     models.Trial.objects.filter(pk=trial.pk).update(state="waiting")
 
 
-def _write(trial: models.Trial, number: int, error: dict[str, Any] | None) -> Archived:
+def write_bundle(trial: models.Trial, number: int, error: dict[str, Any] | None = None) -> Archived:
+    """The bundle of an attempt, in its place below the bundle folder."""
     writer = BundleWriter(Path(settings.TEITEN_BUNDLE_DIR), f"{trial.run_id}/{trial.pk}", number)
     if error is None:
         stem = _DATA / "pgbench" / "16" / "tpcb-progress-per-statement"

@@ -26,6 +26,7 @@ from results.domain.errors import (
     BusyError,
     ImportedFileError,
     PlanError,
+    SizeError,
     StateError,
     TeitenError,
 )
@@ -34,6 +35,7 @@ from results.queries.shared.ids import NotFound
 log = logging.getLogger(__name__)
 _STATUS: list[tuple[type[TeitenError], int]] = [
     (PlanError, 422),
+    (SizeError, 413),
     (ImportedFileError, 422),
     (StateError, 409),
     (AgentError, 502),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,12 +13,13 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError
 
-from results import importing, models, warehouse
+from results import importing, models, uploads, warehouse
 from results.domain.errors import ArchiveError
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.research_object import limits
 from results.domain.research_object.facts import FACTS
 from results.importing import Archive, ImportedAttempt
+from results.uploads import Uploaded
 from workers import registry
 from workers.bundle import reader
 from workers.bundle.writer import UNFINISHED, checksum
@@ -26,10 +28,13 @@ from workers.research_archive import RunArchive, opened
 MOST_UPLOADED_BUNDLE_BYTES = 512 * 1024**2  # unpacked, in the memory of a web process
 
 
-def import_upload(chunks: Iterable[bytes], name: str, *, user: User | None, actor: str) -> models.Run:
-    """Import a run whose archive arrives piece by piece. Raises as `import_run`, and ArchiveError for a bundle that is
-    larger unpacked than a web process should hold."""
-    with _staging() as folder:
+def import_upload(chunks: Iterable[bytes], name: str, *, user: User | None, actor: str, key: str = "") -> models.Run:
+    """Import a run whose archive arrives piece by piece. Raises as `import_run`, ArchiveError for a bundle that is
+    larger unpacked than a web process should hold, and StateError for a key of another upload.
+
+    key: the request's Idempotency-Key; the same archive sent again with it is not imported again
+    """
+    with staging() as folder:
         path = folder / "archive.zip"
         size = 0
         with path.open("wb") as upload:
@@ -37,7 +42,7 @@ def import_upload(chunks: Iterable[bytes], name: str, *, user: User | None, acto
                 size += len(chunk)
                 limits.require_size(size)
                 upload.write(chunk)
-        return _import(path, name, folder, user, actor, MOST_UPLOADED_BUNDLE_BYTES)
+        return _import(path, name, folder, Uploaded("", size, user, actor, key), MOST_UPLOADED_BUNDLE_BYTES)
 
 
 def import_run(path: Path, *, user: User | None, actor: str) -> models.Run:
@@ -46,12 +51,12 @@ def import_run(path: Path, *, user: User | None, actor: str) -> models.Run:
     Raises ArchiveError for a file that is no whole archive or gives other numbers here, StateError for a run that is
     here already, PlanError for kinds that this Teiten does not have. Then nothing of it stays.
     """
-    with _staging() as folder:
-        return _import(path, path.name, folder, user, actor)
+    with staging() as folder:
+        return _import(path, path.name, folder, Uploaded("", path.stat().st_size, user, actor))
 
 
 @contextmanager
-def _staging() -> Iterator[Path]:
+def staging() -> Iterator[Path]:
     """A folder for what is not imported yet; `manage.py requeue` removes what a killed process left of one.
 
     Raises ArchiveError where a file cannot be read or written meanwhile.
@@ -70,17 +75,17 @@ def _staging() -> Iterator[Path]:
         ) from error
 
 
-def _import(
-    path: Path, name: str, folder: Path, user: User | None, actor: str, most_bytes: int = reader.MAXIMUM_BYTES
-) -> models.Run:
+def _import(path: Path, name: str, folder: Path, file: Uploaded, most_bytes: int = reader.MAXIMUM_BYTES) -> models.Run:
     """most_bytes: that a bundle may have unpacked."""
-    sha256 = checksum(path)
+    file = replace(file, sha256=checksum(path))
+    if before := uploads.earlier(file):
+        return before.run
     with opened(path) as source:
-        archive = Archive(name, sha256, path.stat().st_size, source.facts, source.toml)
+        archive = Archive(name, file.sha256, file.size_bytes, source.facts, source.toml)
         importing.require_new(archive)
         _copy_bundles(source, folder, most_bytes)
     try:
-        return _store(archive, folder, user, actor)
+        return _store(archive, folder, file)
     except (DataError, IntegrityError) as error:
         raise ArchiveError(
             "The warehouse cannot hold what the archive says.",
@@ -100,12 +105,13 @@ def _staged(folder: Path, bundle: str) -> Path:
     return folder / Path(bundle).name
 
 
-def _store(archive: Archive, folder: Path, user: User | None, actor: str) -> models.Run:
+def _store(archive: Archive, folder: Path, file: Uploaded) -> models.Run:
     with warehouse.transaction_with_files() as placed:
-        run, attempts = importing.create(archive, registry.kinds(), user=user, actor=actor)
+        run, attempts = importing.create(archive, registry.kinds(), user=file.user, actor=file.actor)
         for attempt in attempts:
             _store_attempt(archive, attempt, folder)
         importing.close(run.pk, attempts)
+        uploads.note(file, run.pk)
         _place(attempts, folder, placed)
     return models.Run.objects.get(pk=run.pk)
 

@@ -63,7 +63,7 @@ class RunArchive:
         if digest.hexdigest() != attempt.bundle_sha256 or target.stat().st_size != attempt.bundle_bytes:
             what = f"This is not the bundle that {FACTS} tells of."
             raise ArchiveError(what, where=attempt.bundle, todo=_AGAIN)
-        _require_no_bomb(target, attempt.bundle, most_bytes)
+        require_no_bomb(target, attempt.bundle, most_bytes)
 
     def _checked_text(self, name: str) -> str:
         text = self._text(name)
@@ -163,7 +163,7 @@ def _too_much(what: str, where: str, why: str = "") -> ArchiveError:
     return ArchiveError(what, where=where, why=why, todo="Do not trust this file; export the run yourself.")
 
 
-def _require_no_bomb(bundle: Path, name: str, most_bytes: int) -> None:
+def require_no_bomb(bundle: Path, name: str, most_bytes: int) -> None:
     """Unpack a bundle without keeping anything, up to what one may have. Raises ArchiveError."""
     most = MOST_RATIO * bundle.stat().st_size + _FREE_BYTES
     count = 0

@@ -36,8 +36,11 @@ from workers.bundle.writer import discard_unfinished
 from workers.importing import import_run, import_upload
 from workers.reingest import RereadAttempt
 from workers.reingest import reread as read_again
+from workers.uploads import MOST_BYTES as MOST_BUNDLE_BYTES
+from workers.uploads import receive_bundle
 
-__all__ = ["import_run", "import_upload"]  # as they are, for pages, API and commands
+# as they are, for pages, API and commands
+__all__ = ["MOST_BUNDLE_BYTES", "import_run", "import_upload", "receive_bundle"]
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 FACTS_AGE_S = 600.0

@@ -199,6 +199,12 @@ class IngestError(TeitenError):
     kind = "ingest"
 
 
+class SizeError(TeitenError):
+    """An upload that is larger than what is taken, or does not say how large it is."""
+
+    kind = "size"
+
+
 class ArchiveError(TeitenError):
     """An exported run that cannot be imported. `where` is the file in it, or what it is called itself."""
 

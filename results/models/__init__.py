@@ -9,6 +9,7 @@ from results.models.measurements import Document, Histogram, Measurement, Metric
 from results.models.plans import Plan
 from results.models.reports import Draft, Edition, Report
 from results.models.runs import Attempt, Configuration, Lease, Run, RunImport, Trial
+from results.models.uploads import Upload
 
 __all__ = [
     "Agent",
@@ -45,5 +46,6 @@ __all__ = [
     "Series",
     "Snapshot",
     "Trial",
+    "Upload",
     "Watch",
 ]

@@ -8,28 +8,52 @@ from django.http import FileResponse, HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from results import models
-from results.queries.runs.trials import shown_attempt
+from results.models.audit import Scope
+from results.queries.runs.trials import list_trials, shown_attempt
 from webapp import bundles
+from webapp.access import actor, person
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, attempt_number
-from webapp.api.trials import ATTEMPT
+from webapp.api.transfer import KEY, idempotency_key, pieces, require_length
+from webapp.api.trials import ATTEMPT, TrialSerializer
 from webapp.problems import missing_is_404
+from workers import tasks
+
+GZIP = "application/gzip"
 
 
 class Bundle(Endpoint):
     queryset = models.Trial.objects.all()
+    serializer_class = TrialSerializer
+    write_scope = Scope.ADMIN
     content_negotiation_class = IgnoreAcceptNegotiation
 
     @extend_schema(
         summary="All raw files of a trial",
         operation_id="trials_bundle",
         parameters=[ATTEMPT],
-        responses={(200, "application/gzip"): OpenApiTypes.BINARY},
+        responses={(200, GZIP): OpenApiTypes.BINARY},
     )
     def retrieve(self, request: Request, pk: int) -> FileResponse:
         with missing_is_404():
             return bundles.download(shown_attempt(pk, attempt_number(request)), pk)
+
+    @extend_schema(
+        summary="Upload the bundle of a trial that was measured elsewhere",
+        operation_id="trials_bundle_upload",
+        request={GZIP: OpenApiTypes.BINARY},
+        parameters=[KEY],
+        responses={200: TrialSerializer, 201: TrialSerializer},
+    )
+    def create(self, request: Request, pk: int) -> Response:
+        require_length(request, tasks.MOST_BUNDLE_BYTES)
+        with missing_is_404():
+            _, stored = tasks.receive_bundle(
+                pk, pieces(request), user=person(request), actor=actor(request), key=idempotency_key(request)
+            )
+        return self.respond(list_trials(ids=[pk])[0], 201 if stored else 200)
 
 
 class BundleFile(Endpoint):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from django.http import StreamingHttpResponse
@@ -11,7 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.domain.errors import ArchiveError
+from results.domain.errors import ArchiveError, SizeError
+from results.domain.research_object import limits
 from results.exporting import export
 from results.models.audit import Scope
 from results.queries.runs.runs import run_row
@@ -24,6 +26,12 @@ from webapp.problems import missing_is_404
 from workers import tasks
 
 ZIP = "application/zip"
+KEY = OpenApiParameter(
+    "Idempotency-Key",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="The same upload sent again with it gives the same answer; with another upload it is refused.",
+)
 _CHUNK = 1024 * 1024
 
 
@@ -52,19 +60,37 @@ class RunUpload(Endpoint):
         summary="Import a run that another Teiten exported",
         operation_id="runs_import",
         request={ZIP: OpenApiTypes.BINARY},
-        parameters=[OpenApiParameter("name", OpenApiTypes.STR, description="What the file is called.")],
+        parameters=[OpenApiParameter("name", OpenApiTypes.STR, description="What the file is called."), KEY],
         responses={201: RunSerializer},
     )
     def create(self, request: Request) -> Response:
-        if "Transfer-Encoding" in request.headers:
-            what, todo = "The upload does not say how long it is.", "Send a file, not what another program writes."
-            raise ArchiveError(what, where="Content-Length", todo=todo)
-        name = request.query_params.get("name", "")
-        run = tasks.import_upload(_pieces(request), name, user=person(request), actor=actor(request))
+        require_length(request, limits.MOST_BYTES)
+        name, key = request.query_params.get("name", ""), idempotency_key(request)
+        run = tasks.import_upload(pieces(request), name, user=person(request), actor=actor(request), key=key)
         return self.respond(run_row(run.pk), 201)
 
 
-def _pieces(request: Request) -> Iterator[bytes]:
+def require_length(request: Request, most_bytes: int) -> None:
+    """Raise ArchiveError for a body of unknown length, SizeError for one that is too long, before any of it is read."""
+    length = request.headers.get("Content-Length", "")
+    if "Transfer-Encoding" in request.headers or (length and not re.fullmatch(r"\d{1,18}", length, re.ASCII)):
+        what, todo = "The upload does not say how long it is.", "Send a file, not what another program writes."
+        raise ArchiveError(what, where="Content-Length", todo=todo)
+    if int(length or 0) > most_bytes:
+        what = f"The upload has {int(length):,} bytes."
+        raise SizeError(what, where="Content-Length", why=f"At most {most_bytes:,} are taken.", todo="Send less.")
+
+
+def idempotency_key(request: Request) -> str:
+    """Return the request's Idempotency-Key, '' without one. Raises ArchiveError for one that cannot be stored."""
+    key = request.headers.get("Idempotency-Key", "")
+    if key and not re.fullmatch(r"[\x21-\x7e]{1,200}", key):
+        what = "The Idempotency-Key is not 1 to 200 characters of ASCII without spaces."
+        raise ArchiveError(what, where="Idempotency-Key", todo="Send a UUID, for example.")
+    return key
+
+
+def pieces(request: Request) -> Iterator[bytes]:
     """Yield the body as it arrives: an archive may be larger than the memory."""
     while request.stream is not None and (piece := request.stream.read(_CHUNK)):
         yield piece

@@ -110,7 +110,7 @@ def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
     what cannot be, and for one that a parser breaks on."""
     try:
         require_attempt(manifest.started_s, manifest.ended_s, manifest.window, Source(FILE, {}))
-        parsed = _parsed(manifest, _spec(manifest), files)
+        parsed = _parsed(manifest, spec_of(manifest), files)
         require_plausible(parsed)
     except TeitenError:
         raise
@@ -125,7 +125,7 @@ def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
     return parsed
 
 
-def _spec(manifest: Manifest) -> TrialSpec:
+def spec_of(manifest: Manifest) -> TrialSpec:
     """Return the specification of the trial. Raises IngestError where it is none, or names kinds that are not here."""
     try:
         spec = TrialSpec.checked(manifest.spec)

@@ -94,6 +94,7 @@ WRITING: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
     ("post", "annotations/", "publish", {"at": "2026-01-31T02:00:00Z", "text": "moved"}, 201),
     ("delete", "annotations/{annotation}/", "publish", {}, 204),
     ("post", "trials/{waiting}/cancel/", "run", {}, 200),
+    ("post", "trials/{waiting}/bundle/", "admin", {}, 400),
     ("post", "trials/{failed}/retry/", "run", {}, 200),
     ("post", "citations/", "publish", {"query": "filter.clients=1,4"}, 400),
     ("post", "references/", "publish", {"name": "a", "citation": "0", "series": "b"}, 404),

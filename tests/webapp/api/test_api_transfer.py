@@ -142,3 +142,20 @@ def test_every_page_of_an_imported_run_answers_and_its_raw_files_are_there(
     assert b"tps = 1003" in stdout.content
     assert anonymous.get(f"/api/v1/trials/{done.pk}/").json()["from_teiten"] is True
     assert {row["from_teiten"] for row in anonymous.get(f"/api/v1/trials/?run={run_id}").json()["results"]} == {True}
+
+
+def test_the_same_import_sent_again_with_its_key_gives_the_same_run(
+    source: models.Run, archive: bytes, visitor: Callable[[str], APIClient]
+) -> None:
+    forget(source)
+    client = visitor("admin")
+
+    def send(data: bytes) -> Any:
+        return client.generic("POST", IMPORT, data, content_type="application/zip", HTTP_IDEMPOTENCY_KEY="one")
+
+    first, again = send(archive), send(archive)
+    assert (first.status_code, again.status_code, again.json()) == (201, 201, first.json())
+    assert models.Run.objects.count() == 1
+    other = send(archive + b" ")
+    assert (other.status_code, other.json()["error"]["where"]) == (409, "Idempotency-Key")
+    assert sent(client, archive).status_code == 409

@@ -1,0 +1,97 @@
+"""Take the bundle of a trial that was measured where this Teiten cannot reach: the same checks as any, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from results import models, uploads, warehouse
+from results.domain.errors import ArchiveError, IngestError, SizeError
+from results.domain.matrix import TrialSpec
+from results.domain.measurement.parsed_trial import ParsedTrial
+from results.uploads import Uploaded
+from workers import dispatch
+from workers.bundle import reader
+from workers.bundle.manifest import FILE
+from workers.bundle.writer import checksum
+from workers.importing import MOST_UPLOADED_BUNDLE_BYTES, staging
+from workers.research_archive import require_no_bomb
+
+MOST_BYTES = 256 * 1024**2  # of an uploaded bundle as it is sent
+
+
+def receive_bundle(
+    trial_id: int, chunks: Iterable[bytes], *, user: User | None, actor: str, key: str = ""
+) -> tuple[int, bool]:
+    """Store a bundle that arrives piece by piece as the next attempt at a trial; return the trial's id, and whether
+    something was stored: the same bundle once more is not.
+
+    Raises Trial.DoesNotExist, SizeError, IngestError for what is no bundle of this trial, StateError for a trial that
+    does not wait and for a key of another upload. Then nothing of it stays.
+    """
+    trial = models.Trial.objects.select_related("configuration").get(pk=trial_id)
+    with staging() as folder:
+        path = folder / "bundle.tar.gz"
+        _write(path, chunks)
+        file = Uploaded(checksum(path), path.stat().st_size, user, actor, key)
+        if uploads.earlier(file, trial_id):
+            return trial_id, True
+        if uploads.is_stored(trial_id, file.sha256):
+            return trial_id, False
+        parsed, ended_at = _parsed(path, trial)
+        _store(path, trial_id, parsed, ended_at, file)
+    return trial_id, True
+
+
+def _write(path: Path, chunks: Iterable[bytes]) -> None:
+    size = 0
+    with path.open("wb") as target:
+        for chunk in chunks:
+            size += len(chunk)
+            if size > MOST_BYTES:
+                raise too_large(size)
+            target.write(chunk)
+
+
+def too_large(size_bytes: int) -> SizeError:
+    return SizeError(
+        f"The bundle has {size_bytes:,} bytes or more.",
+        where="Content-Length",
+        why=f"At most {MOST_BYTES:,} are taken.",
+        todo="Export the whole run where it was measured, and read it with manage.py import_run.",
+    )
+
+
+def _parsed(path: Path, trial: models.Trial) -> tuple[ParsedTrial, datetime]:
+    """Read a bundle, and when its attempt ended. Raises IngestError where it cannot be read or is of another
+    configuration."""
+    try:
+        require_no_bomb(path, "bundle", MOST_UPLOADED_BUNDLE_BYTES)
+    except ArchiveError as error:
+        raise IngestError(error.what, where="bundle", why=error.why, todo=error.todo) from error
+    manifest, files = reader.load(path)
+    if reader.spec_of(manifest) != TrialSpec.from_json(trial.configuration.spec):
+        raise IngestError(
+            f"The bundle is of another configuration than trial {trial.pk}.",
+            where=f"{FILE}: spec",
+            todo="Upload it to the trial whose order was measured.",
+        )
+    return reader.parse(manifest, files), datetime.fromtimestamp(manifest.ended_s, UTC)
+
+
+def _store(path: Path, trial_id: int, parsed: ParsedTrial, ended_at: datetime, file: Uploaded) -> None:
+    with warehouse.transaction_with_files() as placed:
+        attempt = uploads.store_bundle(trial_id, parsed, file)
+        dispatch.finish(attempt.pk, dict(parsed.error) if parsed.error else None, timezone.now())
+        models.Attempt.objects.filter(pk=attempt.pk).update(ended_at=ended_at)
+        target = Path(settings.TEITEN_BUNDLE_DIR) / attempt.bundle
+        target.parent.mkdir(exist_ok=True)
+        if target.exists():
+            raise IngestError("There is a file in the place of the bundle.", where=str(target), todo="Move it away.")
+        path.rename(target)
+        placed.append(target)
