@@ -60,12 +60,16 @@ def address_of(agent: Agent) -> Address:
 
 def order_of(attempt_id: int) -> Order:
     attempt = Attempt.objects.select_related("trial__configuration").get(pk=attempt_id)
-    trial = attempt.trial
+    return order_for(attempt.trial, attempt.number)
+
+
+def order_for(trial: Trial, attempt: int) -> Order:
+    """Return the order of an attempt of this number, which need not exist."""
     agents = list(Agent.objects.filter(pk__in=trial.agents).select_related("jump").prefetch_related("host_factors"))
     spec = TrialSpec.from_json(trial.configuration.spec)
     return Order(
         trial_key=f"{trial.run_id}/{trial.pk}",
-        attempt=attempt.number,
+        attempt=attempt,
         spec=spec,
         addresses={agent.name: address_of(agent) for agent in agents},
         layers={agent.name: _layers(agent) for agent in agents},

@@ -34,13 +34,14 @@ from workers import lease as leasing
 from workers.app import app
 from workers.bundle.writer import discard_unfinished
 from workers.importing import import_run, import_upload
+from workers.offline import orders_of_run, run_orders
 from workers.reingest import RereadAttempt
 from workers.reingest import reread as read_again
 from workers.uploads import MOST_BYTES as MOST_BUNDLE_BYTES
 from workers.uploads import receive_bundle
 
 # as they are, for pages, API and commands
-__all__ = ["MOST_BUNDLE_BYTES", "import_run", "import_upload", "receive_bundle"]
+__all__ = ["MOST_BUNDLE_BYTES", "import_run", "import_upload", "orders_of_run", "receive_bundle", "run_orders"]
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 FACTS_AGE_S = 600.0

@@ -1,0 +1,33 @@
+"""manage.py export_orders: writes the waiting trials of a run as a file, to be run where there is no warehouse."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from results.domain.errors import TeitenError
+from results.models import Run
+from webapp.management.command import WarehouseCommand
+from workers import tasks
+
+
+class Command(WarehouseCommand):
+    help = "Writes the orders of a run's waiting trials into a file, for manage.py run_orders on another machine."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", type=int, help="the run's number")
+        parser.add_argument("--to", type=Path, required=True, metavar="FILE", help="a new file")
+
+    def handle(self, *args: Any, run: int, to: Path, **options: Any) -> None:
+        try:
+            text = tasks.orders_of_run(run)
+            with to.open("x") as file:
+                file.write(text)
+        except Run.DoesNotExist as error:
+            raise CommandError(f"There is no run {run}.") from error
+        except (TeitenError, OSError) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{to}: disable the agents here until its bundles are back.")

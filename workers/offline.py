@@ -1,0 +1,72 @@
+"""Trials on machines out of this Teiten's reach: orders as a file, and running them without a warehouse."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from results import models
+from results.domain import json_text
+from results.domain.dataclass_json import ShapeError, from_json
+from results.domain.errors import StateError, TeitenError
+from results.domain.states import RunState, TrialState
+from workers import executor
+from workers.orders import Order, order_for
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Orders in the order in which the trials are to be run."""
+
+    orders: tuple[Order, ...]
+    format: int = FORMAT
+
+
+@dataclass(frozen=True)
+class Made:
+    """A bundle that was made, and the error that ended its attempt, `TeitenError.as_dict()`; None for none."""
+
+    trial_key: str
+    path: Path
+    error: dict[str, Any] | None
+
+
+def orders_of_run(run_id: int) -> str:
+    """Return the orders of all trials of a run that wait, as JSON; there are no secrets in it. Raises Run.DoesNotExist,
+    StateError for a run in which none waits."""
+    run = models.Run.objects.get(pk=run_id)
+    waiting = run.trials.filter(state=TrialState.WAITING).select_related("configuration").order_by("position")
+    orders = tuple(order_for(trial, trial.attempts.count() + 1) for trial in waiting)
+    if run.state != RunState.RUNNING or not orders:
+        raise StateError(f"No trial of run {run_id} waits.", todo="Start a run, or retry what failed.")
+    return json.dumps(asdict(Orders(orders)), ensure_ascii=False) + "\n"
+
+
+def run_orders(text: str, folder: Path) -> Iterator[Made]:
+    """Run orders one after the other, without a warehouse, and write each bundle below the folder; servers are stopped
+    after the last. Raises TeitenError for a text that holds no orders."""
+    try:
+        orders = from_json(Orders, json_text.loads(text)).orders
+    except (ShapeError, ValueError) as error:
+        todo = "Export the orders again with a Teiten of this version."
+        raise TeitenError("These are no orders.", where="orders", why=str(error)[:300], todo=todo) from error
+    for number, order in enumerate(orders, 1):
+        idle = frozenset(order.addresses) if number == len(orders) else frozenset()
+        archived, failure = asyncio.run(_run(order, folder, idle))
+        yield Made(order.trial_key, folder / archived.path, failure)
+
+
+async def _run(order: Order, folder: Path, idle: Collection[str]) -> Any:
+    async def no_progress(phase: str, expected_s: float | None) -> None:
+        """Report nothing: no page shows this trial."""
+
+    async def idle_agents() -> Collection[str]:
+        return idle
+
+    return await executor.run(order, folder, no_progress, idle_agents)
