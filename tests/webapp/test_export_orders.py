@@ -1,0 +1,43 @@
+"""manage.py export_orders: the waiting trials of a run as a file."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from results import runs
+from results.domain.dataclass_json import from_json
+from results.domain.json_text import loads
+from tests import factories
+from workers.offline import Orders
+from workers.orders import order_for
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_file_holds_the_order_of_each_waiting_trial_as_the_worker_would_have_it(tmp_path: Path) -> None:
+    run = factories.run()
+    done, *waiting = run.trials.select_related("configuration").order_by("position")
+    factories.finish(done)
+    file = tmp_path / "orders.json"
+    call_command("export_orders", run.pk, to=file, stdout=io.StringIO())
+    orders = from_json(Orders, loads(file.read_text())).orders
+    assert [order.trial_key for order in orders] == [f"{run.pk}/{trial.pk}" for trial in waiting]
+    assert orders[0] == order_for(waiting[0], 1)
+
+
+def test_a_run_that_is_not_there_or_waits_for_nothing_and_a_file_that_is_there_are_refused(tmp_path: Path) -> None:
+    run = factories.run()
+    file = tmp_path / "orders.json"
+    file.write_text("precious")
+    with pytest.raises(CommandError, match="There is no run"):
+        call_command("export_orders", factories.NO_ID, to=tmp_path / "x")
+    with pytest.raises(CommandError, match="File exists"):
+        call_command("export_orders", run.pk, to=file)
+    assert file.read_text() == "precious"
+    runs.cancel_run(run.pk, "tests")
+    with pytest.raises(CommandError, match="No trial of run"):
+        call_command("export_orders", run.pk, to=tmp_path / "y")
