@@ -28,6 +28,7 @@ FIELDS = (
     "keep_days",
     "disk_budget_gb",
     "enabled",
+    "allows_code",
 )
 _DISCOVERED_FIELDS = [field.name for field in models.Agent._meta.fields if field.name not in FIELDS]
 _KEY_FIELDS = ("host", "port", "jump")
@@ -75,7 +76,7 @@ def create_agent(fields: Mapping[str, Any], actor: str) -> models.Agent:
     agent = models.Agent(**fields)
     agent.full_clean(exclude=_DISCOVERED_FIELDS)
     agent.save()
-    _audit(actor, "create agent", agent)
+    _audit(actor, "create agent", agent, allows_code=agent.allows_code)
     return agent
 
 
@@ -94,6 +95,7 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
             why="What it was is noted in the agent's work directory, which Teiten would no longer find.",
             todo="Contact the agent, which sets it back; then change its address, account or work directory.",
         )
+    allowed_before = agent.allows_code
     for name, value in fields.items():
         setattr(agent, name, value)
     if address_changed:
@@ -101,7 +103,8 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
         agent.state = AgentState.UNKNOWN_KEY
     agent.full_clean(exclude=_DISCOVERED_FIELDS)
     agent.save()
-    _audit(actor, "change agent", agent)
+    code = {"allows_code": {"before": allowed_before, "after": agent.allows_code}}
+    _audit(actor, "change agent", agent, **(code if allowed_before != agent.allows_code else {}))
     return agent
 
 

@@ -19,10 +19,11 @@ from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
 from results.domain.kinds.parameters import Kind
 from results.domain.matrix import TrialSpec, dimensions
-from results.domain.plan import Kinds, Plan
+from results.domain.plan import Kinds, Plan, code_of
 from results.domain.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 from results.models.runs import end_state
 from results.plan_check import require_settings_to_store, resolve_plan
+from results.plan_code import require_code_allowed
 from results.trial_making import AT_ONCE, make_next, require_room
 
 START_PLAN = "workers.tasks.start_plan"
@@ -69,11 +70,20 @@ def audit(actor: str, verb: str, subject: str, **detail: Any) -> None:
 
 @transaction.atomic
 def save_plan(
-    plan: Plan, kinds: Kinds, *, user: User | None, actor: str, stored: models.Plan | None = None
+    plan: Plan,
+    kinds: Kinds,
+    *,
+    user: User | None,
+    actor: str,
+    stored: models.Plan | None = None,
+    as_admin: bool = False,
 ) -> models.Plan:
     """Store a plan, or replace `stored`.
 
-    Raises PlanError when another plan has the name, or for settings that its installations are known not to have.
+    Raises PlanError when another plan has the name, or for settings that its installations are known not to have;
+    CodeError when it is scheduled, and the user may not run it.
+
+    as_admin: whether the user has the rights of an administrator
     """
     require_settings_to_store(plan, kinds)
     same_name = models.Plan.objects.filter(name=plan.name).first()
@@ -82,9 +92,18 @@ def save_plan(
     row = stored or models.Plan(created_by=user)
     row.name, row.description, row.workload = plan.name, plan.description, plan.workload
     row.toml, row.hash, row.archived = plans.to_toml(plan), plan.hash, False
+    if row.schedule_id is not None:
+        _take_over_schedule(row, plan, kinds, user, as_admin=as_admin)
     row.save()
     audit(actor, "change plan" if stored else "create plan", f"plan {row.pk}", hash=plan.hash)
     return row
+
+
+def _take_over_schedule(stored: models.Plan, plan: Plan, kinds: Kinds, user: User | None, *, as_admin: bool) -> None:
+    """Have the schedule of a plan that changes run by the rights of who changes it. Raises CodeError."""
+    if not as_admin:
+        require_code_allowed(plan, kinds)
+    stored.scheduled_by, stored.scheduled_by_admin = user, as_admin
 
 
 def plan_of_run(run_id: int, kinds: Kinds) -> Plan:
@@ -107,14 +126,18 @@ def archive_plan(stored: models.Plan, actor: str) -> None:
 
 
 @transaction.atomic
-def schedule_plan(stored: models.Plan, cron: str, actor: str) -> None:
+def schedule_plan(
+    stored: models.Plan, cron: str, actor: str, *, user: User | None = None, as_admin: bool = False
+) -> None:
     """Set a plan's schedule, or end it. Raises PlanError.
 
     cron: 'minute hour day month weekday' (UTC); '' for no schedule
+    user, as_admin: by whose rights it runs (`may_schedule_code`)
     """
     previous = stored.schedule
     stored.schedule = None
-    stored.save(update_fields=["schedule"])
+    stored.scheduled_by, stored.scheduled_by_admin = (user, as_admin) if cron else (None, False)
+    stored.save(update_fields=["schedule", "scheduled_by", "scheduled_by_admin"])
     if previous is not None:
         previous.delete()
     if cron:
@@ -123,6 +146,12 @@ def schedule_plan(stored: models.Plan, cron: str, actor: str) -> None:
         )
         stored.save(update_fields=["schedule"])
     audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron)
+
+
+def may_schedule_code(stored: models.Plan) -> bool:
+    """Return whether a schedule brings code to any agent: an administrator set it, and is one still."""
+    user = stored.scheduled_by
+    return stored.scheduled_by_admin and user is not None and user.is_active and user.is_staff
 
 
 def _crontab(cron: str) -> CrontabSchedule:
@@ -157,8 +186,16 @@ def create_run(
     stored: models.Plan | None = None,
     user: User | None = None,
     start_at: datetime | None = None,
+    as_admin: bool = False,
 ) -> models.Run:
-    """Create a run of the plan with all its trials, to start at once or at `start_at`. Raises PlanError."""
+    """Create a run of the plan with all its trials, to start at once or at `start_at`.
+
+    Raises PlanError; CodeError where the plan brings code that an agent takes from administrators only.
+
+    as_admin: whether who starts it has the rights of an administrator, as whoever has Teiten's environment does
+    """
+    if not as_admin:
+        require_code_allowed(plan, kinds)
     configurations, specs = resolve_plan(plan, kinds)
     now = timezone.now()
     if start_at is not None and start_at < now - PAST_TOLERANCE:
@@ -180,6 +217,7 @@ def create_run(
         created_by=user,
         start_at=start_at,
         started_at=None if later else now,
+        operators_code=not as_admin and bool(code_of(plan, kinds)),
     )
     models.Configuration.objects.bulk_create(
         (
@@ -287,11 +325,12 @@ def require_extendable(run: models.Run) -> None:
 
 
 @transaction.atomic
-def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str) -> models.Run:
-    """Create a run of the same plan, on the installations as they are now."""
+def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str, as_admin: bool = False) -> models.Run:
+    """Create a run of the same plan, on the installations as they are now. Raises as `create_run`."""
     run = models.Run.objects.select_related("plan").get(pk=run_id)
     require_own(run)
-    return create_run(plans.read(run.toml, kinds), kinds, actor=actor, stored=run.plan, user=user)
+    plan = plans.read(run.toml, kinds)
+    return create_run(plan, kinds, actor=actor, stored=run.plan, user=user, as_admin=as_admin)
 
 
 @transaction.atomic
@@ -379,12 +418,31 @@ def _reopen(run_id: int, actor: str) -> None:
 
 @transaction.atomic
 def start_due(now: datetime) -> int:
-    """Start the scheduled runs whose time has come; return how many."""
+    """Start the scheduled runs whose time has come; return how many.
+
+    One with code of an operator is cancelled where an agent of it takes that no longer.
+    """
     due = list(models.Run.objects.filter(state=RunState.SCHEDULED, start_at__lte=now).values_list("pk", flat=True))
+    refused = _with_refused_code(due)
+    for run_id, agents in refused.items():
+        cancel_run(run_id, "schedule")
+        audit("schedule", "could not start run", f"run {run_id}", agents_without_code=agents)
+    due = [run_id for run_id in due if run_id not in refused]
     for run_id in due:
         models.Run.objects.filter(pk=run_id, state=RunState.SCHEDULED).update(state=RunState.RUNNING, started_at=now)
         close_finished(run_id)  # all its trials may have been cancelled before
     return len(due)
+
+
+def _with_refused_code(run_ids: Sequence[int]) -> dict[int, list[str]]:
+    """Return run → its agents that take no code from operators, of the runs with such code."""
+    runs = models.Run.objects.filter(pk__in=run_ids, operators_code=True)
+    without_code = dict(models.Agent.objects.filter(allows_code=False).values_list("pk", "name")) if run_ids else {}
+    refused: dict[int, set[str]] = {}
+    for run_id, agents in models.Trial.objects.filter(run__in=runs).values_list("run_id", "agents").distinct():
+        if names := {without_code[agent] for agent in agents if agent in without_code}:
+            refused.setdefault(run_id, set()).update(names)
+    return {run_id: sorted(names) for run_id, names in refused.items()}
 
 
 def close_finished(run_id: int) -> bool:

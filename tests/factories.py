@@ -187,7 +187,7 @@ def run(user: User | None = None, stored: models.Plan | None = None, **changes: 
     if not models.Agent.objects.filter(name="db1").exists():
         agent()
     plan_to_run = a_plan(**{"standing": Standing.KEPT.value} | changes)
-    return create_run(plan_to_run, kinds(), actor="tests", user=user, stored=stored)
+    return create_run(plan_to_run, kinds(), actor="tests", user=user, stored=stored, as_admin=True)
 
 
 def finished_run(user: User | None = None, *, bundles: Path | None = None, **changes: Any) -> models.Run:

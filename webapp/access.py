@@ -8,8 +8,9 @@ more than its owner's role. Each may what those before may.
     publisher      publish  what runs count for; tags and archiving of all runs; annotations, citations, references;
                             all drafts of reports; publishing and withdrawing reports
     administrator  admin    agents, host keys, host factors, tokens of others, webhooks; deleting the runs of others;
-                            importing runs that another Teiten measured; plans that run a shell command of their own on
-                            an agent: to store, run, repeat, extend or schedule one
+                            importing runs that another Teiten measured; the audit log; bringing code to an agent that
+                            takes none from others (`results.plan_code`): to run, repeat, extend, retry or schedule a
+                            plan with code of its own
 
 An account without a role is a reader; a closed one may nothing.
 """
@@ -38,11 +39,13 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from results.domain.matrix import runs_commands
+from results import plan_code
+from results.domain.errors import CodeError, Problem
 from results.domain.plan import Kinds, Plan
 from results.domain.states import Standing
 from results.models import ApiToken, AuditEntry, Member, Run
 from results.models.audit import Role, Scope, acting_from
+from results.plan_code import AgentNames, agents_without_code
 
 SCOPES = {
     Role.READER: Scope.READ,
@@ -53,7 +56,6 @@ SCOPES = {
 ROLES = {scope: role for role, scope in SCOPES.items()}
 ORDER = list(ROLES)
 OPEN_PATHS = ("/account/", "/static/", "/health", "/reports/")  # what is published is public
-NO_COMMANDS = "This plan runs a shell command on an agent: that takes an administrator."
 NO_DELETION = "A run is deleted by its author, or by an administrator."
 View = Callable[..., HttpResponseBase]
 
@@ -275,16 +277,31 @@ def require_deletion(request: HttpRequest | Request, authors: Iterable[int | Non
         raise PermissionDenied(NO_DELETION)
 
 
-def may_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> bool:
-    """Return whether the visitor may run this plan; one with a shell command needs the scope `admin`."""
-    needed = Scope.ADMIN if runs_commands(plan, kinds) else Scope.RUN
-    return allows(_granted(request), needed)
+def is_admin(request: HttpRequest | Request) -> bool:
+    return allows(_granted(request), Scope.ADMIN)
+
+
+def refused_code(
+    request: HttpRequest | Request, plan: Plan, kinds: Kinds, without_code: AgentNames = agents_without_code
+) -> list[Problem]:
+    """Return what of a plan's own code keeps the visitor from running it (`results.plan_code.refused_code`)."""
+    return [] if is_admin(request) else plan_code.refused_code(plan, kinds, without_code)
+
+
+def may_plan(
+    request: HttpRequest | Request, plan: Plan, kinds: Kinds, without_code: AgentNames = agents_without_code
+) -> bool:
+    """Return whether the visitor may run this plan.
+
+    without_code: `agents_without_code`, cached by a caller that asks of many plans
+    """
+    return allows(_granted(request), Scope.RUN) and not refused_code(request, plan, kinds, without_code)
 
 
 def require_plan(request: HttpRequest | Request, plan: Plan, kinds: Kinds) -> Plan:
-    """Return the plan if the visitor may run it. Raises PermissionDenied."""
-    if not may_plan(request, plan, kinds):
-        raise PermissionDenied(NO_COMMANDS)
+    """Return the plan if its code is no reason for the visitor not to run it. Raises CodeError."""
+    if problems := refused_code(request, plan, kinds):
+        raise CodeError(problems)
     return plan
 
 

@@ -24,6 +24,7 @@ from results.domain.errors import (
     AgentError,
     AwayError,
     BusyError,
+    CodeError,
     ImportedFileError,
     PlanError,
     SizeError,
@@ -34,6 +35,7 @@ from results.queries.shared.ids import NotFound
 
 log = logging.getLogger(__name__)
 _STATUS: list[tuple[type[TeitenError], int]] = [
+    (CodeError, 403),
     (PlanError, 422),
     (SizeError, 413),
     (ImportedFileError, 422),

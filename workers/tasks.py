@@ -261,12 +261,15 @@ def _start_plan(plan_id: int, since: datetime) -> None:
     """
     if models.Run.objects.filter(plan=plan_id, created_at__gte=since).exists():
         return
-    stored = models.Plan.objects.get(pk=plan_id)
+    stored = models.Plan.objects.select_related("scheduled_by").get(pk=plan_id)
     kinds = registry.kinds()
     user: User | None = stored.created_by
+    as_admin = runs.may_schedule_code(stored)
     try:
         plan = runs.load_plan(stored, kinds)
-        retry_after_discovery(lambda: runs.create_run(plan, kinds, stored=stored, user=user, actor="schedule"))
+        retry_after_discovery(
+            lambda: runs.create_run(plan, kinds, stored=stored, user=user, actor="schedule", as_admin=as_admin)
+        )
     except PlanError as error:
         log.error("plan %s: %s", plan_id, error)
         runs.audit("schedule", "could not run plan", f"plan {plan_id}", error=error.as_dict())

@@ -62,6 +62,12 @@ class PlanError(TeitenError):
         return super().as_dict() | {"problems": [problem.as_dict() for problem in self.problems]}
 
 
+class CodeError(PlanError):
+    """A plan with code of its own, of somebody who may not bring any to its agents."""
+
+    kind = "access"
+
+
 class DefinitionError(PlanError):
     """A host factor that cannot be defined so. Holds every problem found."""
 

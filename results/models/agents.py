@@ -92,6 +92,13 @@ class Agent(models.Model):
         help_text="Storage places, name → folder: where plans may have data, WAL and tablespaces put.",
     )
     enabled = models.BooleanField(default=True, help_text="Give it trials.")
+    allows_code = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whoever may run plans can then run any program under this agent's account: by scripts, queries and "
+        "commands of a plan, and by settings that name a program, library or file. Without it, only administrators "
+        "can; the workloads that come with Teiten run either way.",
+    )
     keep_days = models.PositiveIntegerField(
         null=True,
         blank=True,

@@ -10,6 +10,8 @@ class Plan(models.Model):
     """A stored plan, which `results.domain.plan.read` makes a value of.
 
     toml: canonical TOML; text, since jsonb would lose the factors' order
+    scheduled_by: who set the schedule, or changed the plan since; it runs by this user's rights
+    scheduled_by_admin: whether they did so with an administrator's rights
     """
 
     name = models.CharField(max_length=120, unique=True)
@@ -28,6 +30,8 @@ class Plan(models.Model):
         on_delete=models.SET_NULL,
         related_name="plan",
     )
+    scheduled_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    scheduled_by_admin = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["name"]

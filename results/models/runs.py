@@ -26,6 +26,7 @@ class Run(models.Model):
     tags: short words of the users', sorted
     archived: off the lists, with all that was measured
     making: some of its trials are still to be made (results/trial_making.py)
+    operators_code: its plan brings code, and who started it was no administrator
     """
 
     plan = models.ForeignKey("results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs")
@@ -50,6 +51,7 @@ class Run(models.Model):
     tags = ArrayField(models.CharField(max_length=32), default=list, db_default=[])
     archived = models.BooleanField(default=False, db_default=False)
     making = models.BooleanField(default=False, db_default=False)
+    operators_code = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-id"]

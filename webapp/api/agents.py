@@ -24,6 +24,7 @@ class AgentSerializer(ValueSerializer):
     """A machine that Teiten reaches over SSH.
 
     - `key_path`: path of the private key on the worker; the key itself is nowhere here
+    - `allows_code`: whether operators may bring code: scripts, queries, commands, settings that name a program
     - `busy`: the trial that holds the agent's lease
     - `host_factors`: what plans may change on the machine
     - `not_back`: what is changed now and not reverted yet
@@ -46,6 +47,7 @@ class AgentFieldsSerializer(serializers.ModelSerializer[models.Agent]):
 
     - `jump`: name of the agent through which this one is reached
     - `places`: storage places, name → directory
+    - `allows_code`: whether operators may bring code; then whoever may run plans can run any program there
     """
 
     jump = serializers.SlugRelatedField(

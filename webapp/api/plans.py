@@ -14,13 +14,14 @@ from rest_framework.response import Response
 
 from results import models, runs
 from results.domain import plan as plans
+from results.domain.errors import Problem
 from results.domain.kinds.conditions import CONDITIONS, TEXTS
 from results.domain.kinds.parameters import Kind, Parameter
 from results.domain.plan import Plan, PlanDraft
 from results.plan_check import complete_plan
 from results.preview import Preview, preview
 from results.queries.runs.plans import PlanDetail, PlanRow, list_plans, plan_detail
-from webapp.access import actor, person, require_plan, require_standing
+from webapp.access import actor, is_admin, person, refused_code, require_standing
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, fields_of, pages_by
 from webapp.api.values import Field, ValueSerializer
 from webapp.problems import missing_is_404
@@ -54,13 +55,20 @@ class PreviewSerializer(ValueSerializer):
     """What a plan would do.
 
     - `seconds_from`: what the estimate of `seconds` rests on
+    - `refused`: code of the plan that an agent takes from administrators only: `field`, `what`, `todo` of each. Who
+      asks may store the plan, but not run it; empty for an administrator
     """
 
     value = Preview
     configurations = serializers.SerializerMethodField()
+    refused = serializers.SerializerMethodField()
 
     def get_configurations(self, preview: Preview) -> list[dict[str, Any]]:
         return [{"name": name, "levels": dict(levels)} for name, levels in preview.configurations]
+
+    def get_refused(self, preview: Preview) -> list[dict[str, str]]:
+        refused: list[Problem] = self.context["refused"]
+        return [problem.as_dict() for problem in refused]
 
 
 class PlanFieldsSerializer(serializers.Serializer[Any]):
@@ -139,7 +147,7 @@ class Plans(Endpoint):
 
     @extend_schema(summary="Store a plan", request=PlanFieldsSerializer, responses={201: PlanDetailSerializer})
     def create(self, request: Request) -> Response:
-        plan = require_plan(request, plan_from(fields_of(request)), kinds())
+        plan = plan_from(fields_of(request))
         require_standing(request, plan)
         stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
         return self._respond_with(stored.pk, 201)
@@ -147,16 +155,19 @@ class Plans(Endpoint):
     @extend_schema(summary="Replace a plan", request=PlanFieldsSerializer, responses=PlanDetailSerializer)
     def update(self, request: Request, pk: int) -> Response:
         stored = stored_plan(pk)
-        plan = require_plan(request, plan_from(fields_of(request)), kinds())
+        plan = plan_from(fields_of(request))
         require_standing(request, plan)
-        runs.save_plan(plan, kinds(), user=person(request), actor=actor(request), stored=stored)
+        runs.save_plan(
+            plan, kinds(), user=person(request), actor=actor(request), stored=stored, as_admin=is_admin(request)
+        )
         return self._respond_with(pk)
 
     @extend_schema(summary="What a plan would do", request=PlanFieldsSerializer, responses=PreviewSerializer)
     def preview(self, request: Request) -> Response:
         plan = plan_from(fields_of(request))
         result = retry_after_discovery(lambda: preview(plan, kinds()))
-        return Response(PreviewSerializer(result).data)
+        context = {"refused": refused_code(request, plan, kinds())}
+        return Response(PreviewSerializer(result, context=context).data)
 
     def _respond_with(self, pk: int, status: int = 200) -> Response:
         with missing_is_404():

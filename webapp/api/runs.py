@@ -27,6 +27,7 @@ from webapp import run_search
 from webapp.access import (
     actor,
     authors_of,
+    is_admin,
     lacking,
     may,
     person,
@@ -152,7 +153,13 @@ class Runs(Endpoint):
             require_standing(request, plan)
         run = retry_after_discovery(
             lambda: runs.create_run(
-                plan, kinds(), actor=actor(request), stored=stored, user=person(request), start_at=start_at
+                plan,
+                kinds(),
+                actor=actor(request),
+                stored=stored,
+                user=person(request),
+                start_at=start_at,
+                as_admin=is_admin(request),
             )
         )
         wake_dispatcher()
@@ -202,15 +209,15 @@ class Runs(Endpoint):
 
     @extend_schema(summary="Queue the failed trials once more", request=None, responses=RetriedSerializer)
     def retry_failed(self, request: Request, pk: int) -> Response:
-        return self._retry(pk, lambda: runs.retry_failed(pk, actor(request)))
+        return self._retry(request, pk, lambda: runs.retry_failed(pk, actor(request)))
 
     @extend_schema(summary="Queue the cancelled trials once more", request=None, responses=RetriedSerializer)
     def retry_cancelled(self, request: Request, pk: int) -> Response:
-        return self._retry(pk, lambda: runs.retry_cancelled(pk, actor(request)))
+        return self._retry(request, pk, lambda: runs.retry_cancelled(pk, actor(request)))
 
-    def _retry(self, pk: int, retry: Callable[[], int]) -> Response:
+    def _retry(self, request: Request, pk: int, retry: Callable[[], int]) -> Response:
         with missing_is_404():
-            run_row(pk)
+            require_plan(request, runs.plan_of_run(pk, kinds()), kinds())
         count = retry()
         wake_dispatcher()
         data = {"run": run_row(pk), "retried": count}
@@ -219,9 +226,10 @@ class Runs(Endpoint):
     @extend_schema(summary="The same plan again", request=None, responses={201: RunSerializer})
     def repeat(self, request: Request, pk: int) -> Response:
         with missing_is_404():
-            require_plan(request, runs.plan_of_run(pk, kinds()), kinds())
             run = retry_after_discovery(
-                lambda: runs.repeat_run(pk, kinds(), user=person(request), actor=actor(request))
+                lambda: runs.repeat_run(
+                    pk, kinds(), user=person(request), actor=actor(request), as_admin=is_admin(request)
+                )
             )
         wake_dispatcher()
         return self.respond(run_row(run.pk), 201)

@@ -12,10 +12,11 @@ from rest_framework.response import Response
 from results import models, runs
 from results.domain.states import TrialState
 from results.queries.runs.trials import TrialDetail, TrialRow, list_trials, trial_detail
-from webapp.access import actor
+from webapp.access import actor, require_plan
 from webapp.api.common import Endpoint, Links, attempt_number, pages_by
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
+from workers.registry import kinds
 from workers.tasks import wake_dispatcher
 
 ATTEMPT = OpenApiParameter(
@@ -93,7 +94,9 @@ class Trials(Endpoint):
 
     @extend_schema(summary="Queue a failed or cancelled trial once more", request=None)
     def retry(self, request: Request, pk: int) -> Response:
-        self._require_known(pk)
+        with missing_is_404():
+            run_id = models.Trial.objects.values_list("run_id", flat=True).get(pk=pk)
+        require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
         runs.retry_trial(pk, actor(request))
         return self._wake_dispatcher(pk)
 

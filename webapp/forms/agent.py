@@ -68,6 +68,7 @@ class AgentForm(forms.ModelForm[Agent]):
             "work_dir": "Work directory",
             "keep_days": "Keep clusters, days",
             "disk_budget_gb": "Disk for clusters, GB",
+            "allows_code": "Operators may bring code",
         }
         help_texts = _HELP
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -15,6 +16,7 @@ from results.domain import plan
 from results.domain.errors import PlanError, TeitenError
 from results.models import Run
 from results.models.audit import Scope
+from results.plan_code import AgentNames, agents_without_code
 from results.queries.comparison.baselines import CELL
 from results.queries.comparison.cells import Comparison, Key
 from results.queries.comparison.compare import compare
@@ -201,7 +203,7 @@ def _key(comparison: Comparison) -> list[Any]:
 
 def _offered(request: HttpRequest, comparison: Comparison) -> dict[str, Any]:
     """more_runs: runs to which this visitor may add the replicates that undecided cells lack; more_blocks: how many the
-    nearest of these cells lacks, within reason. One query at most."""
+    nearest of these cells lacks, within reason. Two queries at most."""
     runs_of = _extensible(request, extensible_runs(comparison))
     verdicts = [point.verdict for point in comparison.points if point.key in runs_of]
     lacks = [verdict.more or 1 for verdict in verdicts if verdict]
@@ -217,13 +219,14 @@ def _extensible(request: HttpRequest, runs_of: Mapping[Key, Collection[int]]) ->
         return {}
     wanted = set[int]().union(*runs_of.values())
     stored = Run.objects.filter(pk__in=wanted, publication=None, imported=None).values_list("pk", "toml")
-    mine = {run for run, toml in stored if _may_extend(request, toml)}
+    without_code = cache(agents_without_code)
+    mine = {run for run, toml in stored if _may_extend(request, toml, without_code)}
     return {key: runs for key, runs in runs_of.items() if mine.issuperset(runs)}
 
 
-def _may_extend(request: HttpRequest, toml: str) -> bool:
+def _may_extend(request: HttpRequest, toml: str, without_code: AgentNames) -> bool:
     try:
-        return may_plan(request, plan.read(toml, kinds()), kinds())
+        return may_plan(request, plan.read(toml, kinds()), kinds(), without_code)
     except PlanError:  # of kinds that are gone: nobody can add to it
         return False
 

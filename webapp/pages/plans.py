@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results import alerts, models, runs
 from results.domain.errors import PlanError, Problem, TeitenError
 from results.domain.kinds.host_factors import BUILT_IN
-from results.domain.plan import Plan, PlanDraft, draft_of_toml
+from results.domain.plan import Plan, draft_of_toml
+from results.domain.plan import read as read_plan
 from results.domain.plan.aa import twinned
 from results.models.agents import AgentState
 from results.models.audit import Scope
@@ -25,7 +26,17 @@ from results.preview import preview as preview_of
 from results.queries.agents.agents import list_agents
 from results.queries.runs.plans import free_name, list_plans, plan_detail
 from results.queries.trends.watches import plan_watches
-from webapp.access import NO_COMMANDS, actor, allows, may_plan, needs, person, require_plan, require_standing, scope_of
+from webapp.access import (
+    actor,
+    allows,
+    is_admin,
+    needs,
+    person,
+    refused_code,
+    require_plan,
+    require_standing,
+    scope_of,
+)
 from webapp.forms.plan import PlanForm, Posted, describe, draft_of_form, mapping_of, switched
 from webapp.pages.common import moment, number, toml_file
 from webapp.problems import missing_is_404
@@ -45,14 +56,24 @@ def index(request: HttpRequest) -> HttpResponse:
 @missing_is_404()
 def detail(request: HttpRequest, plan_id: int) -> HttpResponse:
     watches, newest = plan_watches(plan_id)
+    shown = plan_detail(plan_id)
     context = {
-        "detail": plan_detail(plan_id),
+        "detail": shown,
         "watches": watches,
         "newest": newest,
         "may_run": _may_run(request),
         "may_webhook": allows(scope_of(request.user), Scope.ADMIN),
+        "refused": _refused(request, shown.toml) if _may_run(request) else [],
     }
     return render(request, "plans/detail.html", context)
+
+
+def _refused(request: HttpRequest, toml: str) -> list[Problem]:
+    """What of a plan's code keeps the visitor from running it; nothing where its kinds are gone: nobody can."""
+    try:
+        return refused_code(request, read_plan(toml, kinds()), kinds())
+    except PlanError:
+        return []
 
 
 @require_http_methods(["GET", "POST"])
@@ -117,7 +138,7 @@ def import_toml(request: HttpRequest) -> HttpResponse:
     try:
         if "open" in request.POST:
             return show_form(request, _parsed(text))
-        plan = require_plan(request, complete_plan(draft_of_toml(text, kinds()), kinds()), kinds())
+        plan = complete_plan(draft_of_toml(text, kinds()), kinds())
         require_standing(request, plan)
         stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
     except PlanError as error:
@@ -143,7 +164,13 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
     plan = require_plan(request, runs.load_plan(stored, kinds()), kinds())
     created = retry_after_discovery(
         lambda: runs.create_run(
-            plan, kinds(), actor=actor(request), stored=stored, user=person(request), start_at=start_at
+            plan,
+            kinds(),
+            actor=actor(request),
+            stored=stored,
+            user=person(request),
+            start_at=start_at,
+            as_admin=is_admin(request),
         )
     )
     wake_dispatcher()
@@ -158,7 +185,7 @@ def schedule(request: HttpRequest, plan_id: int) -> HttpResponse:
     stored = models.Plan.objects.get(pk=plan_id)
     if cron:
         require_plan(request, runs.load_plan(stored, kinds()), kinds())
-    runs.schedule_plan(stored, cron, actor(request))
+    runs.schedule_plan(stored, cron, actor(request), user=person(request), as_admin=is_admin(request))
     messages.success(request, f"It runs at “{cron}” (UTC)." if cron else "It runs by itself no longer.")
     return redirect("plans:detail", plan_id)
 
@@ -199,7 +226,9 @@ def unwatch(request: HttpRequest, plan_id: int, watch_id: int) -> HttpResponse:
 def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
     try:
         plan = _posted_plan(request)
-        row = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request), stored=stored)
+        row = runs.save_plan(
+            plan, kinds(), user=person(request), actor=actor(request), stored=stored, as_admin=is_admin(request)
+        )
     except PlanError as error:
         mapping = mapping_of(request.POST, kinds())
         return show_form(request, mapping, stored=stored, problems=error.problems, posted=request.POST)
@@ -210,23 +239,18 @@ def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
 
 
 def _posted_plan(request: HttpRequest) -> Plan:
-    """The plan in the form, where the visitor may have it run. Raises PlanError with everything that is wrong."""
+    """The plan in the form. Raises PlanError with everything that is wrong."""
     draft = draft_of_form(request.POST, kinds())
     require_standing(request, draft.plan)
-    refused = _commands_refused(request, draft.plan)
-    return complete_plan(PlanDraft(draft.plan, (*draft.problems, *refused)), kinds())
-
-
-def _commands_refused(request: HttpRequest, plan: Plan) -> Iterator[Problem]:
-    if not may_plan(request, plan, kinds()):
-        field = next(iter(kinds().workloads[plan.workload].commands))
-        yield Problem(f"parameters.{field}", NO_COMMANDS, "Choose another value, or ask one to store it.")
+    return complete_plan(draft, kinds())
 
 
 def _run_stored(request: HttpRequest, plan: Plan, row: models.Plan) -> HttpResponse:
     try:
         created = retry_after_discovery(
-            lambda: runs.create_run(plan, kinds(), actor=actor(request), stored=row, user=person(request))
+            lambda: runs.create_run(
+                plan, kinds(), actor=actor(request), stored=row, user=person(request), as_admin=is_admin(request)
+            )
         )
     except PlanError as error:
         return show_form(request, plan.to_mapping(), stored=row, problems=error.problems)
@@ -265,7 +289,9 @@ def _described(mapping: Mapping[str, Any], posted: Posted | None = None) -> Plan
 def _previewed(request: HttpRequest) -> dict[str, Any]:
     try:
         plan = _posted_plan(request)
-        return {"preview": retry_after_discovery(lambda: preview_of(plan, kinds())), "problems": []}
+        previewed = retry_after_discovery(lambda: preview_of(plan, kinds()))
+        refused = [problem.as_dict() for problem in refused_code(request, plan, kinds())]
+        return {"preview": previewed, "problems": [], "refused": refused}
     except PlanError as error:
         return {"problems": [problem.as_dict() for problem in error.problems]}
 

@@ -24,7 +24,7 @@ from results.queries.shared.run_filter import Archived, RunSearch, matching_runs
 from results.queries.shared.selection import Selection
 from results.queries.why.stacks import choices
 from webapp import run_filter, run_search, urlstate
-from webapp.access import actor, allows, may, needs, person, require_plan, scope_of
+from webapp.access import actor, allows, is_admin, may, needs, person, require_plan, scope_of
 from webapp.charts.run import run_panels
 from webapp.charts.style import key
 from webapp.chooser import Chooser
@@ -210,6 +210,7 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 @needs(Scope.RUN)
 @missing_is_404()
 def retry(request: HttpRequest, run_id: int) -> HttpResponse:
+    require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     count = runs.retry_failed(run_id, actor(request))
     wake_dispatcher()
     messages.success(request, f"Queued again: {counted(count, 'failed trial')}.")
@@ -220,6 +221,7 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
 @needs(Scope.RUN)
 @missing_is_404()
 def retry_cancelled(request: HttpRequest, run_id: int) -> HttpResponse:
+    require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     count = runs.retry_cancelled(run_id, actor(request))
     wake_dispatcher()
     messages.success(request, f"Queued again: {counted(count, 'cancelled trial')}.")
@@ -230,8 +232,9 @@ def retry_cancelled(request: HttpRequest, run_id: int) -> HttpResponse:
 @needs(Scope.RUN)
 @missing_is_404()
 def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
-    require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
-    run = retry_after_discovery(lambda: runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request)))
+    run = retry_after_discovery(
+        lambda: runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request), as_admin=is_admin(request))
+    )
     wake_dispatcher()
     messages.success(request, f"This is run {run.pk}: run {run_id} again, on the installations as they are now.")
     return redirect("runs:detail", run.pk)

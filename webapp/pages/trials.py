@@ -17,7 +17,7 @@ from results.domain.measurement.activity import sample_in
 from results.domain.measurement.query_plans import read_plan
 from results.domain.measurement.series import Series
 from results.domain.states import TrialState
-from results.models import Attempt
+from results.models import Attempt, Trial
 from results.models.audit import Scope
 from results.queries.agents.capabilities import answers_of
 from results.queries.runs.documents import document, document_heads
@@ -32,7 +32,7 @@ from results.queries.runs.trials import (
     trial_detail,
 )
 from webapp import bundles
-from webapp.access import actor, allows, needs, scope_of
+from webapp.access import actor, allows, needs, require_plan, scope_of
 from webapp.charts import topology, waits
 from webapp.charts.events import event_key
 from webapp.charts.steps import steps_of_trial
@@ -227,6 +227,8 @@ def cancel(request: HttpRequest, trial_id: int) -> HttpResponse:
 @needs(Scope.RUN)
 @missing_is_404()
 def retry(request: HttpRequest, trial_id: int) -> HttpResponse:
+    run_id = Trial.objects.values_list("run_id", flat=True).get(pk=trial_id)
+    require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     runs.retry_trial(trial_id, actor(request))
     wake_dispatcher()
     messages.success(request, "Queued again.")

@@ -16,6 +16,10 @@ from results.domain.units import parse_seconds
 
 Scalar = str | int | float | bool
 _LONGEST_BITS = 1023  # what a float can hold
+# What the texts of a plan that agents run can do there, for `Parameter.code`
+SQL_CODE = r"psql runs programs by \!, and the server by COPY … TO PROGRAM"
+PGBENCH_CODE = r"pgbench runs programs by \shell, and the server by COPY … TO PROGRAM"
+SHELL_CODE = "it is a shell script"
 
 
 class Kind(StrEnum):
@@ -35,7 +39,9 @@ class Parameter:
     loads: part of what decides the loaded data (two trials that differ only in parameters that do not load may share
         data).
     pattern: a regular expression the whole text must match.
-    words: names of which the text is made, where the pattern has such, for the nearest to be named."""
+    words: names of which the text is made, where the pattern has such, for the nearest to be named.
+    code: where its text is run on an agent, what it can do there, a sentence without its full stop: plans that set it
+        bring code (`results.domain.plan.code`)."""
 
     name: str
     kind: Kind
@@ -49,6 +55,7 @@ class Parameter:
     pattern: str = ""
     only_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     words: tuple[str, ...] = ()
+    code: str = ""
 
     def check(self, value: object) -> Scalar:
         """The value as this parameter's type. Raises ValueError with a sentence for the user."""

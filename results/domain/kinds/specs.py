@@ -106,8 +106,6 @@ class WorkloadSpec:
     problems: complete parameters → what is wrong with them together; a problem's field is a parameter's name.
     provided: what the parameters provide that is run, by name → its hash, for the trial's tool layer.
     several: complete parameters → whether several clients may drive it together, or one each of several servers.
-    commands: parameter → values with which a shell command of the plan's own runs on the client's agent: such a plan
-        needs a higher right.
     tolerates_failover: whether its clients go on, against whichever server takes writes, after one is lost in mid-run;
         then they reach it through a pooler as well.
     programs: role → what its agents must have besides a server of PostgreSQL and psql (`kinds.programs.EVERY_ROLE`)."""
@@ -131,7 +129,6 @@ class WorkloadSpec:
     problems: Callable[[Mapping[str, Scalar]], Iterable[Problem]] = nothing_wrong
     provided: Callable[[Mapping[str, Scalar]], Mapping[str, str]] = nothing_provided
     several: Callable[[Mapping[str, Scalar]], bool] = never
-    commands: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     tolerates_failover: bool = False
     programs: Mapping[str, tuple[Program, ...]] = field(default_factory=dict)
 
@@ -240,9 +237,8 @@ class TopologySpec:
     shares: roles whose servers have the data shared out among them, where all others have a copy each.
     extensions: what the primary's installation must offer.
     programs: role → what its agents must have, as of `WorkloadSpec`.
-    outside: its servers are not Teiten's, and lie on machines that are no agents unless the plan names one.
-    commands: parameters that, where they are not empty, run shell commands of the plan's own on the client's agent:
-        such a plan needs a higher right.
+    outside: its servers are not Teiten's, and lie on machines that are no agents unless the plan names one; to choose
+        it is to bring code (`results.domain.plan.code`).
     loses_until_s: complete parameters → the second of the measured window by which a server was lost and another is to
         take its place; None: none is lost.
     in_mid_run: complete parameters → the host factor that is set while the load runs; None: none is.
@@ -266,7 +262,6 @@ class TopologySpec:
     extensions: tuple[str, ...] = ()
     programs: Mapping[str, tuple[Program, ...]] = field(default_factory=dict)
     outside: bool = False
-    commands: tuple[str, ...] = ()
     loses_until_s: Callable[[Mapping[str, Scalar]], float | None] = nothing_in_mid_run
     in_mid_run: Callable[[Mapping[str, Scalar]], MidRun | None] = no_host_factor
     clusters: Callable[[Mapping[str, Scalar], str], str] | None = None

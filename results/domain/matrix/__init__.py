@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from results.domain.matrix.configurations import Configuration, Slot, expand, order, runs_commands
+from results.domain.matrix.configurations import Configuration, Slot, expand, order
 from results.domain.matrix.resolving import find_installation, resolve, threads_for
 from results.domain.matrix.values import ONE_LOAD, InstallationRef, Load, TrialSpec, dimensions, is_client
 
@@ -19,6 +19,5 @@ __all__ = [
     "is_client",
     "order",
     "resolve",
-    "runs_commands",
     "threads_for",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from results.domain.kinds.parameters import Scalar
-from results.domain.plan import Kinds, Plan
+from results.domain.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -58,18 +58,6 @@ def _left_out(excluded: Sequence[Mapping[str, str]]) -> dict[tuple[str, ...], se
         names = tuple(sorted(combination))
         left_out.setdefault(names, set()).add(tuple(combination[name] for name in names))
     return left_out
-
-
-def runs_commands(plan: Plan, kinds: Kinds) -> bool:
-    """Return whether a trial of the plan may run a shell command of the plan's own on an agent
-    (`WorkloadSpec.commands`)."""
-    for name, values in kinds.workloads[plan.workload].commands.items():
-        levels = [level.values for factor in plan.factors for level in factor.levels]
-        if any(chosen.get(name) in values for chosen in (plan.parameters, *levels)):
-            return True
-    named = [f"topology.{name}" for spec in kinds.topologies.values() for name in spec.commands]
-    chosen_anywhere = [plan.base_values(), *(level.values for factor in plan.factors for level in factor.levels)]
-    return any(str(chosen.get(name, "")).strip() for name in named for chosen in chosen_anywhere)
 
 
 def order(configurations: int, blocks: Sequence[int], seed: int, first_position: int = 0) -> tuple[Slot, ...]:

@@ -15,6 +15,7 @@ finds wrong.
 from __future__ import annotations
 
 from results.domain.plan.checks import MAXIMUM_TRIALS
+from results.domain.plan.code import Code, code_of
 from results.domain.plan.fields import SETTING
 from results.domain.plan.reading import AGENT, PlanDraft, draft_of, draft_of_toml, from_mapping, read
 from results.domain.plan.values import (
@@ -34,11 +35,13 @@ __all__ = [
     "DEFAULT_COLLECTORS",
     "MAXIMUM_TRIALS",
     "SETTING",
+    "Code",
     "Factor",
     "Kinds",
     "Level",
     "Plan",
     "PlanDraft",
+    "code_of",
     "draft_of",
     "draft_of_toml",
     "from_mapping",

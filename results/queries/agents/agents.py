@@ -71,6 +71,7 @@ class AgentRow:
 
     places: storage places, name → folder.
     host_factors: what its operator lets plans change there besides.
+    allows_code: whether operators may bring code there.
     keep_days, disk_budget_gb: how long unused clusters stay, and how much all may take.
     clusters_at: when that was last looked at, clusters_error: why it could not be since."""
 
@@ -85,6 +86,7 @@ class AgentRow:
     data_dir: str
     work_dir: str
     enabled: bool
+    allows_code: bool
     host_key_fingerprint: str
     offered_fingerprint: str
     state: str
@@ -220,6 +222,7 @@ _PLAIN = (
     "data_dir",
     "work_dir",
     "enabled",
+    "allows_code",
     "host_key_fingerprint",
     "offered_fingerprint",
     "state",

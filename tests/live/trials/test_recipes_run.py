@@ -102,7 +102,7 @@ def run_recipe(agent: models.Agent, request: pytest.FixtureRequest) -> Callable[
         mapping = RECIPES[slug].plan(size=changes.pop("size", 1), agents={"primary": "live"}, **chosen)
         changes = {"replicates": 1, "duration_s": 1, "warmup_s": 0, "standing": "kept"} | changes
         plan = plans.from_mapping(smaller(mapping, factors, **changes), kinds())
-        run = runs.create_run(plan, kinds(), actor="test")
+        run = runs.create_run(plan, kinds(), actor="test", as_admin=True)
         while models.Trial.objects.filter(state=TrialState.WAITING).exists():
             attempt = run_next()
             assert attempt.error is None, attempt.error

@@ -11,6 +11,7 @@ from unittest.mock import patch
 from django.test import Client
 
 from results import models
+from results.domain.plan import to_toml
 from results.domain.statistics.verdict import Kind
 from results.queries.comparison.compare import compare
 from results.queries.comparison.more_replicates import by_noise
@@ -263,9 +264,10 @@ def test_blocks_are_offered_to_whom_the_run_takes_them_from(db: None, member: Cl
     run = wavering(1)
     assert extensible_runs(compare(Selection((run.pk,))))
     assert 'action="/runs/blocks/"' in text_of(member, f"/compare/?run={run.pk}")
-    with patch("webapp.access.runs_commands", return_value=True):
-        assert 'action="/runs/blocks/"' not in text_of(member, f"/compare/?run={run.pk}&view=ratio")
-        assert 'action="/runs/blocks/"' in text_of(admin, f"/compare/?run={run.pk}")
+    toml = to_toml(factories.a_plan(settings={"archive_command": "true"}))
+    models.Run.objects.filter(pk=run.pk).update(toml=toml)
+    assert 'action="/runs/blocks/"' not in text_of(member, f"/compare/?run={run.pk}&view=ratio")
+    assert 'action="/runs/blocks/"' in text_of(admin, f"/compare/?run={run.pk}")
 
 
 def test_a_saved_reference_and_published_figures_get_no_more_blocks(db: None, member: Client) -> None:

@@ -40,6 +40,12 @@ class Command(WarehouseCommand):
         add.add_argument("--place", action="append", default=[], help="storage place, NAME=/folder (repeatable)")
         add.add_argument("--keep-days", type=int, default=SUPPRESS, help="remove clusters that long after their use")
         add.add_argument("--disk-budget-gb", type=int, default=SUPPRESS, help="what all clusters together may take")
+        add.add_argument(
+            "--allow-code",
+            dest="allows_code",
+            action="store_true",
+            help="operators may bring code: whoever may run plans can run any program there, as this account",
+        )
         accept = verbs.add_parser("accept", help="accept the host key with this fingerprint, and contact the agent")
         accept.add_argument("name")
         accept.add_argument("fingerprint", help="SHA256:… as shown on the agent itself")

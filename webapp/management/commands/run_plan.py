@@ -62,7 +62,9 @@ class Command(WarehouseCommand):
         try:
             kinds = registry.kinds()
             plan = read_plan(file, kinds) if file else _complete_recipe(str(recipe), options, kinds)
-            run = tasks.retry_after_discovery(lambda: runs.create_run(plan, kinds, actor="command run_plan"))
+            run = tasks.retry_after_discovery(
+                lambda: runs.create_run(plan, kinds, actor="command run_plan", as_admin=True)
+            )
         except PlanError as error:
             raise CommandError(problem_text(file or recipe, error)) from error
         tasks.wake_dispatcher()

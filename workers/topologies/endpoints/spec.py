@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from results.domain.errors import Problem
-from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.parameters import SHELL_CODE, Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, Target, TopologySpec
 
 from .listing import PATTERN, endpoints
@@ -43,8 +43,8 @@ PARAMETERS = (
         "workloads that only read).",
         choices=(ALL, FIRST, STANDBYS),
     ),
-    Parameter("before", Kind.SCRIPT, "", "Shell commands for the client's agent before each trial."),
-    Parameter("after", Kind.SCRIPT, "", "Shell commands for the client's agent after each trial."),
+    Parameter("before", Kind.SCRIPT, "", "Shell commands for the client's agent before each trial.", code=SHELL_CODE),
+    Parameter("after", Kind.SCRIPT, "", "Shell commands for the client's agent after each trial.", code=SHELL_CODE),
 )
 
 
@@ -93,5 +93,4 @@ SPEC = TopologySpec(
     targets=targets,
     problems=problems,
     outside=True,
-    commands=("before", "after"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.parameters import PGBENCH_CODE, SQL_CODE, Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec, by_pgbench
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parameters import (
@@ -40,13 +40,14 @@ PARAMETERS = (
         pattern=rf"{_ONE_SCRIPT}(\s*,\s*{_ONE_SCRIPT})*",
         words=(*BUILTINS, CUSTOM),
     ),
-    Parameter("custom_script", Kind.SCRIPT, "", "The pgbench script that 'custom' stands for."),
+    Parameter("custom_script", Kind.SCRIPT, "", "The pgbench script that 'custom' stands for.", code=PGBENCH_CODE),
     Parameter(
         "setup_script",
         Kind.SCRIPT,
         "",
         "SQL run after the pgbench tables are loaded: whatever else a custom script needs.",
         loads=True,
+        code=SQL_CODE,
     ),
     DEFINE,
     CLIENTS,

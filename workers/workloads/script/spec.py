@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from results.domain.errors import Problem
-from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.kinds.parameters import SQL_CODE, Kind, Parameter, Scalar
 from results.domain.kinds.specs import Longest, WorkloadSpec, by_duration, half_a_minute
 from results.domain.measurement.metrics import Better, Metric
 from workers.pgbench import metrics as pgbench
@@ -33,7 +33,7 @@ PARAMETERS = (
         Kind.CHOICE,
         PGBENCH,
         "pgbench: one script or several, by weight. queries: SQL queries in order, each timed, by psql. command: a "
-        "shell script on the client's agent that prints metrics of its own (only an administrator may run one).",
+        "shell script on the client's agent that prints metrics of its own.",
         choices=(PGBENCH, QUERIES, COMMAND),
     ),
     Parameter(
@@ -43,6 +43,8 @@ PARAMETERS = (
         "The script. Several scripts or queries each stand under a line '-- script: name @weight' or '-- query: name'; "
         "uploaded files are joined so, in the order of the numbers in their names. A command prints lines "
         "'metric value unit', or JSON.",
+        code=r"a command is a shell script; psql and pgbench run programs by \! and \shell, the server by COPY … TO "
+        "PROGRAM",
     ),
     Parameter(
         "setup",
@@ -50,6 +52,7 @@ PARAMETERS = (
         "",
         "SQL, run by psql in the empty database: makes the data.",
         loads=True,
+        code=SQL_CODE,
     ),
     Parameter(
         "scale",
@@ -252,6 +255,5 @@ SPEC = WorkloadSpec(
     headline_of=headline_of,
     problems=problems,
     provided=provided,
-    commands={"form": (COMMAND,)},
     programs={"client": (program.PGBENCH,)},
 )

@@ -9,7 +9,7 @@ import pytest
 
 from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem
-from results.domain.matrix import InstallationRef, Load, TrialSpec, expand, resolve, runs_commands
+from results.domain.matrix import InstallationRef, Load, TrialSpec, expand, resolve
 from workers import registry
 
 KINDS = registry.kinds()
@@ -212,15 +212,6 @@ def test_what_is_no_list_of_endpoints_is_refused() -> None:
     with pytest.raises(PlanError) as caught:
         plans.from_mapping(PLAN | ENDPOINTS | {"topology_parameters": {"endpoints": "db1; rm -rf /"}}, KINDS)
     assert [problem.field for problem in caught.value.problems] == ["topology_parameters.endpoints"]
-
-
-def test_a_plan_with_commands_of_its_own_needs_a_higher_right() -> None:
-    silent = plans.from_mapping(PLAN | ENDPOINTS, KINDS)
-    assert not runs_commands(silent, KINDS)
-    parameters = ENDPOINTS["topology_parameters"] | {"before": "systemctl restart cluster"}
-    assert runs_commands(plans.from_mapping(PLAN | ENDPOINTS | {"topology_parameters": parameters}, KINDS), KINDS)
-    levels = [{"label": "x", "values": {"topology.after": "true"}}]
-    assert runs_commands(plans.from_mapping(PLAN | ENDPOINTS | {"factors": {"f": levels}}, KINDS), KINDS)
 
 
 @pytest.mark.parametrize(

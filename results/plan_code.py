@@ -1,0 +1,43 @@
+"""Whether operators may bring a plan's code to its agents: each agent's administrator decides (`Agent.allows_code`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from results.domain.errors import CodeError, Problem
+from results.domain.plan import Kinds, Plan, code_of
+from results.models import Agent
+
+AgentNames = Callable[[], Collection[str]]
+
+
+def agents_without_code() -> frozenset[str]:
+    """Return the names of the agents that take code from administrators only. One query."""
+    return frozenset(Agent.objects.filter(allows_code=False).values_list("name", flat=True))
+
+
+def refused_code(plan: Plan, kinds: Kinds, without_code: AgentNames = agents_without_code) -> list[Problem]:
+    """Return what keeps an operator from running a plan: each field that brings code, with the agents that take none.
+
+    One query, none for a plan without code.
+
+    without_code: `agents_without_code`, cached by a caller that asks of many plans
+    """
+    brought = code_of(plan, kinds)
+    refusing = sorted({*plan.agents.values()} & {*without_code()}) if brought else []
+    if not refusing:
+        return []
+    several = len(refusing) > 1
+    takes = f"{'agents' if several else 'agent'} {', '.join(refusing)} {'take' if several else 'takes'}"
+    todo = "An administrator can run the plan, or let operators bring code to "
+    todo += "these agents (Edit on their pages)." if several else "this agent (Edit on its page)."
+    return [
+        Problem(code.field, f"This is code of the plan's own: {code.why}. From operators, {takes} none.", todo)
+        for code in brought
+    ]
+
+
+def require_code_allowed(plan: Plan, kinds: Kinds) -> None:
+    """Raise CodeError for a plan that an operator may not run."""
+    if problems := refused_code(plan, kinds):
+        raise CodeError(problems)
