@@ -9,7 +9,7 @@ from results import models
 from results.domain.errors import PlanError, Problem
 from results.domain.matrix import Configuration, InstallationRef, TrialSpec, expand, resolve
 from results.domain.plan import Kinds, Plan, PlanDraft
-from results.domain.plan.checks import MAXIMUM_CONFIGURATIONS, too_many_trials
+from results.domain.plan.checks import MAXIMUM_CONFIGURATIONS, passwords, too_many_trials
 from results.hostfactors import require_host_factors
 from results.requirements import require_programs, require_software
 from results.settings_check import names_settings, require_settings, require_settings_somewhere
@@ -43,15 +43,18 @@ def resolve_plan(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], t
         raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
     specs, problems = _resolved(plan, configurations, kinds)
     problems += _lacks(plan, specs, kinds, complete=not problems)
+    problems += passwords(plan)
     if problems:
         raise PlanError(_at_fields(plan, problems))
     require_programs(specs, kinds)
     return configurations, tuple(specs)
 
 
-def require_settings_to_store(plan: Plan, kinds: Kinds) -> None:
-    """Raise PlanError for settings that the plan's installations do not take, as far as these are known: a plan may be
-    stored before its agents are there."""
+def require_storable(plan: Plan, kinds: Kinds) -> None:
+    """Raise PlanError for passwords, and for settings that the plan's installations do not take, as far as these are
+    known: a plan may be stored before its agents are there."""
+    if problems := list(passwords(plan)):
+        raise PlanError(problems)
     if names_settings(plan):
         specs, problems = _resolved(plan, _configurations(plan), kinds)
         if faults := list(_of_settings(plan, specs, kinds, complete=not problems, anywhere=False)):

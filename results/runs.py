@@ -22,7 +22,7 @@ from results.domain.matrix import TrialSpec, dimensions
 from results.domain.plan import Kinds, Plan, code_of
 from results.domain.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
 from results.models.runs import end_state
-from results.plan_check import require_settings_to_store, resolve_plan
+from results.plan_check import require_storable, resolve_plan
 from results.plan_code import require_code_allowed
 from results.trial_making import AT_ONCE, make_next, require_room
 
@@ -85,7 +85,7 @@ def save_plan(
 
     as_admin: whether the user has the rights of an administrator
     """
-    require_settings_to_store(plan, kinds)
+    require_storable(plan, kinds)
     same_name = models.Plan.objects.filter(name=plan.name).first()
     if same_name is not None and (stored is None or same_name.pk != stored.pk):
         raise PlanError([Problem("name", f"There is already a plan {plan.name!r}.", "Choose another name.")])
@@ -194,9 +194,9 @@ def create_run(
 
     as_admin: whether who starts it has the rights of an administrator, as whoever has Teiten's environment does
     """
+    configurations, specs = resolve_plan(plan, kinds)
     if not as_admin:
         require_code_allowed(plan, kinds)
-    configurations, specs = resolve_plan(plan, kinds)
     now = timezone.now()
     if start_at is not None and start_at < now - PAST_TOLERANCE:
         what = f"{start_at:%Y-%m-%d %H:%M} UTC has passed: it is {now:%Y-%m-%d %H:%M} UTC."

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from results.domain.secrets import masked_text
+
 
 class TeitenError(Exception):
     """Something a user can act on.
@@ -36,12 +38,12 @@ class TeitenError(Exception):
         return " ".join(part for part in (head, self.why, self.todo) if part)
 
     def as_dict(self) -> dict[str, Any]:
-        """The error as JSON-ready fields, the one shape of pages, API and manifest."""
+        """The error as JSON-ready fields, the one shape of pages, API and manifest; without secrets."""
         return {
             "kind": self.kind,
-            "what": self.what,
+            "what": masked_text(self.what),
             "where": self.where,
-            "why": self.why,
+            "why": masked_text(self.why),
             "todo": self.todo,
             "retryable": self.retryable,
         }
@@ -83,7 +85,7 @@ class Problem:
     todo: str = ""
 
     def as_dict(self) -> dict[str, str]:
-        return {"field": self.field, "what": self.what, "todo": self.todo}
+        return {"field": self.field, "what": masked_text(self.what), "todo": self.todo}
 
 
 class AgentError(TeitenError):
@@ -149,10 +151,10 @@ class CommandError(AgentError):
 
     def as_dict(self) -> dict[str, Any]:
         return super().as_dict() | {
-            "command": self.command,
+            "command": masked_text(self.command),
             "exit_status": self.exit_status,
-            "stdout": _tail(self.stdout, 4000),
-            "stderr": _tail(self.stderr, 4000),
+            "stdout": _tail(masked_text(self.stdout), 4000),
+            "stderr": _tail(masked_text(self.stderr), 4000),
             "host": self.host,
         }
 

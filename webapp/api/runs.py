@@ -148,7 +148,7 @@ class Runs(Endpoint):
         fields = fields_of(request)
         start_at = _start_at(fields.pop("start_at", None))
         stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
-        plan = require_plan(request, runs.load_plan(stored, kinds()) if stored else plan_from(fields), kinds())
+        plan = runs.load_plan(stored, kinds()) if stored else plan_from(fields)
         if stored is None:
             require_standing(request, plan)
         run = retry_after_discovery(

@@ -15,6 +15,7 @@ from results.domain.errors import ParseError
 from results.domain.json_text import first_problem, readable, too_deep
 from results.domain.measurement.activity import ActivitySample
 from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
+from results.domain.secrets import masked_values
 
 FILE = "manifest.json"
 VERSION = 1
@@ -71,7 +72,8 @@ class Manifest:
     version: int = VERSION
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        """Return the manifest as it is stored: without secrets."""
+        return json.dumps(masked_values(asdict(self)), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:

@@ -13,6 +13,7 @@ from typing import IO, Any
 from results.domain.errors import IngestError
 from results.domain.measurement.parsed_trial import Check, Gap, RawFile
 from results.domain.packing import pack_streams
+from results.domain.secrets import masked_bytes, masked_pieces
 from workers.bundle.manifest import FILE, Manifest
 
 UNFINISHED = "unfinished"
@@ -41,15 +42,22 @@ class BundleWriter:
         self.notes: dict[str, Any] = {}
         self.checks: list[Check] = []
         self.gaps: list[Gap] = []
+        self._long: set[Path] = set()
         _remove_folder(self.directory)
         self.directory.mkdir(parents=True)
 
     def add(self, path: str, content: bytes | str) -> None:
-        """Add a raw file; path relative, with '/'. Raises IngestError where the path leaves the bundle."""
-        self.file(path).write_bytes(content.encode() if isinstance(content, str) else content)
+        """Add a raw file without secrets; path relative, with '/'. Raises IngestError where it leaves the bundle."""
+        data = masked_bytes(content.encode() if isinstance(content, str) else content)
+        self._path(path).write_bytes(data)
 
     def file(self, path: str) -> Path:
-        """Return where to write a raw file that may be long. Raises what `add` raises."""
+        """Return where to write a raw file that may be long; `finish` hides secrets in it. Raises what `add` raises."""
+        target = self._path(path)
+        self._long.add(target)
+        return target
+
+    def _path(self, path: str) -> Path:
         parts = PurePosixPath(path).parts
         if not parts or ".." in parts or path.startswith("/") or path == FILE:
             raise IngestError(f"{path!r} is not a path inside a bundle.", where=str(self.archive))
@@ -71,6 +79,8 @@ class BundleWriter:
 
         Files are read in chunks. Where they are more than a bundle may hold, the longest are left out, each as a gap.
         """
+        for path in self._long:
+            _hide_secrets(path)
         sizes = self._sizes_within_limit()
         files = tuple(RawFile(name, size, checksum(self.directory / name)) for name, size in sizes.items())
         complete = replace(manifest, files=files, checks=tuple(self.checks), gaps=tuple(self.gaps), notes=self.notes)
@@ -99,6 +109,17 @@ class BundleWriter:
         for name, size in sizes.items():
             with (self.directory / name).open("rb") as content:
                 yield name, size, content
+
+
+def _hide_secrets(path: Path) -> None:
+    """Replace a long file by one without secrets, a piece at a time. Does nothing where it was never written."""
+    if not path.is_file() or path.is_symlink():
+        return
+    masked = path.with_name(f"{path.name}.masked")
+    with path.open("rb") as content, masked.open("wb") as target:
+        for piece in masked_pieces(content):
+            target.write(piece)
+    masked.replace(path)
 
 
 def discard_unfinished(root: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from results.domain.errors import TeitenError
 from results.domain.measurement.activity import Sessions
+from results.domain.secrets import masked_text
 from workers.postgres.server import Server
 from workers.remote.limits import SESSIONS
 
@@ -76,7 +77,8 @@ async def sample(server: Server) -> Activity:
 
 
 def _sessions(row: Mapping[str, Any]) -> Sessions:
-    state, wait, query = (" ".join(row[name].split())[:_LONGEST_TEXT] for name in ("state", "wait", "query"))
+    state, wait = (" ".join(row[name].split())[:_LONGEST_TEXT] for name in ("state", "wait"))
+    query = masked_text(" ".join(row["query"].split()))[:_LONGEST_TEXT]
     since_s = float(row["since_s"])
     datetime.fromtimestamp(since_s, UTC)  # as pages show it
     return Sessions(int(row["sessions"]), state, wait, since_s, query)

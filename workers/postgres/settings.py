@@ -10,6 +10,7 @@ from typing import Any
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.environment.values import normal_setting
 from results.domain.measurement.parsed_trial import Check
+from results.domain.secrets import masked
 from results.domain.units import parse_bytes, parse_seconds, setting_in_base_units
 from workers.postgres.configuration import PREFERRED
 from workers.postgres.server import Server
@@ -76,8 +77,11 @@ async def effective(server: Server, database: str = "postgres") -> dict[str, Set
 
 
 def from_rows(rows: list[dict[str, Any]]) -> dict[str, Setting]:
-    """Return the settings of SETTINGS_SQL's rows, by name."""
-    return {row["name"]: Setting(row["setting"] or "", row["unit"], row["source"], row["boot"]) for row in rows}
+    """Return the settings of SETTINGS_SQL's rows, by name; passwords in them are hidden."""
+    return {
+        row["name"]: Setting(masked(row["name"], row["setting"] or ""), row["unit"], row["source"], row["boot"])
+        for row in rows
+    }
 
 
 def non_default(settings: Mapping[str, Setting]) -> dict[str, str]:
@@ -123,6 +127,7 @@ def check_settings(expected: Mapping[str, str], in_force: Mapping[str, Setting],
     for name, value in sorted(expected.items()):
         setting = by_name.get(name.lower())
         actual = setting.shown if setting else "not known to this server"
+        value = masked(name, value)
         passed = setting is not None and _in_force(name, value, setting)
         checks.append(Check(f"setting {name}", node, value, actual, passed))
     return checks

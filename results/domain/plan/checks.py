@@ -8,8 +8,10 @@ from collections.abc import Collection, Iterable, Iterator
 
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import Scalar
+from results.domain.kinds.reserved_names import initdb_setting
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.plan.values import Level, Plan
+from results.domain.secrets import masked, masked_text
 
 MAXIMUM_TRIALS = 100_000
 MAXIMUM_CONFIGURATIONS = 2500  # a web request checks and stores them at once, in less than 2 s
@@ -38,6 +40,18 @@ def cold_cache_warmed(plan: Plan) -> Iterator[Problem]:
     if plan.conditions["cache"] == "cold" and warmup_s > 0 and not varied & {"cache", "warmup_s"}:
         what = f"A warm-up of {warmup_s:g} s fills the caches that are to be cold."
         yield Problem("cache", what, "Set warmup_s to 0, or cache to prewarm or as-found.")
+
+
+def passwords(plan: Plan) -> Iterator[Problem]:
+    """What of a plan holds a password or a key: whoever may read sees plans, and a bundle holds them."""
+    todo = "Leave it on the agent: in the account's ~/.pgpass, or in a file there that the script reads (\\set)."
+    values = [(field, target.removeprefix("setting."), str(value)) for field, target, value in plan.fields()]
+    values += [("initdb", *setting) for option in plan.initdb if (setting := initdb_setting(option))]
+    values.append(("description", "description", plan.description))
+    for field, name, value in dict.fromkeys(values):
+        hidden = masked_text(value) if name.endswith("command") else masked(name, value)
+        if hidden != value:
+            yield Problem(field, "A password or a key stands in it, which every reader of the plan would see.", todo)
 
 
 def parameters_at_odds(plan: Plan, workload: WorkloadSpec) -> list[Problem]:

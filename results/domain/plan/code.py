@@ -6,7 +6,6 @@ code (`Parameter.code`). Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from results.domain.kinds.parameters import Parameter, Scalar
@@ -34,7 +33,7 @@ def code_of(plan: Plan, kinds: Kinds) -> tuple[Code, ...]:
     """Return everything in a plan that is code of its own, each field once."""
     found: dict[str, Code] = {}
     declared = _declared(plan, kinds)
-    for field, target, value in _values(plan):
+    for field, target, value in plan.fields():
         if why := _why(target, value, declared, kinds):
             found.setdefault(field, Code(field, why))
     for option in plan.initdb:
@@ -52,24 +51,6 @@ def _declared(plan: Plan, kinds: Kinds) -> dict[str, Parameter]:
             if parameter.code or f"{_TOPOLOGY}{parameter.name}" not in declared:
                 declared[f"{_TOPOLOGY}{parameter.name}"] = parameter
     return declared
-
-
-def _values(plan: Plan) -> Iterator[tuple[str, str, Scalar]]:
-    """Yield (field, target, value) of everything that the plan sets or varies."""
-    tables = {
-        "": plan.conditions,
-        "parameters": plan.parameters,
-        "topology_parameters": plan.topology_parameters,
-        "settings": plan.settings,
-    }
-    prefixes = {"topology_parameters": _TOPOLOGY, "settings": _SETTING}
-    for table, values in tables.items():
-        for name, value in values.items():
-            yield (f"{table}.{name}" if table else name), f"{prefixes.get(table, '')}{name}", value
-    for factor in plan.factors:
-        for level in factor.levels:
-            for target, value in level.values.items():
-                yield f"factors.{factor.name}", target, value
 
 
 def _why(target: str, value: Scalar, declared: dict[str, Parameter], kinds: Kinds) -> str:

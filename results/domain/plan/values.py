@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,6 +85,22 @@ class Plan:
             **{f"topology.{name}": value for name, value in self.topology_parameters.items()},
             **{f"host.{name}": level for name, level in self.host.items()},
         }
+
+    def fields(self) -> Iterator[tuple[str, str, Scalar]]:
+        """Yield (field, target, value) of everything that the plan sets, or varies by a level."""
+        tables = (
+            ("", "", self.conditions),
+            ("parameters.", "", self.parameters),
+            ("topology_parameters.", "topology.", self.topology_parameters),
+            ("settings.", "setting.", self.settings),
+        )
+        for field_prefix, target_prefix, values in tables:
+            for name, value in values.items():
+                yield f"{field_prefix}{name}", f"{target_prefix}{name}", value
+        for factor in self.factors:
+            for level in factor.levels:
+                for target, value in level.values.items():
+                    yield f"factors.{factor.name}", target, value
 
     def field_of(self, target: str) -> str:
         """The field of the plan that sets a target: the factor that varies it, or where it stands by itself."""

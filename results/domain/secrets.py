@@ -1,0 +1,80 @@
+"""Passwords and keys in texts, replaced by a word before anybody may read them. Pure.
+
+A connection string keeps its host, port, user and database, which say what was connected to. Two different passwords
+look the same then: no such difference changes a number. What is replaced has the shape of a secret: the value of
+`password` and its kin in a connection string, an address, SQL or a command line; a stored verifier; a private key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+HIDDEN = "(hidden)"
+# Quoted as in SQL and connection strings, within quotes of a shell, of SQL or of JSON; else to the line's end.
+_QUOTED = r"""
+    '"'"'.*?'"'"' | ''[^'\n]+'' | \\'.*?\\' | \\".*?\\"
+    | '(?:[^'\\\n]|\\.|'')*' | "(?:[^"\\\n]|\\.|"")*" | ['"][^\n]*
+"""
+# What stands for a value that is elsewhere: $1 of SQL, %s of format(), :'x' of psql, $X and $(…) of a shell; the end of
+# a text to which the value is appended.
+_PLACEHOLDER = r"""
+    (?: \$\d+ | %[sL] | \$\{?(?-i:[A-Z_][A-Z0-9_]*)\}? ) (?= [\s'"&;,@)}\]] | \Z )
+    | :['"] | \$\( | ['"]\s*+(?: :\w | \|\| )
+"""
+_SECRETS = re.compile(
+    rf"""
+    (?P<before>
+        (?:password|passwd|passphrase)
+        (?: ["']?\s*={{1,2}}+>?+ | ["']?\s*:(?=\s+["']) | ["']\s*:(?=["']) ) \s*+    # password=…, "password": "…"
+        (?! \(hidden\) | {_PLACEHOLDER} )
+    ) (?: {_QUOTED} | [^\s'"&;,)}}\]]+ )
+    | (?P<sql> (?:password|passphrase) \s++ (?!['"]?\(hidden\)) (?:E(?='))? ) (?: {_QUOTED} | \$(\w*)\$.*?\$\3\$ )
+    | (?P<address> ://[^\s:/@'"]{{0,256}} ) :(?!\(hidden\)@|{_PLACEHOLDER}) [^\s@/'"]{{1,256}} (?=@)
+    | (?P<bearer> Bearer \s++ ) (?!\(hidden\)) [\w.~+/=-]+
+    | SCRAM-SHA-256\$\d+:[\w+/=]+\$[\w+/=]+:[\w+/=]+
+    | \bmd5[0-9a-f]{{32}}\b
+    | \bteiten_[\w-]{{43}}
+    | -----BEGIN\ [A-Z\ ]{{0,40}}PRIVATE\ KEY-----[\s\S]*?(?:-----END\ [A-Z\ ]{{0,40}}PRIVATE\ KEY-----|\Z)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_SECRET_NAME = re.compile(r".*(password|passwd|passphrase|secret)(_command)?", re.IGNORECASE)
+_BINARY_WITHIN = 8192
+
+
+def masked_text(text: str) -> str:
+    """Return the text with every secret in it replaced by '(hidden)'."""
+    return _SECRETS.sub(_hidden, text)
+
+
+def masked(name: str, value: str) -> str:
+    """Return a value that is known by a name: hidden where the name says what it is, else its text masked."""
+    if value and _SECRET_NAME.fullmatch(name):
+        return HIDDEN
+    return masked_text(value)
+
+
+def masked_values(value: Any) -> Any:
+    """Return a JSON value with every text in it masked, by its key where it has one."""
+    if isinstance(value, str):
+        return masked_text(value)
+    if isinstance(value, Mapping):
+        return {key: masked(key, one) if isinstance(one, str) else masked_values(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(masked_values(one) for one in value)
+    return value
+
+
+def masked_bytes(content: bytes) -> bytes:
+    """Return a file's content masked; a file that is no text, as a NUL byte in its beginning tells, as it is."""
+    if b"\0" in content[:_BINARY_WITHIN]:
+        return content
+    return masked_text(content.decode("latin-1")).encode("latin-1")
+
+
+def _hidden(match: re.Match[str]) -> str:
+    return next((kept for name in ("before", "sql", "address", "bearer") if (kept := match[name])), "") + (
+        f":{HIDDEN}" if match["address"] else HIDDEN
+    )

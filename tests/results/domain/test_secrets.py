@@ -1,0 +1,119 @@
+"""What has the shape of a secret is replaced, wherever it stands, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+
+from results.domain.secrets import HIDDEN, masked, masked_bytes, masked_text, masked_values
+
+CANARY = "s3cr-et.Ünd"
+SENTENCES = [
+    "host=db1 port=5432 user=u password={} dbname=x",
+    "host=db1 password='{}' dbname=x",
+    "host=db1 password='a {}\\' b' dbname=x",
+    "password = {}",
+    "primary_conninfo = 'host=db1 password={} port=1'",
+    "primary_conninfo = 'host=db1 password=''{} b'' port=1'",
+    "primary_conninfo = 'host=db1 password=\\'a {}\\' port=1'",
+    "psql 'host=db1 password='\"'\"'a {}'\"'\"' port=1'",
+    "postgresql://u:{}@db1:5432/x?sslmode=require",
+    "postgresql://u@db1/x?password={}&sslmode=require",
+    "PGPASSWORD={} psql -h db1",
+    "PGPASSWORD='{}' psql -h db1",
+    "curl --password={} https://db1/",
+    "curl -H 'Authorization: Bearer {}x' https://db1/",
+    "CREATE ROLE r LOGIN PASSWORD '{}';",
+    "create role r encrypted password E'{}' login",
+    "ALTER ROLE r PASSWORD $a$ {} $a$;",
+    "DO $$ BEGIN EXECUTE 'ALTER ROLE r PASSWORD ''{}'''; END $$",
+    "CREATE USER MAPPING FOR u SERVER s OPTIONS (user 'u', password '{}');",
+    "CREATE SUBSCRIPTION s CONNECTION 'host=db1 password={}' PUBLICATION p",
+    '{{"host": "db1", "password": "{}"}}',
+    '{{"conninfo": "host=db1 password=\\"a {}\\" x"}}',
+    "host=db1 sslpassword={}",
+    "ssl_passphrase = '{}",
+    "host=db1 password=${}",
+    "host=db1 password=%{}",
+]
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_secret_is_gone_and_the_rest_stays(sentence: str) -> None:
+    text = f"before {sentence.format(CANARY.encode('ascii', 'ignore').decode())} \nafter"
+    hidden = masked_text(text)
+    assert "s3cr" not in hidden
+    assert HIDDEN in hidden
+    assert hidden.startswith("before ")
+    assert hidden.endswith("after")
+    for kept in ("host=db1", "db1:5432", "port=1", "sslmode=require", "dbname=x", "PUBLICATION p", "psql -h db1"):
+        assert (kept in hidden) == (kept in text)
+    assert masked_text(hidden) == hidden
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "SCRAM-SHA-256$4096:wJrBsEPUsSOnkCYd4nLG6A==$7p/8lLpqCDZ4o2/2hFDzMg1W0CKUJRqDkTlsjwHhZWE=:QdaT0k+rSOk/x1=",
+        "md5a3556571e93b0d20722ba62be61e8c2d",
+        f"teiten_{'a' * 43}",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n-----END OPENSSH PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\nb3BlbnNzaC1rZXk",
+    ],
+)
+def test_verifiers_tokens_and_private_keys_are_known_by_their_shape(secret: str) -> None:
+    assert masked_text(f"before '{secret}") == f"before '{HIDDEN}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password_encryption = 'scram-sha-256'",
+        "PGPASSFILE=/work/jobs/1-1/pgpass-primary psql",
+        "host=db1 passfile='/srv/data/16/password-of-primary'",
+        'FATAL:  password authentication failed for user "bench"',
+        "ALTER ROLE CURRENT_USER PASSWORD :'password';",
+        "SELECT * FROM users WHERE password = $1 AND id = $2",
+        "SELECT format('host=nowhere password=%s port=1', :'secret') AS conninfo",
+        "SELECT format('postgresql://u:%s@nowhere/x', :'secret') AS address",
+        "PGPASSWORD=$PW psql; PGPASSWORD=${DB_PW} psql; PGPASSWORD=$(cat file) psql",
+        "\\set conninfo 'host=nowhere password=' :secret",
+        "SELECT 'host=nowhere password=' || secret FROM secrets",
+        "PWD=/home/bench",
+        "http://db1:8000/runs/1/?a=b@c",
+        "tps = 1000.0 (without initial connection time)",
+        "host all all 10.0.0.1/32 md5",
+        "cat /etc/passwd",
+        "",
+    ],
+)
+def test_what_only_speaks_of_passwords_stays(text: str) -> None:
+    assert masked_text(text) == text
+
+
+def test_a_name_can_say_what_its_value_is() -> None:
+    assert masked("ssl_passphrase_command", "echo abc") == HIDDEN
+    assert masked("some.password", "abc") == HIDDEN
+    assert masked("some.password", "") == ""
+    assert masked("password_encryption", "md5") == "md5"
+    assert masked("primary_conninfo", "host=a password=b port=1") == f"host=a password={HIDDEN} port=1"
+
+
+def test_values_keep_their_shape() -> None:
+    value = {"password": "a", "n": 1, "list": ["password=b", None, 1.5, True], "deep": {"x": ("PGPASSWORD=c",)}}
+    hidden = f"password={HIDDEN}"
+    expected = {"password": HIDDEN, "n": 1, "list": [hidden, None, 1.5, True], "deep": {"x": (f"PG{hidden.upper()}",)}}
+    assert masked_values(value) == expected | {"deep": {"x": (f"PGPASSWORD={HIDDEN}",)}}
+
+
+def test_files_that_are_no_text_stay_to_the_last_byte() -> None:
+    assert masked_bytes(b"\x7fELF\0password=abc") == b"\x7fELF\0password=abc"
+    assert masked_bytes(b"\xff\xfe password=abc \xc3\xa4") == b"\xff\xfe password=(hidden) \xc3\xa4"
+
+
+@pytest.mark.parametrize(
+    "piece", ["password", "password='", "://a", "password=\\'", "a", "' '", "-----BEGIN PRIVATE KEY-----"]
+)
+def test_a_megabyte_of_beginnings_is_read_once(piece: str) -> None:
+    """An expression that went back for each of them would not end in a day."""
+    once = masked_text(piece * (1_000_000 // len(piece)))
+    assert masked_text(once) == once
