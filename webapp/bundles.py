@@ -11,6 +11,7 @@ from django.http import FileResponse
 
 from results.bundle_files import bundle_path
 from results.domain.errors import IngestError
+from results.domain.secrets import masked_bytes
 from results.queries.shared.ids import NotFound
 
 
@@ -49,7 +50,9 @@ def download(attempt: ArchivedAttempt, trial_id: int) -> FileResponse:
 
 
 def read_file(attempt: ArchivedAttempt, name: str) -> bytes:
-    """Return the content of one raw file. Raises NotFound, IngestError for a damaged archive, and as `archive_of`.
+    """Return the content of one raw file, without secrets: bundles from before 1.0 may hold some.
+
+    Raises NotFound, IngestError for a damaged archive, and as `archive_of`.
 
     The name is compared with those in the archive, so that no path leads out of it.
     """
@@ -60,7 +63,7 @@ def read_file(attempt: ArchivedAttempt, name: str) -> bytes:
                 if entry.isfile() and entry.name.removeprefix("./") == name:
                     stream = archive.extractfile(entry)
                     assert stream is not None
-                    return stream.read()
+                    return masked_bytes(stream.read())
     except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
         todo = "Restore it from a backup."
         raise IngestError("The bundle cannot be read.", where=attempt.bundle, why=str(error), todo=todo) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
@@ -167,9 +167,9 @@ def test_the_preview_says_which_field_and_which_agent(visitor: Callable[[str], A
     assert "An administrator has to run it" in text
     assert NONE in text
     assert "1 trial" in text
-    answer = member.post("/plans/add/", form | {"run": "1"})
-    assert answer.status_code == 422
-    assert NONE in page_text(answer)
+    page = member.post("/plans/add/", form | {"run": "1"})
+    assert page.status_code == 422
+    assert NONE in page_text(page)
     assert (models.Plan.objects.count(), rows()) == (1, (0, 0))
 
 
@@ -326,3 +326,25 @@ def test_only_an_administrator_gives_the_permission(visitor: Callable[[str], API
     assert not models.Agent.objects.get().allows_code
     answer = visitor("admin").patch("/api/v1/agents/db1/", body, format="json")
     assert answer.json()["allows_code"] is True
+
+
+@pytest.mark.parametrize(("options", "allowed"), [((), False), (("--allow-code",), True)])
+def test_the_command_line_gives_the_permission_only_where_it_is_asked_for(
+    options: tuple[str, ...], allowed: bool
+) -> None:
+    words = (
+        "agents",
+        "add",
+        "db9",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "1",
+        "--data-dir",
+        "/srv/d",
+        "--work-dir",
+        "/srv/w",
+    )
+    with pytest.raises(CommandError, match="db9"):  # nobody answers there
+        call_command(*words, *options)
+    assert models.Agent.objects.get(name="db9").allows_code is allowed

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 
 from results.domain.errors import TeitenError
+from results.domain.secrets import masked_text
 from results.queries.shared.ids import NotFound
 
 
@@ -49,9 +50,11 @@ def moment(text: str, where: str) -> datetime:
 
 
 def toml_file(text: str, name: str) -> HttpResponse:
-    """A plan to download, with a file name made of the plan's."""
+    """A plan to download, without secrets, with a file name made of the plan's."""
     stem = "".join(c if c.isascii() and c.isalnum() else "-" for c in name).strip("-") or "plan"
     disposition = f'attachment; filename="{stem[:60]}.toml"'
     return HttpResponse(
-        text, content_type="application/toml; charset=utf-8", headers={"Content-Disposition": disposition}
+        masked_text(text),
+        content_type="application/toml; charset=utf-8",
+        headers={"Content-Disposition": disposition},
     )

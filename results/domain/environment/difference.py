@@ -11,6 +11,7 @@ from results.domain.environment.layers import LayerKind, flatten
 from results.domain.environment.reasons import Difference, Reasoning
 from results.domain.environment.rules import BUILDS, CLIENT_PROGRAMS, OWN_CLIENTS, Cause, compiles_queries
 from results.domain.environment.values import major_of, normal
+from results.domain.secrets import masked_values
 
 Place = tuple[str, str]  # (role, kind of layer)
 Environment = Mapping[Place, Mapping[str, Any]]  # → dotted key → value
@@ -69,10 +70,13 @@ class EnvironmentDifference:
 
 
 def environment_of(layers: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Environment:
-    """(role, kind, content) of each layer → one environment; layers of one role and kind are put together."""
+    """(role, kind, content) of each layer → one environment; layers of one role and kind are put together.
+
+    Settings that were stored before 1.0 may hold passwords, which are hidden."""
     environment: dict[Place, dict[str, Any]] = {}
     for node, kind, content in layers:
-        environment.setdefault((node, kind), {}).update(flatten(content))
+        flat = masked_values(flatten(content)) if kind == LayerKind.SETTINGS else flatten(content)
+        environment.setdefault((node, kind), {}).update(flat)
     return environment
 
 

@@ -13,6 +13,7 @@ from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
 from results.domain.measurement.wait_events import WAITS, wait_event
+from results.domain.secrets import masked_values
 from results.queries.shared.ids import NotFound, known_id
 
 
@@ -203,10 +204,11 @@ def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
     if not heads:
         raise NotFound(f"There is no trial {trial_id}.")
     head = heads[0]
-    attempts = sql.rows(AttemptRow, _ATTEMPTS, {"trial_id": trial_id})
+    attempts = _attempts(_ATTEMPTS, {"trial_id": trial_id})
     shown = _shown(head, attempts, attempt)
     of = {"attempt_id": shown.id if shown else None}
     fields = {name: value for name, value in vars(head).items() if name not in ("configuration_id", "attempt_id")}
+    fields |= {name: masked_values(fields[name]) for name in ("spec", "dimensions", "levels", "error")}
     return TrialDetail(
         **fields,
         attempts=tuple(attempts),
@@ -214,9 +216,15 @@ def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
         counted=shown is not None and shown.id == head.attempt_id,
         measurements=tuple(_with_newest_names(sql.rows(MeasurementRow, _MEASUREMENTS, of))),
         series=tuple(sql.rows(SeriesHead, _SERIES_HEADS, of)),
-        layers=tuple(sql.rows(LayerRow, _LAYERS, of)),
+        layers=tuple(replace(row, content=masked_values(row.content)) for row in sql.rows(LayerRow, _LAYERS, of)),
         siblings=tuple(sql.rows(Sibling, _SIBLINGS, vars(head))),
     )
+
+
+def _attempts(query: str, parameters: Mapping[str, Any]) -> list[AttemptRow]:
+    """Return attempts without secrets: those that were stored before 1.0 may hold some."""
+    rows = sql.rows(AttemptRow, query, parameters)
+    return [replace(row, **{name: masked_values(getattr(row, name)) for name in _WORDED}) for row in rows]
 
 
 def series_of(attempt_id: int, names: Sequence[str] = ()) -> list[Series]:
@@ -237,7 +245,7 @@ def histograms_of(attempt_id: int) -> list[Latencies]:
 
 def shown_attempt(trial_id: int, number: int | None = None) -> AttemptRow:
     """The attempt of that number, else the counted one, else the latest. Raises NotFound. One query."""
-    rows = sql.rows(AttemptRow, _SHOWN, {"trial_id": known_id(trial_id, "trial"), "number": number})
+    rows = _attempts(_SHOWN, {"trial_id": known_id(trial_id, "trial"), "number": number})
     if not rows:
         raise NotFound(f"There is no trial {trial_id}, or it has no {'such ' if number else ''}attempt.")
     return rows[0]
@@ -319,6 +327,7 @@ def _shown(head: _Head, attempts: Sequence[AttemptRow], number: int | None) -> A
     return next(iter([*counted, *reversed(attempts)]), None)
 
 
+_WORDED = ("error", "phases", "commands", "checks", "events", "gaps", "notes")
 _ATTEMPT = """
 SELECT attempt.id, attempt.number, attempt.state, attempt.worker, attempt.started_at, attempt.ended_at,
     attempt.measured_from, attempt.measured_to, attempt.error::json, attempt.bundle, attempt.bundle_sha256,

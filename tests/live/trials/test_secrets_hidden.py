@@ -95,7 +95,7 @@ def addresses(attempt: models.Attempt) -> list[str]:
 def shown(client: Client, path: str) -> bytes:
     answer = client.get(path)
     assert answer.status_code == 200, path
-    return b"".join(answer.streaming_content) if answer.streaming else answer.content
+    return answer.getvalue()
 
 
 def require_hidden(attempt: models.Attempt, bundles: Path, secrets: list[str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from results.domain import plan as plans
 from results.domain.kinds.parameters import Kind, Parameter
 from results.domain.kinds.reaching_settings import HARMLESS_TEXTS, REACHING, reaches
+from results.domain.kinds.specs import TopologySpec, WorkloadSpec
 from results.domain.plan import code_of
 from workers.registry import kinds
 
@@ -18,7 +19,7 @@ PROBES = sorted(Path("tests/data/settings").glob("*-probe.txt"))
 
 
 def parameters() -> list[tuple[str, Parameter]]:
-    specs = [*KINDS.workloads.values(), *KINDS.topologies.values()]
+    specs: list[WorkloadSpec | TopologySpec] = [*KINDS.workloads.values(), *KINDS.topologies.values()]
     return [(spec.name, parameter) for spec in specs for parameter in spec.parameters]
 
 
