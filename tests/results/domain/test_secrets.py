@@ -117,3 +117,8 @@ def test_a_megabyte_of_beginnings_is_read_once(piece: str) -> None:
     """An expression that went back for each of them would not end in a day."""
     once = masked_text(piece * (1_000_000 // len(piece)))
     assert masked_text(once) == once
+
+
+def test_letters_that_change_their_length_hide_nothing_less() -> None:
+    assert masked_text("İ host=a password=abc İ") == f"İ host=a password={HIDDEN} İ"
+    assert masked_text("ß host=a PASSWORD=abc ß") == f"ß host=a PASSWORD={HIDDEN} ß"
