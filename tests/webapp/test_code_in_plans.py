@@ -284,6 +284,22 @@ def test_a_member_cannot_put_code_under_an_administrators_schedule(
     assert PeriodicTask.objects.filter(name=f"plan {stored.pk}").exists()
 
 
+@pytest.mark.parametrize("path", ["run", "schedule"])
+def test_an_administrator_does_not_start_what_was_put_in_after_they_looked(
+    path: str, admin: Client, visitor: Callable[[str], APIClient]
+) -> None:
+    stored = factories.stored_plan(**PLAIN)
+    page = page_text(admin.get(f"/plans/{stored.pk}/"))
+    assert page.count(f'name="hash" value="{stored.hash}"') == 3
+    code = MAPPINGS["archive_command"]
+    assert visitor("run").put(f"/api/v1/plans/{stored.pk}/", code, format="json").status_code == 200
+    answer = admin.post(f"/plans/{stored.pk}/{path}/", {"hash": stored.hash, "cron": "0 2 * * 6"})
+    assert answer.status_code == 409
+    assert "has been changed since this page was shown" in page_text(answer)
+    assert not models.Run.objects.exists()
+    assert not PeriodicTask.objects.filter(name=f"plan {stored.pk}").exists()
+
+
 def test_a_run_for_later_is_cancelled_where_the_permission_was_withdrawn(member: Client) -> None:
     allow(True)
     stored = factories.stored_plan(**MAPPINGS["a command"])

@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results import alerts, models, runs
-from results.domain.errors import PlanError, Problem, TeitenError
+from results.domain.errors import PlanError, Problem, StateError, TeitenError
 from results.domain.kinds.host_factors import BUILT_IN
 from results.domain.plan import Plan, draft_of_toml
 from results.domain.plan import read as read_plan
@@ -160,6 +160,7 @@ def export(request: HttpRequest, plan_id: int) -> HttpResponse:
 def run(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Start a run of the plan now, or at `start_at` (UTC)."""
     stored = models.Plan.objects.get(pk=plan_id)
+    _require_as_shown(request, stored)
     start_at = _moment(request.POST.get("start_at", ""))
     plan = runs.load_plan(stored, kinds())
     created = retry_after_discovery(
@@ -184,10 +185,18 @@ def schedule(request: HttpRequest, plan_id: int) -> HttpResponse:
     cron = request.POST.get("cron", "").strip()
     stored = models.Plan.objects.get(pk=plan_id)
     if cron:
+        _require_as_shown(request, stored)
         require_plan(request, runs.load_plan(stored, kinds()), kinds())
     runs.schedule_plan(stored, cron, actor(request), user=person(request), as_admin=is_admin(request))
     messages.success(request, f"It runs at “{cron}” (UTC)." if cron else "It runs by itself no longer.")
     return redirect("plans:detail", plan_id)
+
+
+def _require_as_shown(request: HttpRequest, stored: models.Plan) -> None:
+    """Raise StateError where somebody has changed the plan since its page was shown: who starts it answers for it."""
+    if request.POST.get("hash", stored.hash) != stored.hash:
+        what = f"The plan {stored.name!r} has been changed since this page was shown."
+        raise StateError(what, where="plan", todo="Look at it again, then start or schedule it.")
 
 
 @require_POST

@@ -42,6 +42,7 @@ def test_one_shows_its_plan_as_far_as_it_stands(anonymous: APIClient, settings: 
 
 def test_a_choice_gives_the_plan_that_can_be_run(visitor: Visitor) -> None:
     factories.agent("db1", {"16.9": 160009, "18.1": 180001})
+    models.Agent.objects.update(allows_code=True)  # the plan brings its own queries
     client = visitor("run")
     answer = client.post(f"{URL}plan/", {"size": 10, "agents": {"primary": "db1"}}, format="json").json()
     assert answer["plan"]["parameters"]["scale"] == 10

@@ -111,12 +111,11 @@ def _agent(console: Console) -> None:
         "search": [folder for folder in os.environ["TEITEN_AGENT_SEARCH"].split(":") if folder],
         "data_dir": str(home / "data"),
         "work_dir": str(home / "work"),
-        "allows_code": True,
     }
     agent = models.Agent.objects.filter(name=NAME).first()
     was_ready = False
     if agent is None:
-        agent = agents.create_agent(fields, ACTOR)
+        agent = agents.create_agent(fields | {"allows_code": True}, ACTOR)
     elif any(getattr(agent, key) != value for key, value in fields.items()):
         agent = agents.update_agent(agent, fields, ACTOR)
     else:
