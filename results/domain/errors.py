@@ -35,7 +35,7 @@ class TeitenError(Exception):
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
-        return " ".join(part for part in (head, self.why, self.todo) if part)
+        return masked_text(" ".join(part for part in (head, self.why, self.todo) if part))
 
     def as_dict(self) -> dict[str, Any]:
         """The error as JSON-ready fields, the one shape of pages, API and manifest; without secrets."""

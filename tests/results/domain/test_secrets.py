@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from results.domain.errors import CommandError, PlanError, Problem
 from results.domain.secrets import HIDDEN, masked, masked_bytes, masked_text, masked_values
 
 CANARY = "s3cr-et.Ünd"
@@ -122,3 +123,11 @@ def test_a_megabyte_of_beginnings_is_read_once(piece: str) -> None:
 def test_letters_that_change_their_length_hide_nothing_less() -> None:
     assert masked_text("İ host=a password=abc İ") == f"İ host=a password={HIDDEN} İ"
     assert masked_text("ß host=a PASSWORD=abc ß") == f"ß host=a PASSWORD={HIDDEN} ß"
+
+
+def test_an_error_says_no_secret_as_text_nor_as_json() -> None:
+    texts = dict.fromkeys(("stdout", "stderr", "command"), "PGPASSWORD=abc psql")
+    error = CommandError("host=a password=abc is no answer.", exit_status=1, **texts)
+    for said in (str(error), str(error.as_dict()), str(PlanError([Problem("x", "password=abc")]).as_dict())):
+        assert "abc" not in said
+        assert HIDDEN in said
