@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from results import models
 from results.domain.errors import StateError, TeitenError
-from results.runs import audit
+from results.runs import audit, refuse_private
 
 LANGUAGES = {"en": "English", "ja": "日本語"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -152,7 +152,8 @@ def _require_changed(report: models.Report, text: Text, published: Published) ->
 def _require_there(attempts: Sequence[int]) -> None:
     """Keep the runs from being deleted until the transaction ends."""
     runs = models.Attempt.objects.filter(pk__in=attempts).values_list("run_id", flat=True).distinct()
-    list(models.Run.objects.select_for_update(no_key=True).filter(pk__in=list(runs)).order_by("pk"))
+    held = models.Run.objects.select_for_update(no_key=True).filter(pk__in=list(runs)).order_by("pk")
+    refuse_private(held, "published")
     if models.Attempt.objects.filter(pk__in=attempts).count() < len(set(attempts)):
         raise StateError("A trial of this report was deleted meanwhile.", todo="Look at the preview once more.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,7 +20,15 @@ from results.domain.errors import PlanError, Problem, StateError
 from results.domain.kinds.parameters import Kind
 from results.domain.matrix import TrialSpec, dimensions
 from results.domain.plan import Kinds, Plan, code_of
-from results.domain.states import ENDED_RUNS, RUN_TRANSITIONS, TRIAL_TRANSITIONS, RunState, TrialState, sources
+from results.domain.states import (
+    ENDED_RUNS,
+    RUN_TRANSITIONS,
+    TRIAL_TRANSITIONS,
+    RunState,
+    Standing,
+    TrialState,
+    sources,
+)
 from results.models.runs import end_state
 from results.plan_check import require_storable, resolve_plan
 from results.plan_code import require_code_allowed
@@ -62,6 +70,15 @@ def require_own(run: models.Run) -> None:
             why=f"Its agents ({', '.join(source.agents)}) are machines of that one, whatever agents here are called.",
             todo="Store its plan, with agents of your own, and run that.",
         )
+
+
+def refuse_private(runs: Iterable[models.Run], done: str) -> None:
+    """Raise StateError where one of the runs is private.
+
+    done: what it cannot be: 'cited'"""
+    if private := [str(run.pk) for run in runs if run.private]:
+        what = f"Run {', '.join(private)} is private, and cannot be {done}."
+        raise StateError(what, where="private", why="Nobody else could look at it.", todo="Make it public first.")
 
 
 def audit(actor: str, verb: str, subject: str, **detail: Any) -> None:
@@ -187,6 +204,7 @@ def create_run(
     user: User | None = None,
     start_at: datetime | None = None,
     as_admin: bool = False,
+    private: bool = False,
 ) -> models.Run:
     """Create a run of the plan with all its trials, to start at once or at `start_at`.
 
@@ -194,6 +212,8 @@ def create_run(
 
     as_admin: whether who starts it has the rights of an administrator, as whoever has Teiten's environment does
     """
+    if private and plan.standing == Standing.KEPT:
+        raise PlanError([Problem("private", "A private run cannot be kept.", "Leave the plan's `standing` out.")])
     configurations, specs = resolve_plan(plan, kinds)
     if not as_admin:
         require_code_allowed(plan, kinds)
@@ -213,6 +233,7 @@ def create_run(
         seed=plan.seed,
         blocks=plan.replicates,
         standing=plan.standing,
+        private=private,
         state=RunState.SCHEDULED if later else RunState.RUNNING,
         created_by=user,
         start_at=start_at,
@@ -234,7 +255,8 @@ def create_run(
         batch_size=1000,
     )
     make_next(run)
-    audit(actor, "create run", f"run {run.pk}", plan=plan.name, trials=len(configurations) * plan.replicates)
+    trials = len(configurations) * plan.replicates
+    audit(actor, "create run", f"run {run.pk}", plan=plan.name, trials=trials, private=private)
     return run
 
 
@@ -326,11 +348,14 @@ def require_extendable(run: models.Run) -> None:
 
 @transaction.atomic
 def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str, as_admin: bool = False) -> models.Run:
-    """Create a run of the same plan, on the installations as they are now. Raises as `create_run`."""
+    """Create a run of the same plan, on the installations as they are now; private where that one is. Raises as
+    `create_run`."""
     run = models.Run.objects.select_related("plan").get(pk=run_id)
     require_own(run)
     plan = plans.read(run.toml, kinds)
-    return create_run(plan, kinds, actor=actor, stored=run.plan, user=user, as_admin=as_admin)
+    return create_run(
+        plan, kinds, actor=actor, stored=run.plan, user=user, as_admin=as_admin, private=run.private
+    )
 
 
 @transaction.atomic

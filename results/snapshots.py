@@ -11,7 +11,7 @@ from results import models
 from results.domain.errors import StateError, TeitenError
 from results.queries.comparison.cells import Comparison
 from results.queries.comparison.citations import attempts_of, content_of, hash_of
-from results.runs import audit
+from results.runs import audit, refuse_private
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -47,6 +47,7 @@ def _hold(comparison: Comparison) -> None:
     replicates = [replicate for point in comparison.points for replicate in point.values]
     wanted = {replicate.run_id for replicate in replicates} | {*comparison.other_runs, *comparison.earlier_runs}
     held = models.Run.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk")
+    refuse_private(held, "cited")
     if len(held) < len(wanted):
         raise StateError("A run of this comparison was deleted meanwhile.", todo="Compare once more, then cite.")
 

@@ -1,4 +1,4 @@
-"""What runs count for, and their tags: operations of users on one run or on several at once."""
+"""What runs count for, their tags, and who may see them: operations of users on one run or on several at once."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from django.db import transaction
 from results import models
 from results.domain.errors import StateError, TeitenError
 from results.domain.states import Standing
+from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.shared.ids import require_found
-from results.runs import audit
+from results.runs import audit, refuse_private
 
 TAG = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 MOST_TAGS = 20
@@ -49,11 +50,48 @@ def set_standing(run_ids: Sequence[int], standing: Standing, actor: str) -> int:
             f"Run {', '.join(map(str, published))} holds published figures, which are always kept.",
             todo="Choose measured runs only.",
         )
+    if standing is Standing.KEPT:
+        refuse_private(runs, "kept")
     changed = [run for run in runs if run.standing != standing]
     for run in changed:
         audit(actor, "set standing", f"run {run.pk}", standing=standing.value, before=run.standing)
     models.Run.objects.filter(pk__in=[run.pk for run in changed]).update(standing=standing)
     return len(changed)
+
+
+@transaction.atomic
+def set_private(run_ids: Sequence[int], private: bool, actor: str) -> int:
+    """Make runs private, or public, all or none; return how many changed. Raises NotFound, and StateError for a run
+    that is to be private and on which something rests."""
+    changed = [run for run in lock_runs(run_ids) if run.private != private]
+    for loss in run_losses([run.pk for run in changed]) if private and changed else ():
+        if reason := _keeps_public(loss):
+            raise StateError(f"Run {loss.id} cannot be made private.", why=reason, todo="What others rest on stays.")
+    for run in changed:
+        audit(actor, "make private" if private else "make public", f"run {run.pk}")
+    models.Run.objects.filter(pk__in=[run.pk for run in changed]).update(private=private)
+    return len(changed)
+
+
+def _keeps_public(loss: RunLoss) -> str:
+    """Return why a run cannot be made private; '' where it can."""
+    if loss.imported:
+        return "Its figures are of others: the import or publication is listed for everybody."
+    if loss.standing == Standing.KEPT:
+        return "It is kept: views, trends and alerts are made of it."
+    if loss.citations or loss.reports:
+        return f"It is cited in {', '.join((*loss.citations, *loss.reports))}."
+    return "Somebody was notified of it." if loss.alerts else ""
+
+
+def require_public(run_ids: Iterable[int], done: str) -> None:
+    """Raise StateError where one of the runs is private, and keep the others from becoming it until the transaction
+    ends.
+
+    done: what they cannot be: 'cited'"""
+    with transaction.atomic():
+        runs = models.Run.objects.select_for_update(no_key=True).filter(pk__in=list(run_ids)).order_by("pk")
+        refuse_private(runs, done)
 
 
 def _published(runs: Sequence[models.Run]) -> list[int]:

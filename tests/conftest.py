@@ -11,6 +11,8 @@ import pytest
 from django.conf import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from results.viewer import EVERYTHING, read_as
+
 FOLDERS = {"tests/live/": "live", "tests/e2e/": "browser", "tests/bootstrap/": "bootstrap"}
 # Tests of a file run one after the other. These files, which change or count what the machine has, do so together.
 TOGETHER = {
@@ -89,6 +91,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _kind(item: pytest.Item) -> str:
     return next((kind for folder, kind in FOLDERS.items() if item.nodeid.startswith(folder)), "")
+
+
+@pytest.fixture(autouse=True)
+def _everything_is_read() -> None:
+    """A request says who reads until another one does; a test begins as a worker or command does."""
+    read_as(lambda: EVERYTHING)
 
 
 @pytest.fixture(scope="session")

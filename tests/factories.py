@@ -181,13 +181,17 @@ def stored_plan(user: User | None = None, **changes: Any) -> models.Plan:
     return save_plan(a_plan(**changes), kinds(), user=user, actor="tests")
 
 
-def run(user: User | None = None, stored: models.Plan | None = None, **changes: Any) -> models.Run:
-    """A run whose trials all wait, and which is kept, so that every view shows it. Makes agent db1 where it is
-    missing."""
+def run(
+    user: User | None = None, stored: models.Plan | None = None, *, private: bool = False, **changes: Any
+) -> models.Run:
+    """A run whose trials all wait, and which is kept, so that every view shows it, where it is not private. Makes agent
+    db1 where it is missing."""
     if not models.Agent.objects.filter(name="db1").exists():
         agent()
-    plan_to_run = a_plan(**{"standing": Standing.KEPT.value} | changes)
-    return create_run(plan_to_run, kinds(), actor="tests", user=user, stored=stored, as_admin=True)
+    plan_to_run = a_plan(**({} if private else {"standing": Standing.KEPT.value}) | changes)
+    return create_run(
+        plan_to_run, kinds(), actor="tests", user=user, stored=stored, private=private, as_admin=True
+    )
 
 
 def finished_run(user: User | None = None, *, bundles: Path | None = None, **changes: Any) -> models.Run:

@@ -46,6 +46,7 @@ from results.domain.states import Standing
 from results.models import ApiToken, AuditEntry, Member, Run
 from results.models.audit import Role, Scope, acting_from
 from results.plan_code import AgentNames, agents_without_code
+from results.viewer import NOBODY, Viewer, read_as
 
 SCOPES = {
     Role.READER: Scope.READ,
@@ -150,12 +151,13 @@ def address_of(request: HttpRequest) -> str:
 
 
 class ReadingMiddleware:
-    """Closes every page to anonymous visitors where TEITEN_OPEN_READING is off."""
+    """Says who reads, and closes every page to anonymous visitors where TEITEN_OPEN_READING is off."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        read_as(lambda: viewer_of(request))
         closed = not settings.TEITEN_OPEN_READING and not request.path.startswith((*OPEN_PATHS, "/api/"))
         if closed and not request.user.is_authenticated:
             return to_sign_in(request)
@@ -233,6 +235,7 @@ class ScopePermission(BasePermission):
         reading = request.method in SAFE_METHODS
         needed = getattr(view, "read_scope", Scope.READ) if reading else getattr(view, "write_scope", Scope.RUN)
         self.message = lacking(needed)
+        read_as(lambda: viewer_of(request))  # a token says otherwise than the session
         return allows(_granted(request), needed)
 
 
@@ -240,6 +243,12 @@ def _granted(request: HttpRequest | Request) -> Scope | None:
     """Return the highest scope of who asks, by token or session."""
     token = getattr(request, "auth", None)
     return scope_of(request.user, token if isinstance(token, ApiToken) else None)
+
+
+def viewer_of(request: HttpRequest | Request) -> Viewer:
+    """Return who reads: an administrator sees the private runs of all, others their own."""
+    user = person(request)
+    return Viewer(user.pk if user else NOBODY, sees_all=may(request, Scope.ADMIN))
 
 
 def may(request: HttpRequest | Request, scope: Scope) -> bool:

@@ -6,6 +6,8 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from results.models.visible import OfVisibleRuns
+
 
 class Publication(models.Model):
     """Where the figures of a run come from that Teiten did not measure: a table of a report that others published, or
@@ -112,6 +114,8 @@ class Noise(models.Model):
     spread = models.FloatField()
     replicates = models.PositiveIntegerField()
 
+    objects = OfVisibleRuns["Noise"]()
+
     class Meta:
         ordering = ["-run", "configuration", "metric", "node", "label"]
         constraints = [
@@ -180,6 +184,8 @@ class Alert(models.Model):
     sent_at = models.DateTimeField(null=True)
     tries = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
+
+    objects = OfVisibleRuns["Alert"]()
 
     class Meta:
         ordering = ["-id"]

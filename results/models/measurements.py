@@ -7,6 +7,8 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from results.models.visible import OfVisibleRuns
+
 
 class RealField(models.FloatField):
     """PostgreSQL's 4-byte float: no sampled quantity has more than its seven digits."""
@@ -48,6 +50,8 @@ class Measurement(models.Model):
     label = models.CharField(max_length=500)
     value = models.FloatField()
 
+    objects = OfVisibleRuns["Measurement"]()
+
     class Meta:
         ordering = ["attempt", "metric", "node", "label"]
         constraints = [
@@ -77,6 +81,8 @@ class Series(models.Model):
     values = ArrayField(RealField())
     times_s = ArrayField(RealField(), null=True)
 
+    objects = OfVisibleRuns["Series"]()
+
     class Meta:
         ordering = ["attempt", "name", "node", "label"]
         constraints = [models.UniqueConstraint(fields=["attempt", "name", "node", "label"], name="one_series_a_name")]
@@ -91,6 +97,8 @@ class Document(models.Model):
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=200)
     content = models.JSONField()
+
+    objects = OfVisibleRuns["Document"]()
 
     class Meta:
         ordering = ["attempt", "kind", "node", "label"]
@@ -111,6 +119,8 @@ class Histogram(models.Model):
     heat_seconds = ArrayField(models.IntegerField())
     heat_buckets = ArrayField(models.IntegerField())
     heat_counts = ArrayField(models.BigIntegerField())
+
+    objects = OfVisibleRuns["Histogram"]()
 
     class Meta:
         ordering = ["attempt", "node", "label"]

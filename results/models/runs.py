@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Case, Exists, OuterRef, Q, Value, When
 
 from results.domain.states import AttemptState, RunState, Standing, TrialState
+from results.models.visible import OfVisibleRuns, VisibleManager
 
 
 class Run(models.Model):
@@ -27,6 +28,7 @@ class Run(models.Model):
     archived: off the lists, with all that was measured
     making: some of its trials are still to be made (results/trial_making.py)
     operators_code: its plan brings code, and who started it was no administrator
+    private: there for its author and for administrators only (`results.viewer`); nothing else rests on it
     """
 
     plan = models.ForeignKey("results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs")
@@ -52,12 +54,19 @@ class Run(models.Model):
     archived = models.BooleanField(default=False, db_default=False)
     making = models.BooleanField(default=False, db_default=False)
     operators_code = models.BooleanField(default=False, db_default=False)
+    private = models.BooleanField(default=False, db_default=False)
+
+    objects = VisibleManager["Run"]()
 
     class Meta:
         ordering = ["-id"]
         indexes = [
             models.Index(fields=["state"], name="run_by_state"),
             models.Index(fields=["id"], name="run_in_making", condition=models.Q(making=True)),
+            models.Index(fields=["created_by"], condition=Q(private=True), name="run_private"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=~Q(private=True, standing=Standing.KEPT), name="no_private_run_kept")
         ]
 
     def __str__(self) -> str:
@@ -88,6 +97,8 @@ class RunImport(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     actor = models.CharField(max_length=200)
 
+    objects = OfVisibleRuns["RunImport"]()
+
     class Meta:
         ordering = ["run"]
 
@@ -109,6 +120,8 @@ class Configuration(models.Model):
     levels = models.JSONField()
     spec = models.JSONField()
     dimensions = models.JSONField()
+
+    objects = OfVisibleRuns["Configuration"]()
 
     class Meta:
         ordering = ["run", "index"]
@@ -148,6 +161,8 @@ class Trial(models.Model):
     expected_s = models.FloatField(null=True)
     error = models.JSONField(null=True)
     bundle_key = models.CharField(max_length=41, blank=True, default="", db_default="")
+
+    objects = OfVisibleRuns["Trial"]()
 
     class Meta:
         ordering = ["run", "position"]
@@ -217,6 +232,8 @@ class Attempt(models.Model):
     events = models.JSONField(default=list)
     gaps = models.JSONField(default=list)
     notes = models.JSONField(default=dict)
+
+    objects = OfVisibleRuns["Attempt"]()
 
     class Meta:
         ordering = ["trial", "number"]

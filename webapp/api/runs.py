@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +22,7 @@ from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail, run_row
 from results.queries.shared.run_filter import RunSearch, matching_runs
 from results.removal import Deleted, archive_runs, delete_runs, restore_runs
-from results.standing import read_standing, set_standing, set_tags
+from results.standing import read_standing, set_private, set_standing, set_tags
 from webapp import run_search
 from webapp.access import (
     actor,
@@ -71,6 +71,7 @@ class RunFieldsSerializer(PlanFieldsSerializer):
 
     plan = serializers.IntegerField(required=False, help_text="The id of a stored plan; then no key of a plan.")
     start_at = serializers.DateTimeField(required=False, help_text="Not before this time.")
+    private = serializers.BooleanField(required=False, help_text="Seen by its author and by administrators only.")
 
 
 class BlocksSerializer(serializers.Serializer[Any]):
@@ -85,6 +86,9 @@ class RunChangeSerializer(serializers.Serializer[Any]):
         required=False, child=serializers.CharField(), help_text="All its tags: short lower-case words."
     )
     archived = serializers.BooleanField(required=False, help_text="Off the lists and out of the views, or on them.")
+    private = serializers.BooleanField(
+        required=False, help_text="Seen by its author and by administrators only, or by all."
+    )
 
 
 class LossSerializer(ValueSerializer):
@@ -146,7 +150,7 @@ class Runs(Endpoint):
     @extend_schema(summary="Start a run", request=RunFieldsSerializer, responses={201: RunSerializer})
     def create(self, request: Request) -> Response:
         fields = fields_of(request)
-        start_at = _start_at(fields.pop("start_at", None))
+        start_at, private = _start_at(fields.pop("start_at", None)), _private(fields.pop("private", False))
         stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
         plan = runs.load_plan(stored, kinds()) if stored else plan_from(fields)
         if stored is None:
@@ -160,6 +164,7 @@ class Runs(Endpoint):
                 user=person(request),
                 start_at=start_at,
                 as_admin=is_admin(request),
+                private=private,
             )
         )
         wake_dispatcher()
@@ -178,11 +183,11 @@ class Runs(Endpoint):
             (loss,) = run_losses([pk])
         return Response(LossSerializer(loss, context=self.get_serializer_context()).data)
 
-    @extend_schema(summary="Set what a run counts for, its tags, and if lists show it", request=RunChangeSerializer)
+    @extend_schema(summary="Set what a run counts for, its tags, and who sees it", request=RunChangeSerializer)
     def partial_update(self, request: Request, pk: int) -> Response:
         body = RunChangeSerializer(data=fields_of(request))
         body.is_valid(raise_exception=True)
-        self._require_change(request, pk, "standing" in body.validated_data)
+        self._require_change(request, pk, body.validated_data)
         with missing_is_404(), transaction.atomic():
             if "standing" in body.validated_data:
                 set_standing([pk], read_standing(body.validated_data["standing"]), actor(request))
@@ -191,15 +196,18 @@ class Runs(Endpoint):
             if "archived" in body.validated_data:
                 change = archive_runs if body.validated_data["archived"] else restore_runs
                 change([pk], actor(request))
+            if "private" in body.validated_data:
+                set_private([pk], body.validated_data["private"], actor(request))
             return self.respond(run_row(pk))
 
-    def _require_change(self, request: Request, pk: int, counts: bool) -> None:
-        """Refuse a change that the visitor may not make. Raises PermissionDenied.
-
-        counts: whether what the run counts for is changed as well"""
-        if counts and not may(request, Scope.PUBLISH):
+    def _require_change(self, request: Request, pk: int, fields: Collection[str]) -> None:
+        """Refuse to change what the visitor may not. Raises PermissionDenied."""
+        if "standing" in fields and not may(request, Scope.PUBLISH):
             raise PermissionDenied(lacking(Scope.PUBLISH))
-        require_own(request, authors_of([pk]), Scope.PUBLISH, "A run is tagged, archived and put back")
+        authors = authors_of([pk])
+        require_own(request, authors, Scope.PUBLISH, "A run is tagged, archived and put back")
+        if "private" in fields:
+            require_own(request, authors, Scope.ADMIN, "A run is made private or public")
 
     @extend_schema(summary="Cancel what waits and what runs", request=None)
     def cancel(self, request: Request, pk: int) -> Response:
@@ -255,6 +263,12 @@ def _start_at(value: Any) -> datetime | None:
         return serializers.DateTimeField().run_validation(value)
     except exceptions.ValidationError as error:
         raise exceptions.ValidationError({"start_at": error.detail}) from error
+
+
+def _private(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise exceptions.ValidationError({"private": "This is neither true nor false."})
+    return value
 
 
 def _plan_id(fields: dict[str, Any]) -> int:

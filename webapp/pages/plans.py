@@ -172,6 +172,7 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
             user=person(request),
             start_at=start_at,
             as_admin=is_admin(request),
+            private="private" in request.POST,
         )
     )
     wake_dispatcher()
@@ -258,7 +259,13 @@ def _run_stored(request: HttpRequest, plan: Plan, row: models.Plan) -> HttpRespo
     try:
         created = retry_after_discovery(
             lambda: runs.create_run(
-                plan, kinds(), actor=actor(request), stored=row, user=person(request), as_admin=is_admin(request)
+                plan,
+                kinds(),
+                actor=actor(request),
+                stored=row,
+                user=person(request),
+                as_admin=is_admin(request),
+                private="private" in request.POST,
             )
         )
     except PlanError as error:

@@ -21,11 +21,12 @@ from results.models import Draft, Edition, Report
 from results.models.audit import Scope
 from results.queries.runs.runs import list_runs
 from results.reports import LANGUAGES, Text
+from results.standing import require_public
 from webapp import urlstate
 from webapp.access import actor, allows, may, needs, person, require_own, scope_of
 from webapp.bibliography import bibtex
 from webapp.documents.page import body, contents
-from webapp.problems import missing_is_404
+from webapp.problems import missing_is_404, status_of
 from webapp.reports import findings, templates
 from webapp.reports.blocks import KINDS, Shelf
 from webapp.reports.exports import FORMS, entry, file_of
@@ -92,7 +93,7 @@ def new(request: HttpRequest) -> HttpResponse:
         "title": chosen.get("title", ""),
         "chosen_runs": chosen.get("runs", ""),
     }
-    return render(request, "reports/new.html", context, status=400 if problem else 200)
+    return render(request, "reports/new.html", context, status=status_of(problem) if problem else 200)
 
 
 def _begin(request: HttpRequest) -> Report:
@@ -101,6 +102,7 @@ def _begin(request: HttpRequest) -> Report:
         raise TeitenError(f"There is no kind {kind!r}.", where="kind", todo=f"There are {', '.join(templates.KINDS)}.")
     runs = urlstate.runs_of(f"run={request.POST.get('runs', '').replace(' ', '')}")
     query = f"run={','.join(map(str, runs))}"
+    require_public(runs, "part of a report")
     summary = findings.propose(query, _site(request) + reverse("comparison")) if runs else ""
     user = person(request)
     author = (user.get_full_name() or user.get_username()) if user else ""

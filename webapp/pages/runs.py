@@ -32,7 +32,7 @@ from webapp.links import trial_url
 from webapp.pages.common import number, toml_file, wants_fragment
 from webapp.pages.run_failures import MOST_CAUSES, failures
 from webapp.pages.run_matrix import run_matrix
-from webapp.pages.standing import MEANS
+from webapp.pages.standing import MEANS, PRIVATE
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import duration, seconds_between
 from workers.registry import kinds
@@ -132,11 +132,12 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "more_causes": max(0, len(causes) - MOST_CAUSES),
         "compare": urlstate.write(Selection((run.id,), first_filters)),
         "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
-        "may_run": allows(scope_of(request.user), Scope.RUN),
+        "may_run": (may_run := may(request, Scope.RUN)),
         "may_keep": (may_keep := may(request, Scope.PUBLISH)),
         "may_change": may_keep or run.created_by == request.user.get_username(),
+        "may_hide": (may_run and run.created_by == request.user.get_username()) or may(request, Scope.ADMIN),
         "standings": list(Standing),
-        "means": MEANS[Standing(run.standing)],
+        "means": PRIVATE if run.private else MEANS[Standing(run.standing)],
     }
 
 

@@ -16,17 +16,20 @@ from results.domain.errors import TeitenError
 from results.domain.states import Standing
 from results.domain.units import counted
 from results.models.audit import Scope
-from results.standing import change_tags, read_standing, set_standing
+from results.standing import change_tags, read_standing, set_private, set_standing
 from webapp.access import actor, authors_of, lacking, may, needs, require_own
 from webapp.pages.common import list_address, ticked_runs
 from webapp.problems import missing_is_404
 
 COMPARE, REMOVE, TAG, UNTAG = "compare", "remove", "tag", "untag"
+HIDE, SHOW = "private", "public"
 MEANS = {
     Standing.EXPLORATORY: "Exploratory: on its own pages and in comparisons that name it, no part of what is known.",
     Standing.KEPT: "Kept: versions, access methods, topologies, trends and alerts are made of it and other kept runs.",
     Standing.EXCLUDED: "Excluded: not to be relied on, so it is in no view and lends other runs nothing.",
 }
+
+PRIVATE = "Private: seen by its author and by administrators, and part of nothing that others see."
 
 
 @require_POST
@@ -54,6 +57,8 @@ def _require(request: HttpRequest, do: str, run_ids: Sequence[int]) -> None:
     """Refuse what the visitor may not do. Raises PermissionDenied."""
     if do in (TAG, UNTAG):
         require_own(request, authors_of(run_ids), Scope.PUBLISH, "A run is tagged")
+    elif do in (HIDE, SHOW):
+        require_own(request, authors_of(run_ids), Scope.ADMIN, "A run is made private or public")
     elif not may(request, Scope.PUBLISH):
         raise PermissionDenied(lacking(Scope.PUBLISH))
 
@@ -65,6 +70,9 @@ def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> s
             raise TeitenError("No tag is named.", where="tags", todo="Write one or several, with spaces between them.")
         count = change_tags(run_ids, actor, add=tags if do == TAG else (), remove=tags if do == UNTAG else ())
         return f"{'Tagged' if do == TAG else 'Took tags off'} {counted(count, 'run')}: {', '.join(tags)}."
+    if do in (HIDE, SHOW):
+        count = set_private(run_ids, do == HIDE, actor)
+        return f"{counted(count, 'run')} made {do}. {PRIVATE if do == HIDE else 'Everybody who may read sees it.'}"
     standing = read_standing(do)
     return f"{counted(set_standing(run_ids, standing, actor), 'run')} changed. {MEANS[standing]}"
 

@@ -52,10 +52,10 @@ class AgentCluster:
 
 @dataclass(frozen=True)
 class Use:
-    """A trial that waits or runs."""
+    """A trial that waits or runs; without its ids where it is private."""
 
-    run_id: int
-    trial_id: int
+    run_id: int | None
+    trial_id: int | None
 
 
 @dataclass(frozen=True)

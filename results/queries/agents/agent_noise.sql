@@ -10,7 +10,7 @@ WITH here AS (
 ), latest AS (
     SELECT run.workload, max(run.id) AS run_id
     FROM here JOIN results_run AS run ON run.id = here.run_id
-    WHERE run.standing <> 'excluded'
+    WHERE run.standing <> 'excluded' AND NOT run.private
     GROUP BY run.workload
 )
 SELECT

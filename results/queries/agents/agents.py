@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Prefetch
+
 from results import models
 from results.domain.environment.layers import difference
 from results.domain.kinds.host_factors import HostFactor, read
@@ -17,10 +19,10 @@ _RECENT = 20
 
 @dataclass(frozen=True)
 class Busy:
-    """What an agent's lease is for."""
+    """What an agent's lease is for. run_id, trial_id: None of a private run."""
 
-    run_id: int
-    trial_id: int
+    run_id: int | None
+    trial_id: int | None
     phase: str
     phase_at: datetime | None
     expected_s: float | None
@@ -52,6 +54,7 @@ class NotBack:
     """Something on the agent that a trial set and that is not at its own value yet.
 
     own: the value as found.
+    trial_id: None of a private run, or one that was deleted.
     running: the trial still runs, and will revert it.
     tried_at, error: the last time that reverting it failed."""
 
@@ -201,8 +204,9 @@ def list_installations(agent: str = "", ids: Sequence[int] | None = None) -> lis
 
 
 def _agents() -> Any:
-    agents = models.Agent.objects.select_related("jump", "lease__attempt__trial")
-    return agents.prefetch_related("installations", "host_factors", "host_changes")
+    agents = models.Agent.objects.select_related("jump", "lease__attempt__trial__run")
+    changes = Prefetch("host_changes", models.HostChange.objects.select_related("trial__run"))
+    return agents.prefetch_related("installations", "host_factors", changes)
 
 
 def _stored(name: str) -> models.Agent:
@@ -260,18 +264,20 @@ def _busy(agent: models.Agent) -> Busy | None:
     if lease is None or lease.attempt is None:  # without an attempt it is a contact
         return None
     trial = lease.attempt.trial
-    return Busy(trial.run_id, trial.pk, trial.phase, trial.phase_at, trial.expected_s)
+    run_id, trial_id = (None, None) if trial.run.private else (trial.run_id, trial.pk)
+    return Busy(run_id, trial_id, trial.phase, trial.phase_at, trial.expected_s)
 
 
 def _not_back(row: models.HostChange, agent: models.Agent) -> NotBack:
-    busy = _busy(agent)
+    lease: models.Lease | None = getattr(agent, "lease", None)
+    by = lease.attempt.trial_id if lease and lease.attempt else None
     return NotBack(
         factor=row.factor,
         level=row.level,
         own=row.own,
-        trial_id=row.trial_id,
+        trial_id=None if row.trial and row.trial.run.private else row.trial_id,
         since=row.since,
-        running=busy is not None and busy.trial_id == row.trial_id and not row.error,
+        running=by is not None and by == row.trial_id and not row.error,
         tried_at=row.tried_at,
         error=row.error,
     )

@@ -27,7 +27,7 @@ CROSS JOIN LATERAL (
         document.content ->> 'access_method' AS access_method,
         coalesce(configuration.dimensions ->> 'agent.primary', '') AS agent
 ) AS named
-WHERE run.id = ANY(%(runs)s) AND run.standing <> 'excluded'
+WHERE run.id = ANY(%(runs)s) AND run.standing <> 'excluded' AND NOT run.private
     AND NOT EXISTS (SELECT FROM results_runimport WHERE run_id = run.id)
     AND (attempt.measured_from IS NOT NULL OR run.publication_id IS NOT NULL)
 ORDER BY named.installation, named.access_method, named.agent, document.label,

@@ -148,17 +148,23 @@ def _uses(agent_id: int, kinds: Kinds) -> dict[str, tuple[Use, ...]]:
     """Name of a cluster's folder → trials that wait or run, on whatever agent of this machine, and could use it: the
     first of each configuration. Folders are told by their names alone: the same one may have several paths."""
     agents = machine(agent_id, perhaps=True)
-    active = models.Trial.objects.filter(
+    active = models.Trial._base_manager.filter(  # those of private runs too, which need their clusters as well
         state__in=(TrialState.WAITING, TrialState.RUNNING), agents__overlap=[pk for pk, _ in agents]
     )
-    first = active.order_by("configuration_id", "pk").distinct("configuration_id").select_related("configuration")
-    specs = [(Use(trial.run_id, trial.pk), TrialSpec.from_json(trial.configuration.spec)) for trial in first]
+    first = (
+        active.order_by("configuration_id", "pk").distinct("configuration_id").select_related("configuration", "run")
+    )
+    specs = [(_use(trial), TrialSpec.from_json(trial.configuration.spec)) for trial in first]
     known = known_hosts() if any(spec.host for _, spec in specs) else {}
     uses_of: dict[str, list[Use]] = defaultdict(list)
     for use, spec in specs:
         for folder in {folder for _, name in agents for folder in folder_names(spec, name, kinds, known)}:
             uses_of[folder].append(use)
-    return {folder: tuple(sorted(uses, key=lambda use: use.trial_id)) for folder, uses in uses_of.items()}
+    return {folder: tuple(sorted(uses, key=lambda use: use.trial_id or 0)) for folder, uses in uses_of.items()}
+
+
+def _use(trial: models.Trial) -> Use:
+    return Use(None, None) if trial.run.private else Use(trial.run_id, trial.pk)
 
 
 def _candidate(row: models.Cluster, agent: AgentRow, uses: Mapping[str, tuple[Use, ...]]) -> Candidate:

@@ -141,7 +141,7 @@ JOIN results_run AS run ON run.id = noise.run_id
 JOIN results_configuration AS configuration ON configuration.id = noise.configuration_id
 JOIN results_metric AS metric ON metric.name = noise.metric_id
 WHERE NOT EXISTS (SELECT FROM results_runimport WHERE run_id = run.id)
-    AND run.workload = %(workload)s AND run.standing <> 'excluded' AND noise.metric_id = %(metric)s
+    AND run.workload = %(workload)s AND run.standing <> 'excluded' AND NOT run.private AND noise.metric_id = %(metric)s
     AND (SELECT array_agg(key || ' ' || value) FROM jsonb_each_text(configuration.spec -> 'agents'))
         <@ %(agents)s::text[]
 GROUP BY noise.run_id, noise.metric_id, noise.node, noise.label, metric.minimum_effect

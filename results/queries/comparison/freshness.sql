@@ -1,6 +1,6 @@
 -- What a comparison of the runs depends on: their trials, the numbers read of them, what metrics mean, references and the
 -- runs that these were measured in, and other runs of the same plans: the newest, and the last ones before these. Of these
--- excluded ones lend nothing; exploratory ones lend as kept ones do. Trials of runs that are only listed besides are not
+-- excluded and private ones lend nothing; exploratory ones lend as kept ones do. Trials of runs that are only listed besides are not
 -- counted: they become more by blocks, and whatever happens to them is at a time.
 WITH known AS (
     SELECT DISTINCT ON (plan_id) plan_id, started_at
@@ -15,7 +15,7 @@ earlier AS (
         SELECT run.id
         FROM results_run AS run
         WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
-            AND run.standing <> 'excluded' AND run.id <> ALL(%(runs)s) AND run.ended_at < known.started_at
+            AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(%(runs)s) AND run.ended_at < known.started_at
         ORDER BY run.id DESC
         LIMIT %(earlier)s
     ) AS other
@@ -29,7 +29,7 @@ others AS (
         SELECT run.id
         FROM results_run AS run
         WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
-            AND run.standing <> 'excluded' AND run.id <> ALL(%(runs)s)
+            AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(%(runs)s)
         ORDER BY run.id DESC
         LIMIT %(others)s
     ) AS other
@@ -41,7 +41,7 @@ SELECT
         E'\n',
         (
             SELECT string_agg(concat_ws(
-                ' ', run.id, run.state, run.standing, run.archived, run.name, run.headline, run.publication_id, run.blocks,
+                ' ', run.id, run.state, run.standing, run.private, run.archived, run.name, run.headline, run.publication_id, run.blocks,
                 CASE WHEN run.id = ANY(%(runs)s) THEN (SELECT count(*) FROM results_trial WHERE run_id = run.id) END,
                 (SELECT max(state_at) FROM results_trial WHERE run_id = run.id),
                 (SELECT max(ingested_at) FROM results_attempt WHERE run_id = run.id)
@@ -62,7 +62,7 @@ SELECT
         (
             SELECT concat_ws(' ', max(noise.id), count(*))
             FROM results_noise AS noise JOIN results_run AS run ON run.id = noise.run_id
-            WHERE run.standing <> 'excluded'
+            WHERE run.standing <> 'excluded' AND NOT run.private
         ),
         (SELECT string_agg(concat_ws(' ', name, snapshot_id, series), E'\n' ORDER BY name) FROM results_reference)
     ) AS state,

@@ -12,7 +12,7 @@ CROSS JOIN LATERAL (
     FROM results_noise AS any_noise
     JOIN results_run AS other ON other.id = any_noise.run_id AND other.workload = run.workload
     JOIN results_configuration AS configuration ON configuration.id = any_noise.configuration_id
-    WHERE any_noise.metric_id = %(metric)s AND other.standing <> 'excluded'
+    WHERE any_noise.metric_id = %(metric)s AND other.standing <> 'excluded' AND NOT other.private
         AND NOT EXISTS (SELECT FROM results_runimport WHERE run_id IN (run.id, other.id))
         AND played.agents @> (configuration.spec -> 'agents')
     ORDER BY other.id DESC

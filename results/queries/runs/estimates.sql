@@ -9,7 +9,7 @@ WITH past AS (
     JOIN results_run AS run ON run.id = trial.run_id
     JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
     JOIN results_attempt AS attempt ON attempt.id = trial.attempt_id
-    WHERE run.workload = %(workload)s AND trial.state = 'done' AND attempt.ended_at IS NOT NULL
+    WHERE run.workload = %(workload)s AND NOT run.private AND trial.state = 'done' AND attempt.ended_at IS NOT NULL
     ORDER BY attempt.id DESC
     LIMIT 500
 ), phase AS (

@@ -15,7 +15,7 @@ class RunLoss:
     """One run: what is deleted with it, and what rests on it.
 
     created_by_id: of its author, who is the plan's where a schedule started it; None where the user is gone.
-    published: whether it holds published figures.
+    published: whether it holds published figures; imported: those, or results of another program.
     trials: of any state.
     measurements: values of metrics, of failed attempts too; series: quantities over time.
     noise: spreads that it measured as an A/A run; alerts: judgements of it.
@@ -34,6 +34,7 @@ class RunLoss:
     archived: bool
     created_by_id: int | None
     published: bool
+    imported: bool
     trials: int
     trials_done: int
     measurements: int

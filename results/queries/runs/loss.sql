@@ -2,6 +2,7 @@
 SELECT
     run.id, run.name, run.workload, run.state, run.standing, run.archived, run.created_by_id,
     EXISTS (SELECT FROM results_publication WHERE id = run.publication_id AND program = '') AS published,
+    run.publication_id IS NOT NULL AS imported,
     (SELECT count(*) FROM results_trial WHERE run_id = run.id) AS trials,
     (SELECT count(*) FROM results_trial WHERE run_id = run.id AND state = 'done') AS trials_done,
     (SELECT count(*) FROM results_measurement WHERE run_id = run.id) AS measurements,

@@ -12,6 +12,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from results import models
 from results.domain.secrets import masked_text
+from results.models.visible import Visible
 from results.queries.runs.runs import RunRow, list_runs
 from results.queries.shared.ids import NotFound
 
@@ -87,7 +88,7 @@ def _plans() -> QuerySet[models.Plan, Any]:
     listed = latest.filter(archived=False)
     return (
         models.Plan.objects.select_related("schedule__crontab", "created_by")
-        .annotate(run_count=Count("runs", filter=Q(runs__archived=False)))
+        .annotate(run_count=Count("runs", filter=Q(Visible("runs__pk"), runs__archived=False)))
         .annotate(last_run_id=Subquery(listed.values("pk")[:1]), last_state=Subquery(listed.values("state")[:1]))
         .annotate(last_run_at=Subquery(latest.values("created_at")[:1]))
         .order_by("name")

@@ -32,6 +32,7 @@ class RunRow:
         another program's results ('' of a published table), that its figures come from; None where Teiten measured.
     standing: what it counts for; tags: short words.
     archived: off the lists.
+    private: there for its author and for administrators only.
     from_teiten: version and address of the Teiten that measured it, its number and agents there, the one that exported
         it where that is a third, the archive's name and checksum, when it was read and by whom; None for a run of this
         one."""
@@ -62,6 +63,7 @@ class RunRow:
     standing: str
     tags: tuple[str, ...]
     archived: bool
+    private: bool
     from_teiten: Mapping[str, Any] | None
 
     @property

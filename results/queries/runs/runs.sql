@@ -19,7 +19,7 @@ SELECT
         'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,
         'year', publication.year, 'place', publication.place, 'caption', publication.caption, 'program', publication.program
     ) END AS publication,
-    run.standing, run.tags, run.archived,
+    run.standing, run.tags, run.archived, run.private,
     CASE WHEN source.run_id IS NOT NULL THEN json_build_object(
         'teiten', source.teiten, 'address', source.address, 'run', source.source_run, 'agents', source.agents,
         'exported_by', source.exported_by, 'archive', source.archive, 'archive_sha256', source.archive_sha256,

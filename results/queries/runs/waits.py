@@ -14,7 +14,8 @@ class Wait:
     """An agent for which trials of the run wait.
 
     why: in words.
-    stuck: a person must do something about it; else a trial uses the agent: busy_trial_id of busy_run_id."""
+    stuck: a person must do something about it; else a trial uses the agent: busy_trial_id of busy_run_id, None of a
+        private run."""
 
     run_id: int
     agent: str
@@ -47,4 +48,6 @@ class _WaitRow:
     def _why(self) -> str:
         if self.state != AgentState.READY:
             return AgentState(self.state).label
-        return f"busy with run {self.busy_run_id}" if self.enabled else "disabled"
+        if not self.enabled:
+            return "disabled"
+        return f"busy with run {self.busy_run_id}" if self.busy_run_id else "busy with a private run"

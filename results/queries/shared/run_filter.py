@@ -84,6 +84,7 @@ class RunFilterChoices:
 class _Run:
     id: int
     standing: str
+    private: bool
     published: bool
     imported: bool
 
@@ -95,8 +96,11 @@ def matching_runs(search: RunSearch) -> tuple[int, ...]:
 
 def kept_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = (), *, published: bool = True) -> KeptRuns:
     """Return the kept runs that the filter lets through, of these workloads or of all, with published figures or
-    without; none that is archived, and none of imported results, which no view mixes with others. One query."""
-    found = [run for run in _matching(RunSearch(chosen, workloads=tuple(workloads))) if not run.imported]
+    without; none that is archived or private, and none of imported results, which no view mixes with others. One
+    query."""
+    found = [
+        run for run in _matching(RunSearch(chosen, workloads=tuple(workloads))) if not run.imported and not run.private
+    ]
     runs = [run for run in found if published or not run.published]
     kept = tuple(run.id for run in runs if run.standing == Standing.KEPT)
     return KeptRuns(kept, sum(run.standing == Standing.EXPLORATORY for run in runs))

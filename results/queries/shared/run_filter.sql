@@ -1,5 +1,5 @@
 -- The runs that a search finds, the newest first. Published and imported figures have neither plan, agent nor date.
-SELECT run.id, run.standing, run.publication_id IS NOT NULL AS published,
+SELECT run.id, run.standing, run.private, run.publication_id IS NOT NULL AS published,
     coalesce(publication.program, '') <> '' AS imported
 FROM results_run AS run
 LEFT JOIN results_publication AS publication ON publication.id = run.publication_id

@@ -5,6 +5,6 @@ SELECT
     count(*) FILTER (WHERE run.standing = 'exploratory') AS exploratory, max(run.started_at) AS newest_at
 FROM results_run AS run
 LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
-WHERE run.publication_id IS NULL AND run.standing <> 'excluded' AND NOT run.archived
+WHERE run.publication_id IS NULL AND run.standing <> 'excluded' AND NOT run.archived AND NOT run.private
 GROUP BY plan.name, run.workload
 ORDER BY plan.name, run.workload

@@ -66,7 +66,7 @@ def test_ticked_runs_are_compared(member: Client) -> None:
 def test_the_api_sets_standing_and_all_tags(member: Client) -> None:
     run = factories.run()
     client = APIClient()
-    secret = factories.tokens(factories.member("ada"))["run"]
+    secret = factories.tokens(factories.member("ada"))["publish"]
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
     answer = client.patch(f"/api/v1/runs/{run.pk}/", {"standing": "excluded", "tags": ["b", "a"]}, format="json").json()
     assert (answer["standing"], answer["tags"]) == ("excluded", ["a", "b"])

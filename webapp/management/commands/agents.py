@@ -67,7 +67,7 @@ class Command(WarehouseCommand):
     def do_list(self, options: dict[str, Any]) -> None:
         table = Table("agent", "address", "state", "disk free", "PostgreSQL", "busy with")
         for row in list_agents():
-            busy = f"trial {row.busy.trial_id} ({row.busy.phase})" if row.busy else "–"
+            busy = f"trial {row.busy.trial_id or 'of a private run'} ({row.busy.phase})" if row.busy else "–"
             free = format_quantity(row.disk.get("free_bytes"), "B")
             names = ", ".join(installation.name for installation in row.installations)
             changed = ", ".join(change.factor for change in row.not_back)

@@ -29,6 +29,9 @@ class Command(WarehouseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE.toml", nargs="?")
         parser.add_argument("--no-wait", action="store_true", help="only create the run and print its number")
+        parser.add_argument(
+            "--private", action="store_true", help="seen by administrators only, and part of nothing that others see"
+        )
         recipe = parser.add_argument_group("instead of a file, a ready plan")
         recipe.add_argument(
             "--ready", dest="recipe", metavar="NAME", help="as on the page of ready plans, or its file without .toml"
@@ -52,7 +55,9 @@ class Command(WarehouseCommand):
             "PostgreSQL that has another access method than heap, or of the oldest and the newest where none has",
         )
 
-    def handle(self, *args: Any, file: Path | None, no_wait: bool, recipe: str | None, **options: Any) -> None:
+    def handle(
+        self, *args: Any, file: Path | None, no_wait: bool, private: bool, recipe: str | None, **options: Any
+    ) -> None:
         console = Console(file=self.stdout)  # type: ignore[arg-type]
         if (file is None) == (recipe is None):
             raise CommandError("Name either a file or a ready plan (--ready).")
@@ -63,7 +68,9 @@ class Command(WarehouseCommand):
             kinds = registry.kinds()
             plan = read_plan(file, kinds) if file else _complete_recipe(str(recipe), options, kinds)
             run = tasks.retry_after_discovery(
-                lambda: runs.create_run(plan, kinds, actor="command run_plan", as_admin=True)
+                lambda: runs.create_run(
+                    plan, kinds, actor="command run_plan", as_admin=True, private=private
+                )
             )
         except PlanError as error:
             raise CommandError(problem_text(file or recipe, error)) from error
