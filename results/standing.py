@@ -81,7 +81,7 @@ def _keeps_public(loss: RunLoss) -> str:
         return "It is kept: views, trends and alerts are made of it."
     if loss.citations or loss.reports:
         return f"It is cited in {', '.join((*loss.citations, *loss.reports))}."
-    return "Somebody was notified of it." if loss.alerts else ""
+    return "Alerts were judged by it while it was kept." if loss.alerts else ""
 
 
 def require_public(run_ids: Iterable[int], done: str) -> None:

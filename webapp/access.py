@@ -12,7 +12,8 @@ more than its owner's role. Each may what those before may.
                             takes none from others (`results.plan_code`): to run, repeat, extend, retry or schedule a
                             plan with code of its own
 
-An account without a role is a reader; a closed one may nothing.
+An account without a role is a reader; a closed one may nothing. Private runs are there for their authors, who may make
+them public, and for administrators (`results.viewer`).
 """
 
 from __future__ import annotations

@@ -13,20 +13,23 @@ ROLES = [(role, role) for role in ("reader", "operator", "publisher", "administr
 
 
 def give_roles(apps, schema_editor):
-    member = apps.get_model("results", "Member")
-    users = apps.get_model("auth", "User").objects.values_list("pk", "is_staff")
-    roles = [(pk, "administrator" if is_staff else "publisher") for pk, is_staff in users]
-    member.objects.bulk_create(member(user_id=pk, role=role) for pk, role in roles)
-    apps.get_model("results", "ApiToken").objects.filter(scope="run").update(scope="publish")
+    members, users, tokens = tables(apps, schema_editor)
+    roles = [(pk, "administrator" if is_staff else "publisher") for pk, is_staff in users.values_list("pk", "is_staff")]
+    members.bulk_create(members.model(user_id=pk, role=role) for pk, role in roles)
+    tokens.filter(scope="run").update(scope="publish")
 
 
 def take_roles(apps, schema_editor):
     """Operators and readers become members, who may more: there is nothing less but no account."""
-    users = apps.get_model("auth", "User").objects
+    members, users, tokens = tables(apps, schema_editor)
     users.update(is_staff=False)
-    administrators = apps.get_model("results", "Member").objects.filter(role="administrator")
-    users.filter(pk__in=administrators.values("user_id")).update(is_staff=True)
-    apps.get_model("results", "ApiToken").objects.filter(scope="publish").update(scope="run")
+    users.filter(pk__in=members.filter(role="administrator").values("user_id")).update(is_staff=True)
+    tokens.filter(scope="publish").update(scope="run")
+
+
+def tables(apps, schema_editor):
+    names = ("results", "Member"), ("auth", "User"), ("results", "ApiToken")
+    return [apps.get_model(*name).objects.using(schema_editor.connection.alias) for name in names]
 
 
 class Migration(migrations.Migration):

@@ -166,6 +166,38 @@ def test_runs_that_there_were_are_kept_and_new_ones_exploratory(alias: str) -> N
     migrate(alias, "0012_client_overhead")
 
 
+def test_accounts_and_tokens_that_there_were_may_what_they_could(alias: str) -> None:
+    call_command("migrate", "auth", database=alias, verbosity=0)
+    migrate(alias, "0018_exported_by")
+    with connections[alias].cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO auth_user (id, username, password, is_superuser, first_name, last_name, email, is_staff,"
+            " is_active, date_joined) VALUES (1, 'ada', '', false, '', '', '', true, true, now()),"
+            " (2, 'grace', '', false, '', '', '', false, true, now())"
+        )
+        cursor.execute(
+            "INSERT INTO results_apitoken (user_id, name, digest, scope, created_at) VALUES"
+            " (1, '', 'a', 'admin', now()), (2, '', 'b', 'run', now()), (2, '', 'c', 'read', now())"
+        )
+    roles, scopes = (
+        "SELECT user_id, role FROM results_member ORDER BY 1",
+        "SELECT scope FROM results_apitoken ORDER BY id",
+    )
+    migrate(alias, "0019_roles")
+    with connections[alias].cursor() as cursor:
+        cursor.execute(roles)
+        assert cursor.fetchall() == [(1, "administrator"), (2, "publisher")]
+        cursor.execute(scopes)
+        assert cursor.fetchall() == [("admin",), ("publish",), ("read",)]
+        cursor.execute("UPDATE results_member SET role = 'administrator' WHERE user_id = 2")
+    migrate(alias, "0018_exported_by")
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SELECT id, is_staff FROM auth_user ORDER BY 1")
+        assert cursor.fetchall() == [(1, True), (2, True)]
+        cursor.execute(scopes)
+        assert cursor.fetchall() == [("admin",), ("run",), ("read",)]
+
+
 @pytest.mark.django_db
 def test_metrics_that_were_stored_before_say_where_the_work_of_pgbench_is_part_of_them() -> None:
     declared = stored_before()

@@ -194,7 +194,7 @@ def test_as_csv_every_replicate_has_its_row(anonymous: APIClient, django_assert_
 
 def test_a_program_cites_and_saves_a_reference(visitor: Any) -> None:
     run = factories.finished_run()
-    client = visitor("run")
+    client = visitor("publish")
     made = client.post("/api/v1/citations/", {"query": f"run={run.pk}"}, format="json")
     assert made.status_code == 201
     citation = made.json()

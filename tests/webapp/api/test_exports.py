@@ -229,7 +229,7 @@ def test_nothing_to_export_is_a_document_that_says_so(anonymous: APIClient, db: 
 
 
 def test_a_citation_has_the_same_files(anonymous: APIClient, visitor: Any, run: models.Run) -> None:
-    made = visitor("run").post("/api/v1/citations/", {"query": f"run={run.pk}"}, format="json").json()
+    made = visitor("publish").post("/api/v1/citations/", {"query": f"run={run.pk}"}, format="json").json()
     for form in FORMS:
         answer = anonymous.get(f"/api/v1/citations/{made['hash']}.{form}")
         assert answer.status_code == 200, form
