@@ -353,9 +353,7 @@ def repeat_run(run_id: int, kinds: Kinds, *, user: User | None, actor: str, as_a
     run = models.Run.objects.select_related("plan").get(pk=run_id)
     require_own(run)
     plan = plans.read(run.toml, kinds)
-    return create_run(
-        plan, kinds, actor=actor, stored=run.plan, user=user, as_admin=as_admin, private=run.private
-    )
+    return create_run(plan, kinds, actor=actor, stored=run.plan, user=user, as_admin=as_admin, private=run.private)
 
 
 @transaction.atomic

@@ -189,9 +189,7 @@ def run(
     if not models.Agent.objects.filter(name="db1").exists():
         agent()
     plan_to_run = a_plan(**({} if private else {"standing": Standing.KEPT.value}) | changes)
-    return create_run(
-        plan_to_run, kinds(), actor="tests", user=user, stored=stored, private=private, as_admin=True
-    )
+    return create_run(plan_to_run, kinds(), actor="tests", user=user, stored=stored, private=private, as_admin=True)
 
 
 def finished_run(user: User | None = None, *, bundles: Path | None = None, **changes: Any) -> models.Run:

@@ -8,26 +8,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, SuspiciousOperation
 from django.core.exceptions import ValidationError as ModelInvalid
 from django.db import Error as DatabaseError
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.views.defaults import server_error
+from django.views.defaults import bad_request, page_not_found, server_error
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from results import warehouse
+from results.domain.document_limits import is_storable
 from results.domain.errors import (
     AgentError,
     AwayError,
+    BodyError,
     BusyError,
     CodeError,
     ImportedFileError,
     PlanError,
-    SizeError,
     StateError,
     TeitenError,
 )
@@ -37,9 +38,9 @@ log = logging.getLogger(__name__)
 _STATUS: list[tuple[type[TeitenError], int]] = [
     (CodeError, 403),
     (PlanError, 422),
-    (SizeError, 413),
     (ImportedFileError, 422),
     (StateError, 409),
+    (BodyError, 413),
     (AgentError, 502),
     (AwayError, 503),
     (BusyError, 503),
@@ -62,18 +63,22 @@ def missing_is_404() -> Iterator[None]:
 
 
 class ProblemMiddleware:
-    """Shows errors that a view did not handle, and answers 404 to NUL bytes, which PostgreSQL's text cannot hold."""
+    """Shows errors that a view did not handle, and refuses texts that PostgreSQL cannot hold: 404 in an address, 400 in
+    a form."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        texts = [request.path]
-        for _, values in request.GET.lists():
-            texts += values
-        if not request.path.startswith("/api/") and any("\0" in text for text in texts):
+        if not is_of_programs(request) and not all(map(is_storable, (request.path, *_texts(request.GET)))):
             raise Http404("No address has a NUL byte.")
         return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
+        if is_of_programs(request) or all(map(is_storable, _texts(request.POST))):
+            return None
+        what, todo = "A field has a NUL byte, or half a character.", "Write it anew."
+        return self.process_exception(request, TeitenError(what, where="form", todo=todo))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if problem := _away(exception):
@@ -82,6 +87,30 @@ class ProblemMiddleware:
             return None
         template = "parts/_problem.html" if getattr(request, "htmx", False) else "problem.html"
         return render(request, template, {"problem": exception.as_dict()}, status=status_of(exception))
+
+
+def _texts(fields: QueryDict) -> Iterator[str]:
+    for name, values in fields.lists():
+        yield name
+        yield from values
+
+
+def not_found_page(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return the answer where no address is (Django's handler404)."""
+    if is_of_programs(request):
+        return _json(exceptions.NotFound(f"There is nothing at {request.path}. See /api/v1/docs/."))
+    return page_not_found(request, exception)
+
+
+def bad_request_page(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return the answer to what Django cannot read (its handler400)."""
+    if is_of_programs(request):
+        return _json(exceptions.ParseError("The request cannot be read."))
+    return bad_request(request, exception)
+
+
+def _json(exception: exceptions.APIException) -> JsonResponse:
+    return JsonResponse({"error": _error_body(exception)}, status=exception.status_code)
 
 
 def server_error_page(request: HttpRequest) -> HttpResponse:
@@ -108,9 +137,28 @@ def _away(exception: BaseException | None) -> AwayError | None:
     )
 
 
+def is_of_programs(request: HttpRequest) -> bool:
+    """Return whether errors at this address are JSON."""
+    return request.path.startswith(_JSON_PATHS)
+
+
+def forbidden(message: str) -> JsonResponse:
+    """Return the API's answer to a visitor who may not do this."""
+    return _json(exceptions.PermissionDenied(message))
+
+
+def refused(request: HttpRequest, error: TeitenError) -> HttpResponse:
+    """Return the response to a request of which only the headers were read: who the visitor is, is not known."""
+    problem, status_code = error.as_dict(), status_of(error)
+    if is_of_programs(request):
+        return JsonResponse({"error": problem}, status=status_code)
+    template = "parts/_problem.html" if "HX-Request" in request.headers else "refused.html"
+    return HttpResponse(render_to_string(template, {"problem": problem}), status=status_code)
+
+
 def _unavailable(request: HttpRequest, problem: AwayError) -> HttpResponse:
     """Return 503 without reading the session. A fragment leaves the page as it is, which therefore polls again."""
-    if request.path.startswith(_JSON_PATHS):
+    if is_of_programs(request):
         return JsonResponse({"error": problem.as_dict()}, status=503, headers=_RETRY_AFTER)
     fragment = "HX-Request" in request.headers
     headers = _RETRY_AFTER | ({"HX-Reswap": "none"} if fragment else {})
@@ -127,12 +175,7 @@ def api_exception(exception: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(exception, TeitenError):
         set_rollback()
         return Response({"error": exception.as_dict()}, status=status_of(exception))
-    if isinstance(exception, Http404):
-        exception = exceptions.NotFound(str(exception) or None)
-    if isinstance(exception, PermissionDenied):
-        exception = exceptions.PermissionDenied(str(exception) or None)
-    if isinstance(exception, ModelInvalid):
-        exception = exceptions.ValidationError(exception.message_dict)
+    exception = _of_the_api(exception)
     if not isinstance(exception, exceptions.APIException):
         return None
     set_rollback()
@@ -142,6 +185,21 @@ def api_exception(exception: Exception, context: dict[str, Any]) -> Response | N
     if wait := getattr(exception, "wait", None):
         headers["Retry-After"] = str(int(wait))
     return Response({"error": _error_body(exception)}, status=exception.status_code, headers=headers)
+
+
+def _of_the_api(exception: Exception) -> Exception:
+    """Return what Django REST framework has for an exception of Django's."""
+    match exception:
+        case Http404():
+            return exceptions.NotFound(str(exception) or None)
+        case PermissionDenied():
+            return exceptions.PermissionDenied(str(exception) or None)
+        case ModelInvalid():
+            by_field = hasattr(exception, "error_dict")
+            return exceptions.ValidationError(exception.message_dict if by_field else exception.messages)
+        case SuspiciousOperation():  # such as a form with thousands of fields
+            return exceptions.ParseError(str(exception))
+    return exception
 
 
 def _error_body(exception: exceptions.APIException) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from results import models, uploads, warehouse
-from results.domain.errors import ArchiveError, IngestError, SizeError
+from results.domain.errors import ArchiveError, BodyError, IngestError
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.uploads import Uploaded
@@ -31,7 +31,7 @@ def receive_bundle(
     """Store a bundle that arrives piece by piece as the next attempt at a trial; return the trial's id, and whether
     something was stored: the same bundle once more is not.
 
-    Raises Trial.DoesNotExist, SizeError, IngestError for what is no bundle of this trial, StateError for a trial that
+    Raises Trial.DoesNotExist, BodyError, IngestError for what is no bundle of this trial, StateError for a trial that
     does not wait and for a key of another upload. Then nothing of it stays.
     """
     trial = models.Trial.objects.select_related("configuration").get(pk=trial_id)
@@ -58,8 +58,8 @@ def _write(path: Path, chunks: Iterable[bytes]) -> None:
             target.write(chunk)
 
 
-def too_large(size_bytes: int) -> SizeError:
-    return SizeError(
+def too_large(size_bytes: int) -> BodyError:
+    return BodyError(
         f"The bundle has {size_bytes:,} bytes or more.",
         where="Content-Length",
         why=f"At most {MOST_BYTES:,} are taken.",

@@ -207,16 +207,16 @@ class IngestError(TeitenError):
     kind = "ingest"
 
 
-class SizeError(TeitenError):
-    """An upload that is larger than what is taken, or does not say how large it is."""
-
-    kind = "size"
-
-
 class ArchiveError(TeitenError):
     """An exported run that cannot be imported. `where` is the file in it, or what it is called itself."""
 
     kind = "archive"
+
+
+class BodyError(TeitenError):
+    """A request whose body, or what is packed in it, is too large, or which does not say how long it is."""
+
+    kind = "body"
 
 
 class StateError(TeitenError):

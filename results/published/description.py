@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from results.domain import toml_text
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
@@ -215,7 +216,7 @@ def read_description(file: str, text: str, columns: frozenset[str]) -> Descripti
 
 def _loads(file: str, text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        return toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
         match = re.search(r"at line (\d+)", str(error))
         line = int(match[1]) if match else len(text.splitlines())

@@ -16,8 +16,9 @@ from results.queries.runs.trials import list_trials, shown_attempt
 from webapp import bundles
 from webapp.access import actor, person
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, attempt_number
-from webapp.api.transfer import KEY, idempotency_key, pieces, require_length
+from webapp.api.transfer import KEY, idempotency_key, pieces
 from webapp.api.trials import ATTEMPT, TrialSerializer
+from webapp.bodies import Upload
 from webapp.problems import missing_is_404
 from workers import tasks
 
@@ -28,6 +29,7 @@ class Bundle(Endpoint):
     queryset = models.Trial.objects.all()
     serializer_class = TrialSerializer
     write_scope = Scope.ADMIN
+    upload = Upload(tasks.MOST_BUNDLE_BYTES, write_scope)
     content_negotiation_class = IgnoreAcceptNegotiation
 
     @extend_schema(
@@ -48,7 +50,6 @@ class Bundle(Endpoint):
         responses={200: TrialSerializer, 201: TrialSerializer},
     )
     def create(self, request: Request, pk: int) -> Response:
-        require_length(request, tasks.MOST_BUNDLE_BYTES)
         with missing_is_404():
             _, stored = tasks.receive_bundle(
                 pk, pieces(request), user=person(request), actor=actor(request), key=idempotency_key(request)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 import orjson
+from django.core.exceptions import ValidationError as ModelInvalid
 from django.db.models import QuerySet
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import exceptions, serializers, viewsets
+from rest_framework.metadata import SimpleMetadata
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
-from rest_framework.pagination import CursorPagination
+from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
+from results.domain.document_limits import is_storable
 from results.domain.errors import TeitenError
 from results.domain.nearest import suggestion
 from webapp import run_filter, run_search
@@ -26,6 +32,7 @@ from webapp.api.schema import FIELDS, Schema
 
 Value = TypeVar("Value")
 ORDERING = "ordering"
+_CURSOR = re.compile(r"[A-Za-z0-9+/]+={0,2}")  # Base64
 _TYPES = {run_filter.SINCE: OpenApiTypes.DATE, run_filter.UNTIL: OpenApiTypes.DATE}  # others: several texts
 
 
@@ -56,6 +63,21 @@ class Pages(CursorPagination):
     offset_cutoff = 10**9  # any number of rows may have the same value of the column that they are sorted by
     orderings: tuple[str, ...] = ()
 
+    def decode_cursor(self, request: Request) -> Cursor | None:
+        """Return the cursor of the address. Raises NotFound for what is none, or none of this list."""
+        text = request.query_params.get(self.cursor_query_param)
+        if text is not None and not _CURSOR.fullmatch(text):
+            raise exceptions.NotFound(self.invalid_cursor_message)
+        cursor = super().decode_cursor(request)
+        if cursor is not None and cursor.position is not None and not _may_stand(cursor.position, self._column):
+            raise exceptions.NotFound(self.invalid_cursor_message)
+        return cursor
+
+    def paginate_queryset(self, queryset: QuerySet[Any], request: Request, view: Any = None) -> list[Any] | None:
+        name = self.get_ordering(request, queryset, view)[0].removeprefix("-")
+        self._column = queryset.model._meta.get_field(name)
+        return super().paginate_queryset(queryset, request, view)
+
     def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:
         """Return the column that is asked for, and the id, which tells rows apart that have the same in it."""
         asked = request.query_params.get(ORDERING, "") or str(self.ordering)
@@ -68,6 +90,17 @@ class Pages(CursorPagination):
         text = "Column by which rows are sorted, with a '-' for the greatest first."
         own = {"name": ORDERING, "in": "query", "schema": {"type": "string", "enum": several}, "description": text}
         return [*super().get_schema_operation_parameters(view), own]
+
+
+def _may_stand(position: str, column: Any) -> bool:
+    """Return whether a column can have the value at which a page is said to begin."""
+    try:
+        value = column.to_python(position)
+    except ModelInvalid:
+        return False
+    if isinstance(value, datetime):
+        return timezone.is_aware(value)
+    return -(2**63) <= value < 2**63 if isinstance(value, int) else is_storable(position)
 
 
 def require_one_of(where: str, kind: str, name: str, known: Sequence[str]) -> None:
@@ -93,6 +126,13 @@ class Formats(DefaultContentNegotiation):
         return super().filter_renderers(renderers, format)
 
 
+class Methods(SimpleMetadata):
+    """The answer to OPTIONS: what the endpoint is called and takes; its fields are in the OpenAPI description."""
+
+    def determine_actions(self, request: Request, view: Any) -> dict[str, Any]:
+        return {}
+
+
 class Endpoint(Limited, KnownParameters, viewsets.GenericViewSet[Any]):
     """Base of all resources.
 
@@ -101,15 +141,16 @@ class Endpoint(Limited, KnownParameters, viewsets.GenericViewSet[Any]):
     """
 
     schema = Schema()
+    metadata_class = Methods
     content_negotiation_class: Any = Formats
     filter_backends: Any = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse NUL bytes, which PostgreSQL's text cannot hold: nothing can have such a name."""
+        """Refuse NUL bytes and halves of characters, which no text of PostgreSQL has: nothing can have such a name."""
         super().initial(request, *args, **kwargs)
         for name, texts in (*request.query_params.lists(), *((k, [str(v)]) for k, v in kwargs.items())):
-            if any("\x00" in text for text in texts):
-                raise exceptions.ValidationError({name: "A NUL byte is not allowed."})
+            if not all(map(is_storable, texts)):
+                raise exceptions.ValidationError({name: "A NUL byte, or half a character, is not allowed."})
 
     def page_of(self, rows: Callable[[list[Any]], Sequence[Any]]) -> Response:
         """Return one page of the list.
@@ -207,6 +248,8 @@ def address(request: Request | None, route: str, *arguments: Any) -> str:
 
 class IgnoreAcceptNegotiation(BaseContentNegotiation):
     """Content negotiation of files, which are sent as they are whatever the Accept header."""
+
+    ignores_accept = True
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         return parsers[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
@@ -18,7 +17,7 @@ from results.queries.runs.imports import ImportedTrialRow, ImportRow, import_of,
 from webapp.access import actor, person
 from webapp.api.common import Endpoint, Links, SinglePage, fields_of
 from webapp.api.values import ValueSerializer
-from webapp.forms.imports import ImportForm, import_form, read_uploads
+from webapp.forms.imports import UPLOAD, ImportForm, import_form, read_uploads
 from webapp.problems import missing_is_404
 
 
@@ -99,6 +98,7 @@ class Imports(Endpoint):
     serializer_class = ImportSerializer
     pagination_class = SinglePage
     parser_classes = (MultiPartParser,)
+    upload = UPLOAD
 
     @extend_schema(summary="Imported results, which other programs measured")
     def list(self, request: Request) -> Response:
@@ -107,7 +107,7 @@ class Imports(Endpoint):
     @extend_schema(
         summary="Import results",
         request={"multipart/form-data": ImportFieldsSerializer},
-        responses={201: ImportSerializer, 422: OpenApiTypes.OBJECT},
+        responses={201: ImportSerializer},
     )
     def create(self, request: Request) -> Response:
         run = store(_form(request).draft, user=person(request), actor=actor(request))

@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.domain.errors import ArchiveError, SizeError
-from results.domain.research_object import limits
+from results.domain.errors import ArchiveError
+from results.domain.research_object.limits import MOST_BYTES
 from results.exporting import export
 from results.models.audit import Scope
 from results.queries.runs.runs import run_row
@@ -22,6 +22,7 @@ from webapp.access import actor, person
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation
 from webapp.api.runs import RunSerializer
 from webapp.api.streams import Stream
+from webapp.bodies import Upload
 from webapp.problems import missing_is_404
 from workers import tasks
 
@@ -55,6 +56,7 @@ class RunUpload(Endpoint):
     queryset = models.Run.objects.all()
     serializer_class = RunSerializer
     write_scope = Scope.ADMIN
+    upload = Upload(MOST_BYTES, write_scope)
 
     @extend_schema(
         summary="Import a run that another Teiten exported",
@@ -64,21 +66,9 @@ class RunUpload(Endpoint):
         responses={201: RunSerializer},
     )
     def create(self, request: Request) -> Response:
-        require_length(request, limits.MOST_BYTES)
         name, key = request.query_params.get("name", ""), idempotency_key(request)
         run = tasks.import_upload(pieces(request), name, user=person(request), actor=actor(request), key=key)
         return self.respond(run_row(run.pk), 201)
-
-
-def require_length(request: Request, most_bytes: int) -> None:
-    """Raise ArchiveError for a body of unknown length, SizeError for one that is too long, before any of it is read."""
-    length = request.headers.get("Content-Length", "")
-    if "Transfer-Encoding" in request.headers or (length and not re.fullmatch(r"\d{1,18}", length, re.ASCII)):
-        what, todo = "The upload does not say how long it is.", "Send a file, not what another program writes."
-        raise ArchiveError(what, where="Content-Length", todo=todo)
-    if int(length or 0) > most_bytes:
-        what = f"The upload has {int(length):,} bytes."
-        raise SizeError(what, where="Content-Length", why=f"At most {most_bytes:,} are taken.", todo="Send less.")
 
 
 def idempotency_key(request: Request) -> str:

@@ -27,6 +27,7 @@ from results.domain.imports.table import (
 from results.domain.imports.text import (
     ENCODINGS,
     LARGEST_FILE_BYTES,
+    LARGEST_IMPORT_BYTES,
     possible_encodings,
     require_readable,
     require_size,
@@ -36,8 +37,11 @@ from results.domain.imports.text import (
 from results.domain.imports.values import ImportedTrial, SourceFile
 from results.domain.measurement.metrics import Better, Metric
 from results.foreign_results import Arranged, Draft, arrange, fingerprint, known_metrics, require_new
+from results.models.audit import Scope
+from webapp.bodies import MOST_BYTES, Upload
 from workers.registry import import_formats, import_metrics, read_import
 
+UPLOAD = Upload(LARGEST_IMPORT_BYTES + MOST_BYTES, Scope.RUN)  # the files, and the form's fields around them
 CSV = "csv"
 DECIMALS = {".": "point", ",": "comma"}
 _SHOWN_ROWS = 6

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from results.domain import toml_text
 from results.domain.kinds.parameters import Kind, Parameter
 
 _LONGEST_NUMBER = 300
@@ -40,7 +41,7 @@ def read_levels(parameter: Parameter | None, text: str) -> Any:
     composite levels. Text that is no TOML stays text."""
     if text.lstrip().startswith("["):
         try:
-            return tomllib.loads(f"levels = {text.strip()}")["levels"]
+            return toml_text.loads(f"levels = {text.strip()}")["levels"]
         except tomllib.TOMLDecodeError:
             return text
     return [typed(parameter, item) for item in _items(text)]

@@ -19,7 +19,17 @@ from results.foreign_results import store
 from results.models.audit import Scope
 from results.queries.runs.imports import import_of, imported_trials, list_imports
 from webapp.access import actor, allows, needs, person, scope_of
-from webapp.forms.imports import COLUMN_PREFIXES, CSV, DECIMALS, import_form, program_of, read_uploads, table_form
+from webapp.bodies import takes_upload
+from webapp.forms.imports import (
+    COLUMN_PREFIXES,
+    CSV,
+    DECIMALS,
+    UPLOAD,
+    import_form,
+    program_of,
+    read_uploads,
+    table_form,
+)
 from webapp.problems import missing_is_404, status_of
 from workers.registry import import_formats
 
@@ -43,6 +53,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "imports/detail.html", {"row": row, "trials": trials, "files": files})
 
 
+@takes_upload(UPLOAD)
 @require_http_methods(["GET", "POST"])
 @needs(Scope.RUN)
 def add(request: HttpRequest) -> HttpResponse:
@@ -67,6 +78,7 @@ def add(request: HttpRequest) -> HttpResponse:
     return redirect("runs:detail", run.pk)
 
 
+@takes_upload(UPLOAD)
 @require_POST
 @needs(Scope.RUN)
 def preview(request: HttpRequest) -> HttpResponse:

@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results import alerts, models, runs
+from results.domain import toml_text
 from results.domain.errors import PlanError, Problem, StateError, TeitenError
 from results.domain.kinds.host_factors import BUILT_IN
 from results.domain.plan import Plan, draft_of_toml
@@ -112,7 +113,7 @@ def edit(request: HttpRequest, plan_id: int) -> HttpResponse:
     stored = models.Plan.objects.get(pk=plan_id)
     if request.method == "POST":
         return _saved(request, stored)
-    return show_form(request, tomllib.loads(stored.toml), stored=stored)
+    return show_form(request, toml_text.loads(stored.toml), stored=stored)
 
 
 @require_POST
@@ -333,7 +334,7 @@ def _posted_toml(request: HttpRequest) -> str:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        return toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Correct that line.")]) from error
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
+from results.domain import toml_text
 from results.domain.errors import TeitenError
 from results.domain.nearest import suggestion
 
@@ -42,8 +43,8 @@ class Block:
     def options(self, known: Mapping[str, type]) -> dict[str, Any]:
         """Return its options. Raises TeitenError for TOML that is none, unknown keys and values of another type."""
         try:
-            options = tomllib.loads(self.body)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            options = toml_text.loads(self.body)
+        except tomllib.TOMLDecodeError as error:
             raise TeitenError(
                 "The block is no TOML.",
                 where=f"line {self.line}",

@@ -12,7 +12,7 @@ from django.conf import settings
 from rest_framework.test import APIClient
 
 from results import models
-from results.domain.errors import SizeError
+from results.domain.errors import BodyError
 from tests import factories
 from tests.hostile import manifest_of, packed
 from tests.measured_runs import BROKE, write_bundle
@@ -166,7 +166,7 @@ def test_one_that_is_too_large_is_refused_by_its_length_before_it_is_read(
     length = str(uploads.MOST_BYTES + 1)
     extra = {"CONTENT_LENGTH": length, "wsgi.input": Unread()}
     answer = visitor("admin").generic("POST", f"/api/v1/trials/{trial.pk}/bundle/", b"", **extra)
-    assert (answer.status_code, answer.json()["error"]["kind"]) == (413, "size")
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (413, "body")
     assert nothing_stored(bundles)
 
 
@@ -175,7 +175,7 @@ def test_one_that_is_larger_than_it_says_is_refused(
 ) -> None:
     monkeypatch.setattr(uploads, "MOST_BYTES", 5000)
     endless = iter(lambda: bytes(1000), None)
-    with pytest.raises(SizeError, match="or more"):
+    with pytest.raises(BodyError, match="or more"):
         uploads.receive_bundle(trial.pk, endless, user=None, actor="tests")
     assert list((bundles / UNFINISHED).iterdir()) == []
 
@@ -186,7 +186,7 @@ def test_a_key_that_is_none_and_a_body_of_unknown_length_are_refused(trial: mode
         answer = sent(visitor("admin"), trial.pk, data, key)
         assert (answer.status_code, answer.json()["error"]["where"]) == (400, "Idempotency-Key")
     answer = sent(visitor("admin"), trial.pk, data, HTTP_TRANSFER_ENCODING="chunked")
-    assert (answer.status_code, answer.json()["error"]["where"]) == (400, "Content-Length")
+    assert (answer.status_code, answer.json()["error"]["where"]) == (413, "Transfer-Encoding")
     assert sent(visitor("admin"), factories.NO_ID, data).status_code == 404
 
 

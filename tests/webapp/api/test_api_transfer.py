@@ -93,7 +93,7 @@ def test_what_is_no_archive_is_refused_in_words(
 
 def test_a_body_of_unknown_length_is_refused_in_words(visitor: Callable[[str], APIClient]) -> None:
     answer = visitor("admin").generic("POST", IMPORT, b"", HTTP_TRANSFER_ENCODING="chunked")
-    assert (answer.status_code, answer.json()["error"]["where"]) == (400, "Content-Length")
+    assert (answer.status_code, answer.json()["error"]["where"]) == (413, "Transfer-Encoding")
 
 
 def test_a_run_that_goes_on_or_is_not_there_is_not_downloaded(world: dict[str, Any], anonymous: APIClient) -> None:

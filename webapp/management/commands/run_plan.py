@@ -68,9 +68,7 @@ class Command(WarehouseCommand):
             kinds = registry.kinds()
             plan = read_plan(file, kinds) if file else _complete_recipe(str(recipe), options, kinds)
             run = tasks.retry_after_discovery(
-                lambda: runs.create_run(
-                    plan, kinds, actor="command run_plan", as_admin=True, private=private
-                )
+                lambda: runs.create_run(plan, kinds, actor="command run_plan", as_admin=True, private=private)
             )
         except PlanError as error:
             raise CommandError(problem_text(file or recipe, error)) from error

@@ -192,7 +192,7 @@ def test_no_collectors_is_not_the_default_collectors() -> None:
 
 
 def test_the_name_of_a_composite_factor_is_checked() -> None:
-    text = SMALL + '[factors]\n"a\\u0000b" = [{label = "x", values = {clients = 1}}]\n'
+    text = SMALL + '[factors]\n"a\\nb" = [{label = "x", values = {clients = 1}}]\n'
     assert set(problems(text)) == {"factors"}
 
 
