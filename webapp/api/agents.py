@@ -15,6 +15,7 @@ from results.models.audit import Scope
 from results.queries.agents.agents import AgentDetail, AgentRow, agent_detail, agent_row, list_agents
 from webapp.access import actor
 from webapp.api.common import Endpoint, Links, fields_of, pages_by
+from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 from workers.tasks import contact_now
@@ -87,12 +88,14 @@ class Agents(Endpoint):
         agent = operations.create_agent(_validated_fields(request), actor(request))
         return self.respond(agent_row(agent.name), 201)
 
+    @refuses(409)
     @extend_schema(summary="Change an agent", request=AgentFieldsSerializer)
     def partial_update(self, request: Request, name: str) -> Response:
         agent = _agent(name)
         operations.update_agent(agent, _validated_fields(request, agent), actor(request))
         return self.respond(agent_row(agent.name))
 
+    @refuses(409)
     @extend_schema(summary="Accept the host key offered", request=FingerprintSerializer)
     def accept_host_key(self, request: Request, name: str) -> Response:
         agent = _agent(name)
@@ -101,6 +104,7 @@ class Agents(Endpoint):
         operations.accept_host_key(agent, body.validated_data["fingerprint"], actor(request))
         return self.respond(agent_row(name))
 
+    @refuses(409, 502)
     @extend_schema(summary="Reach the agent now", request=None)
     def contact(self, request: Request, name: str) -> Response:
         contact_now(_agent(name).pk)

@@ -24,6 +24,7 @@ from webapp.access import actor, person
 from webapp.api.columns import MORE, USUAL
 from webapp.api.common import Endpoint, Links, SinglePage, address
 from webapp.api.comparison import FILES, ComparisonSerializer, shown
+from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 
@@ -106,6 +107,7 @@ class Citations(Endpoint):
     def list(self, request: Request) -> Response:
         return self.respond_all(list_snapshots())
 
+    @refuses(409)
     @extend_schema(summary="Cite a comparison", request=QuestionSerializer, responses={201: CitationSerializer})
     def create(self, request: Request) -> Response:
         body = QuestionSerializer(data=request.data)
@@ -159,6 +161,7 @@ class References(Endpoint):
     def list(self, request: Request) -> Response:
         return self.respond_all(list(models.Reference.objects.all()))
 
+    @refuses(404, 409)
     @extend_schema(summary="Save a line of a citation as a reference", responses={201: ReferenceSerializer})
     def create(self, request: Request) -> Response:
         body = self.get_serializer(data=request.data)

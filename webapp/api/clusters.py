@@ -16,6 +16,7 @@ from results.queries.agents.agents import AgentRow, agent_row
 from results.queries.agents.clusters import AgentClusters, agent_clusters
 from webapp.access import actor
 from webapp.api.common import Endpoint, fields_of
+from webapp.api.schema import refuses
 from webapp.api.values import serializer_of
 from webapp.problems import missing_is_404
 from workers.registry import kinds
@@ -37,6 +38,7 @@ class Clusters(Endpoint):
     def retrieve(self, request: Request, name: str) -> Response:
         return self.respond(agent_clusters(_agent(name), kinds(), timezone.now()))
 
+    @refuses(409, 502)
     @extend_schema(summary="Remove clusters of an agent now", request=DirectoriesSerializer)
     def remove(self, request: Request, name: str) -> Response:
         agent = _agent(name)

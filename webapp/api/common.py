@@ -73,7 +73,15 @@ class Pages(CursorPagination):
             raise exceptions.NotFound(self.invalid_cursor_message)
         return cursor
 
-    def paginate_queryset(self, queryset: QuerySet[Any], request: Request, view: Any = None) -> list[Any] | None:
+    def get_page_size(self, request: Request) -> int:
+        """Return how many rows a page has. Raises TeitenError for what is no number of rows."""
+        text = request.query_params.get(self.page_size_query_param, "")
+        if text and not (text.isascii() and text.isdigit() and text.strip("0")):
+            todo = f"Write a whole number from 1 to {self.max_page_size}."
+            raise TeitenError(f"{text[:40]!r} is not a number of rows.", where=self.page_size_query_param, todo=todo)
+        return super().get_page_size(request) or self.page_size
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
         name = self.get_ordering(request, queryset, view)[0].removeprefix("-")
         self._column = queryset.model._meta.get_field(name)
         return super().paginate_queryset(queryset, request, view)
@@ -92,7 +100,7 @@ class Pages(CursorPagination):
         return [*super().get_schema_operation_parameters(view), own]
 
 
-def _may_stand(position: str, column: Any) -> bool:
+def _may_stand(position: Any, column: Any) -> bool:
     """Return whether a column can have the value at which a page is said to begin."""
     try:
         value = column.to_python(position)

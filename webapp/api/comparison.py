@@ -84,7 +84,7 @@ class TrustFactSerializer(ValueSerializer):
 
 
 def _column(child: Any, description: str, **options: Any) -> Any:
-    return serializers.ListField(child=child, read_only=True, help_text=description, **options)
+    return serializers.ListField(child=child, read_only=options.get("required", True), help_text=description, **options)
 
 
 def _number(description: str, **options: Any) -> Any:

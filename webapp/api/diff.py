@@ -16,6 +16,7 @@ from results.domain.environment.rules import Cause
 from results.queries.environment.differences import Compared, Subject, differences
 from results.queries.environment.environments import SeriesEnvironment
 from webapp.api.common import Endpoint, address
+from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 
@@ -121,6 +122,7 @@ class Differences(Endpoint):
     queryset = models.Trial.objects.all()
     serializer_class = DifferencesSerializer
 
+    @refuses(404)
     @extend_schema(
         summary="What two trials, runs or agents ran in, key by key",
         operation_id="diff",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
@@ -40,6 +43,15 @@ FIGURE = [
 ]
 
 
+_TYPES = {form.content_type for form in FORMS.values()}
+
+
+def _files(content_types: Collection[str]) -> dict[Any, Any]:
+    """Return what files of these types are in the schema."""
+    types = sorted({one.partition(";")[0] for one in content_types})
+    return {(200, one): OpenApiTypes.ANY if one.endswith("json") else OpenApiTypes.BINARY for one in types}
+
+
 class ComparisonFile(Endpoint):
     queryset = models.Run.objects.all()
     content_negotiation_class = IgnoreAcceptNegotiation
@@ -48,7 +60,7 @@ class ComparisonFile(Endpoint):
         summary="A comparison as a file: for a paper, a statistics program, a slide",
         operation_id="comparison_file",
         parameters=[*QUESTION, *FIGURE, FORM],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses=_files(_TYPES),
     )
     def retrieve(self, request: Request, form: str) -> HttpResponse:
         query = request.META.get("QUERY_STRING", "")
@@ -67,7 +79,7 @@ class CitationFile(Endpoint):
         summary="A cited comparison as a file",
         operation_id="citations_file",
         parameters=[*FIGURE[:2], CITED],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses=_files(_TYPES | set(BIBLIOGRAPHIES.values())),
     )
     def retrieve(self, request: Request, pk: str, form: str) -> HttpResponse:
         with missing_is_404():

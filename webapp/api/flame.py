@@ -15,6 +15,7 @@ from results.domain.environment.layers import KeyDifference
 from results.domain.measurement.call_stacks import Change
 from results.queries.why.stacks import Comparison, Profile, compared
 from webapp.api.common import Endpoint, Links, address
+from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 
@@ -79,6 +80,7 @@ class Flames(Endpoint):
     queryset = models.Trial.objects.all()
     serializer_class = FlameSerializer
 
+    @refuses(404)
     @extend_schema(
         summary="Where the processor's time goes, of two function by function",
         operation_id="flame",

@@ -14,6 +14,7 @@ from results.domain.kinds.host_factors import HostFactor, factor_of, read
 from results.models.audit import Scope
 from webapp.access import actor
 from webapp.api.common import Endpoint, SinglePage, fields_of
+from webapp.api.schema import refuses
 from webapp.api.values import serializer_of
 from webapp.problems import missing_is_404
 
@@ -59,6 +60,7 @@ class HostFactors(Endpoint):
     def list(self, request: Request, name: str) -> Response:
         return self.respond_all(_factors(name))
 
+    @refuses(422)
     @extend_schema(
         summary="Define the host factors of a TOML text",
         request=HostTomlSerializer,
@@ -77,6 +79,7 @@ class HostFactors(Endpoint):
             row = models.HostFactor.objects.get(agent__name=name, name=factor)
         return self.respond(read(row.toml)[0])
 
+    @refuses(422)
     @extend_schema(summary="Define or replace a host factor", request=HostFactorFieldsSerializer)
     def update(self, request: Request, name: str, factor: str) -> Response:
         definition = factor_of(factor, fields_of(request))

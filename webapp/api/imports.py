@@ -16,6 +16,7 @@ from results.foreign_results import ImportedConfiguration, store
 from results.queries.runs.imports import ImportedTrialRow, ImportRow, import_of, imported_trials, list_imports
 from webapp.access import actor, person
 from webapp.api.common import Endpoint, Links, SinglePage, fields_of
+from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.forms.imports import UPLOAD, ImportForm, import_form, read_uploads
 from webapp.problems import missing_is_404
@@ -104,6 +105,7 @@ class Imports(Endpoint):
     def list(self, request: Request) -> Response:
         return self.respond_all(list_imports())
 
+    @refuses(409, 422)
     @extend_schema(
         summary="Import results",
         request={"multipart/form-data": ImportFieldsSerializer},
@@ -114,6 +116,7 @@ class Imports(Endpoint):
         slug = models.Publication.objects.values_list("slug", flat=True).get(runs=run)
         return self.respond(import_of(slug), 201)
 
+    @refuses(409, 422)
     @extend_schema(
         summary="What an import would store",
         request={"multipart/form-data": ImportFieldsSerializer},

@@ -10,12 +10,13 @@ from rest_framework.response import Response
 from results import models
 from results.queries.agents.agents import InstallationRow, list_installations
 from webapp.api.common import Endpoint, pages_by
+from webapp.api.flags import FlagFilter
 from webapp.api.values import serializer_of
 
 
 class InstallationFilter(filters.FilterSet):
     agent = filters.CharFilter("agent__name", label="Name of an agent.")
-    present = filters.BooleanFilter(label="Only those that are (or are not) there any more.")
+    present = FlagFilter(label="Only those that are (or are not) there any more.")
 
 
 class Installations(Endpoint):

@@ -24,6 +24,8 @@ from results.preview import Preview, preview
 from results.queries.runs.plans import PlanDetail, PlanRow, list_plans, plan_detail
 from webapp.access import actor, is_admin, person, refused_code, require_standing
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, fields_of, pages_by
+from webapp.api.flags import FlagFilter
+from webapp.api.schema import refuses
 from webapp.api.values import Field, ValueSerializer
 from webapp.problems import missing_is_404
 from workers.registry import kinds
@@ -128,7 +130,7 @@ def stored_plan(plan_id: int) -> models.Plan:
 
 class PlanFilter(filters.FilterSet):
     workload = filters.CharFilter(label="Name of a workload.")
-    archived = filters.BooleanFilter(label="Archived plans, or those in use.")
+    archived = FlagFilter(label="Archived plans, or those in use.")
 
 
 class Plans(Endpoint):
@@ -146,6 +148,7 @@ class Plans(Endpoint):
     def retrieve(self, request: Request, pk: int) -> Response:
         return self._respond_with(pk)
 
+    @refuses(422)
     @extend_schema(summary="Store a plan", request=PlanFieldsSerializer, responses={201: PlanDetailSerializer})
     def create(self, request: Request) -> Response:
         plan = plan_from(fields_of(request))
@@ -153,6 +156,7 @@ class Plans(Endpoint):
         stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
         return self._respond_with(stored.pk, 201)
 
+    @refuses(422)
     @extend_schema(summary="Replace a plan", request=PlanFieldsSerializer, responses=PlanDetailSerializer)
     def update(self, request: Request, pk: int) -> Response:
         stored = stored_plan(pk)
@@ -163,6 +167,7 @@ class Plans(Endpoint):
         )
         return self._respond_with(pk)
 
+    @refuses(422)
     @extend_schema(summary="What a plan would do", request=PlanFieldsSerializer, responses=PreviewSerializer)
     def preview(self, request: Request) -> Response:
         plan = plan_from(fields_of(request))

@@ -177,7 +177,7 @@ class VersionsCopy(Endpoint):
             OpenApiParameter("form", OpenApiTypes.STR, OpenApiParameter.PATH, enum=list(FORMATS)),
             *VERSIONS_QUESTION,
         ],
-        responses={(200, "text/plain"): OpenApiTypes.STR},
+        responses={(200, form.content_type): OpenApiTypes.STR for form in FORMATS.values()},
     )
     def retrieve(self, request: Request, form: str) -> HttpResponse:
         if form not in FORMATS:

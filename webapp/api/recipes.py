@@ -14,6 +14,7 @@ from results.domain import plan as plans
 from results.domain.plan.recipes import Recipe
 from results.queries.agents.agents import list_agents
 from webapp.api.common import Endpoint, Links, SinglePage, fields_of
+from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.forms.recipes import complete_options, find_recipe, recipes
 from workers.registry import kinds
@@ -80,6 +81,7 @@ class ReadyPlans(Endpoint):
         data = ReadyPlanDetailSerializer(find_recipe(slug), context=self.get_serializer_context()).data
         return Response(data)
 
+    @refuses(422)
     @extend_schema(
         summary="The plan that a choice makes of it",
         operation_id="ready_plans_plan",

@@ -38,6 +38,7 @@ from webapp.access import (
 )
 from webapp.api.common import RUN_SEARCH, Endpoint, Links, fields_of, pages_by
 from webapp.api.plans import PlanFieldsSerializer, plan_from, stored_plan
+from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 from workers.registry import kinds
@@ -147,6 +148,7 @@ class Runs(Endpoint):
             detail = run_detail(pk, timezone.now())
         return Response(RunDetailSerializer(detail, context=self.get_serializer_context()).data)
 
+    @refuses(404, 422)
     @extend_schema(summary="Start a run", request=RunFieldsSerializer, responses={201: RunSerializer})
     def create(self, request: Request) -> Response:
         fields = fields_of(request)
@@ -170,7 +172,8 @@ class Runs(Endpoint):
         wake_dispatcher()
         return self.respond(run_row(run.pk), 201)
 
-    @extend_schema(summary="Delete a run for good", responses=DeletedSerializer)
+    @refuses(409)
+    @extend_schema(summary="Delete a run for good", responses={200: DeletedSerializer})
     def destroy(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             require_deletion(request, [one.created_by_id for one in run_losses([pk])])
@@ -183,6 +186,7 @@ class Runs(Endpoint):
             (loss,) = run_losses([pk])
         return Response(LossSerializer(loss, context=self.get_serializer_context()).data)
 
+    @refuses(409)
     @extend_schema(summary="Set what a run counts for, its tags, and who sees it", request=RunChangeSerializer)
     def partial_update(self, request: Request, pk: int) -> Response:
         body = RunChangeSerializer(data=fields_of(request))
@@ -209,16 +213,19 @@ class Runs(Endpoint):
         if "private" in fields:
             require_own(request, authors, Scope.ADMIN, "A run is made private or public")
 
+    @refuses(409)
     @extend_schema(summary="Cancel what waits and what runs", request=None)
     def cancel(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             runs.cancel_run(pk, actor(request))
         return self._wake_dispatcher(pk)
 
+    @refuses(409)
     @extend_schema(summary="Queue the failed trials once more", request=None, responses=RetriedSerializer)
     def retry_failed(self, request: Request, pk: int) -> Response:
         return self._retry(request, pk, lambda: runs.retry_failed(pk, actor(request)))
 
+    @refuses(409)
     @extend_schema(summary="Queue the cancelled trials once more", request=None, responses=RetriedSerializer)
     def retry_cancelled(self, request: Request, pk: int) -> Response:
         return self._retry(request, pk, lambda: runs.retry_cancelled(pk, actor(request)))
@@ -231,6 +238,7 @@ class Runs(Endpoint):
         data = {"run": run_row(pk), "retried": count}
         return Response(RetriedSerializer(data, context=self.get_serializer_context()).data)
 
+    @refuses(409, 422)
     @extend_schema(summary="The same plan again", request=None, responses={201: RunSerializer})
     def repeat(self, request: Request, pk: int) -> Response:
         with missing_is_404():
@@ -242,6 +250,7 @@ class Runs(Endpoint):
         wake_dispatcher()
         return self.respond(run_row(run.pk), 201)
 
+    @refuses(409, 422)
     @extend_schema(summary="More replicates of every configuration", request=BlocksSerializer)
     def blocks(self, request: Request, pk: int) -> Response:
         body = BlocksSerializer(data=fields_of(request))

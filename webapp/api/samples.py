@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,7 +17,7 @@ from results.queries.runs.documents import DocumentRow, documents_of
 from results.queries.runs.trials import histograms_of, series_of, shown_attempt
 from webapp.api.common import Endpoint, SinglePage, attempt_number
 from webapp.api.trials import ATTEMPT
-from webapp.api.values import ValueSerializer
+from webapp.api.values import FiniteFloatField, ValueSerializer
 from webapp.problems import missing_is_404
 
 
@@ -29,6 +30,7 @@ class SeriesSerializer(ValueSerializer):
     """
 
     value = Series
+    values = serializers.ListField(child=FiniteFloatField(allow_null=True), read_only=True)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import cleandoc
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
@@ -16,6 +17,24 @@ from webapp.api.limits import Limited
 from webapp.api.parameters import KnownParameters
 
 FIELDS = "fields"
+_REFUSES = "refuses"
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+ERRORS = {
+    400: "The request is wrong, or what it asks for cannot be had so.",
+    401: "The token is unknown or revoked, or none was sent where one is needed.",
+    403: "The visitor may not do this.",
+    404: "There is nothing of that name or number, or no page at that cursor.",
+    406: "The answer cannot be had in a form that the Accept header names.",
+    409: "What is there now does not allow it.",
+    413: "The body is larger than this endpoint reads, or has no Content-Length.",
+    415: "The body is not in a form that this endpoint reads.",
+    422: "The plan, the host factor or the file has problems; `problems` has each.",
+    429: "There were too many requests in this minute, or too many streams are open.",
+    502: "The agent did not do what it was told to.",
+    503: "The warehouse does not answer, or others wait for the same already.",
+}
+_OF_THE_SERVER = "The address has more than 4094 bytes. gunicorn says so itself, not in JSON."
+_EVERYWHERE = (400, 401, 429, 503)
 _FIELDS = OpenApiParameter(
     FIELDS, OpenApiTypes.STR, description="Only these fields of each row, with commas between them; all without it."
 )
@@ -48,7 +67,7 @@ class ErrorSerializer(serializers.Serializer[Any]):
     why = serializers.CharField(read_only=True)
     todo = serializers.CharField(read_only=True)
     retryable = serializers.BooleanField(read_only=True)
-    problems = ProblemSerializer(many=True, read_only=True, required=False)
+    problems = ProblemSerializer(many=True, required=False)
 
 
 class FailureSerializer(serializers.Serializer[Any]):
@@ -57,8 +76,18 @@ class FailureSerializer(serializers.Serializer[Any]):
     error = ErrorSerializer(read_only=True)
 
 
+def refuses(*statuses: int) -> Callable[[Handler], Handler]:
+    """Decorate an endpoint's method whose errors have these statuses too, beside those of every method like it."""
+
+    def decorate(method: Handler) -> Handler:
+        setattr(method, _REFUSES, statuses)
+        return method
+
+    return decorate
+
+
 class Schema(AutoSchema):
-    """Adds the error response to every endpoint, and describes an endpoint by the docstring of its own class."""
+    """Adds the error responses to every endpoint, and describes an endpoint by the docstring of its own class."""
 
     def get_description(self) -> str:  # type: ignore[override]
         return cleandoc(vars(type(self.view)).get("__doc__") or "")
@@ -67,10 +96,29 @@ class Schema(AutoSchema):
         """Return those that every list has."""
         return [_FIELDS] if getattr(self.view, "action", "") == "list" else []
 
+    def _get_paginator(self) -> Any:
+        """Return none where a list is answered to a change: it is never in pages."""
+        return super()._get_paginator() if getattr(self.view, "action", "") == "list" else None
+
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
-        failure = self._get_response_for_code(FailureSerializer, "default", direction=direction)
-        return bodies | {"default": failure | {"description": "An error."}}
+        for status in sorted(self._error_statuses()):
+            failure = self._get_response_for_code(FailureSerializer, str(status), direction=direction)
+            bodies[str(status)] = failure | {"description": ERRORS[status]}
+        return bodies | {"414": {"description": _OF_THE_SERVER}}
+
+    def _error_statuses(self) -> set[int]:
+        method = getattr(self.view, getattr(self.view, "action", ""), None)
+        statuses = {*_EVERYWHERE, *getattr(method, _REFUSES, ())}
+        if "{" in self.path or self._is_list_view():
+            statuses.add(404)
+        if self.method != "GET":
+            statuses |= {403, 413}
+        if not getattr(self.view.content_negotiation_class, "ignores_accept", False):
+            statuses.add(406)
+        if self._get_request_body():
+            statuses.add(415)
+        return statuses
 
 
 class Description(Limited, KnownParameters, SpectacularAPIView):

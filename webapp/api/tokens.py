@@ -16,6 +16,7 @@ from results import models
 from results.models.audit import Scope
 from webapp.access import ScopePermission, actor, allows, create_token, person, revoke_token, scope_of
 from webapp.api.common import Endpoint, fields_of, pages_by
+from webapp.api.schema import refuses
 from webapp.forms.token import LONGEST_DAYS
 
 
@@ -91,6 +92,7 @@ class Tokens(Endpoint):
             tokens = tokens.filter(user=_owner(self.request))
         return tokens.filter(user__username=name) if name is not None else tokens
 
+    @refuses(403)
     @extend_schema(
         summary="Your own tokens",
         parameters=[OpenApiParameter("user", OpenApiTypes.STR, description="Another's: needs the scope admin.")],

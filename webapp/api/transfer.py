@@ -21,6 +21,7 @@ from results.queries.shared.ids import known_id
 from webapp.access import actor, person
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation
 from webapp.api.runs import RunSerializer
+from webapp.api.schema import refuses
 from webapp.api.streams import Stream
 from webapp.bodies import Upload
 from webapp.problems import missing_is_404
@@ -40,6 +41,7 @@ class RunExport(Endpoint):
     queryset = models.Run.objects.all()
     content_negotiation_class = IgnoreAcceptNegotiation
 
+    @refuses(409)
     @extend_schema(
         summary="A run with its raw files, for another Teiten",
         operation_id="runs_export",
@@ -58,6 +60,7 @@ class RunUpload(Endpoint):
     write_scope = Scope.ADMIN
     upload = Upload(MOST_BYTES, write_scope)
 
+    @refuses(409, 422)
     @extend_schema(
         summary="Import a run that another Teiten exported",
         operation_id="runs_import",

@@ -14,6 +14,7 @@ from results.domain.states import TrialState
 from results.queries.runs.trials import TrialDetail, TrialRow, list_trials, trial_detail
 from webapp.access import actor, require_plan
 from webapp.api.common import Endpoint, Links, attempt_number, pages_by
+from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
 from workers.registry import kinds
@@ -86,12 +87,14 @@ class Trials(Endpoint):
             detail = trial_detail(pk, attempt_number(request))
         return Response(TrialDetailSerializer(detail, context=self.get_serializer_context()).data)
 
+    @refuses(409)
     @extend_schema(summary="Cancel a trial", request=None)
     def cancel(self, request: Request, pk: int) -> Response:
         self._require_known(pk)
         runs.cancel_trial(pk, actor(request))
         return self._wake_dispatcher(pk)
 
+    @refuses(409)
     @extend_schema(summary="Queue a failed or cancelled trial once more", request=None)
     def retry(self, request: Request, pk: int) -> Response:
         with missing_is_404():

@@ -136,11 +136,10 @@ def figures(panels: Sequence[Panel], stack: Steps | None) -> list[tuple[int, str
     return list(enumerate(names, 1))
 
 
-BIBLIOGRAPHIES = ("bib", "csl.json")
+BIBLIOGRAPHIES = {"bib": "application/x-bibtex; charset=utf-8", "csl.json": "application/vnd.citationstyles.csl+json"}
 
 
 def bibliography(entry: Entry, form: str) -> File:
     """Return how something is cited, in one of BIBLIOGRAPHIES."""
-    if form == "bib":
-        return File(f"{entry.key}.bib", "application/x-bibtex; charset=utf-8", bibtex(entry).encode())
-    return File(f"{entry.key}.csl.json", "application/vnd.citationstyles.csl+json", csl(entry).encode())
+    text = bibtex(entry) if form == "bib" else csl(entry)
+    return File(f"{entry.key}.{form}", BIBLIOGRAPHIES[form], text.encode())

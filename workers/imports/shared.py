@@ -9,18 +9,21 @@ from typing import Any
 from results.domain.errors import ImportedFileError
 from results.domain.imports.values import TextFile
 from results.domain.measurement.metrics import Metric
+from results.domain.units import format_quantity
 from workers.collectors.latency_log.spec import METRICS as LATENCIES
 from workers.pgbench.metrics import METRICS as PGBENCH
 
 # metrics of Teiten's own trials, for programs that measure the very same
 KNOWN: Mapping[str, Metric] = {metric.name: metric for metric in (*PGBENCH, *LATENCIES)}
 MS = 1000.0  # µs
+MOST_JSON_BYTES = 8 * 1024**2  # which may take 200 MB of memory; the programs write some 100 KB
 _LARGEST = 1e18
 
 
 def read_json(file: TextFile) -> list[Any]:
     """Return the JSON values of a file, one after the other. Raises ImportedFileError for what is no JSON, for NaN and
-    Infinity, and for values nested too deeply."""
+    Infinity, for values nested too deeply, and for more than any summary has."""
+    _require_short(file)
     decoder = json.JSONDecoder(parse_constant=_no_number)
     values, text = [], file.text.strip()
     position = 0
@@ -46,6 +49,15 @@ def read_json(file: TextFile) -> list[Any]:
             "The file has a value that is no number.", where=file.name, why=str(error), todo="Leave this run out."
         ) from None
     return values
+
+
+def _require_short(file: TextFile) -> None:
+    if len(file.text) > MOST_JSON_BYTES:
+        raise ImportedFileError(
+            f"The file has more than {format_quantity(MOST_JSON_BYTES, 'B')} of JSON.",
+            where=file.name,
+            todo="Import the program's summary of the run, not the values of each second or transaction.",
+        )
 
 
 def _no_number(text: str) -> float:

@@ -11,6 +11,7 @@ from results.domain.units import format_quantity
 
 LARGEST_FILE_BYTES = 64 * 1024**2
 LARGEST_IMPORT_BYTES = 128 * 1024**2
+MOST_BEYOND_ASCII_BYTES = 16 * 1024**2  # a single letter can make a text four times as large in memory as its file
 MOST_FILES = 200
 UTF_8 = "utf-8"
 LATIN_1 = "latin-1"
@@ -45,6 +46,7 @@ def require_readable(files: Sequence[SourceFile]) -> None:
     if not files:
         raise ImportedFileError("There is no file.", where="file", todo="Choose one or several files.")
     require_size([file.size_bytes for file in files])
+    _require_ascii(files)
     seen: dict[str, str] = {}
     names: set[str] = set()
     for file in files:
@@ -60,6 +62,19 @@ def require_readable(files: Sequence[SourceFile]) -> None:
             raise ImportedFileError("Two files have this name.", where=file.name, todo="Rename one of them.")
         seen[file.sha256] = file.name
         names.add(file.name)
+
+
+def _require_ascii(files: Sequence[SourceFile]) -> None:
+    """Raise ImportedFileError where large files are not plain ASCII, as every log of transactions is."""
+    others = [file for file in files if not file.content.isascii()]
+    size_bytes = sum(file.size_bytes for file in others)
+    if size_bytes > MOST_BEYOND_ASCII_BYTES:
+        raise ImportedFileError(
+            f"{format_quantity(size_bytes, 'B')} are in files with letters beyond ASCII.",
+            where=others[0].name,
+            why=f"Teiten reads {format_quantity(MOST_BEYOND_ASCII_BYTES, 'B')} of such files at once at most.",
+            todo="Import fewer of them at once, or the program's final report without its log.",
+        )
 
 
 def _require_size(file: SourceFile) -> None:

@@ -128,6 +128,23 @@ def test_a_number_that_no_id_can_have_is_not_found(path: str, anonymous: APIClie
         assert anonymous.get(f"/api/v1/reports/{number}/{number}/").status_code == 404
 
 
+@pytest.mark.parametrize("text", ["null", "0", "00", "-1", "1.5", "1e3", "ten", "\u0661"])
+def test_a_page_size_that_is_no_number_of_rows_is_said(text: str, world: Any, anonymous: APIClient) -> None:
+    answer = anonymous.get("/api/v1/runs/", {"page_size": text})
+    assert (answer.status_code, answer.json()["error"]["where"]) == (400, "page_size")
+    for size in ("", "1", "1001", "9" * 20):
+        assert anonymous.get(f"/api/v1/runs/?page_size={size}").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["installations/?present=", "plans/?archived="])
+def test_what_is_neither_true_nor_false_is_said(path: str, world: Any, anonymous: APIClient) -> None:
+    counts = [anonymous.get(f"/api/v1/{path}{text}").json()["results"] for text in ("true", "True", "false", "")]
+    assert counts[0] == counts[1]
+    assert sorted(map(str, counts[0] + counts[2])) == sorted(map(str, counts[3]))
+    answer = anonymous.get(f"/api/v1/{path}null")
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (400, "invalid")
+
+
 @pytest.mark.parametrize("date", ["9999-12-31", "0001-01-01", "10000-01-01", "2026-02-30", "0000-00-00"])
 @pytest.mark.parametrize("path", ["runs/", "versions/", "trends/"])
 def test_dates_far_away_are_no_error_of_the_server(path: str, date: str, world: Any, anonymous: APIClient) -> None:

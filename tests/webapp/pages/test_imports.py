@@ -12,6 +12,7 @@ from results import models, removal
 from results.domain.imports import text as text_module
 from tests.imported import COLUMNS, TABLE, recorded, text_file, uploads
 from tests.page_text import page_text
+from webapp.forms.imports import UPLOAD
 
 NAMES = ("pgbench-15-c2.txt", "pgbench-15-c4.txt")
 
@@ -232,6 +233,16 @@ def test_files_too_large_together_and_too_many_are_refused_in_the_preview(
     assert "The files have 920 B together." in preview(member, *recorded(*NAMES))
     many = [text_file(f"{number}.txt", str(number)) for number in range(201)]
     assert "201 files are too many." in preview(member, *many)
+
+
+def test_files_that_would_take_much_more_memory_than_they_are_long_are_refused_in_the_preview(member: Client) -> None:
+    text = "one line of many\n" * 1_000_000
+    assert len(text) < UPLOAD.most_bytes
+    plain, other = text_file("a.txt", text), text_file("b.txt", f"{text}\U0001f600")
+    assert "The file is output of no program known here." in preview(member, plain)
+    assert "are in files with letters beyond ASCII." in preview(member, other)
+    objects = text_file("summary.json", '{"Goodput (requests/second)": [' + "[]," * 3_000_000 + "[]]}")
+    assert "The file has more than 8 MB of JSON." in preview(member, objects, program="benchbase")
 
 
 def test_the_same_file_again_names_its_run(member: Client) -> None:
