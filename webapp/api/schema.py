@@ -108,9 +108,11 @@ class Schema(AutoSchema):
         return bodies | {"414": {"description": _OF_THE_SERVER}}
 
     def _error_statuses(self) -> set[int]:
-        method = getattr(self.view, getattr(self.view, "action", ""), None)
-        statuses = {*_EVERYWHERE, *getattr(method, _REFUSES, ())}
-        if "{" in self.path or self._is_list_view():
+        """Return those that follow from what the operation is, and those that `refuses` adds."""
+        action, pages = getattr(self.view, "action", ""), getattr(self.view, "pagination_class", None)
+        statuses = {*_EVERYWHERE, *getattr(getattr(self.view, action, None), _REFUSES, ())}
+        in_pages = action == "list" and getattr(pages, "page_size_query_param", None)
+        if "{" in self.path or in_pages:
             statuses.add(404)
         if self.method != "GET":
             statuses |= {403, 413}
