@@ -29,6 +29,7 @@ from results.domain.states import (
     TrialState,
     sources,
 )
+from results.models.audit import Role
 from results.models.runs import end_state
 from results.plan_check import require_storable, resolve_plan
 from results.plan_code import require_code_allowed
@@ -168,7 +169,9 @@ def schedule_plan(
 def may_schedule_code(stored: models.Plan) -> bool:
     """Return whether a schedule brings code to any agent: an administrator set it, and is one still."""
     user = stored.scheduled_by
-    return stored.scheduled_by_admin and user is not None and user.is_active and user.is_staff
+    if not stored.scheduled_by_admin or user is None or not user.is_active:
+        return False
+    return models.Member.objects.filter(user=user, role=Role.ADMINISTRATOR).exists()
 
 
 def _crontab(cron: str) -> CrontabSchedule:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
 HIDDEN = "(hidden)"
 # Quoted as in SQL and connection strings, within quotes of a shell, of SQL or of JSON; else to the line's end.
@@ -102,3 +102,21 @@ def _hidden(match: re.Match[str]) -> str:
     return next((kept for name in ("before", "sql", "address", "bearer") if (kept := match[name])), "") + (
         f":{HIDDEN}" if match["address"] else HIDDEN
     )
+
+
+def masked_pieces(content: IO[bytes], piece_bytes: int = 8 * 1024**2) -> Iterator[bytes]:
+    """Yield a long file masked as `masked_bytes` does, in pieces that end with a line and cut no private key in two.
+
+    What else of a secret goes over several lines is hidden where both ends are in one piece."""
+    piece = content.read(piece_bytes)
+    is_text = b"\0" not in piece[:_BINARY_WITHIN]
+    while piece:
+        piece += content.readline(piece_bytes)
+        while _ends_within_a_key(piece) and len(piece) < 2 * piece_bytes and (line := content.readline(piece_bytes)):
+            piece += line
+        yield masked_text(piece.decode("latin-1")).encode("latin-1") if is_text else piece
+        piece = content.read(piece_bytes)
+
+
+def _ends_within_a_key(piece: bytes) -> bool:
+    return piece.rfind(b"-----BEGIN ") > piece.rfind(b"-----END ")

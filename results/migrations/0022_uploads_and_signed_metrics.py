@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ('results', '0018_exported_by'),
+        ('results', '0021_trials_in_making'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("results", "0019_roles"),
+        ("results", "0022_uploads_and_signed_metrics"),
     ]
 
     operations = [

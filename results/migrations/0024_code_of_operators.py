@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("results", "0018_exported_by"),
+        ("results", "0023_private_runs"),
     ]
 
     operations = [

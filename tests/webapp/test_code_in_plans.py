@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
@@ -19,6 +18,7 @@ from results import agents, models, runs
 from results.domain.plan import from_mapping, to_toml
 from results.domain.plan.recipes import example
 from results.domain.states import RunState
+from results.models.audit import Role
 from results.plan_code import refused_code
 from tests import factories
 from tests.page_text import page_text
@@ -247,7 +247,7 @@ def test_an_administrators_schedule_runs_code_until_they_are_none(admin: Client)
     stored = scheduled(admin, MAPPINGS["a command"])
     start_plan(stored.pk)
     assert models.Run.objects.count() == 1
-    User.objects.update(is_staff=False)
+    models.Member.objects.update(role=Role.PUBLISHER)
     models.Run.objects.update(created_at=timezone.now() - timedelta(days=7))
     start_plan(stored.pk)
     assert models.Run.objects.count() == 1
