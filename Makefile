@@ -25,10 +25,11 @@ tests:  ## any of them: make tests WHICH=slow ARGS="-k pgpool -x"
 	@$(PYTHON) -m bootstrap venv --dev
 	@$(VENV)/python -m bootstrap services -- $(VENV)/python -m pytest -n $(PROCESSES) -m "$(WHICH)" $(ARGS)
 
-lint:  ## style, types, import directions
+lint:  ## style, security rules, types, import directions
 	@$(PYTHON) -m bootstrap venv --dev
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
+	$(VENV)/bandit -q -c pyproject.toml -r results workers webapp bootstrap manage.py
 	$(VENV)/djangofmt --check templates
 	TEITEN_DEBUG=1 $(VENV)/mypy .
 	$(VENV)/lint-imports

@@ -11,7 +11,8 @@ from bootstrap.account import Account, Accounts
 from bootstrap.places import Places
 from bootstrap.processes import Process
 
-TOKEN = "TEITEN_SESSION"
+# The name of a variable.
+TOKEN = "TEITEN_SESSION"  # noqa: S105
 _LONGEST_PID_FILE = 1000
 # An attempt has a folder below jobs/, with a folder for each of its jobs: measure, sar-primary, …
 _PID_FILES = ("**/jobs/*/*/pid", "**/jobs/*/pid")

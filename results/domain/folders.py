@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 # Folders that no work may lie in, at any depth; below the exceptions it may.
 _SYSTEM = ("bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "sys", "usr")
-_EXCEPTIONS = ("/dev/shm/", "/usr/local/")
+_EXCEPTIONS = ("/dev/shm/", "/usr/local/")  # noqa: S108
 # Folders that belong to all of the machine, in which a folder for Teiten may be made.
-_SHARED = ("/dev/shm", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/tmp", "/usr/local", "/var")
-_SHARED_BELOW_VAR = ("/var/cache", "/var/lib", "/var/log", "/var/run", "/var/spool", "/var/tmp")
+# Named to be refused, or to be said no more than that.
+_SHARED = ("/dev/shm", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/tmp", "/usr/local", "/var")  # noqa: S108
+_SHARED_BELOW_VAR = ("/var/cache", "/var/lib", "/var/log", "/var/run", "/var/spool", "/var/tmp")  # noqa: S108
 _UNSEARCHED = ("/dev", "/proc", "/sys")
 # What Teiten makes in these folders, and removes.
 _MADE = ("clusters", "wal", "tablespaces", "jobs", "probes", "host")

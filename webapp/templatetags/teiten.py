@@ -194,6 +194,7 @@ def spaced(name: str) -> str:
 @register.filter
 def breakable(name: str) -> SafeString:
     """A long dotted or underscored key that may break behind its parts: sysctl.<wbr>vm.<wbr>dirty_<wbr>ratio."""
+    # A constant.
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in re.findall(r"[^._]*[._]*", name) if part))
 
 

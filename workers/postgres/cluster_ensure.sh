@@ -65,7 +65,7 @@ start() {
 
 enter_cluster "$cluster" && no_removal && enter_cluster "$cluster" || exit 1
 mkdir -p -- "$sockets" || exit
-[ -O "$sockets" ] && chmod 700 "$sockets" || exit
+[ -O "$sockets" ] && [ ! -L "$sockets" ] && chmod 700 "$sockets" || exit
 how=started
 [ -e made ] || { make_cluster "$@" && how=created; } || exit
 if alive; then
