@@ -22,7 +22,7 @@ def bundle_path(stored: str) -> Path:
     if path == root or not path.is_relative_to(root):
         raise IngestError(
             "The path of this bundle leads out of the bundle folder.",
-            where=repr(stored[:200]),
+            where=stored[:200],
             why="Teiten stores paths below TEITEN_BUNDLE_DIR only.",
             todo="Correct the attempt's row in the warehouse, or put the file there instead of a link.",
         )

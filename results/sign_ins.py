@@ -59,7 +59,7 @@ def note_sign_in(user: User) -> None:
 
 
 def _account(name: str) -> str:
-    known = "\0" not in name and User.objects.filter(username=name).exists()
+    known = User.objects.filter(username=name).exists()
     return f"account {name}" if known else NOBODY
 
 

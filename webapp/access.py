@@ -236,7 +236,8 @@ class ScopePermission(BasePermission):
         reading = request.method in SAFE_METHODS
         needed = getattr(view, "read_scope", Scope.READ) if reading else getattr(view, "write_scope", Scope.RUN)
         self.message = lacking(needed)
-        read_as(lambda: viewer_of(request))  # a token says otherwise than the session
+        viewer = viewer_of(request)  # a token says otherwise than the session
+        read_as(lambda: viewer)
         return allows(_granted(request), needed)
 
 

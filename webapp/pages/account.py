@@ -30,7 +30,7 @@ class SignIn(LoginView):
     template_name = "account/sign_in.html"
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        wait = sign_ins.wait_for(request.POST.get("username", "").replace("\0", ""), timezone.now())
+        wait = sign_ins.wait_for(request.POST.get("username", ""), timezone.now())
         if wait is None:
             return super().post(request, *args, **kwargs)
         context = {"form": AuthenticationForm(request), "wait": wait, "next": self.get_redirect_url()}

@@ -27,6 +27,7 @@ CHAPTERS = (
     "importing",
     "measured",
     "operations",
+    "security",
     "api",
     "api-changes",
     "adding-a-kind",

@@ -237,7 +237,7 @@ def _placeholders(path: str) -> str:
 
 
 def test_the_manual_names_each_role_with_its_scope() -> None:
-    table = (GUIDE_FOLDER / "operations.md").read_text().partition("## Who may do what\n")[2].partition("\n\n")[0]
+    table = (GUIDE_FOLDER / "security.md").read_text().partition("## Who may do what\n")[2].partition("\n\n")[0]
     rows = [line.split("|")[1:3] for line in table.splitlines()[2:]]
     assert [(role.strip(), scope.strip()) for role, scope in rows] == [
         (role.value, f"`{scope}`") for scope, role in ROLES.items()

@@ -80,8 +80,9 @@ def test_signing_in_and_failing_are_filed_with_the_address_and_no_name_that_is_n
     ]
 
 
-def test_a_name_with_a_nul_byte_is_a_wrong_name(ada: User) -> None:
-    assert attempt("ada\0").status_code == 200
+def test_a_name_with_a_nul_byte_is_refused(ada: User) -> None:
+    assert attempt("ada\0").status_code == 400
+    assert filed() == []
 
 
 def test_the_address_is_the_one_that_the_trusted_proxies_name(ada: User, settings: Any) -> None:
