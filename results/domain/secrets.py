@@ -44,6 +44,7 @@ _SECRETS = re.compile(
 _STARTS = ("password", "passwd", "passphrase", "://", "bearer", "scram-sha-256$", "md5", "teiten_", "-----begin ")
 _SECRET_NAME = re.compile(r".*(password|passwd|passphrase|secret)(_command)?", re.IGNORECASE)
 _BINARY_WITHIN = 8192
+_LONGEST_LINE = 1024**2  # that is read to its end, in bytes
 
 
 def masked_text(text: str) -> str:
@@ -111,8 +112,8 @@ def masked_pieces(content: IO[bytes], piece_bytes: int = 8 * 1024**2) -> Iterato
     piece = content.read(piece_bytes)
     is_text = b"\0" not in piece[:_BINARY_WITHIN]
     while piece:
-        piece += content.readline(piece_bytes)
-        while _ends_within_a_key(piece) and len(piece) < 2 * piece_bytes and (line := content.readline(piece_bytes)):
+        piece += content.readline(_LONGEST_LINE)
+        while _ends_within_a_key(piece) and len(piece) < 2 * piece_bytes and (line := content.readline(_LONGEST_LINE)):
             piece += line
         yield masked_text(piece.decode("latin-1")).encode("latin-1") if is_text else piece
         piece = content.read(piece_bytes)

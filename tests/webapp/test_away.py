@@ -114,6 +114,7 @@ def test_doctor_comes_to_its_end(db: None, server: Warehouse) -> None:
     assert lines[0].startswith("mend  warehouse: cannot be reached:")
     assert [line.partition(":")[0] for line in lines] == [
         "mend  warehouse",
+        "ok    Redis",
         "mend  workers",
         "mend  beat",
         "ok    bundle folder",

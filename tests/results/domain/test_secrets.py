@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from results.domain.errors import CommandError, PlanError, Problem
-from results.domain.secrets import HIDDEN, masked, masked_bytes, masked_text, masked_values
+from results.domain.secrets import HIDDEN, masked, masked_bytes, masked_pieces, masked_text, masked_values
 
 CANARY = "s3cr-et.Ünd"
 SENTENCES = [
@@ -131,3 +133,20 @@ def test_an_error_says_no_secret_as_text_nor_as_json() -> None:
     for said in (str(error), str(error.as_dict()), str(PlanError([Problem("x", "password=abc")]).as_dict())):
         assert "abc" not in said
         assert HIDDEN in said
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 7, 64, 10_000])
+def test_a_long_file_is_hidden_as_a_short_one_is_wherever_it_is_cut(piece_bytes: int) -> None:
+    key = "-----BEGIN RSA PRIVATE KEY-----\nabc\ndef\n-----END RSA PRIVATE KEY-----"
+    text = "\n".join(["LOG: ready", "password=canary1", key, "tps = 17.5", "postgresql://me:canary2@db/x", "end"])
+    content = text.encode()
+    pieces = b"".join(masked_pieces(io.BytesIO(content), piece_bytes))
+    assert pieces.count(b"canary") == 0
+    assert b"tps = 17.5" in pieces and pieces.endswith(b"end")
+    if piece_bytes > 2 * len(key):
+        assert pieces == masked_bytes(content)
+
+
+def test_a_binary_file_stays_as_it_is() -> None:
+    content = b"\0password=x\n" * 10
+    assert b"".join(masked_pieces(io.BytesIO(content), 20)) == content
