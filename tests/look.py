@@ -23,6 +23,8 @@ def main() -> None:
     django.setup()
     from django.contrib.auth.models import User
 
+    from results.models import Member
+    from results.models.audit import Role
     from tests.warehouses import WAREHOUSES
 
     parser = argparse.ArgumentParser(description="Serve a made-up warehouse.")
@@ -30,7 +32,8 @@ def main() -> None:
     chosen = parser.parse_args().warehouse
     call_command("migrate", verbosity=0)
     WAREHOUSES[chosen]()
-    User.objects.create_superuser("look", password="look")
+    look = User.objects.create_user("look", password="look")
+    Member.objects.create(user=look, role=Role.ADMINISTRATOR)
     sys.argv = ["manage.py", "runserver"]
     call_command("runserver", f"127.0.0.1:{os.environ.get('TEITEN_PORT', PORT)}", use_reloader=False)
 
