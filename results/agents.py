@@ -95,7 +95,10 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
             why="What it was is noted in the agent's work directory, which Teiten would no longer find.",
             todo="Contact the agent, which sets it back; then change its address, account or work directory.",
         )
-    allowed_before = agent.allows_code
+    if fields.get("name", agent.name) != agent.name and (making := models.Run.objects.filter(making=True).first()):
+        what = f"Trials of run {making.pk} are being made, by the names of their agents."
+        raise StateError(what, where="name", todo="Try again in a minute.")
+    before = {name: getattr(agent, name) for name in fields}
     for name, value in fields.items():
         setattr(agent, name, value)
     if address_changed:
@@ -103,9 +106,15 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
         agent.state = AgentState.UNKNOWN_KEY
     agent.full_clean(exclude=_DISCOVERED_FIELDS)
     agent.save()
-    code = {"allows_code": {"before": allowed_before, "after": agent.allows_code}}
-    _audit(actor, "change agent", agent, **(code if allowed_before != agent.allows_code else {}))
+    changed = {name: old for name, old in before.items() if old != getattr(agent, name)}
+    _audit(actor, "change agent", agent, **{name: _change(old, getattr(agent, name)) for name, old in changed.items()})
     return agent
+
+
+def _change(before: Any, after: Any) -> dict[str, Any]:
+    """Return a changed field as the audit log has it; another agent by its name."""
+    plain = {"before": before, "after": after}
+    return {name: str(value) if isinstance(value, models.Agent) else value for name, value in plain.items()}
 
 
 @transaction.atomic

@@ -5,6 +5,7 @@ A run is judged once for all watches of its plan, by the rule in docs/trends.md.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,14 +45,23 @@ def watch(plan: models.Plan, channel: str, target: str, *, user: User | None, ac
             created = models.Watch.objects.create(plan=plan, channel=channel, target=target, created_by=user)
     except IntegrityError as error:
         raise TeitenError(f"{target} is told already.", where="target", todo="Nothing is left to do.") from error
-    audit(actor, "watch plan", f"plan {plan.pk}", channel=channel, target=target)
+    audit(actor, "watch plan", f"plan {plan.pk}", channel=channel, target=_filed(channel, target))
     return created
 
 
 @transaction.atomic
 def unwatch(watch: models.Watch, actor: str) -> None:
-    audit(actor, "stop watching plan", f"plan {watch.plan_id}", channel=watch.channel, target=watch.target)
+    target = _filed(watch.channel, watch.target)
+    audit(actor, "stop watching plan", f"plan {watch.plan_id}", channel=watch.channel, target=target)
     watch.delete()
+
+
+def _filed(channel: str, target: str) -> str:
+    """Return a target as the audit log has it: of a webhook the host and a checksum, as its address is a password."""
+    if channel != WEBHOOK:
+        return target
+    parts = urlsplit(target)
+    return f"{parts.scheme}://{parts.netloc}/ (SHA-256 {hashlib.sha256(target.encode()).hexdigest()[:12]})"
 
 
 def judge_runs(now: datetime) -> int:

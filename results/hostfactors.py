@@ -63,15 +63,17 @@ def define(agent: models.Agent, factors: Iterable[HostFactor], actor: str) -> No
     """Add the factors to an agent, or replace those of the same names."""
     for factor in factors:
         toml = to_toml([factor])
+        before = models.HostFactor.objects.filter(agent=agent, name=factor.name).values_list("toml", flat=True).first()
         models.HostFactor.objects.update_or_create(agent=agent, name=factor.name, defaults={"toml": toml})
-        _audit(actor, "define host factor", agent, factor=factor.name, toml=toml)
+        _audit(actor, "define host factor", agent, factor=factor.name, toml=toml, before=before)
 
 
 @transaction.atomic
 def remove(agent: models.Agent, name: str, actor: str) -> None:
     """Remove a factor's definition; what is changed now is reverted all the same. Raises HostFactor.DoesNotExist."""
-    models.HostFactor.objects.get(agent=agent, name=name).delete()
-    _audit(actor, "remove host factor", agent, factor=name)
+    factor = models.HostFactor.objects.get(agent=agent, name=name)
+    factor.delete()
+    _audit(actor, "remove host factor", agent, factor=name, before=factor.toml)
 
 
 @transaction.atomic

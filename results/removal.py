@@ -61,8 +61,9 @@ def delete_runs(run_ids: Sequence[int], actor: str) -> Deleted:
         lock_runs(run_ids, deleting=True)
         losses = run_losses(run_ids)
         _refuse("deleted", [(one, one.keeps_it) for one in losses])
+        private = set(models.Run.objects.filter(pk__in=run_ids, private=True).values_list("pk", flat=True))
         for one in losses:
-            audit(actor, DELETE_RUN, f"run {one.id}", **_lost(one))
+            audit(actor, DELETE_RUN, f"run {one.id}", **_lost(one), private=one.id in private)
         runs = models.Run.objects.filter(pk__in=[one.id for one in losses])
         imports = [run.publication_id for run in runs if run.publication_id is not None]
         of_tables = models.Measurement.objects.filter(run__in=runs, run__publication__program=PROGRAM)
@@ -79,7 +80,8 @@ def _forget_metrics(names: Iterable[str]) -> None:
     unlocked = models.Metric.objects.select_for_update(skip_locked=True).filter(name__in=names)
     candidates = set(unlocked.values_list("name", flat=True))
     for table in (models.Measurement, models.Noise):
-        candidates -= set(table.objects.filter(metric__in=candidates).values_list("metric", flat=True).distinct())
+        # also what is hidden from this visitor (results.viewer) measures a metric
+        candidates -= set(table._base_manager.filter(metric__in=candidates).values_list("metric", flat=True).distinct())
     models.Metric.objects.filter(name__in=candidates).delete()
 
 

@@ -108,12 +108,13 @@ def save_plan(
     if same_name is not None and (stored is None or same_name.pk != stored.pk):
         raise PlanError([Problem("name", f"There is already a plan {plan.name!r}.", "Choose another name.")])
     row = stored or models.Plan(created_by=user)
+    before = {"before": row.hash} if stored else {}
     row.name, row.description, row.workload = plan.name, plan.description, plan.workload
     row.toml, row.hash, row.archived = plans.to_toml(plan), plan.hash, False
     if row.schedule_id is not None:
         _take_over_schedule(row, plan, kinds, user, as_admin=as_admin)
     row.save()
-    audit(actor, "change plan" if stored else "create plan", f"plan {row.pk}", hash=plan.hash)
+    audit(actor, "change plan" if stored else "create plan", f"plan {row.pk}", hash=plan.hash, **before)
     return row
 
 
@@ -153,6 +154,7 @@ def schedule_plan(
     user, as_admin: by whose rights it runs (`may_schedule_code`)
     """
     previous = stored.schedule
+    before = _cron_line(previous)
     stored.schedule = None
     stored.scheduled_by, stored.scheduled_by_admin = (user, as_admin) if cron else (None, False)
     stored.save(update_fields=["schedule", "scheduled_by", "scheduled_by_admin"])
@@ -163,7 +165,13 @@ def schedule_plan(
             name=f"plan {stored.pk}", task=START_PLAN, args=f"[{stored.pk}]", crontab=_crontab(cron)
         )
         stored.save(update_fields=["schedule"])
-    audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron)
+    audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron, before=before)
+
+
+def _cron_line(schedule: PeriodicTask | None) -> str:
+    """Return a schedule as it was written; '' without one."""
+    line = schedule.crontab if schedule else None
+    return f"{line.minute} {line.hour} {line.day_of_month} {line.month_of_year} {line.day_of_week}" if line else ""
 
 
 def may_schedule_code(stored: models.Plan) -> bool:
@@ -386,7 +394,9 @@ def cancel_trial(trial_id: int, actor: str) -> None:
 @transaction.atomic
 def retry_trial(trial_id: int, actor: str) -> None:
     """Queue a failed or cancelled trial once more. Raises StateError."""
-    require_own(lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id)))
+    run = lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
+    require_own(run)
+    _require_made(run)
     trial = models.Trial.objects.get(pk=trial_id)
     if trial.state == TrialState.RUNNING or not _requeue(models.Trial.objects.filter(pk=trial_id)):
         raise StateError(f"Trial {trial_id} is {trial.state}: only a failed or cancelled one can be retried.")
@@ -407,12 +417,21 @@ def retry_cancelled(run_id: int, actor: str) -> int:
 
 
 def _retry_all(run_id: int, state: TrialState, actor: str) -> int:
-    require_own(lock(run_id))
+    run = lock(run_id)
+    require_own(run)
+    _require_made(run)
     count = _requeue(models.Trial.objects.filter(run_id=run_id, state=state))
     if count:
         _reopen(run_id, actor)
         audit(actor, f"retry {state} trials", f"run {run_id}", trials=count)
     return count
+
+
+def _require_made(run: models.Run) -> None:
+    """Raise StateError for a cancelled run of which trials are still to be made: they would wait, and not be cancelled,
+    if it went on now."""
+    if run.making and run.state == RunState.CANCELLED:
+        raise StateError(f"Trials of run {run.pk} are still being made.", todo="Try again in a minute.")
 
 
 def _requeue(trials: Any) -> int:
@@ -448,7 +467,8 @@ def start_due(now: datetime) -> int:
 
     One with code of an operator is cancelled where an agent of it takes that no longer.
     """
-    due = list(models.Run.objects.filter(state=RunState.SCHEDULED, start_at__lte=now).values_list("pk", flat=True))
+    waiting = models.Run.objects.filter(state=RunState.SCHEDULED, start_at__lte=now)
+    due = [run.pk for run in waiting.select_for_update(no_key=True, skip_locked=True)]
     refused = _with_refused_code(due)
     for run_id, agents in refused.items():
         cancel_run(run_id, "schedule")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from ipaddress import ip_address, ip_network
 
 from django.contrib.auth.models import User
+from django.db import connection
 from django.db.models import QuerySet
 
 from results.models import AuditEntry
@@ -29,8 +31,10 @@ class Limit:
 
 OF_ACCOUNT_HERE = Limit(5, "of this account from your address")
 OF_ADDRESS = Limit(20, "from your address")
-# High enough that nobody can lock an account by failing for it from a few places.
+# High enough that nobody can lock an account by failing for it from a few places; never for a network that it signed in
+# from lately.
 OF_ACCOUNT = Limit(100, "of this account")
+KNOWN = timedelta(days=30)
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,29 @@ def wait_for(name: str, now: datetime) -> Wait | None:
 
 def note_failure(name: str) -> None:
     """File a wrong name or password in the audit log, with the address that acts."""
-    AuditEntry.objects.create(actor="anonymous", verb=FAILED, object=_account(name))
+    AuditEntry.objects.create(actor="anonymous", verb=FAILED, object=_account(name), detail=_here())
 
 
 def note_sign_in(user: User) -> None:
-    AuditEntry.objects.create(actor=user.get_username(), verb=SIGNED_IN, object=_account(user.get_username()))
+    name = user.get_username()
+    AuditEntry.objects.create(actor=name, verb=SIGNED_IN, object=_account(name), detail=_here())
+
+
+def one_at_a_time() -> None:
+    """Let nobody else of this network sign in until the transaction ends: tries at the same moment would all be let
+    pass, and hashing their passwords would hold every thread."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"sign in from {_here()['network']}"])
+
+
+def _here() -> dict[str, str]:
+    """Return the network that acts: an address; of IPv6 the /64, in which a host has as many addresses as it likes."""
+    text = acting_address()
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return {"network": text}
+    return {"network": str(ip_network((address, 64 if address.version == 6 else 32), strict=False))}
 
 
 def _account(name: str) -> str:
@@ -65,12 +87,14 @@ def _account(name: str) -> str:
 
 def _failures(name: str, now: datetime) -> Iterator[tuple[QuerySet[AuditEntry], Limit]]:
     recent = AuditEntry.objects.filter(verb=FAILED, at__gt=now - WINDOW).order_by("-at")
-    here = recent.filter(address=acting_address())
+    here = recent.filter(detail__contains=_here())
     yield here, OF_ADDRESS
     account = _account(name)
     if account != NOBODY:
         yield here.filter(object=account), OF_ACCOUNT_HERE
-        yield recent.filter(object=account), OF_ACCOUNT
+        known = AuditEntry.objects.filter(verb=SIGNED_IN, object=account, at__gt=now - KNOWN)
+        if not known.filter(detail__contains=_here()).exists():
+            yield recent.filter(object=account), OF_ACCOUNT
 
 
 def _wait(failures: QuerySet[AuditEntry], limit: Limit, now: datetime) -> Wait | None:

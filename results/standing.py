@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from django.db import transaction
+from django.db.models import Q
 
 from results import models
 from results.domain.errors import StateError, TeitenError
@@ -81,7 +82,10 @@ def _keeps_public(loss: RunLoss) -> str:
         return "It is kept: views, trends and alerts are made of it."
     if loss.citations or loss.reports:
         return f"It is cited in {', '.join((*loss.citations, *loss.reports))}."
-    return "Alerts were judged by it while it was kept." if loss.alerts else ""
+    named = Q(content__before=loss.id) | Q(content__contains={"cells": [{"against": [loss.id]}]})
+    if loss.alerts or models.Alert.objects.filter(named).exists():
+        return "Alerts were judged by it while it was kept."
+    return ""
 
 
 def require_public(run_ids: Iterable[int], done: str) -> None:

@@ -48,7 +48,9 @@ def _make(run: models.Run, configurations: int, first: int, end: int) -> None:
     indices = {slot.configuration for slot in chosen}
     rows = models.Configuration.objects.filter(run=run, index__in=indices).values_list("index", "pk", "spec__agents")
     ids = dict(models.Agent.objects.values_list("name", "pk"))
-    known = {index: (pk, sorted({ids[name] for name in agents.values()})) for index, pk, agents in rows}
+    of_block_1 = models.Trial.objects.filter(run=run, block=1, configuration__index__in=indices)
+    made = dict(of_block_1.values_list("configuration", "agents"))  # an agent may have another name by now
+    known = {index: (pk, made.get(pk) or sorted({ids[name] for name in agents.values()})) for index, pk, agents in rows}
     models.Trial.objects.bulk_create(
         models.Trial(
             run=run,

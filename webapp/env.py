@@ -140,8 +140,8 @@ class _UrlSetting:
         return TeitenError(what, where=self.name, why=why, todo=todo)
 
 
-_DATABASE = _UrlSetting("TEITEN_DATABASE_URL", "database URL", "postgresql://user:password@host:port/name")
-_MAIL = _UrlSetting("TEITEN_EMAIL_URL", "mail server's URL", "smtp://user:password@host:port")
+_DATABASE = _UrlSetting("TEITEN_DATABASE_URL", "database URL", "postgresql://user:$PASSWORD@host:port/name")
+_MAIL = _UrlSetting("TEITEN_EMAIL_URL", "mail server's URL", "smtp://user:$PASSWORD@host:port")
 _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 

@@ -37,10 +37,10 @@ INSTALLED_APPS = [
     "webapp",
 ]
 MIDDLEWARE = [
+    "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "webapp.bodies.BodyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
     "webapp.compression.CompressionMiddleware",
     "webapp.conditional.AnswerMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

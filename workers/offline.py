@@ -41,6 +41,8 @@ def orders_of_run(run_id: int) -> str:
     """Return the orders of all trials of a run that wait, as JSON; there are no secrets in it. Raises Run.DoesNotExist,
     StateError for a run in which none waits."""
     run = models.Run.objects.get(pk=run_id)
+    if run.making:
+        raise StateError(f"Trials of run {run_id} are still being made.", todo="Try again in a minute.")
     waiting = run.trials.filter(state=TrialState.WAITING).select_related("configuration").order_by("position")
     orders = tuple(order_for(trial, trial.attempts.count() + 1) for trial in waiting)
     if run.state != RunState.RUNNING or not orders:

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import socket
 from http.client import HTTPConnection, HTTPSConnection
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
 from django.conf import settings
+
+_TRANSLATED, _COMPATIBLE = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
+_FORBIDDEN = (ip_network("0.0.0.0/8"), ip_network("fd00:ec2::254/128"))  # the second: metadata of a cloud
 
 
 class ForbiddenAddressError(RuntimeError):
@@ -37,9 +40,17 @@ def connect(address: tuple[str, int], *args: Any, **kwargs: Any) -> socket.socke
 def is_forbidden(text: str) -> bool:
     """Return whether it is an address of this machine, of its link, or of nobody."""
     address = ip_address(text)
-    if isinstance(address, IPv6Address) and address.ipv4_mapped:
-        address = address.ipv4_mapped
-    return address.is_loopback or address.is_link_local or address.is_unspecified or address.is_multicast
+    if isinstance(address, IPv6Address):
+        address = _carried(address) or address
+    special = address.is_loopback or address.is_link_local or address.is_unspecified or address.is_multicast
+    return special or any(address in network for network in _FORBIDDEN if network.version == address.version)
+
+
+def _carried(address: IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address that an IPv6 one leads to, by mapping, tunnel or translation; None for another."""
+    if address in _TRANSLATED or (address in _COMPATIBLE and int(address) > 1):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
 
 
 class HttpConnection(HTTPConnection):

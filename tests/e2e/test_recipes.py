@@ -17,6 +17,7 @@ NOT_RIGHT = "Failed to load resource: the server responded with a status of 422"
 @pytest.mark.smoke
 def test_a_newcomer_chooses_a_ready_plan_a_size_and_agents_and_runs_it(watched: Watched, agent: models.Agent) -> None:
     factories.agent("db2", {"17.5": 170005, "18.1": 180001})
+    models.Agent.objects.update(allows_code=True)
     watched.sign_in()
     page = watched.open("/")
     page.locator("main").get_by_role("link", name="Ready plans").click()

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from results import exporting, models, runs
+from results import agents, exporting, models, runs
 from results.domain.errors import PlanError, StateError
 from results.domain.matrix import order
 from results.domain.states import RunState, TrialState
@@ -16,6 +16,7 @@ from results.queries.runs.runs import RunRow, run_row
 from results.trial_making import AT_ONCE
 from tests import factories
 from workers import dispatch, registry, tasks
+from workers.offline import orders_of_run
 
 pytestmark = pytest.mark.django_db
 CONFIGURATIONS = 12
@@ -60,8 +61,16 @@ def test_what_is_still_to_be_made_of_a_cancelled_run_is_cancelled_and_can_be_ret
     run = large_run()
     runs.cancel_run(run.pk, "test")
     assert counts(run_row(run.pk)) == (1200, 0, 1200, 200)
-    with pytest.raises(StateError, match="still being made"):
-        exporting.export(run.pk)
+    first = run.trials.first()
+    assert first is not None
+    for verb in (
+        lambda: exporting.export(run.pk),
+        lambda: orders_of_run(run.pk),
+        lambda: runs.retry_cancelled(run.pk, "test"),
+        lambda: runs.retry_trial(first.pk, "test"),
+    ):
+        with pytest.raises(StateError, match="still being made"):
+            verb()
     tasks.make_trials(run.pk)
     assert counts(run_row(run.pk)) == (1200, 0, 1200, 0)
     assert runs.retry_cancelled(run.pk, "test") == 1200
@@ -94,6 +103,19 @@ def test_replicates_that_exceed_the_trials_of_a_run_are_refused_and_nothing_is_m
     assert (problem.field, problem.todo) == ("blocks", "Add at most 333.")
     assert (models.Run.objects.get(pk=run.pk).blocks, run.trials.count()) == (8000, CONFIGURATIONS)
     runs.add_blocks(run.pk, 333, "test")
+
+
+def test_an_agent_is_not_renamed_while_trials_are_made_by_its_name_and_may_be_later() -> None:
+    run = large_run()
+    agent = models.Agent.objects.get()
+    with pytest.raises(StateError, match="are being made"):
+        agents.update_agent(agent, {"name": "db7"}, "test")
+    tasks.make_trials(run.pk)
+    agents.update_agent(models.Agent.objects.get(), {"name": "db7"}, "test")
+    runs.add_blocks(run.pk, 1, "test")
+    assert run.trials.filter(block=101, agents=[agent.pk]).count() == CONFIGURATIONS
+    entry = models.AuditEntry.objects.get(verb="change agent")
+    assert entry.detail == {"name": {"before": "db1", "after": "db7"}}
 
 
 def test_a_plan_with_more_configurations_than_a_request_can_check_is_refused() -> None:

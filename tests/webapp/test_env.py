@@ -86,7 +86,7 @@ def test_a_database_url_becomes_djangos_entry_with_a_connection_that_notices_a_d
 def test_a_url_of_no_postgresql_is_refused(url: str, why: str) -> None:
     with pytest.raises(TeitenError) as raised:
         env.database(url)
-    form = "postgresql://user:password@host:port/name"
+    form = "postgresql://user:$PASSWORD@host:port/name"
     todo = "Set it as docs/operations.md says."
     assert str(raised.value) == f"TEITEN_DATABASE_URL: The database URL is not {form}. {why}{todo}"
 
@@ -111,5 +111,5 @@ def test_without_a_mail_server_there_is_none() -> None:
 
 @pytest.mark.parametrize("url", ["mail.example", "imap://mail.example", "smtp://:25", "smtp://mail:x", "smtp://[::1"])
 def test_a_url_of_no_mail_server_is_refused(url: str) -> None:
-    with pytest.raises(TeitenError, match=r"The mail server's URL is not smtp://user:password@host:port\."):
+    with pytest.raises(TeitenError, match=r"The mail server's URL is not smtp://user:\$PASSWORD@host:port\."):
         env.mail(url)

@@ -17,7 +17,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models, runs
+from results.domain.errors import StateError
+from results.domain.plan import Plan
 from results.models.audit import Scope
+from results.plan_code import refused_code
 from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail, run_row
 from results.queries.shared.run_filter import RunSearch, matching_runs
@@ -71,6 +74,7 @@ class RunFieldsSerializer(PlanFieldsSerializer):
     """A plan to run: either `plan` (the id of a stored one), or `toml`, or the keys of the TOML as JSON."""
 
     plan = serializers.IntegerField(required=False, help_text="The id of a stored plan; then no key of a plan.")
+    hash = serializers.CharField(required=False, help_text="Of the stored plan as you know it; 409 for another.")
     start_at = serializers.DateTimeField(required=False, help_text="Not before this time.")
     private = serializers.BooleanField(required=False, help_text="Seen by its author and by administrators only.")
 
@@ -153,8 +157,10 @@ class Runs(Endpoint):
     def create(self, request: Request) -> Response:
         fields = fields_of(request)
         start_at, private = _start_at(fields.pop("start_at", None)), _private(fields.pop("private", False))
+        seen = fields.pop("hash", None) if "plan" in fields else None
         stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
         plan = runs.load_plan(stored, kinds()) if stored else plan_from(fields)
+        _require_seen(request, stored, plan, seen)
         if stored is None:
             require_standing(request, plan)
         run = retry_after_discovery(
@@ -263,6 +269,19 @@ class Runs(Endpoint):
     def _wake_dispatcher(self, pk: int) -> Response:
         wake_dispatcher()
         return self.respond(run_row(pk))
+
+
+def _require_seen(request: Request, stored: models.Plan | None, plan: Plan, seen: object) -> None:
+    """Refuse a stored plan that is not the one whose hash is sent. An administrator has to send that of a plan with
+    code, which others may have changed. Raises StateError, ValidationError."""
+    if stored is None:
+        return
+    if seen is None and is_admin(request) and refused_code(plan, kinds()):
+        text = "The plan brings code that others may not run: send its `hash`, which says that you have seen it."
+        raise exceptions.ValidationError({"hash": text})
+    if seen is not None and seen != stored.hash:
+        what = f"The plan {stored.name!r} is not the one with this hash."
+        raise StateError(what, where="hash", todo="Look at it again, then start it.")
 
 
 def _start_at(value: Any) -> datetime | None:

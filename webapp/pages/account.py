@@ -9,6 +9,8 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
+from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -29,8 +31,10 @@ class SignIn(LoginView):
 
     template_name = "account/sign_in.html"
 
+    @transaction.atomic
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        wait = sign_ins.wait_for(request.POST.get("username", ""), timezone.now())
+        sign_ins.one_at_a_time()
+        wait = sign_ins.wait_for(_name(request), timezone.now())
         if wait is None:
             return super().post(request, *args, **kwargs)
         context = {"form": AuthenticationForm(request), "wait": wait, "next": self.get_redirect_url()}
@@ -46,6 +50,14 @@ class SignIn(LoginView):
         if name := form.cleaned_data.get("username"):
             sign_ins.note_failure(name)
         return super().form_invalid(form)
+
+
+def _name(request: HttpRequest) -> str:
+    """Return the name as the form reads it: without blanks around it, in one spelling of Unicode."""
+    try:
+        return str(AuthenticationForm(request).fields["username"].clean(request.POST.get("username", "")))
+    except ValidationError:
+        return ""
 
 
 sign_in = SignIn.as_view()

@@ -11,7 +11,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import QueryDict
 from django.urls import reverse
 
-from results.domain.errors import TeitenError
+from results.domain.errors import StateError, TeitenError
 from results.domain.nearest import suggestion
 from results.models import Trial
 from results.queries.comparison.cells import Comparison
@@ -291,6 +291,8 @@ def _trial(options: Mapping[str, Any], shelf: Shelf) -> int:
         raise NotFound(f"There is no trial {options['trial']}.")
     if trial.attempt_id:
         shelf.attempts.add(trial.attempt_id)
+    elif trial.run.private:  # of the others, publishing asks
+        raise StateError(f"Run {trial.run_id} is private.", todo="Make it public first, or name a trial that counts.")
     return trial.pk
 
 

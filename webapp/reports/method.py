@@ -8,6 +8,7 @@ from itertools import islice
 from django.urls import reverse
 
 from results import models
+from results.domain.secrets import masked_text
 from results.domain.units import counted
 from results.queries.runs.trials import AttemptRow, trial_detail
 from webapp.citations import published_in
@@ -34,7 +35,7 @@ def method(trial_id: int, site: str) -> Iterator[Part]:
     if run.factors:
         rows = [(str(factor["name"]), ", ".join(map(str, factor["levels"]))) for factor in run.factors]
         yield Table(f"Factors of run {run.pk}", ("factor", "levels"), tuple(rows))
-    yield Prose(f"The plan, with which it can be run again:\n\n{_code(run.toml, 'toml')}")
+    yield Prose(f"The plan, with which it can be run again:\n\n{_code(masked_text(run.toml), 'toml')}")
     if trial.attempt:
         yield Prose(_commands(trial_id, trial.attempt, site))
 

@@ -198,7 +198,8 @@ def run_row(run_id: int) -> RunRow:
     rows = _run_rows(ids=[known_id(run_id, "run")])
     if not rows:
         deletion = models.AuditEntry.objects.filter(object=f"run {run_id}", verb=DELETE_RUN).first()
-        gone = f"It was deleted on {deletion.at:%Y-%m-%d %H:%M} UTC." if deletion else ""
+        shown = deletion is not None and not deletion.detail.get("private")
+        gone = f"It was deleted on {deletion.at:%Y-%m-%d %H:%M} UTC." if deletion and shown else ""
         raise NotFound(f"There is no run {run_id}. {gone}".strip())
     return rows[0]
 
@@ -218,7 +219,7 @@ def run_detail(run_id: int, now: datetime) -> RunDetail:
         factors=tuple(head.factors),
         metric=head.metric(),
         configurations=tuple(summary.row(cells.get(summary.index, [])) for summary in summaries),
-        left_s=_left(trials, {summary.index: summary.planned_s for summary in summaries}, now),
+        left_s=None if run.trials_to_make else _left(trials, {one.index: one.planned_s for one in summaries}, now),
         waits=tuple(waits([run_id]) if run.state == RunState.RUNNING else ()),
         now=now,
     )

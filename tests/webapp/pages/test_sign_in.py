@@ -129,3 +129,25 @@ def test_a_token_of_a_time_that_cannot_be_is_refused(days: str, member: Client) 
     sent = {"name": "ci", "scope": "read", "days": days}
     assert member.post("/api/v1/tokens/", sent, content_type="application/json").status_code == 400
     assert not models.ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize("spelling", [" ada ", "\uff41da"])
+def test_another_spelling_of_a_name_is_the_same_account(spelling: str, ada: User) -> None:
+    assert {attempt(spelling).status_code for _ in range(5)} == {200}
+    assert attempt("ada", PASSWORD).status_code == 429
+    assert attempt(spelling, PASSWORD).status_code == 429
+
+
+def test_addresses_of_one_ipv6_network_count_as_one(ada: User) -> None:
+    assert {attempt("ada", address=f"2001:db8::{number:x}").status_code for number in range(1, 6)} == {200}
+    assert attempt("ada", PASSWORD, "2001:db8::ffff").status_code == 429
+    assert attempt("ada", PASSWORD, "2001:db8:0:1::1").status_code == 302
+
+
+def test_nobody_is_locked_out_of_a_network_from_which_they_signed_in_lately(ada: User) -> None:
+    assert attempt("ada", PASSWORD, "203.0.113.1").status_code == 302
+    for number in range(100):
+        with acting_from(f"198.51.100.{number}"):
+            sign_ins.note_failure("ada")
+    assert attempt("ada", PASSWORD, "203.0.113.2").status_code == 429
+    assert attempt("ada", PASSWORD, "203.0.113.1").status_code == 302

@@ -12,7 +12,9 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import transaction
+from django.utils import timezone
 
+from results.models import ApiToken
 from results.models.audit import Role
 from results.runs import audit
 from webapp.access import role_of, set_role
@@ -47,6 +49,8 @@ class Command(WarehouseCommand):
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         user.save()
+        if disable:  # opened again, it has none of them
+            ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
         if not disable:
             set_role(user, Role(role) if role else role_of(user), ACTOR)
         audit(ACTOR, "close account" if disable else "set account", f"user {name}")
