@@ -86,19 +86,18 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
 
     Raises ValidationError, by field; StateError where a changed host factor could not be reverted any more.
     """
-    address_changed = any(getattr(agent, name) != fields[name] for name in _KEY_FIELDS if name in fields)
-    notes_moved = any(getattr(agent, name) != fields[name] for name in ("user", "work_dir") if name in fields)
-    if (address_changed or notes_moved) and (change := agent.host_changes.first()):
+    before = {name: getattr(agent, name) for name in fields}
+    different = {name for name, old in before.items() if old != fields[name]}
+    address_changed = bool(different & set(_KEY_FIELDS))
+    if different & {*_KEY_FIELDS, "user", "work_dir"} and (change := agent.host_changes.first()):
         raise StateError(
             f"Host factor {change.factor!r} of {agent.name} is not back at its own value.",
             where="agent",
             why="What it was is noted in the agent's work directory, which Teiten would no longer find.",
             todo="Contact the agent, which sets it back; then change its address, account or work directory.",
         )
-    if fields.get("name", agent.name) != agent.name and (making := models.Run.objects.filter(making=True).first()):
-        what = f"Trials of run {making.pk} are being made, by the names of their agents."
-        raise StateError(what, where="name", todo="Try again in a minute.")
-    before = {name: getattr(agent, name) for name in fields}
+    if "name" in different:
+        _require_nothing_made()
     for name, value in fields.items():
         setattr(agent, name, value)
     if address_changed:
@@ -106,9 +105,16 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
         agent.state = AgentState.UNKNOWN_KEY
     agent.full_clean(exclude=_DISCOVERED_FIELDS)
     agent.save()
-    changed = {name: old for name, old in before.items() if old != getattr(agent, name)}
-    _audit(actor, "change agent", agent, **{name: _change(old, getattr(agent, name)) for name, old in changed.items()})
+    changes = {name: _change(before[name], getattr(agent, name)) for name in sorted(different)}
+    _audit(actor, "change agent", agent, **changes)
     return agent
+
+
+def _require_nothing_made() -> None:
+    """Raise StateError while trials are made, which know their agents by name."""
+    if run := models.Run.objects.filter(making=True).first():
+        what = f"Trials of run {run.pk} are being made, by the names of their agents."
+        raise StateError(what, where="name", todo="Try again in a minute.")
 
 
 def _change(before: Any, after: Any) -> dict[str, Any]:

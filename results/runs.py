@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from celery.schedules import ParseException
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
-from django_celery_beat.models import CrontabSchedule, PeriodicTask
+from django_celery_beat.models import PeriodicTask
 
 from results import models, noise
+from results.cron import cron_line, crontab
 from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
 from results.domain.kinds.parameters import Kind
-from results.domain.matrix import TrialSpec, dimensions
+from results.domain.matrix import Configuration, TrialSpec, dimensions
 from results.domain.plan import Kinds, Plan, code_of
 from results.domain.states import (
     ENDED_RUNS,
@@ -154,7 +154,7 @@ def schedule_plan(
     user, as_admin: by whose rights it runs (`may_schedule_code`)
     """
     previous = stored.schedule
-    before = _cron_line(previous)
+    before = cron_line(previous)
     stored.schedule = None
     stored.scheduled_by, stored.scheduled_by_admin = (user, as_admin) if cron else (None, False)
     stored.save(update_fields=["schedule", "scheduled_by", "scheduled_by_admin"])
@@ -162,16 +162,10 @@ def schedule_plan(
         previous.delete()
     if cron:
         stored.schedule = PeriodicTask.objects.create(
-            name=f"plan {stored.pk}", task=START_PLAN, args=f"[{stored.pk}]", crontab=_crontab(cron)
+            name=f"plan {stored.pk}", task=START_PLAN, args=f"[{stored.pk}]", crontab=crontab(cron)
         )
         stored.save(update_fields=["schedule"])
     audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron, before=before)
-
-
-def _cron_line(schedule: PeriodicTask | None) -> str:
-    """Return a schedule as it was written; '' without one."""
-    line = schedule.crontab if schedule else None
-    return f"{line.minute} {line.hour} {line.day_of_month} {line.month_of_year} {line.day_of_week}" if line else ""
 
 
 def may_schedule_code(stored: models.Plan) -> bool:
@@ -180,29 +174,6 @@ def may_schedule_code(stored: models.Plan) -> bool:
     if not stored.scheduled_by_admin or user is None or not user.is_active:
         return False
     return models.Member.objects.filter(user=user, role=Role.ADMINISTRATOR).exists()
-
-
-def _crontab(cron: str) -> CrontabSchedule:
-    parts = cron.split()
-    if len(parts) != 5:
-        raise PlanError(
-            [
-                Problem(
-                    "schedule",
-                    f"{cron!r} is not a cron line.",
-                    "minute hour day month weekday, as '0 2 * * 6'.",
-                )
-            ]
-        )
-    minute, hour, day, month, weekday = parts
-    fields = {"minute": minute, "hour": hour, "day_of_month": day, "month_of_year": month, "day_of_week": weekday}
-    try:
-        CrontabSchedule(**fields, timezone="UTC").schedule.is_due(timezone.now())
-    except (ValueError, KeyError, ParseException) as error:
-        raise PlanError([Problem("schedule", f"{cron!r}: {error}.", "As '0 2 * * 6'.")]) from error
-    return CrontabSchedule.objects.filter(**fields, timezone="UTC").first() or CrontabSchedule.objects.create(
-        **fields, timezone="UTC"
-    )
 
 
 @transaction.atomic
@@ -251,24 +222,28 @@ def create_run(
         started_at=None if later else now,
         operators_code=not as_admin and bool(code_of(plan, kinds)),
     )
-    models.Configuration.objects.bulk_create(
-        (
-            models.Configuration(
-                run=run,
-                index=index,
-                name=configuration.name[:500],
-                levels=dict(configuration.levels),
-                spec=spec.to_json(),
-                dimensions=stored_dimensions(spec, kinds),
-            )
-            for index, (configuration, spec) in enumerate(zip(configurations, specs, strict=True))
-        ),
-        batch_size=1000,
-    )
+    _store_configurations(run, configurations, specs, kinds)
     make_next(run)
     trials = len(configurations) * plan.replicates
     audit(actor, "create run", f"run {run.pk}", plan=plan.name, trials=trials, private=private)
     return run
+
+
+def _store_configurations(
+    run: models.Run, configurations: Sequence[Configuration], specs: Sequence[TrialSpec], kinds: Kinds
+) -> None:
+    rows = (
+        models.Configuration(
+            run=run,
+            index=index,
+            name=configuration.name[:500],
+            levels=dict(configuration.levels),
+            spec=spec.to_json(),
+            dimensions=stored_dimensions(spec, kinds),
+        )
+        for index, (configuration, spec) in enumerate(zip(configurations, specs, strict=True))
+    )
+    models.Configuration.objects.bulk_create(rows, batch_size=1000)
 
 
 def stored_dimensions(spec: TrialSpec, kinds: Kinds) -> dict[str, Any]:

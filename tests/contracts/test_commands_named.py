@@ -12,7 +12,7 @@ from bootstrap import ports
 
 ROOT = Path(__file__).parents[2]
 # Accounts are made by our own `member`, which writes the audit log.
-DJANGOS = {"migrate", "makemigrations", "collectstatic"}
+DJANGOS = {"migrate", "makemigrations", "collectstatic", "check"}
 
 
 def named_commands() -> Iterator[tuple[str, str]]:

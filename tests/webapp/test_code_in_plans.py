@@ -225,6 +225,11 @@ def test_a_token_of_the_scope_run_cannot_either(visitor: Callable[[str], APIClie
         assert NONE in answer.json()["error"]["what"], path
     assert rows() == before
     assert models.Trial.objects.get(pk=trial.pk).state == "failed"
+    unseen = admin.post("/api/v1/runs/", {"plan": stored.pk}, format="json")
+    assert (unseen.status_code, unseen.json()["error"]["where"]) == (400, "hash")
+    changed = admin.post("/api/v1/runs/", {"plan": stored.pk, "hash": "of another"}, format="json")
+    assert changed.status_code == 409
+    calls[0] = ("runs/", {"plan": stored.pk, "hash": stored.hash})
     for path, body in calls[:-2]:
         assert admin.post(f"/api/v1/{path}", body, format="json").status_code in (200, 201), path
 

@@ -132,13 +132,17 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "more_causes": max(0, len(causes) - MOST_CAUSES),
         "compare": urlstate.write(Selection((run.id,), first_filters)),
         "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
-        "may_run": (may_run := may(request, Scope.RUN)),
-        "may_keep": (may_keep := may(request, Scope.PUBLISH)),
-        "may_change": may_keep or run.created_by == request.user.get_username(),
-        "may_hide": (may_run and run.created_by == request.user.get_username()) or may(request, Scope.ADMIN),
+        **_rights(request, run),
         "standings": list(Standing),
         "means": PRIVATE if run.private else MEANS[Standing(run.standing)],
     }
+
+
+def _rights(request: HttpRequest, run: RunRow) -> dict[str, bool]:
+    may_run, may_keep = may(request, Scope.RUN), may(request, Scope.PUBLISH)
+    own = run.created_by == request.user.get_username()
+    may_hide = (may_run and own) or may(request, Scope.ADMIN)
+    return {"may_run": may_run, "may_keep": may_keep, "may_change": may_keep or own, "may_hide": may_hide}
 
 
 def _shown_matrix(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
