@@ -193,7 +193,10 @@ def _first_difference(before: str, after: str) -> tuple[str, str]:
     return before[place - 60 : place + 40], after[place - 60 : place + 40]
 
 
-@pytest.mark.parametrize("kind", ["anonymous", "publisher", "token"])
+@pytest.mark.parametrize(
+    "kind",
+    ["token", pytest.param("anonymous", marks=pytest.mark.slow), pytest.param("publisher", marks=pytest.mark.slow)],
+)
 def test_nobody_else_reads_anything_of_a_private_run(kind: str, world: dict[str, Any]) -> None:
     client = visitor(kind)
     both = zip(addresses(world), addresses(world | MISSING), strict=True)

@@ -33,5 +33,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, dict) and set(value) == {"before", "after"}:
+        return f"{_text(value['before'])} → {_text(value['after'])}"
     text = value if isinstance(value, str) else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 200 else f"{text[:200]} …"
