@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from results.domain.matrix import InstallationRef, TrialSpec
 from results.domain.measurement.histogram import HeatMap, Histogram
-from results.domain.measurement.parsed_trial import Latencies, Measurement, Part
+from results.domain.measurement.parsed_trial import Latencies, Measurement, Part, PhaseTiming
 from workers.bundle.derive import add
 from workers.bundle.manifest import Manifest
 
@@ -77,3 +78,15 @@ def test_several_loads_have_each_its_own_and_all_of_the_workload_together() -> N
 def test_a_log_that_lacks_transactions_changes_nothing() -> None:
     values = derived(printed("", "", 11, 61, 1), [log("client", "", FAST)])
     assert (values["latency.mean", "", ""], values["latency.sd", "", ""]) == (61, 1)
+
+
+def test_the_overhead_of_a_stored_trial_is_the_same_number_when_it_is_read_again() -> None:
+    """Each of these differs in its last bits where the terms are taken away one after the other."""
+    for n in range(1, 50):
+        window = (1.7e9 + 7.1 * n, 1.7e9 + 17.3 * n + 0.123)
+        manifest = Manifest(
+            "1/1", 1, "1", 1.7e9 + 0.3 * n, window[1] + 2.7, {}, window=window, phases=(PhaseTiming("warm", 1, 3.2),)
+        )
+        whole = add(Part(), manifest, replace(SPEC, warmup_s=3.1))
+        (overhead_s,) = [m.value for m in whole.measurements if m.metric == "overhead.seconds"]
+        assert overhead_s == manifest.ended_s - manifest.started_s - (window[1] - window[0] + 3.1)
