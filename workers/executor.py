@@ -457,7 +457,7 @@ def _manifest(attempt: _Attempt) -> Manifest:
         attempt=attempt.order.attempt,
         teiten=VERSION,
         started_s=attempt.phases.started_s,
-        ended_s=time.time(),
+        ended_s=attempt.phases.started_s + attempt.phases.elapsed_s,
         spec=attempt.order.spec.to_json(),
         window=(window[0], window[1]) if window else None,
         error=attempt.error,

@@ -26,7 +26,7 @@ _USUALLY_AFTER_S = 60.0
 class Phases:
     """The phases of one attempt.
 
-    started_s: start of the attempt, epoch seconds
+    started_s: start of the attempt, epoch seconds; no step of the worker's clock changes what is measured from there
     done: the phases that have ended
     """
 
@@ -35,6 +35,12 @@ class Phases:
     monitor: ActivityMonitor
     started_s: float
     done: list[PhaseTiming] = field(default_factory=list)
+    _began: float = field(default_factory=time.monotonic)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the start of the attempt."""
+        return time.monotonic() - self._began
 
     @asynccontextmanager
     async def phase(self, name: str, expected_s: float | None = None) -> AsyncIterator[None]:
@@ -43,16 +49,16 @@ class Phases:
         for remote in self.stage.agents.values():
             remote.phase = name
             remote.late_s.clear()
-        started, started_s = time.time(), time.monotonic()
+        offset_s = self.elapsed_s
         limit_s = self.stage.deadlines.get(name)
-        self.stage.ends_s = None if limit_s is None else started_s + limit_s
+        self.stage.ends_s = None if limit_s is None else time.monotonic() + limit_s
         ok = False
         try:
             async with self._with_deadline(name, limit_s), self._with_monitor(name, expected_s, limit_s):
                 yield
             ok = True
         finally:
-            self.done.append(PhaseTiming(name, started - self.started_s, time.time() - started, ok))
+            self.done.append(PhaseTiming(name, offset_s, self.elapsed_s - offset_s, ok))
             await self.monitor.end_phase(succeeded=ok)
 
     @asynccontextmanager

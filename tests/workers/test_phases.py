@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,17 @@ async def test_jobs_of_a_phase_have_what_is_left_of_it(phases: Phases) -> None:
         assert 50 < phases.stage.left_s <= 60
     async with phases.phase("clean"):
         assert phases.stage.left_s > 3600
+
+
+async def test_a_worker_whose_clock_is_stepped_back_measures_its_phases_all_the_same(
+    phases: Phases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = count(1.7e9, -3600.0)
+    monkeypatch.setattr(time, "time", lambda: next(clock))
+    for name in ("verify", "clean"):
+        async with phases.phase(name):
+            await asyncio.sleep(0)
+    first, second = phases.done
+    assert 0 <= first.offset_s <= first.offset_s + first.seconds <= second.offset_s
+    assert second.seconds >= 0
+    assert phases.elapsed_s >= second.offset_s + second.seconds
