@@ -8,6 +8,7 @@ import struct
 import tarfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,16 @@ from results.domain.json_text import readable
 from results.domain.kinds.specs import CollectorSpec, Parse, Reading, WorkloadSpec
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.metrics import Metric
-from results.domain.measurement.parsed_trial import Gap, ParsedTrial, Part
-from results.domain.measurement.plausible import SLACK_S, Source, require_attempt, require_part, require_plausible
+from results.domain.measurement.parsed_trial import Gap, ParsedTrial, Part, PhaseTiming
+from results.domain.measurement.plausible import (
+    SLACK_S,
+    Source,
+    impossible_phase,
+    require_attempt,
+    require_part,
+    require_plausible,
+    without_impossible,
+)
 from workers import registry
 from workers.bundle import derive
 from workers.bundle.manifest import FILE, Manifest, require_known_notes
@@ -38,6 +47,8 @@ _UNREADABLE = (
     OverflowError,
     RecursionError,  # tarfile follows one extended header after another
 )
+_SIDE = ("steady.", "phase.", "overhead.")  # of the trial, not of what it measures
+_OF_ITSELF = frozenset(metric.name for metric in derive.METRICS)
 log = logging.getLogger(__name__)
 
 
@@ -149,7 +160,6 @@ def spec_of(manifest: Manifest) -> TrialSpec:
 
 def _parsed(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes]) -> ParsedTrial:
     parts: list[Part] = []
-    gaps: list[Gap] = list(manifest.gaps)
     error = dict(manifest.error) if manifest.error else None
     known = _metrics_of_kinds(spec)
     if manifest.window is not None:
@@ -157,17 +167,15 @@ def _parsed(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes]) -> 
         reach = (manifest.started_s - start_s - SLACK_S, manifest.ended_s - start_s + SLACK_S)
         reading = _reading(manifest, spec, files, "workload/", "client")
         part, parse_error = _parse(registry.workload_parser(spec.workload), reading)
-        require_part(part, Source("workload", known, reach))
-        parts.append(part)
+        parts.append(_possible(part, Source("workload", known, reach)))
         error = _add_failure(error, part) if error else parse_error or _failure(part)
         for name, node in manifest.collectors:
             reading = _reading(manifest, spec, files, f"collectors/{name}/{node}/", node)
-            part, parse_error = _parse(registry.collector_parser(name), reading)
-            require_part(part, Source(f"collectors/{name}/{node}", known, reach))
-            parts.append(part)
-            if parse_error is not None:
-                gaps.append(Gap(name, node, f"{parse_error['where']}: {parse_error['what']}"))
-    whole = derive.add(derive.merge(parts), manifest, spec)
+            source = Source(f"collectors/{name}/{node}", known, reach)
+            parts.append(_collected(name, reading, source, required=name in spec.required_collectors))
+    manifest = _with_possible_phases(manifest)
+    gaps = list(manifest.gaps)
+    whole = without_impossible(derive.add(derive.merge(parts), manifest, spec), Source("derived", known), _OF_ITSELF)
     gaps += whole.gaps
     error = error or _missing_collector(spec, gaps)
     if error:
@@ -195,6 +203,40 @@ def _parsed(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes]) -> 
         notes=manifest.notes,
         named_by_output=frozenset(metric.name for metric in whole.metrics),
     )
+
+
+def _collected(name: str, reading: Reading, source: Source, *, required: bool) -> Part:
+    """Return what a collector gathered on a node. What cannot be of one that the plan does not require is a gap in its
+    place; of one that it requires, IngestError is raised."""
+    try:
+        part, parse_error = _parse(registry.collector_parser(name), reading)
+        part = _possible(part, source)
+    except IngestError as error:
+        if required:
+            raise
+        return Part(gaps=(Gap(name, reading.node, readable(f"{error.where}: {error.why or error.what}")),))
+    if parse_error is None:
+        return part
+    return Part(gaps=(Gap(name, reading.node, readable(f"{parse_error['where']}: {parse_error['what']}")),))
+
+
+def _possible(part: Part, source: Source) -> Part:
+    """Return the part, without side metrics that cannot be. Raises IngestError for anything else that cannot."""
+    part = without_impossible(part, source, {name for name in source.metrics if name.startswith(_SIDE)})
+    require_part(part, source)
+    return part
+
+
+def _with_possible_phases(manifest: Manifest) -> Manifest:
+    """Return the manifest without the phases that cannot be, each with a gap: a clock may have been stepped."""
+    gaps: list[Gap] = []
+    phases: list[PhaseTiming] = []
+    for number, phase in enumerate(manifest.phases):
+        if why := impossible_phase(phase):
+            gaps.append(Gap("phase", "", f"{FILE}: phases[{number}].{why}"))
+        else:
+            phases.append(phase)
+    return replace(manifest, phases=tuple(phases), gaps=(*manifest.gaps, *gaps))
 
 
 def _reading(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes], folder: str, node: str) -> Reading:

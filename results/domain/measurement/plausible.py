@@ -6,7 +6,7 @@ of the attempt, which lies between 1970 and 2100 and is shorter than a year.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,16 @@ import numpy as np
 from results.domain import json_text
 from results.domain.errors import IngestError
 from results.domain.measurement.metrics import Metric
-from results.domain.measurement.parsed_trial import Document, Event, Latencies, Measurement, ParsedTrial, Part
+from results.domain.measurement.parsed_trial import (
+    Document,
+    Event,
+    Gap,
+    Latencies,
+    Measurement,
+    ParsedTrial,
+    Part,
+    PhaseTiming,
+)
 from results.domain.measurement.series import Series
 
 MOST_VALUE = 2.0**64  # above any counter and any number of bytes
@@ -80,6 +89,28 @@ def require_part(part: Part, source: Source) -> None:
     _require_numbers(part, source)
 
 
+def without_impossible(part: Part, source: Source, droppable: Collection[str]) -> Part:
+    """Return the part without those values of these metrics that cannot be, each with a gap that names the metric."""
+    kept: list[Measurement] = []
+    gaps: list[Gap] = []
+    for one in part.measurements:
+        try:
+            if one.metric in droppable:
+                _require_measurements((one,), source)
+            kept.append(one)
+        except IngestError as error:
+            gaps.append(Gap(one.metric, one.node, f"{error.where}: {error.why}"))
+    return replace(part, measurements=tuple(kept), gaps=(*part.gaps, *gaps)) if gaps else part
+
+
+def impossible_phase(phase: PhaseTiming) -> str:
+    """Return the field of a phase that cannot be, and why; '' where there is none."""
+    for field, seconds in (("seconds", phase.seconds), ("offset_s", phase.offset_s)):
+        if not 0 <= seconds <= LONGEST_S:
+            return f"{field}: {_short(seconds)} s is nothing that a phase takes."
+    return ""
+
+
 def require_plausible(parsed: ParsedTrial) -> None:
     """Raise IngestError for the first thing in a trial that cannot be: the last gate before its rows are stored."""
     source = Source(parsed.trial_key, {metric.name: metric for metric in parsed.metrics})
@@ -93,12 +124,12 @@ def require_plausible(parsed: ParsedTrial) -> None:
 
 def _require_record(parsed: ParsedTrial, source: Source) -> None:
     """Raise IngestError for what only a trial's page reads."""
-    durations = [(f"phases[{n}].seconds", phase.seconds) for n, phase in enumerate(parsed.phases)]
-    durations += [(f"phases[{n}].offset_s", phase.offset_s) for n, phase in enumerate(parsed.phases)]
-    durations += [(f"commands[{n}].seconds", command.seconds) for n, command in enumerate(parsed.commands)]
-    for field, seconds in durations:
-        if not 0 <= seconds <= LONGEST_S:
-            raise source.impossible(field, f"{_short(seconds)} s is nothing that a phase or a command takes")
+    for n, phase in enumerate(parsed.phases):
+        if why := impossible_phase(phase):
+            raise source.impossible(f"phases[{n}]", why.removesuffix("."))
+    for n, command in enumerate(parsed.commands):
+        if not 0 <= command.seconds <= LONGEST_S:
+            raise source.impossible(f"commands[{n}].seconds", f"{_short(command.seconds)} s is nothing that one takes")
     for n, file in enumerate(parsed.files):
         if not 0 <= file.size_bytes <= _BIGINT:
             raise source.impossible(f"files[{n}].size_bytes", f"{_short(file.size_bytes)} is no size")

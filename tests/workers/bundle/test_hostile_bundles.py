@@ -55,8 +55,6 @@ def test_the_bundle_that_the_others_are_made_of_is_whole(tmp_path: Path) -> None
         ({"window": [1e8, 1.1e8]}, "manifest.json: window", "more than a day away"),
         ({"window": [True, 5.0]}, "", "window[0]: True is not a number"),
         ({"window": [10**5000, 5]}, "", "digits"),
-        ({"phases": [{"name": "x", "offset_s": 0, "seconds": -1}]}, "phases[0].seconds", "-1 s is nothing"),
-        ({"phases": [{"name": "x", "offset_s": 1e300, "seconds": 1}]}, "phases[0].offset_s", "1e+300 s is nothing"),
         ({"phases": [{"name": "x", "offset_s": 0, "seconds": True}]}, "", "phases[0].seconds: True is not a number"),
         ({"spec__workload": "../../x"}, "manifest.json: spec.workload", ""),
         ({"spec__workload": "pgbench.spec"}, "manifest.json: spec.workload", ""),
@@ -120,19 +118,78 @@ def test_numbers_and_depths_that_json_allows_and_no_bundle_has(
         (STDOUT, "actually processed: ", "actually processed: -", "workload: transactions", "is negative"),
         (STDOUT, "latency average = ", "latency average = 1e300 ms\n", "workload: latency.mean", "1e+303 is no number"),
         ("workload/stderr", "progress: 1.0 s, ", "progress: 1.0 s, -", "workload: series tps", "is not between 0"),
-        (SIZES, '"table_bytes": ', '"table_bytes": -', "collectors/pg_stat/primary: size.table", "is negative"),
-        (SIZES, '"table_bytes":', '"table_bytes":1e300, "x":', "collectors/pg_stat/primary: size.table", "1e+300"),
-        (SIZES, '"name":', '"name":"a\\u0000b", "x":', "collectors/pg_stat/primary: size.table", "NUL"),
-        (SIZES, '"name":', '"name":"a\\ud800b", "x":', "collectors/pg_stat/primary: size.table", "half a character"),
     ],
 )
-def test_a_number_or_text_that_cannot_be_is_refused_with_its_file(
+def test_a_number_that_cannot_be_is_refused_with_its_file(
     file: str, old: str, new: str, field: str, why: str, tmp_path: Path
 ) -> None:
     path = hostile.rewritten(tmp_path / "b.tar.gz", file, old, new)
     error = refused(path)
     assert field in error.where
     assert why in error.why
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('"table_bytes": ', '"table_bytes": -', "is negative"),
+        ('"table_bytes":', '"table_bytes":1e300, "x":', "1e+300"),
+        ('"name":', '"name":"a\\u0000b", "x":', "NUL"),
+        ('"name":', '"name":"a\\ud800b", "x":', "half a character"),
+    ],
+)
+def test_a_collector_that_says_what_cannot_be_costs_a_gap_or_the_trial_that_requires_it(
+    old: str, new: str, why: str, tmp_path: Path
+) -> None:
+    parsed = reader.read(hostile.rewritten(tmp_path / "b.tar.gz", SIZES, old, new))
+    (gap,) = parsed.gaps
+    assert (gap.source, gap.node) == ("pg_stat", "primary")
+    assert gap.reason.startswith("collectors/pg_stat/primary: size.table primary ")
+    assert why in gap.reason
+    assert parsed.succeeded
+    names = {one.metric for one in parsed.measurements}
+    assert "tps" in names
+    assert "size.table" not in names, "nothing of that collector's part is stored"
+    files = hostile.recorded()
+    files[SIZES] = files[SIZES].replace(old.encode(), new.encode())
+    manifest = hostile.manifest_of(files)
+    manifest["spec"]["required_collectors"] = ["pg_stat"]
+    error = refused(hostile.packed(tmp_path / "required.tar.gz", files, manifest))
+    assert "collectors/pg_stat/primary: size.table" in error.where
+    assert why in error.why
+
+
+def test_a_clock_that_was_stepped_costs_the_age_of_the_server_and_not_the_trial(tmp_path: Path) -> None:
+    files = hostile.recorded()
+    for name in ("before.json", "after.json"):
+        snapshot = json.loads(files[f"collectors/pg_stat/primary/{name}"])
+        snapshot["postmaster_started"] = 4e9
+        files[f"collectors/pg_stat/primary/{name}"] = json.dumps(snapshot).encode()
+    parsed = reader.read(hostile.packed(tmp_path / "b.tar.gz", files, hostile.manifest_of(files)))
+    (gap,) = parsed.gaps
+    assert (gap.source, gap.node) == ("steady.server_age", "primary")
+    assert "is negative" in gap.reason
+    assert parsed.succeeded
+    names = {one.metric for one in parsed.measurements}
+    assert "steady.server_age" not in names
+    assert "size.table" in names
+
+
+@pytest.mark.parametrize(
+    ("phase", "why"),
+    [
+        ({"name": "x", "offset_s": 0, "seconds": -1}, "phases[0].seconds: -1 s is nothing"),
+        ({"name": "x", "offset_s": 1e300, "seconds": 1}, "phases[0].offset_s: 1e+300 s is nothing"),
+    ],
+)
+def test_a_phase_that_cannot_be_is_left_out_with_a_gap(phase: dict[str, Any], why: str, tmp_path: Path) -> None:
+    whole = {"name": "prepare", "offset_s": 0, "seconds": 1}
+    parsed = reader.read(hostile.changed(tmp_path / "b.tar.gz", phases=[phase, whole]))
+    assert parsed.succeeded
+    assert [one.name for one in parsed.phases] == ["prepare"]
+    assert [one.label for one in parsed.measurements if one.metric == "phase.seconds"] == ["prepare"]
+    (gap,) = parsed.gaps
+    assert why in gap.reason
 
 
 def tar_of(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
@@ -221,15 +278,15 @@ def test_a_trial_with_such_a_bundle_fails_in_words_and_stores_nothing(tmp_path: 
     run = factories.run()
     trial = run.trials.order_by("position").first()
     attempt = factories.begin(trial)
-    error = refused(hostile.rewritten(tmp_path / "b.tar.gz", SIZES, '"name":', '"name":"a\\u0000b", "x":'))
+    error = refused(hostile.rewritten(tmp_path / "b.tar.gz", STDOUT, "tps = ", "tps = -"))
     dispatch.finish(attempt.pk, error.as_dict(), timezone.now())
     trial.refresh_from_db()
     assert trial.state == "failed"
     assert not models.Measurement.objects.filter(run=run).exists()
     told = client.get(f"/api/v1/trials/{trial.pk}/").json()["error"]
     assert (told["kind"], told["what"]) == ("ingest", "The bundle says what cannot be.")
-    assert told["where"] == "collectors/pg_stat/primary: size.table primary a\\x00b"
-    assert "it holds NUL" in told["why"]
+    assert told["where"] == "workload: tps"
+    assert "is negative" in told["why"]
     assert "Nothing of this bundle was stored" in told["todo"]
 
 
