@@ -54,7 +54,7 @@ def run_orders(text: str, folder: Path) -> Iterator[Made]:
     """Run orders one after the other, without a warehouse, and write each bundle below the folder; servers are stopped
     after the last. Raises TeitenError for a text that holds no orders."""
     try:
-        orders = from_json(Orders, json_text.loads(text)).orders
+        orders = from_json(Orders, json_text.loads(text, most=None)).orders
     except (ShapeError, ValueError) as error:
         todo = "Export the orders again with a Teiten of this version."
         raise TeitenError("These are no orders.", where="orders", why=str(error)[:300], todo=todo) from error
