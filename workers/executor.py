@@ -115,7 +115,8 @@ async def run(
 ) -> tuple[Archived, dict[str, Any] | None]:
     """Run the attempt and archive its bundle; return the archive, and the error that ended the attempt or None.
 
-    Never raises for a failure of an agent or a server: that is in the error and in the manifest.
+    Never raises for a failure of an agent or a server: that is in the error and in the manifest. Raises IngestError,
+    before anything is done, where the attempt has a bundle already.
 
     Cancelled with the message LOST, the attempt has lost its agents to another one, and touches nothing there but its
     own files. Cancelled with another message, it cleans up. It must not be cancelled in the phase `clean`.
@@ -153,7 +154,7 @@ async def run(
             _record_lost_agents(attempt)
         await _clean(attempt, lost, idle)
     archived = await asyncio.to_thread(writer.finish, _manifest(attempt))
-    return archived, attempt.error
+    return archived, dict(archived.error) if archived.error else None
 
 
 async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from results.domain.errors import IngestError
+from results.domain.errors import IngestError, TrialError
 from results.domain.measurement.parsed_trial import Check, Gap, RawFile
 from results.domain.packing import pack_streams
 from results.domain.secrets import masked_bytes, masked_pieces
@@ -18,6 +18,7 @@ from workers.bundle.manifest import FILE, Manifest
 
 UNFINISHED = "unfinished"
 LARGEST_BUNDLE_BYTES = 2 * 1024**3  # unpacked; less than a reader takes
+_OF_WORKLOAD = "workload/"
 _WHY_LEFT_OUT = f"a bundle holds {LARGEST_BUNDLE_BYTES // 1024**3} GiB"
 
 
@@ -25,24 +26,43 @@ _WHY_LEFT_OUT = f"a bundle holds {LARGEST_BUNDLE_BYTES // 1024**3} GiB"
 class Archived:
     """A finished bundle.
 
-    path: relative to the bundle folder."""
+    path: relative to the bundle folder
+    error: of its manifest, `TeitenError.as_dict()`; None where the attempt succeeded so far
+    """
 
     path: str
     sha256: str
     size_bytes: int
+    error: Mapping[str, Any] | None
+
+
+def archive_path(trial_key: str, attempt: int) -> PurePosixPath:
+    """Return where the bundle of an attempt lies below the bundle folder."""
+    return PurePosixPath(f"{trial_key}-{attempt}.tar.gz")
+
+
+def _there_already(archive: Path) -> IngestError:
+    return IngestError(
+        "The attempt has a bundle already.", where=str(archive), todo="Move it away where it is of another warehouse."
+    )
 
 
 class BundleWriter:
-    """Collects one attempt's raw files in a directory, whatever fails; `finish` makes the archive."""
+    """Collects one attempt's raw files in a directory, whatever fails; `finish` makes the archive.
+
+    Raises IngestError where the attempt has an archive already: each attempt has a number of its own.
+    """
 
     def __init__(self, root: Path, trial_key: str, attempt: int) -> None:
         self.root = root
         self.directory = root / UNFINISHED / f"{trial_key.replace('/', '-')}-{attempt}"
-        self.archive = PurePosixPath(f"{trial_key}-{attempt}.tar.gz")
+        self.archive = archive_path(trial_key, attempt)
         self.notes: dict[str, Any] = {}
         self.checks: list[Check] = []
         self.gaps: list[Gap] = []
         self._long: set[Path] = set()
+        if (root / self.archive).exists():
+            raise _there_already(root / self.archive)
         _remove_folder(self.directory)
         self.directory.mkdir(parents=True)
 
@@ -77,38 +97,64 @@ class BundleWriter:
     def finish(self, manifest: Manifest) -> Archived:
         """Write the manifest and the archive, and remove the directory. The same content gives the same bytes.
 
-        Files are read in chunks. Where they are more than a bundle may hold, the longest are left out, each as a gap.
+        Files are read in chunks. Where they are more than a bundle may hold, the longest are left out: those of a
+        collector each as its gap; without the workload's own the attempt has failed, unless it had before.
+        Raises IngestError where an archive has come into its place; the new one then stays beside it, as `.partial`.
         """
         for path in self._long:
             _hide_secrets(path)
-        sizes = self._sizes_within_limit()
+        sizes, error = self._within_limit()
         files = tuple(RawFile(name, size, checksum(self.directory / name)) for name, size in sizes.items())
-        complete = replace(manifest, files=files, checks=tuple(self.checks), gaps=tuple(self.gaps), notes=self.notes)
+        complete = replace(
+            manifest,
+            error=manifest.error or error,
+            files=files,
+            checks=tuple(self.checks),
+            gaps=tuple(self.gaps),
+            notes=self.notes,
+        )
         target = self.root / self.archive
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_suffix(".partial")
         with partial.open("wb") as stream:
             pack_streams(self._streams(complete.to_json().encode(), sizes), stream)
-        archived = Archived(str(self.archive), checksum(partial), partial.stat().st_size)
+        archived = Archived(str(self.archive), checksum(partial), partial.stat().st_size, complete.error)
+        if target.exists():
+            raise _there_already(target)
         partial.rename(target)
         shutil.rmtree(self.directory)
         return archived
 
-    def _sizes_within_limit(self) -> dict[str, int]:
-        """Return path → size in bytes of each file that goes into the bundle."""
+    def _within_limit(self) -> tuple[dict[str, int], dict[str, Any] | None]:
+        """Return path → size in bytes of each file that goes into the bundle, and the error of one of the workload that
+        does not."""
         paths = sorted(path for path in self.directory.rglob("*") if path.is_file() and not path.is_symlink())
         sizes = {path.relative_to(self.directory).as_posix(): path.stat().st_size for path in paths}
-        for name in sorted(sizes, key=lambda name: sizes[name], reverse=True):
-            if sum(sizes.values()) <= LARGEST_BUNDLE_BYTES:
+        total = sum(sizes.values())
+        error: dict[str, Any] | None = None
+        for name in sorted(sizes, key=lambda name: (name.startswith(_OF_WORKLOAD), -sizes[name])):
+            if total <= LARGEST_BUNDLE_BYTES:
                 break
-            self.gap("bundle", "", f"{name}, of {sizes.pop(name)} bytes, was left out: {_WHY_LEFT_OUT}")
-        return sizes
+            size = sizes.pop(name)
+            total -= size
+            why = f"{name}, of {size} bytes, was left out: {_WHY_LEFT_OUT}"
+            self.gap(*_source(name), why)
+            if name.startswith(_OF_WORKLOAD) and error is None:
+                what, todo = "The workload wrote more than a bundle holds.", "Have it write less."
+                error = TrialError(what, where=name, why=f"{why}.", todo=todo).as_dict()
+        return sizes, error
 
     def _streams(self, manifest: bytes, sizes: Mapping[str, int]) -> Iterator[tuple[str, int, IO[bytes]]]:
         yield FILE, len(manifest), io.BytesIO(manifest)
         for name, size in sizes.items():
             with (self.directory / name).open("rb") as content:
                 yield name, size, content
+
+
+def _source(name: str) -> tuple[str, str]:
+    """Return the source and the node that lack a file which is left out."""
+    parts = PurePosixPath(name).parts
+    return (parts[1], parts[2]) if parts[0] == "collectors" and len(parts) > 3 else ("bundle", "")
 
 
 def _hide_secrets(path: Path) -> None:
