@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import StateError, TeitenError
 from results.domain.states import RunState, TrialState
 from workers import executor
+from workers.bundle.writer import archive_path
 from workers.orders import Order, order_for
 
 FORMAT = 1
@@ -30,11 +31,15 @@ class Orders:
 
 @dataclass(frozen=True)
 class Made:
-    """A bundle that was made, and the error that ended its attempt, `TeitenError.as_dict()`; None for none."""
+    """A bundle that was made, and the error that ended its attempt, `TeitenError.as_dict()`; None for none.
+
+    was_there: it was made before, and the attempt was not run again
+    """
 
     trial_key: str
     path: Path
-    error: dict[str, Any] | None
+    error: dict[str, Any] | None = None
+    was_there: bool = False
 
 
 def orders_of_run(run_id: int) -> str:
@@ -51,17 +56,31 @@ def orders_of_run(run_id: int) -> str:
 
 
 def run_orders(text: str, folder: Path) -> Iterator[Made]:
-    """Run orders one after the other, without a warehouse, and write each bundle below the folder; servers are stopped
-    after the last. Raises TeitenError for a text that holds no orders."""
+    """Run orders one after the other, without a warehouse, and write each bundle below the folder.
+
+    An order whose bundle is there already is not run. An agent's servers are stopped after the last order that names it.
+
+    Raises TeitenError for a text that holds no orders."""
     try:
         orders = from_json(Orders, json_text.loads(text, most=None)).orders
     except (ShapeError, ValueError) as error:
         todo = "Export the orders again with a Teiten of this version."
         raise TeitenError("These are no orders.", where="orders", why=str(error)[:300], todo=todo) from error
-    for number, order in enumerate(orders, 1):
-        idle = frozenset(order.addresses) if number == len(orders) else frozenset()
-        archived, failure = asyncio.run(_run(order, folder, idle))
-        yield Made(order.trial_key, folder / archived.path, failure)
+    paths = [folder / archive_path(order.trial_key, order.attempt) for order in orders]
+    there = [path.exists() for path in paths]
+    idle = iter(idle_after([order for order, is_there in zip(orders, there, strict=True) if not is_there]))
+    for order, path, is_there in zip(orders, paths, there, strict=True):
+        if is_there:
+            yield Made(order.trial_key, path, was_there=True)
+            continue
+        _, failure = asyncio.run(_run(order, folder, next(idle)))
+        yield Made(order.trial_key, path, failure)
+
+
+def idle_after(orders: Sequence[Order]) -> list[frozenset[str]]:
+    """Return, for each order, the names of its agents that no later one needs."""
+    last = {name: number for number, order in enumerate(orders) for name in order.addresses}
+    return [frozenset(name for name in order.addresses if last[name] == number) for number, order in enumerate(orders)]
 
 
 async def _run(order: Order, folder: Path, idle: Collection[str]) -> Any:

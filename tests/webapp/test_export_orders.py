@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from results import runs
 from results.domain.dataclass_json import from_json
 from results.domain.json_text import loads
 from tests import factories
-from workers.offline import Orders
+from workers.offline import Orders, idle_after
 from workers.orders import order_for
 
 pytestmark = pytest.mark.django_db
@@ -41,3 +42,24 @@ def test_a_run_that_is_not_there_or_waits_for_nothing_and_a_file_that_is_there_a
     runs.cancel_run(run.pk, "tests")
     with pytest.raises(CommandError, match="No trial of run"):
         call_command("export_orders", run.pk, to=tmp_path / "y")
+
+
+def test_servers_are_stopped_where_no_later_order_needs_them() -> None:
+    order = order_for(factories.run().trials.select_related("configuration").first(), 1)
+    address = next(iter(order.addresses.values()))
+    orders = [replace(order, addresses=dict.fromkeys(names, address)) for names in ("ab", "bc", "b")]
+    assert idle_after(orders) == [{"a"}, {"c"}, {"b"}]
+    assert idle_after([]) == []
+
+
+def test_orders_whose_bundles_are_there_are_not_run_again(tmp_path: Path) -> None:
+    run = factories.run()
+    file, out = tmp_path / "orders.json", io.StringIO()
+    call_command("export_orders", run.pk, to=file, stdout=io.StringIO())
+    bundles = [tmp_path / f"{run.pk}/{trial.pk}-1.tar.gz" for trial in run.trials.order_by("position")]
+    bundles[0].parent.mkdir()
+    for bundle in bundles:
+        bundle.write_bytes(b"measured")
+    call_command("run_orders", file, to=tmp_path, stdout=out)
+    assert out.getvalue().count("was there already: not run again") == len(bundles)
+    assert {bundle.read_bytes() for bundle in bundles} == {b"measured"}

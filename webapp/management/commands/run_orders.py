@@ -26,6 +26,7 @@ class Command(BaseCommand):
             for made in tasks.run_orders(file.read_text(), to):
                 failed += made.error is not None
                 why = f": {made.error['what']}" if made.error else ""
+                why = " was there already: not run again" if made.was_there else why
                 self.stdout.write(f"trial {made.trial_key}: {made.path}{why}")
         except (TeitenError, OSError) as error:
             raise CommandError(str(error)) from error
