@@ -58,7 +58,7 @@ def orders_of_run(run_id: int) -> str:
 def run_orders(text: str, folder: Path) -> Iterator[Made]:
     """Run orders one after the other, without a warehouse, and write each bundle below the folder.
 
-    An order whose bundle is there already is not run. An agent's servers are stopped after the last order that names it.
+    An order whose bundle is there already is not run. An agent's servers are stopped after the last that names it.
 
     Raises TeitenError for a text that holds no orders."""
     try:

@@ -43,3 +43,31 @@ async def test_a_collector_outlives_the_longest_run(
     await registry.collector(name).stop(stage, "primary")
     await job.sweep(remote)
     assert float(deadline) > stage.deadlines["warm"] + stage.deadlines["measure"] > duration_s
+
+
+async def test_a_folded_log_counts_although_what_it_was_folded_from_cannot_be_removed(
+    tmp_path: Path, remote: Remote, postgres_16: InstallationRef
+) -> None:
+    spec = TrialSpec(
+        workload="pgbench",
+        parameters=registry.kinds().workloads["pgbench"].complete({}),
+        topology="single",
+        topology_parameters={},
+        installation=postgres_16,
+        agents={"client": "live", "primary": "live"},
+        settings={},
+    )
+    writer = BundleWriter(tmp_path, "1/1", 1)
+    stage = Stage(spec, {"client": remote, "primary": remote}, {}, writer, "collectors-2")
+    await registry.collector("latency_log").start(stage, "client")
+    write = 'echo "0 1 250 0 1 500000" >"$1/latency/pgbench_log.7" && chmod a-w "$1"'
+    await remote.script(write, stage.job_dir(remote))
+    try:
+        await registry.collector("latency_log").stop(stage, "client")
+    finally:
+        await remote.script('chmod u+w "$1"', stage.job_dir(remote))
+        await job.sweep(remote)
+    assert "origin" in (writer.directory / "collectors/latency_log/client/folded.txt").read_text()
+    [gap] = writer.gaps
+    assert (gap.source, gap.node) == ("clean", "client")
+    assert "latency" in gap.reason
