@@ -117,12 +117,23 @@ def prepare(state: Path) -> tuple[Places, Accounts]:
     for folder, mode in ((places.ground, 0o711), (places.sshd, 0o755), *((folder, 0o700) for folder in private)):
         folder.mkdir(exist_ok=True)
         folder.chmod(mode)
-    owned = ((places.agent, 0o755, accounts.agent), (places.warehouse, 0o700, accounts.warehouse))
-    for folder, mode, account in owned:
-        folder.mkdir(exist_ok=True)
+    for folder, mode, account in _owned(places, accounts):
+        if not folder.exists():
+            folder.mkdir()
+            account.give(folder, mode)
+    return places, accounts
+
+
+def give_to_accounts(places: Places, accounts: Accounts) -> None:
+    """Give the accounts what an earlier version of Teiten gave to others. Only where nothing of an earlier start runs:
+    its servers could not read their files any more."""
+    for folder, mode, account in _owned(places, accounts):
         take_over(folder, account)
         account.give(folder, mode)
-    return places, accounts
+
+
+def _owned(places: Places, accounts: Accounts) -> tuple[tuple[Path, int, Account], ...]:
+    return (places.agent, 0o755, accounts.agent), (places.warehouse, 0o700, accounts.warehouse)
 
 
 def exposed_folder(folder: Path, account: Account) -> Path | None:

@@ -62,6 +62,7 @@ def running(state: Path, durable: bool = True, before_start: Callable[[], None] 
     with _hold_lock(state_places):
         sweep.earlier_start(state_places)
         sweep.agent_home(state_places, accounts.agent)
+        places.give_to_accounts(state_places, accounts)
         before_start()
         chosen_ports = ports.inner(os.environ, state_places.state / "ports.json")
         agent.prepare(state_places, accounts, None if durable else chosen_ports.sshd)
