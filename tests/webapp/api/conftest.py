@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from results import models
 from tests import factories
+from tests.webapp.worlds import api_world
 
 Visitor = Callable[[str], APIClient]
 
@@ -62,17 +63,7 @@ def bundles(tmp_path: Path, settings: Any) -> Path:
 
 @pytest.fixture
 def world(db: Any, bundles: Path, owner: User) -> dict[str, Any]:
-    """A plan, and a run of it with one trial done, one failed, and the others waiting, and an annotation: ids by word.
-    citation: the hash of the run's comparison."""
-    stored = factories.stored_plan()
-    run = factories.run(stored=stored)
-    factories.define_host_factor()
-    done, failed, waiting = list(run.trials.order_by("position"))[:3]
-    factories.finish(done, bundles=bundles)
-    factories.fail(failed)
-    message = models.Annotation.objects.create(at=owner.date_joined, text="moved", created_by=owner)
-    ids = {"plan": stored.pk, "run": run.pk, "done": done.pk, "failed": failed.pk, "waiting": waiting.pk}
-    return ids | {"annotation": message.pk, "citation": factories.citation(run).pk}
+    return api_world(owner, bundles)
 
 
 def endpoints() -> list[str]:

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from results import models
 from results.models.audit import Role
 from tests import factories
-from tests.imported import imported
+from tests.webapp.worlds import more_of_api_world
 from webapp import access
 
 pytestmark = pytest.mark.django_db
@@ -128,9 +128,7 @@ def signed_in(role: Role) -> APIClient:
 @pytest.fixture
 def world(world: dict[str, Any], bundles: Path) -> dict[str, Any]:
     """And a run that is finished: `compared`."""
-    compared = factories.finished_run(bundles=bundles)
-    report = factories.edition(factories.finished_run()).report_id
-    return world | {"compared": compared.pk, "imported": imported().slug, "report": report}
+    return world | more_of_api_world(bundles)
 
 
 @pytest.mark.parametrize("path", READING)

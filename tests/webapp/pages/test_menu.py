@@ -10,7 +10,8 @@ from django.urls import NoReverseMatch, get_resolver, reverse
 
 from tests import factories
 from tests.page_text import page_text
-from tests.webapp.pages.test_site import POSTED, names
+from tests.webapp.pages.test_site import POSTED
+from tests.webapp.worlds import page_names
 from webapp import menu
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ def linked(client: Client, path: str = "/") -> list[str]:
 def without_arguments() -> dict[str, str]:
     """Name of every page that needs no argument → its address."""
     addresses = {}
-    for name in names(get_resolver().url_patterns):
+    for name in page_names(get_resolver().url_patterns):
         if name in (*POSTED, *NOT_IN_THE_MENU):
             continue
         try:

@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve, reverse
+from django.urls import Resolver404, get_resolver, resolve, reverse
 
 from results import models
 from results.models.audit import Role
-from results.published.catalogue import TABLES
-from results.published.load import load
 from tests import factories
-from tests.imported import imported
 from tests.page_text import page_text
+from tests.webapp.worlds import page_addresses, page_names
 from webapp.access import scope_of
-from workers.registry import known_metrics
-
-Pattern = URLPattern | URLResolver
-
-
-def names(patterns: list[Pattern], prefix: str = "") -> list[str]:
-    """Every page's name; the API has its own walk."""
-    route_names: list[str] = []
-    for pattern in patterns:
-        if isinstance(pattern, URLResolver):
-            if not str(pattern.pattern).startswith("api/"):
-                route_names += names(
-                    pattern.url_patterns, f"{prefix}{pattern.namespace}:" if pattern.namespace else prefix
-                )
-        elif pattern.name:
-            route_names.append(f"{prefix}{pattern.name}")
-    return route_names
-
 
 READING = [
     "overview",
@@ -159,83 +141,12 @@ DEEDS: list[tuple[str, dict[str, str], Role, Role]] = [  # of one's own runs, an
 
 
 @pytest.fixture
-def address(db: None, tmp_path: Any) -> Any:
-    """Name of a page → an address of it that exists."""
-    plan = factories.stored_plan()
-    run = factories.run(stored=plan)
-    trial = run.trials.select_related("configuration").first()
-    assert trial is not None
-    factories.finish(trial, bundles=tmp_path)
-    owner = factories.member("owner")
-    factories.tokens(owner, ["read"])
-    token = models.ApiToken.objects.get()
-    load(TABLES[:1], known_metrics(), "tests")
-    arguments: dict[str, list[Any]] = {
-        "runs": [run.pk],
-        "trials": [trial.pk],
-        "plans": [plan.pk],
-        "agents": ["db1"],
-        "account": [token.pk],
-        "citations": [factories.citation(run).pk],
-        "published": ["wg1-2012-table-2.2"],
-        "imports": [imported().slug],
-        "manual": ["method"],
-    }
-    more = {"trials:bundle": [trial.pk, 1], "trials:file": [trial.pk, 1, "workload/stdout.txt"]}
-    factories.define_host_factor()
-    more |= {name: ["db1", "cpu_governor"] for name in ("agents:host-edit", "agents:host-remove")}
-    more |= {"trials:plan": [trial.pk, 1, "q1"]}
-    message = models.Annotation.objects.create(at=owner.date_joined, text="moved", created_by=owner)
-    watch = models.Watch.objects.create(plan=plan, channel="email", target="ada@example.org")
-    edition = factories.edition(run)
-    more |= {name: [edition.report_id] for name in ("reports:edit", "reports:publish", "reports:newest")}
-    more |= {name: [edition.report_id, 1] for name in ("reports:edition", "reports:withdraw")}
-    more |= {"reports:export": [edition.report_id, 1, "provenance.json"]}
-    more |= {"remove-annotation": [message.pk], "plans:unwatch": [plan.pk, watch.pk]}
-    bare = {
-        "runs:list",
-        "plans:list",
-        "plans:add",
-        "plans:preview",
-        "plans:import",
-        "plans:ready",
-        "agents:list",
-        "agents:add",
-        "account:sign-in",
-        "account:sign-out",
-        "account:tokens",
-        "citations:list",
-        "citations:cite",
-        "published:list",
-        "reports:list",
-        "reports:new",
-        "reports:feed",
-        "reports:preview",
-        "imports:list",
-        "imports:add",
-        "imports:preview",
-        "runs:blocks",
-        "runs:change",
-        "runs:remove",
-        "manual:list",
-    }
-
-    more |= {name: ["own-queries"] for name in ("plans:ready-detail", "plans:ready-form")}
-    its = trial.configuration.dimensions
-    parameters = dict.fromkeys(("runs:blocks", "runs:remove"), f"?run={run.pk}")
-    parameters |= {"plans:ready-form": "?agents.primary=db1&installations=16.9"}
-    parameters |= {"comparison-cell": f"?run={run.pk}&at={its['clients']}&of={its['installation']}"}
-
-    def of(name: str) -> str:
-        if name in bare or (":" not in name and name not in more):
-            return reverse(name) + parameters.get(name, "")
-        return reverse(name, args=more.get(name) or arguments[name.partition(":")[0]]) + parameters.get(name, "")
-
-    return of
+def address(db: None, tmp_path: Path) -> Callable[[str], str]:
+    return page_addresses(tmp_path)
 
 
 def test_every_page_is_in_one_of_the_lists() -> None:
-    assert sorted(names(get_resolver().url_patterns)) == sorted(NEEDED)
+    assert sorted(page_names(get_resolver().url_patterns)) == sorted(NEEDED)
 
 
 @pytest.mark.parametrize("name", NEEDED)
