@@ -21,6 +21,7 @@ from results.domain.errors import TeitenError
 from results.domain.pieces import Pieces
 from webapp.api.common import Endpoint
 from webapp.api.streams import Stream
+from webapp.spreadsheets import shown_as_text
 
 Batch = Sequence[tuple[Any, ...]]
 
@@ -133,7 +134,9 @@ def _ndjson(columns: Sequence[Column], batches: Iterable[Batch]) -> Generator[by
 
 
 def _csv(columns: Sequence[Column], batches: Iterable[Batch]) -> Generator[bytes]:
-    """Give numbers in full precision, times as ISO 8601, lists with a space between their items."""
+    """Give numbers in full precision, times as ISO 8601, lists with a space between their items.
+
+    No text is a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in columns])
@@ -154,6 +157,7 @@ def _csv(columns: Sequence[Column], batches: Iterable[Batch]) -> Generator[bytes
 
 
 _TEXTS: Mapping[Kind, Callable[[Any], str]] = {
+    Kind.TEXT: shown_as_text,
     Kind.TIME: lambda value: value.isoformat().replace("+00:00", "Z"),
     Kind.NUMBERS: lambda value: " ".join(map(repr, value)),
     Kind.IDS: lambda value: " ".join(map(str, value)),

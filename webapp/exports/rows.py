@@ -10,6 +10,7 @@ from typing import Any
 
 from results.domain.statistics.verdict import Verdict
 from results.queries.comparison.cells import Comparison, Key, LeftOut, Point
+from webapp.spreadsheets import shown_as_text
 
 COLUMNS = (
     "panel",
@@ -49,11 +50,12 @@ COLUMNS = (
 
 
 def as_csv(comparison: Comparison) -> str:
-    """Return one row a replicate, with all that identifies it and what was made of its cell; every digit of it."""
+    """Return one row a replicate, with all that identifies it and what was made of its cell; every digit of it. No text
+    of a user's is a formula (`shown_as_text`)."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(_rows(comparison))
+    writer.writerows(map(shown_as_text, row) for row in _rows(comparison))
     return text.getvalue()
 
 
