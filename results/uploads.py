@@ -70,14 +70,18 @@ def is_stored(trial_id: int, sha256: str) -> bool:
     return models.Attempt.objects.filter(trial_id=trial_id, bundle_sha256=sha256).exists()
 
 
-def store_bundle(trial_id: int, parsed: ParsedTrial, file: Uploaded) -> models.Attempt:
+def store_bundle(trial_id: int, parsed: ParsedTrial, file: Uploaded) -> models.Attempt | None:
     """Store a bundle as the trial's next attempt, which runs until the caller ends it, in the caller's transaction.
+
+    Returns None where an equal upload has stored it just now.
 
     Raises StateError for a trial that does not wait in a running run, IngestError for a bundle of another trial or
     attempt.
     """
     run = runs.lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
     trial = models.Trial.objects.select_for_update().get(pk=trial_id)
+    if earlier(file, trial_id) or is_stored(trial_id, file.sha256):
+        return None
     if (run.state, trial.state) != (RunState.RUNNING, TrialState.WAITING):
         raise StateError(
             f"Trial {trial_id} is {TrialState(trial.state)}, its run {RunState(run.state)}: it takes no bundle.",

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError
 
 from results import importing, models, uploads, warehouse
-from results.domain.errors import ArchiveError
+from results.domain.errors import ArchiveError, StateError
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.research_object import limits
 from results.domain.research_object.facts import FACTS
@@ -80,6 +80,15 @@ def _import(path: Path, name: str, folder: Path, file: Uploaded, most_bytes: int
     file = replace(file, sha256=checksum(path))
     if before := uploads.earlier(file):
         return before.run
+    try:
+        return _import_new(path, name, folder, file, most_bytes)
+    except StateError:
+        if before := uploads.earlier(file):  # an equal upload came first
+            return before.run
+        raise
+
+
+def _import_new(path: Path, name: str, folder: Path, file: Uploaded, most_bytes: int) -> models.Run:
     with opened(path) as source:
         archive = Archive(name, file.sha256, file.size_bytes, source.facts, source.toml)
         importing.require_new(archive)

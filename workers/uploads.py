@@ -44,8 +44,8 @@ def receive_bundle(
         if uploads.is_stored(trial_id, file.sha256):
             return trial_id, False
         parsed, ended_at = _parsed(path, trial)
-        _store(path, trial_id, parsed, ended_at, file)
-    return trial_id, True
+        stored = _store(path, trial_id, parsed, ended_at, file)
+    return trial_id, stored or uploads.earlier(file, trial_id) is not None
 
 
 def _write(path: Path, chunks: Iterable[bytes]) -> None:
@@ -84,9 +84,12 @@ def _parsed(path: Path, trial: models.Trial) -> tuple[ParsedTrial, datetime]:
     return reader.parse(manifest, files), datetime.fromtimestamp(manifest.ended_s, UTC)
 
 
-def _store(path: Path, trial_id: int, parsed: ParsedTrial, ended_at: datetime, file: Uploaded) -> None:
+def _store(path: Path, trial_id: int, parsed: ParsedTrial, ended_at: datetime, file: Uploaded) -> bool:
+    """Return whether it was stored: an equal upload may have come first."""
     with warehouse.transaction_with_files() as placed:
         attempt = uploads.store_bundle(trial_id, parsed, file)
+        if attempt is None:
+            return False
         dispatch.finish(attempt.pk, dict(parsed.error) if parsed.error else None, timezone.now())
         models.Attempt.objects.filter(pk=attempt.pk).update(ended_at=ended_at)
         target = Path(settings.TEITEN_BUNDLE_DIR) / attempt.bundle
@@ -95,3 +98,4 @@ def _store(path: Path, trial_id: int, parsed: ParsedTrial, ended_at: datetime, f
             raise IngestError("There is a file in the place of the bundle.", where=str(target), todo="Move it away.")
         path.rename(target)
         placed.append(target)
+    return True

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from results import models
@@ -76,6 +77,27 @@ def test_the_same_upload_sent_again_gives_the_same_answer_and_stores_nothing(
     with_another_key = sent(client, trial.pk, data, "b")
     assert (with_another_key.status_code, with_another_key.json()) == (200, first.json())
     assert (models.Attempt.objects.count(), models.Measurement.objects.count()) == (1, measurements)
+
+
+@pytest.mark.parametrize(("key", "again"), [("a", True), ("", False)])
+def test_two_equal_uploads_at_once_store_one_and_both_are_told_so(
+    key: str, again: bool, trial: models.Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, parse, user = made_elsewhere(trial), uploads._parsed, User.objects.create(username="carrier")
+    answers: list[tuple[int, bool]] = []
+
+    def receive() -> tuple[int, bool]:
+        return uploads.receive_bundle(trial.pk, [data], user=user, actor="tests", key=key)
+
+    def parsed_while_the_other_is_stored(path: Path, of: models.Trial) -> Any:
+        monkeypatch.setattr(uploads, "_parsed", parse)
+        answers.append(receive())
+        return parse(path, of)
+
+    monkeypatch.setattr(uploads, "_parsed", parsed_while_the_other_is_stored)
+    answers.append(receive())
+    assert answers == [(trial.pk, True), (trial.pk, again)]
+    assert models.Attempt.objects.get().bundle_sha256
 
 
 def test_a_key_of_another_upload_is_refused(trial: models.Trial, visitor: Visitor) -> None:
