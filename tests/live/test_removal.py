@@ -76,6 +76,14 @@ async def test_the_folder_that_the_operator_named_may_be_a_link(hostile: Remote)
     assert listing.stdout == ""
 
 
+async def test_a_place_inside_of_the_data_directory_may_lie_behind_a_link_too(hostile: Remote) -> None:
+    await hostile.script('cd "$1" && mkdir -p disk/place/clusters/x && ln -s ../disk data/disk', home_of(hostile))
+    hostile.address = replace(hostile.address, places=(f"{hostile.address.data_dir}/disk/place",))
+    await hostile.remove(f"{hostile.address.places[0]}/clusters/x")
+    listing = await hostile.script('ls -A "$1/disk/place/clusters"', home_of(hostile))
+    assert listing.stdout == ""
+
+
 async def test_what_is_not_there_is_removed_already(hostile: Remote) -> None:
     await hostile.remove(f"{hostile.address.data_dir}/clusters/no/such")
 

@@ -245,8 +245,9 @@ class Remote:
                 where=self.address.place,
                 why=f"Teiten removes only what is inside {' and '.join(homes) or 'its directories, and none is set'}.",
             )
-        parent, name = posixpath.split(clean.removeprefix(f"{inside[0]}/"))
-        result = await self.script(_REMOVE, inside[0], parent, name, check=False, timeout_s=600)
+        home = max(inside, key=len)  # one may lie in another, behind a link that is its operator's
+        parent, name = posixpath.split(clean.removeprefix(f"{home}/"))
+        result = await self.script(_REMOVE, home, parent, name, check=False, timeout_s=600)
         if result.exit_status == LINK:
             raise link_error(self, path, result.stderr)
         self.require_success("rm", result)
