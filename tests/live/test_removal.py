@@ -14,6 +14,7 @@ from workers.postgres import cluster, cluster_inventory
 from workers.remote.address import Address
 from workers.remote.connection import Remote, connected
 from workers.remote.job import sweep
+from workers.replication.standby import _CLONE
 from workers.workloads.capabilities.scratch import _DROP
 
 _SETTING = """
@@ -111,23 +112,37 @@ async def test_a_cluster_is_made_behind_no_link(hostile: Remote, postgres_16: In
     directory = cluster.directory_of(hostile, postgres_16, ())
     await hostile.script('mkdir -p "$1/precious/data" && : >"$1/precious/data/file"', home_of(hostile))
     await link(hostile, directory.removeprefix(f"{home_of(hostile)}/"))
-    with pytest.raises(CommandError, match="is a link"):
+    with pytest.raises(AgentError, match="is a link") as raised:
         await cluster.ensure(hostile, postgres_16)
+    assert raised.value.what == f"Refused to work in {directory}."
+    assert "name its folder as a storage place" in raised.value.todo
     assert await precious(hostile) == [".", "./data", "./data/file", "./inner", "./inner/file"]
 
 
 async def test_wal_in_another_place_is_made_behind_no_link(hostile: Remote, postgres_16: InstallationRef) -> None:
     await link(hostile, "place/wal")
     placed = hostile.laid_out(replace(hostile.address.layout, wal=hostile.address.places[0]))
-    with pytest.raises(CommandError, match="place/wal is a link"):
+    with pytest.raises(AgentError, match="place/wal is a link") as raised:
         await cluster.ensure(placed, postgres_16)
+    assert "name its folder as a storage place" in raised.value.todo
     assert await precious(hostile) == _WHOLE
 
 
-async def test_clusters_behind_a_link_are_not_teitens(hostile: Remote) -> None:
+async def test_a_copy_is_made_behind_no_link(hostile: Remote) -> None:
+    await link(hostile, "data/clusters")
+    words = ("/nowhere", "/nowhere", f"{hostile.address.data_dir}/clusters/16-abc", "1", "", "")
+    result = await hostile.script(_CLONE, *words, check=False)
+    assert result.exit_status == cluster.LINKED
+    assert "data/clusters is a link" in result.stderr
+
+
+async def test_clusters_behind_a_link_are_not_teitens_and_the_link_is_reported(hostile: Remote) -> None:
     await link(hostile, "data/clusters")
     await hostile.script('mkdir "$1/precious/16-abc" && : >"$1/precious/16-abc/made"', home_of(hostile))
-    assert await cluster_inventory.inventory(hostile) == []
+    with pytest.raises(AgentError, match="data/clusters is a link") as raised:
+        await cluster_inventory.inventory(hostile)
+    assert raised.value.what.startswith("Refused to look for clusters in ")
+    assert "name its folder as a storage place" in raised.value.todo
 
 
 async def test_a_cluster_whose_folder_became_a_link_is_not_removed(hostile: Remote) -> None:

@@ -19,13 +19,14 @@ from workers.postgres.configuration import configuration, host_based_access
 from workers.postgres.server import Server, start_error, unique_name
 from workers.remote.clock import SECONDS
 from workers.remote.command import CommandResult
-from workers.remote.connection import ENTER, Remote
+from workers.remote.connection import ENTER, Remote, link_error
 
 _HERE = Path(__file__).parent
 FREE_PORT = (_HERE / "free_port.sh").read_text()
 NO_REMOVAL = ENTER + (_HERE / "no_removal.sh").read_text()
 _ENSURE = SECONDS + FREE_PORT + NO_REMOVAL + (_HERE / "cluster_ensure.sh").read_text()
 _STOP = SECONDS + (_HERE / "cluster_stop.sh").read_text()
+LINKED = 5  # the exit status of scripts that make clusters where there is a link on the way
 STOP_S = 120.0  # the shutdown checkpoint may write all buffers
 _LONGEST_SOCKET = 100  # bytes; the kernel's limit is 107
 _SOCKET_FILE = "/.s.PGSQL.65535"
@@ -44,7 +45,8 @@ async def ensure(
     """Return a running server with exactly these settings, in one round trip.
 
     It is reused where it runs with them already, else restarted, started or made. Raises TrialError with the tool's
-    message where initdb fails or the server does not start; then none is left running.
+    message where initdb fails or the server does not start; then none is left running. Raises AgentError where a link
+    lies on the way to its files.
 
     listen: as listen_addresses; '' for its private socket only
     hba: further lines of pg_hba.conf
@@ -61,7 +63,7 @@ async def ensure(
     options = initdb_options(installation, initdb)
     result = await remote.script(_ENSURE, *words, *options, check=False, timeout_s=900)
     if result.exit_status != 0:
-        raise _error(remote, installation, result)
+        raise _error(remote, installation, result, directory)
     how, port, ended = result.stdout.split()[-3:]
     return Server(
         remote=remote,
@@ -176,7 +178,11 @@ def _client_host(remote: Remote, listen: str) -> str:
     return remote.address.host if first in ("*", "0.0.0.0", "::") else first  # noqa: S104  # compared with
 
 
-def _error(remote: Remote, installation: InstallationRef, result: CommandResult) -> TrialError | CommandError:
+def _error(
+    remote: Remote, installation: InstallationRef, result: CommandResult, directory: str
+) -> AgentError | TrialError:
+    if result.exit_status == LINKED:
+        return link_error(remote, directory, result.stderr, "work")
     if result.exit_status == 4:
         return start_error(installation, remote, result.stderr)
     if result.exit_status == 3:

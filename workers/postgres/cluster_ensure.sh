@@ -2,7 +2,8 @@
 # how a server ended that had to be restarted (fast, immediate, killed).
 # $1 bin directory, $2 the cluster's directory, $3 socket directory, $4 hash of the wanted settings, $5 teiten.conf,
 # $6 pg_hba.conf, $7 where its WAL lies ('' = in its own directory), $8 the processors it runs on ('' = all), $9 how many
-# seconds a server may take to end, then initdb options. Exit status 3: initdb failed; 4: the server did not start.
+# seconds a server may take to end, then initdb options. Exit status 3: initdb failed; 4: the server did not
+# start; 5: there is a link on the way.
 bin=$1 cluster=$2 sockets=$3 hash=$4 conf=$5 hba=$6 wal=$7 cpus=$8 patience=$9
 shift 9
 umask 077
@@ -21,7 +22,7 @@ clear_dead() { # A postmaster that was killed leaves its pid file, and its backe
 
 make_cluster() {
     rm -rf data made removing password
-    [ -z "$wal" ] || { make_room "$wal" && set -- -X "$wal" "$@"; } || exit 1
+    [ -z "$wal" ] || { make_room "$wal" && set -- -X "$wal" "$@"; } || give_up $?
     "$bin/initdb" -D data -U teiten --auth=trust --no-locale --encoding=UTF8 "$@" >initdb.log 2>&1 || {
         status=$?
         cat initdb.log >&2
@@ -63,7 +64,7 @@ start() {
     ${cpus:+taskset -c "$cpus"} "$bin/pg_ctl" start -D data -l "$cluster/log" -w -t 600 >pg_ctl.log 2>&1
 }
 
-enter_cluster "$cluster" && no_removal && enter_cluster "$cluster" || exit 1
+enter_cluster "$cluster" && no_removal && enter_cluster "$cluster" || give_up $?
 mkdir -p -- "$sockets" || exit
 [ -O "$sockets" ] && [ ! -L "$sockets" ] && chmod 700 "$sockets" || exit
 how=started

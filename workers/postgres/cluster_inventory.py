@@ -15,7 +15,7 @@ from results.domain.errors import AgentError, CommandError
 from results.domain.matrix.clusters import AgentCluster, ClusterState, is_folder_name
 from workers.postgres.server import unique_name
 from workers.remote.command import CommandResult
-from workers.remote.connection import ENTER, Remote
+from workers.remote.connection import ENTER, Remote, link_error
 from workers.remote.limits import CLUSTERS
 
 _HERE = Path(__file__).parent
@@ -40,12 +40,14 @@ class _Inventory:
     """The parsed output of cluster_inventory.sh.
 
     folders: (kind, home as Teiten writes it) → its real path
+    links: paths that lie in the place of such folders
     entries: path → entry, since two homes may be one folder
     sizes: path → bytes
     working_directories: of all processes
     """
 
     folders: dict[tuple[str, str], str] = field(default_factory=dict)
+    links: list[str] = field(default_factory=list)
     entries: dict[str, _Entry] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     working_directories: list[str] = field(default_factory=list)
@@ -54,7 +56,7 @@ class _Inventory:
 async def inventory(remote: Remote) -> list[AgentCluster]:
     """Return every cluster below the agent's data directory and storage places, and what else lies among them.
 
-    Raises AgentError.
+    Raises AgentError, also where a link has taken the place of such a folder: what is behind it is not looked at.
     """
     text = (await remote.script(_INVENTORY, *remote.address.homes, timeout_s=_LOOK_LIMIT_S)).stdout
     try:
@@ -66,6 +68,8 @@ async def inventory(remote: Remote) -> list[AgentCluster]:
             why=str(error),
             todo="Look for folders with odd names below its data directory and storage places.",
         ) from error
+    for path in listing.links:
+        raise link_error(remote, path, f"{path} is a link", "look for clusters")
     return clusters_of(listing)
 
 
@@ -114,6 +118,8 @@ def _read(text: str) -> _Inventory:
         match words:
             case ["folder", kind, home, real]:
                 listing.folders[kind, home] = real
+            case ["link", path]:
+                listing.links.append(path)
             case ["entry", kind, path, seconds, state, bin_dir]:
                 listing.entries[path] = _Entry(kind, path, max(0.0, float(seconds)), state, bin_dir)
             case ["size", path, kilobytes]:

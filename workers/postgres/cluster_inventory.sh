@@ -1,5 +1,6 @@
 # What clusters of Teiten lie below some folders. $@: the folders. Prints lines of words separated by tabs:
 # folder KIND HOME REAL     where clusters, wal or tablespaces of a folder really lie
+# link PATH                 in place of such a folder: what is behind it is not listed
 # entry KIND REAL SECONDS STATE BIN
 #                           one of them: since its last use, what it is, the directory of the PostgreSQL that last ran it
 # size REAL KB              what it takes on disk
@@ -48,6 +49,7 @@ one() { # $1 kind, $2 its real path
 
 for home; do
     for kind in clusters wal tablespaces; do
+        [ ! -L "$home/$kind" ] || { line link "$home/$kind" && continue; }
         real=$(cd -- "$home/$kind" && pwd -P) && [ "$real" = "$(cd -- "$home" && pwd -P)/$kind" ] || continue
         line folder "$kind" "$home" "$real"
         for path in "$real"/*; do

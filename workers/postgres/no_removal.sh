@@ -1,3 +1,8 @@
+give_up() { # $1 the status of what failed. Exits with 5 where that found a link on the way.
+    [ "$1" -ne 4 ] || exit 5
+    exit 1
+}
+
 enter_cluster() { # $1 its directory, which is made, of no link
     mkdir -p -- "$1" && enter "${1%/clusters/*}" "clusters/${1##*/}"
 }

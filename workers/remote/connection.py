@@ -342,10 +342,13 @@ class Remote:
         )
 
 
-def link_error(remote: Remote, path: str, stderr: str) -> AgentError:
-    """Return the error of a script that found a link in `enter.sh`."""
+def link_error(remote: Remote, path: str, stderr: str, refused: str = "remove what is") -> AgentError:
+    """Return the error of a script that found a link in `enter.sh`.
+
+    refused: to do what in the path
+    """
     return AgentError(
-        f"Refused to remove what is in {path}.",
+        f"Refused to {refused} in {path}.",
         where=remote.address.place,
         why=f"{stderr.strip()[-600:]}, and Teiten follows none where it removes.",
         todo="Find out who made the link, for a trial can have done it, and remove it on the agent. For another disk, "

@@ -17,6 +17,7 @@ from results.domain.measurement.parsed_trial import Check
 from workers.interfaces import Stage
 from workers.postgres import cluster, verify
 from workers.postgres.server import Server
+from workers.remote.connection import link_error
 from workers.servers import access, nodes
 
 _FIRST_WITH_KEEP_SIZE = 130000
@@ -198,6 +199,8 @@ async def _clone(stage: Stage, node: str, directory: str, environment: dict[str,
     result = await remote.script(_CLONE, *words, env=environment, check=False, timeout_s=None)
     if result.exit_status == 0:
         return result.stdout.split()[-1]
+    if result.exit_status == cluster.LINKED:
+        raise link_error(remote, directory, result.stderr, "work")
     raise TrialError(
         f"{node} could not be copied from {posixpath.basename(environment['PGHOST'])}.",
         where="arrange",
