@@ -11,7 +11,7 @@ from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.reserved_names import initdb_setting
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.plan.values import Level, Plan
-from results.domain.secrets import masked, masked_text
+from results.domain.secrets import masked, masked_plan
 
 MAXIMUM_TRIALS = 100_000
 MAXIMUM_CONFIGURATIONS = 2500  # a web request checks and stores them at once, in less than 2 s
@@ -43,13 +43,16 @@ def cold_cache_warmed(plan: Plan) -> Iterator[Problem]:
 
 
 def passwords(plan: Plan) -> Iterator[Problem]:
-    """What of a plan holds a password or a key: whoever may read sees plans, and a bundle holds them."""
+    """What of a plan holds a password or a key: whoever may read sees plans, and a bundle holds them.
+
+    What only names a column, a variable or a function so is none.
+    """
     todo = "Leave it on the agent: in the account's ~/.pgpass, or in a file there that the script reads (\\set)."
     values = [(field, target.removeprefix("setting."), str(value)) for field, target, value in plan.fields()]
     values += [("initdb", *setting) for option in plan.initdb if (setting := initdb_setting(option))]
     values.append(("description", "description", plan.description))
     for field, name, value in dict.fromkeys(values):
-        hidden = masked_text(value) if name.endswith("command") else masked(name, value)
+        hidden = masked_plan(value) if name.endswith("command") else masked(name, value, masked_plan)
         if hidden != value:
             yield Problem(field, "A password or a key stands in it, which every reader of the plan would see.", todo)
 

@@ -11,7 +11,7 @@ from typing import Any
 from results import models, sql
 from results.domain.failure_cause import cause
 from results.domain.measurement.activity import ActivitySample
-from results.domain.secrets import masked_text
+from results.domain.secrets import masked_plan
 from results.domain.states import RunState
 from results.queries.runs.waits import Wait, waits
 from results.queries.shared.ids import NotFound, known_id
@@ -215,7 +215,7 @@ def run_detail(run_id: int, now: datetime) -> RunDetail:
     summaries = sql.rows(_Summary, sql.load(__file__, "run_configurations"), {"run_id": run_id})
     return RunDetail(
         run=run,
-        toml=masked_text(head.toml),
+        toml=masked_plan(head.toml),
         factors=tuple(head.factors),
         metric=head.metric(),
         configurations=tuple(summary.row(cells.get(summary.index, [])) for summary in summaries),

@@ -13,7 +13,7 @@ from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
 from results.domain.measurement.wait_events import WAITS, wait_event
-from results.domain.secrets import masked_values
+from results.domain.secrets import masked_spec, masked_values
 from results.queries.shared.ids import NotFound, known_id
 
 
@@ -208,7 +208,8 @@ def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
     shown = _shown(head, attempts, attempt)
     of = {"attempt_id": shown.id if shown else None}
     fields = {name: value for name, value in vars(head).items() if name not in ("configuration_id", "attempt_id")}
-    fields |= {name: masked_values(fields[name]) for name in ("spec", "dimensions", "levels", "error")}
+    fields |= {name: masked_spec(fields[name]) for name in ("spec", "dimensions", "levels")}
+    fields["error"] = masked_values(fields["error"])
     return TrialDetail(
         **fields,
         attempts=tuple(attempts),

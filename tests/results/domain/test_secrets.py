@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 
 import pytest
 
 from results.domain.errors import CommandError, PlanError, Problem
-from results.domain.secrets import HIDDEN, masked, masked_bytes, masked_pieces, masked_text, masked_values
+from results.domain.secrets import (
+    HIDDEN,
+    masked,
+    masked_bytes,
+    masked_pieces,
+    masked_plan,
+    masked_spec,
+    masked_text,
+    masked_values,
+)
 
+DATA = Path(__file__).parents[2] / "data"
 CANARY = "s3cr-et.Ünd"
 SENTENCES = [
     "host=db1 port=5432 user=u password={} dbname=x",
@@ -114,12 +126,20 @@ def test_files_that_are_no_text_stay_to_the_last_byte() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["password", "password='", "://a", "password=\\'", "a", "' '", "-----BEGIN PRIVATE KEY-----"]
+    "piece",
+    [
+        *("password", "password='", "://a", "password=\\'", "a", "' '", "-----BEGIN PRIVATE KEY-----"),
+        *("password = (", "password)=(", "password: ", "- password: x\n", "password \n", "create role password 'a' "),
+        *("host = 'a' password = b /* ", "{password:", '["password=", {'),
+    ],
 )
 def test_a_megabyte_of_beginnings_is_read_once(piece: str) -> None:
     """An expression that went back for each of them would not end in a day."""
     once = masked_text(piece * (1_000_000 // len(piece)))
     assert masked_text(once) == once
+    plan = masked_plan(piece * (1_000_000 // len(piece)))
+    assert masked_plan(plan) == plan
+    assert masked_bytes(masked_bytes(once.encode())) == masked_bytes(once.encode())
 
 
 def test_letters_that_change_their_length_hide_nothing_less() -> None:
@@ -150,3 +170,137 @@ def test_a_long_file_is_hidden_as_a_short_one_is_wherever_it_is_cut(piece_bytes:
 def test_a_binary_file_stays_as_it_is() -> None:
     content = b"\0password=x\n" * 10
     assert b"".join(masked_pieces(io.BytesIO(content), 20)) == content
+
+
+def test_no_byte_of_the_recorded_samples_changes() -> None:
+    """None of them holds a secret: so no figure of what programs print is taken for one."""
+    files = [file for file in sorted(DATA.rglob("*")) if file.is_file()]
+    assert len(files) > 100
+    assert [file for file in files if masked_bytes(file.read_bytes()) != file.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("password = E'x y', n = 1", "password = (hidden), n = 1"),
+        ("password = U&'x', n = 1", "password = (hidden), n = 1"),
+        ("password = N'x', n = 1", "password = (hidden), n = 1"),
+        ("password = crypt('x', gen_salt('bf'))", "password = crypt((hidden), gen_salt('bf'))"),
+        ("password = ('x')", "password = ((hidden))"),
+        ("password = a.b ( E'x')", "password = a.b ( (hidden))"),
+        ("password = $$x y$$, n", "password = (hidden), n"),
+        ("password := 'x'", "password := (hidden)"),
+        ("host=a password=hun;ter2 port=1", "host=a password=(hidden) port=1"),
+        ("PGPASSWORD=hun,ter2 psql", "PGPASSWORD=(hidden) psql"),
+        ("postgresql://u:p@ss@h/x", "postgresql://u:(hidden)@h/x"),
+        ("ERROR: Key (password)=(x y) already exists.", "ERROR: Key (password)=((hidden)) already exists."),
+        ("Key (name, password)=(a, x)", "Key (name, password)=((hidden))"),
+        ("tool --password x db", "tool --password (hidden) db"),
+        ("tool --password=x db", "tool --password=(hidden) db"),
+        ("db:\n  password: x\n  port: 1", "db:\n  password: (hidden)\n  port: 1"),
+        ('{\n "password": "x",\n', '{\n "password": "(hidden)",\n'),
+        ('{"password":"x"}', '{"password":"(hidden)"}'),
+        ("password =\n  'x'\n1", "password =\n  (hidden)\n1"),
+    ],
+)
+def test_what_is_hidden_ends_where_the_secret_does(text: str, hidden: str) -> None:
+    assert masked_text(text) == hidden
+    assert masked_text(hidden) == hidden
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "UPDATE u SET password =\n   0.456 0 SELECT 1",
+        "Bearer\n17.5",
+        "the password: it is wrong",
+        "psql --password -h db1",
+        "see http://db1:8000/a and b@c",
+    ],
+)
+def test_a_figure_beside_the_word_stays(text: str) -> None:
+    assert masked_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("line", "hidden"),
+    [
+        (r'{"query": "WHERE u.password = p.\"Pw\" AND n = 1", "ms": 1.50}', None),
+        ('{"password":"x", "n":12345678901234567890.10}', '{"password":"(hidden)", "n":12345678901234567890.10}'),
+        ('{"a": "password = \'abc", "n": 1e400}', '{"a": "password = (hidden)", "n": 1e400}'),
+        ('  [{"c": "host=a password=x port=1", "d": "ä"}]', '  [{"c": "host=a password=(hidden) port=1", "d": "ä"}]'),
+        ('{"client_secret": "x", "ms": 2.50}', '{"client_secret": "(hidden)", "ms": 2.50}'),
+        ('{"password": null, "passwords": ["b"], "n": 1}', '{"password": null, "passwords": ["b"], "n": 1}'),
+        ('{"ms": 1.50, "n": NaN}', '{"ms": 1.50, "n": NaN}'),
+    ],
+)
+def test_json_stays_json_with_the_same_numbers(line: str, hidden: str | None) -> None:
+    """Whole files and single lines between others, in one piece or in many."""
+    for content in (line, f"password=abc\n{line}\nend\n{line}\n"):
+        parts = masked_bytes(content.encode()).decode()
+        assert [json.loads(one) for one in parts.splitlines() if one.lstrip()[:1] in ("{", "[")]
+        assert "abc" not in parts
+        if hidden:
+            assert parts == content.replace(line, hidden).replace("=abc", "=(hidden)")
+        assert b"".join(masked_pieces(io.BytesIO(content.encode()), 8)).decode() == parts
+
+
+def test_json_over_several_lines_and_of_bytes_that_are_no_text() -> None:
+    pretty = json.dumps({"query": 'SET password = "abc" x', "n": [1.5, 2]}, indent=1).encode()
+    assert json.loads(masked_bytes(pretty)) == {"query": f"SET password = {HIDDEN} x", "n": [1.5, 2]}
+    assert json.loads(masked_bytes(b'{"a": "\xff", "password": "x"}').decode("utf-8")) == {"a": "�", "password": HIDDEN}
+    deep = b"[" * 100_000 + b" password=abc"
+    assert b"abc" not in masked_bytes(deep)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM u WHERE password = :pw",
+        "SELECT * FROM u WHERE password=:pw AND n = 1",
+        "SELECT 1 FROM u JOIN p ON u.password = p.password",
+        'UPDATE u SET n = 1, "password" = p.old',
+        "UPDATE u SET password = md5(:x)",
+        "UPDATE u SET host = 'a', password=md5(:x)",
+        "-- the password 'policy'\nCREATE ROLE r; -- its password 'policy'",
+        "CREATE TABLE u (password_hash text, password text DEFAULT '')",
+        "CREATE ROLE r /* password 'policy' */ LOGIN",
+        "ALTER ROLE r PASSWORD :'pw'; ALTER ROLE r PASSWORD NULL; SELECT format('ALTER ROLE r PASSWORD %L', :'x')",
+        "SELECT 'host=nowhere password=' || secret FROM secrets",
+        "PGPASSWORD=$PW psql; PGPASSWORD=$(cat file) psql",
+        "password := old_password;",
+        "The bearer of it; the password: it is old.",
+    ],
+)
+def test_a_plan_may_name_a_password(text: str) -> None:
+    assert masked_plan(text) == text
+
+
+@pytest.mark.parametrize("sentence", [one for one in SENTENCES if "ssl_passphrase = '" not in one])
+def test_a_plan_may_hold_none(sentence: str) -> None:
+    text = sentence.format("s3cr-et.ndKanari0aaaa")
+    if text.startswith("password = "):
+        text = f"host=db1 {text}"
+    assert "s3cr" not in masked_plan(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 1 FROM u WHERE password = 'abc'",
+        "UPDATE u SET password = crypt('abc', gen_salt('bf'))",
+        "password := 'abc'",
+        "CREATE USER u -- a note\n PASSWORD 'abc'",
+        "password=abc",
+        "md5a3556571e93b0d20722ba62be61abc2d",
+    ],
+)
+def test_a_plan_with_a_password_is_known(text: str) -> None:
+    assert "abc" not in masked_plan(text)
+
+
+def test_a_specification_masked_twice_is_as_masked_once() -> None:
+    spec = {"settings": {"ssl_passphrase_command": "echo x"}, "parameters": {"text": "SELECT :password = password"}}
+    once = masked_spec(spec)
+    assert once["settings"] == {"ssl_passphrase_command": HIDDEN} and once["parameters"] == spec["parameters"]
+    assert masked_spec(once) == once

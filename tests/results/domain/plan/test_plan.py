@@ -10,6 +10,7 @@ from results.domain import plan as plans
 from results.domain.errors import PlanError
 from results.domain.kinds.reserved_names import RESERVED_SETTINGS
 from results.domain.matrix import InstallationRef, dimensions, expand, find_installation, order, resolve, threads_for
+from results.domain.plan.checks import passwords
 from workers import registry
 
 KINDS = registry.kinds()
@@ -296,3 +297,23 @@ def test_levels_that_are_wrong_are_not_called_the_same(factor: str, levels: str,
 def test_an_excluded_level_that_is_wrong_is_not_said_to_be_missing() -> None:
     text = SMALL + "[factors]\nclients = ['one', 4]\n[[exclude]]\nclients = 'one'\n"
     assert problems(text) == {"factors.clients": "'one' is not a whole number."}
+
+
+@pytest.mark.parametrize(
+    ("toml", "fields"),
+    [
+        ('[settings]\nprimary_conninfo = "host=a password=b"', {"settings.primary_conninfo"}),
+        ("description = \"ALTER ROLE r PASSWORD 'abc'\"", {"description"}),
+        ("[parameters]\ntext = \"SELECT 1 FROM u WHERE password = 'abc'\"", {"parameters.text"}),
+        ('[parameters]\ntext = "SELECT 1 FROM u, p WHERE password = :pw OR u.password=p.password"', set()),
+        (
+            'description = "How the password \'policy\' costs"\n[parameters]\ntext = "UPDATE u SET password = md5(:x)"',
+            set(),
+        ),
+        ("[settings]\nssl_passphrase_command = 'cat file'", set()),
+    ],
+)
+def test_a_plan_may_speak_of_passwords_but_hold_none(toml: str, fields: set[str]) -> None:
+    toml = toml if "[parameters]" in toml else f'{toml}\n[parameters]\ntext = "SELECT 1"'
+    text = f'name = "a"\ninstallation = "16"\nworkload = "script"\n{toml}\n[agents]\nprimary = "db"\n'
+    assert {problem.field for problem in passwords(plans.read(text, KINDS))} == fields
