@@ -77,22 +77,19 @@ async def effective(server: Server, database: str = "postgres") -> dict[str, Set
 
 
 def from_rows(rows: list[dict[str, Any]]) -> dict[str, Setting]:
-    """Return the settings of SETTINGS_SQL's rows, by name; passwords in them are hidden."""
-    return {
-        row["name"]: Setting(masked(row["name"], row["setting"] or ""), row["unit"], row["source"], row["boot"])
-        for row in rows
-    }
+    """Return the settings of SETTINGS_SQL's rows, by name, with the passwords in them: layers and checks hide those."""
+    return {row["name"]: Setting(row["setting"] or "", row["unit"], row["source"], row["boot"]) for row in rows}
 
 
 def non_default(settings: Mapping[str, Setting]) -> dict[str, str]:
     """Return the settings that differ from the built-in defaults, name → quantity.
 
     Without those that say where a server runs, those that Teiten sets on every server, and those that the server
-    computed from others (wal_buffers); with those that initdb fixed (data_checksums).
+    computed from others (wal_buffers); with those that initdb fixed (data_checksums). Passwords in them are hidden.
     """
     fixed = ("data_checksums", "wal_segment_size", "block_size", "wal_block_size", "segment_size")
     return {
-        name: setting.shown
+        name: masked(name, setting.shown)
         for name, setting in sorted(settings.items())
         if name not in _LOCAL
         and setting.value != (setting.boot or "")
@@ -121,15 +118,17 @@ def defaults_layer(settings: Mapping[str, Setting]) -> Layer:
 
 
 def check_settings(expected: Mapping[str, str], in_force: Mapping[str, Setting], *, node: str = "") -> list[Check]:
-    """Return a Check for each expected setting, compared as quantities: '128MB' is 16384 blocks of 8kB."""
+    """Return a Check for each expected setting, compared as quantities: '128MB' is 16384 blocks of 8kB.
+
+    Passwords are compared, and then hidden.
+    """
     by_name = {name.lower(): setting for name, setting in in_force.items()}
     checks = []
     for name, value in sorted(expected.items()):
         setting = by_name.get(name.lower())
         actual = setting.shown if setting else "not known to this server"
-        value = masked(name, value)
         passed = setting is not None and _in_force(name, value, setting)
-        checks.append(Check(f"setting {name}", node, value, actual, passed))
+        checks.append(Check(f"setting {name}", node, masked(name, value), masked(name, actual), passed))
     return checks
 
 

@@ -128,3 +128,20 @@ def test_wal_compression_that_is_on_is_in_force_where_the_server_shows_pglz(show
 def test_a_default_that_the_build_brings_reaches_the_layers():
     brought = {"default_toast_compression": Setting("lz4", None, "default", "lz4")}
     assert defaults_layer(brought).content == {"default_toast_compression": "lz4"} and layer(brought).content == {}
+
+
+def test_passwords_are_compared_before_they_are_hidden():
+    rows = [
+        {"name": name, "setting": value, "unit": None, "source": "configuration file", "boot": ""}
+        for name, value in {
+            "primary_conninfo": "host=a password=one",
+            "ssl_passphrase_command": "echo one",
+            "some.secret": "one",
+        }.items()
+    ]
+    in_force = from_rows(rows)
+    assert all(check.passed for check in check_settings({row["name"]: row["setting"] for row in rows}, in_force))
+    other = check_settings({row["name"]: row["setting"].replace("one", "two") for row in rows}, in_force)
+    assert [check.passed for check in other] == [False] * 3
+    assert "one" not in str((other, non_default(in_force), layer(in_force)))
+    assert "two" not in str(other)
