@@ -138,9 +138,10 @@ def _parsed(path: Path, name: str, spec: Mapping[str, Any]) -> ParsedTrial:
     """Read a bundle with the parsers of its kinds. Raises ArchiveError where it is of another configuration, and
     IngestError for one that cannot be stored."""
     manifest, files = reader.load(path)
-    if importing.spec_of(manifest.spec, name) != importing.spec_of(spec, FACTS):
+    of_bundle, of_run = importing.spec_of(manifest.spec, name), importing.spec_of(spec, FACTS)
+    if of_bundle.without_secrets() != of_run.without_secrets():
         raise ArchiveError("This bundle is of another configuration.", where=name, why=f"{FACTS} says otherwise.")
-    return reader.parse(manifest, files)
+    return reader.parse(replace(manifest, spec=spec), files)
 
 
 def _place(attempts: Sequence[ImportedAttempt], folder: Path, placed: list[Path]) -> None:

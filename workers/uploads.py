@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -75,13 +76,14 @@ def _parsed(path: Path, trial: models.Trial) -> tuple[ParsedTrial, datetime]:
     except ArchiveError as error:
         raise IngestError(error.what, where="bundle", why=error.why, todo=error.todo) from error
     manifest, files = reader.load(path)
-    if reader.spec_of(manifest) != TrialSpec.from_json(trial.configuration.spec):
+    spec = trial.configuration.spec
+    if reader.spec_of(manifest).without_secrets() != TrialSpec.from_json(spec).without_secrets():
         raise IngestError(
             f"The bundle is of another configuration than trial {trial.pk}.",
             where=f"{FILE}: spec",
             todo="Upload it to the trial whose order was measured.",
         )
-    return reader.parse(manifest, files), datetime.fromtimestamp(manifest.ended_s, UTC)
+    return reader.parse(replace(manifest, spec=spec), files), datetime.fromtimestamp(manifest.ended_s, UTC)
 
 
 def _store(path: Path, trial_id: int, parsed: ParsedTrial, ended_at: datetime, file: Uploaded) -> bool:

@@ -286,3 +286,15 @@ def test_a_bundle_folder_that_cannot_be_written_is_named(
         entered(archive)
     assert str(archive) in refused.value.where
     assert not models.Run.objects.exists()
+
+
+def test_a_run_whose_bundles_hide_a_part_of_its_settings_is_imported(tmp_path: Path) -> None:
+    command = "echo canary"
+    source = measured_run(settings={"ssl_passphrase_command": command})
+    archive = exported(source, tmp_path)
+    forget(source)
+    run = entered(archive)
+    done = models.Attempt.objects.filter(run=run, state="done")
+    assert done.count() == 6
+    specs = models.Configuration.objects.filter(run=run).values_list("spec", flat=True)
+    assert {spec["settings"]["ssl_passphrase_command"] for spec in specs} == {command}

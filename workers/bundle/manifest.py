@@ -15,7 +15,7 @@ from results.domain.errors import ParseError
 from results.domain.json_text import first_problem, readable, too_deep
 from results.domain.measurement.activity import ActivitySample
 from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
-from results.domain.secrets import masked_values
+from results.domain.secrets import masked_spec, masked_values
 
 FILE = "manifest.json"
 VERSION = 1
@@ -72,8 +72,10 @@ class Manifest:
     version: int = VERSION
 
     def to_json(self) -> str:
-        """Return the manifest as it is stored: without secrets."""
-        return json.dumps(masked_values(asdict(self)), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        """Return the manifest as it is stored: without secrets. Parsers read the specification: it is as it was planned
+        but for passwords, which plans may not hold."""
+        value = masked_values(asdict(self)) | {"spec": masked_spec(self.spec)}
+        return json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:

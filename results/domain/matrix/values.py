@@ -10,6 +10,7 @@ from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.environment.values import major_of
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.specs import role_of
+from results.domain.secrets import masked_spec
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,10 @@ class TrialSpec:
             raise ShapeError("", f"{type(error).__name__}: {error}") from error
         from_json(cls, asdict(spec))
         return spec
+
+    def without_secrets(self) -> TrialSpec:
+        """As a bundle's manifest holds it; of that it is the same again. So what is compared with a bundle is this."""
+        return TrialSpec.from_json(masked_spec(self.to_json()))
 
 
 def is_client(role: str) -> bool:

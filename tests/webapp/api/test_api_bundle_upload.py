@@ -218,3 +218,20 @@ def test_the_last_trial_s_bundle_ends_the_run(trial: models.Trial, visitor: Visi
     run = models.Run.objects.get(pk=trial.run_id)
     assert run.state == "finished"
     assert run.ended_at is not None
+
+
+def test_what_is_hidden_in_a_bundle_makes_it_none_of_another_configuration(
+    trial: models.Trial, visitor: Visitor, bundles: Path
+) -> None:
+    """A command that is hidden by its name, and a password in a run from before plans with one were refused."""
+    secret = {"ssl_passphrase_command": "echo canary", "primary_conninfo": "host=a password=canary"}
+    trial.configuration.spec["settings"] |= secret
+    trial.configuration.save()
+    data = made_elsewhere(trial)
+    (bundles / "sent.tar.gz").write_bytes(data)
+    assert b"canary" not in reader.open_files(bundles / "sent.tar.gz")["manifest.json"]
+    (bundles / "sent.tar.gz").unlink()
+    assert sent(visitor("admin"), trial.pk, data).status_code == 201
+    other = models.Trial.objects.filter(run=trial.run_id).exclude(configuration=trial.configuration).first()
+    assert other is not None
+    assert sent(visitor("admin"), other.pk, data).status_code == 400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -82,3 +83,10 @@ def test_a_field_that_is_missing_is_named(name: str) -> None:
 def test_what_is_no_manifest_is_refused(text: str, expected: str) -> None:
     with pytest.raises(ParseError, match=expected):
         Manifest.from_json(text)
+
+
+def test_a_script_that_names_a_password_is_parsed_as_it_was_run() -> None:
+    text = "SELECT 1 FROM u, p WHERE u.password = p.password OR u.password = :pw"
+    spec = {"parameters": {"text": text}, "settings": {"primary_conninfo": "host=a password=b"}}
+    stored = json.loads(replace(MANIFEST, spec=spec).to_json())["spec"]
+    assert stored == {"parameters": {"text": text}, "settings": {"primary_conninfo": "host=a password=(hidden)"}}
