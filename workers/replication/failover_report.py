@@ -72,6 +72,9 @@ def read_failover(files: Mapping[str, str]) -> Failover | None:
     if text is None:
         return None
     try:
-        return from_json(Failover, json_text.loads(text))
+        failover = from_json(Failover, json_text.loads(text))
+        if failover.kind not in _EVENTS:
+            raise ValueError(f"kind: {failover.kind!r} is none")
+        return failover
     except ValueError as error:
         raise ParseError("not the report of a failover", file=FILE, text=f"{error!r} in {text[:150]}") from None
