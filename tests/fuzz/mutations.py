@@ -55,11 +55,11 @@ _STRANGE_TEXTS = (
 _MOST_ARBITRARY = 200
 
 
-TIMES = pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.slow)])
+TIMES = pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
 
 
 def quick(examples: int = 12, times: int = 1) -> settings:
-    """The same examples each time: few for `make test`, 20 times as many for `make test-slow`; TEITEN_EXAMPLES
+    """The same examples each time: few for `make test`, 5 times as many for `make test-slow`; TEITEN_EXAMPLES
     multiplies them."""
     return settings(
         derandomize=True,
