@@ -16,7 +16,9 @@ from psycopg import sql as compose
 from results.viewer import HIDDEN, hidden_from
 
 _OF_RUNS = "run|runimport|configuration|trial|attempt|measurement|series|histogram|document|layeruse|noise|alert"
-_AFTER = "CROSS|FOR|FULL|GROUP|HAVING|INNER|JOIN|LEFT|LIMIT|NATURAL|ON|ORDER|RETURNING|RIGHT|UNION|USING|WHERE"  # a table
+_AFTER = (
+    "CROSS|FOR|FULL|GROUP|HAVING|INNER|JOIN|LEFT|LIMIT|NATURAL|ON|ORDER|RETURNING|RIGHT|UNION|USING|WHERE"  # a table
+)
 _ALIAS = rf"(?:\s+(?:AS\s+)?(?!(?:{_AFTER})\b)(?P<alias>\w+))?"
 _FROM = re.compile(rf"\bFROM\s+results_(?P<table>{_OF_RUNS})\b{_ALIAS}")
 T = TypeVar("T")
