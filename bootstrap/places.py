@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from bootstrap import processes
 from bootstrap.account import Account, Accounts, ensure, take_over
 from bootstrap.errors import BootstrapError
 
@@ -111,6 +112,8 @@ def prepare(state: Path) -> tuple[Places, Accounts]:
         is_reachable = accounts.agent.can_enter(state)
         is_exposed = accounts.are_apart and exposed_folder(state, accounts.agent) is not None
         ground = state if is_reachable and not is_exposed else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
+        if ground != state and ground.exists():
+            _remove_left(ground)
         write_file(state / _MARKER, "" if ground == state else f"{ground}\n")
         places = Places(state, ground)
     private = (places.logs, places.run, places.secrets, places.redis, places.proxy, places.bundles)
@@ -130,6 +133,15 @@ def give_to_accounts(places: Places, accounts: Accounts) -> None:
     for folder, mode, account in _owned(places, accounts):
         take_over(folder, account)
         account.give(folder, mode)
+
+
+def _remove_left(ground: Path) -> None:
+    """Remove what is left of a state folder of this name that somebody deleted by hand: the passwords went with it."""
+    inside = [
+        p for p in processes.all_processes() if (where := processes.folder(p.pid)) and where.is_relative_to(ground)
+    ]
+    processes.end(inside)
+    shutil.rmtree(ground)
 
 
 def _owned(places: Places, accounts: Accounts) -> tuple[tuple[Path, int, Account], ...]:
