@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -130,6 +131,18 @@ def test_clean_stops_what_runs_and_removes_all_folders(tmp_path: Path) -> None:
     if made.are_apart:
         assert current(bootstrap.state) is None
         assert not Path(f"/var/lib/{made.agent.name}").exists()
+
+
+def test_a_state_folder_that_was_deleted_by_hand_begins_anew(tmp_path: Path) -> None:
+    """The passwords to a warehouse beside it are deleted with it."""
+    bootstrap = Bootstrap(tmp_path / "state")
+    for _ in range(2):
+        again = bootstrap("services", "--", "true")
+        assert again.returncode == 0, again.stderr
+        last = shutil.copytree(bootstrap.state, tmp_path / "kept", dirs_exist_ok=True)
+        shutil.rmtree(bootstrap.state)
+    shutil.copytree(last, bootstrap.state)
+    assert bootstrap("clean").returncode == 0
 
 
 def _start_waiting(bootstrap: Bootstrap) -> subprocess.Popen[str]:
