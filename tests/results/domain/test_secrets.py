@@ -83,7 +83,7 @@ def test_verifiers_tokens_and_private_keys_are_known_by_their_shape(secret: str)
     "text",
     [
         "password_encryption = 'scram-sha-256'",
-        "PGPASSFILE=/work/jobs/1-1/pgpass-primary psql",
+        "PGPASSFILE=/srv/jobs/1-1/pgpass-primary psql",
         "host=db1 passfile='/srv/data/16/password-of-primary'",
         'FATAL:  password authentication failed for user "bench"',
         "ALTER ROLE CURRENT_USER PASSWORD :'password';",
