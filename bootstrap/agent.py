@@ -25,8 +25,8 @@ def server_bin(places: Places, major: str = "18") -> Path:
 def prepare(places: Places, accounts: Accounts, forwards_to: int | None = None) -> None:
     """Make the agent's installations and keys, each once. Raises BootstrapError.
 
-    forwards_to: the port of this machine to which a login may forward, for tests, of jump hosts and of networks that they
-        make; None for none
+    forwards_to: the port of this machine to which a login may forward, for tests of jump hosts, which may come from
+        networks of their own; None for none
     """
     _copy_servers(places.programs)
     _remove_former_programs(places, accounts)
