@@ -135,7 +135,9 @@ def watched(
 ) -> Iterator[Watched]:
     """Fails the test when anything went wrong in the browser."""
     # colours that glide into each other would be looked at half way
-    context = chromium.new_context(**LOOKS[getattr(request, "param", "desktop")], reduced_motion="reduce")
+    look = LOOKS[getattr(request, "param", "desktop")]
+    # What the tests run in a page is no file of Teiten's; test_policy.py looks at the pages with their policy.
+    context = chromium.new_context(**look, reduced_motion="reduce", bypass_csp=True)
     context.set_default_timeout(PATIENCE_MS)
     page = Watched(context, live_server.url)
     yield page
