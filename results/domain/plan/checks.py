@@ -14,7 +14,7 @@ from results.domain.plan.values import Level, Plan
 from results.domain.secrets import masked, masked_plan
 
 MAXIMUM_TRIALS = 100_000
-MAXIMUM_CONFIGURATIONS = 2500  # a web request checks and stores them at once, in less than 2 s
+MAXIMUM_CONFIGURATIONS = 2500  # a web request checks and stores them at once (bench/large_run.py)
 _MOST_COMBINATIONS = 1000
 
 
