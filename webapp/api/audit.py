@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from results import models
 from results.models.audit import Scope
 from webapp.api.common import Endpoint, pages_by
+from webapp.api.schema import refuses
 
 
 class AuditEntrySerializer(serializers.ModelSerializer[models.AuditEntry]):
@@ -44,6 +45,7 @@ class AuditLog(Endpoint):
     filter_backends = (filters.DjangoFilterBackend,)
     filterset_class = AuditFilter
 
+    @refuses(403)
     @extend_schema(summary="Who did what, newest first", operation_id="audit_list")
     def list(self, request: Request) -> Response:
         return self.page_of(lambda ids: list(models.AuditEntry.objects.filter(pk__in=ids)))

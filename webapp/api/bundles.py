@@ -45,7 +45,7 @@ class Bundle(Endpoint):
     @extend_schema(
         summary="Upload the bundle of a trial that was measured elsewhere",
         operation_id="trials_bundle_upload",
-        request={GZIP: OpenApiTypes.BINARY},
+        request={"application/octet-stream": OpenApiTypes.BINARY},
         parameters=[KEY],
         responses={200: TrialSerializer, 201: TrialSerializer},
     )
