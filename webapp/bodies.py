@@ -53,7 +53,7 @@ class BodyMiddleware:
         return refused(request, problem) if problem else self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> HttpResponseBase | None:
-        upload = _upload_of(view)
+        upload = upload_of(view)
         if not upload or request.method != "POST" or allows(scope_of(request.user), upload.scope):
             return None
         if is_of_programs(request) and "Authorization" in request.headers:
@@ -84,11 +84,12 @@ def _problem(request: HttpRequest) -> BodyError | None:
 
 def _most_bytes(path: str) -> int:
     try:
-        upload = _upload_of(resolve(path).func)
+        upload = upload_of(resolve(path).func)
     except Resolver404:
         return MOST_BYTES
     return upload.most_bytes if upload else MOST_BYTES
 
 
-def _upload_of(view: Any) -> Upload | None:
+def upload_of(view: Any) -> Upload | None:
+    """Return what a view takes beyond MOST_BYTES; None for nothing."""
     return getattr(view, _UPLOAD, None) or getattr(getattr(view, "cls", None), _UPLOAD, None)

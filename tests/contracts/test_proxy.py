@@ -11,7 +11,7 @@ import yaml
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from bootstrap.proxy import TEMPLATE
-from webapp.bodies import _upload_of
+from webapp.bodies import upload_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,7 +30,7 @@ def test_compose_gives_the_proxy_its_configuration_and_the_addresses_in_it() -> 
 
 def test_the_proxy_lets_every_upload_through() -> None:
     [pattern] = re.findall(r"location ~ (\S+) \{", TEMPLATE.read_text(encoding="utf-8"))
-    taken = [path for path, view in _routes(get_resolver().url_patterns) if _upload_of(view)]
+    taken = [path for path, view in _routes(get_resolver().url_patterns) if upload_of(view)]
     assert len(taken) >= 5
     assert [path for path in taken if not re.search(pattern, f"/{path}")] == []
 
