@@ -99,7 +99,7 @@ def save_plan(
     """Store a plan, or replace `stored`.
 
     Raises PlanError when another plan has the name, or for settings that its installations are known not to have;
-    CodeError when it is scheduled, and the user may not run it.
+    CodeError when it is scheduled, and the user may not run it; StateError where another has changed it meanwhile.
 
     as_admin: whether the user has the rights of an administrator
     """
@@ -107,7 +107,7 @@ def save_plan(
     same_name = models.Plan.objects.filter(name=plan.name).first()
     if same_name is not None and (stored is None or same_name.pk != stored.pk):
         raise PlanError([Problem("name", f"There is already a plan {plan.name!r}.", "Choose another name.")])
-    row = stored or models.Plan(created_by=user)
+    row = _locked(stored) if stored else models.Plan(created_by=user)
     before = {"before": row.hash} if stored else {}
     row.name, row.description, row.workload = plan.name, plan.description, plan.workload
     row.toml, row.hash, row.archived = plans.to_toml(plan), plan.hash, False
@@ -115,6 +115,16 @@ def save_plan(
         _take_over_schedule(row, plan, kinds, user, as_admin=as_admin)
     row.save()
     audit(actor, "change plan" if stored else "create plan", f"plan {row.pk}", hash=plan.hash, **before)
+    return row
+
+
+def _locked(stored: models.Plan) -> models.Plan:
+    """Return a plan as it is now, locked to the end of the transaction. Raises StateError where it was changed since it
+    was read: what was decided about it (whether it brings code, by whose rights it runs) was decided about another."""
+    row = models.Plan.objects.select_for_update().get(pk=stored.pk)
+    if row.hash != stored.hash:
+        what = f"The plan {row.name!r} has just been changed by somebody else."
+        raise StateError(what, where="plan", todo="Look at it again, then say once more what it shall be.")
     return row
 
 
@@ -148,23 +158,24 @@ def archive_plan(stored: models.Plan, actor: str) -> None:
 def schedule_plan(
     stored: models.Plan, cron: str, actor: str, *, user: User | None = None, as_admin: bool = False
 ) -> None:
-    """Set a plan's schedule, or end it. Raises PlanError.
+    """Set a plan's schedule, or end it. Raises PlanError, StateError where another has changed the plan meanwhile.
 
     cron: 'minute hour day month weekday' (UTC); '' for no schedule
     user, as_admin: by whose rights it runs (`may_schedule_code`)
     """
-    previous = stored.schedule
+    row = _locked(stored)
+    previous = row.schedule
     before = cron_line(previous)
-    stored.schedule = None
-    stored.scheduled_by, stored.scheduled_by_admin = (user, as_admin) if cron else (None, False)
-    stored.save(update_fields=["schedule", "scheduled_by", "scheduled_by_admin"])
+    row.schedule = None
+    row.scheduled_by, row.scheduled_by_admin = (user, as_admin) if cron else (None, False)
+    row.save(update_fields=["schedule", "scheduled_by", "scheduled_by_admin"])
     if previous is not None:
         previous.delete()
     if cron:
-        stored.schedule = PeriodicTask.objects.create(
-            name=f"plan {stored.pk}", task=START_PLAN, args=f"[{stored.pk}]", crontab=crontab(cron)
+        row.schedule = PeriodicTask.objects.create(
+            name=f"plan {row.pk}", task=START_PLAN, args=f"[{row.pk}]", crontab=crontab(cron)
         )
-        stored.save(update_fields=["schedule"])
+        row.save(update_fields=["schedule"])
     audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron, before=before)
 
 

@@ -156,7 +156,7 @@ class Plans(Endpoint):
         stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
         return self._respond_with(stored.pk, 201)
 
-    @refuses(422)
+    @refuses(409, 422)
     @extend_schema(summary="Replace a plan", request=PlanFieldsSerializer, responses=PlanDetailSerializer)
     def update(self, request: Request, pk: int) -> Response:
         stored = stored_plan(pk)
