@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 
 from results import models, removal, runs, snapshots
 from results.domain.errors import StateError
+from results.models.audit import Role
 from results.published.catalogue import TABLES
 from results.published.load import load
 from results.queries.agents.capabilities import newest_answers
@@ -78,12 +79,26 @@ def test_an_archived_run_is_on_no_list_and_in_no_view_but_keeps_its_pages(member
     for page in ("/runs/?archived=yes", "/runs/?archived=any&state=finished"):
         assert link in page_text(member.get(page))
     assert f'href="/runs/{other.pk}/"' not in page_text(member.get("/runs/?archived=yes"))
-    assert "Archived:</b> in no list and no view." in page_text(member.get(f"/runs/{run.pk}/"))
+    text = page_text(member.get(f"/runs/{run.pk}/"))
+    assert "Archived:</b> in no list and no view." in text and "Put it back" in text
     assert figures(page_text(member.get(f"/compare/?run={run.pk}"))) == figures(compared)
     member.post("/runs/remove/", {"run": run.pk, "do": "restore"})
     assert kept_runs().ids == (other.pk, run.pk)
     verbs = models.AuditEntry.objects.filter(object=f"run {run.pk}").values_list("verb", flat=True)
     assert list(verbs[:2]) == ["restore run", "archive run"]
+
+
+def test_who_may_not_put_an_archived_run_back_is_not_offered_to(client: Client, settings: Any) -> None:
+    settings.TEITEN_OPEN_READING = True
+    nobodys = factories.finished_run()
+    former = factories.member("former", Role.OPERATOR)
+    own = factories.finished_run(former)
+    removal.archive_runs([nobodys.pk, own.pk], "tests")
+    assert "Put it back" not in page_text(client.get(f"/runs/{nobodys.pk}/"))
+    client.force_login(former)
+    assert "Put it back" in page_text(client.get(f"/runs/{own.pk}/"))
+    models.Member.objects.filter(user=former).update(role=Role.READER)
+    assert "Put it back" not in page_text(client.get(f"/runs/{own.pk}/"))
 
 
 def figures(text: str) -> str:
