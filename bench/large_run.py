@@ -1,5 +1,5 @@
-"""What a run of 100,000 trials costs the web server: seconds and memory of the request that previews it, starts it, and
-adds replicates to it."""
+"""What a run of 100,000 trials costs the web server: seconds and memory of the requests that preview it, start it, add
+replicates to it, and ask for what is new on its page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         models.Member.objects.create(user=user, role=Role.OPERATOR)
         client.force_login(user)
         _send(client, "plans/preview/", _plan(1))  # the first answer
-        took: dict[str, list[tuple[float, float]]] = {"previewed": [], "started": [], "extended": []}
+        took: dict[str, list[tuple[float, float]]] = {"previewed": [], "started": [], "extended": [], "shown": []}
         for _ in range(min(rounds, 5)):
             took["previewed"].append(_cost(lambda: _send(client, "plans/preview/", _plan(40))))
             took["started"].append(_cost(lambda: _send(client, "runs/", _plan(1))))
@@ -45,6 +45,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
             console.print(
                 f"  {run.trials.count():,} trials; a worker made the rest in {time.perf_counter() - begun:.1f} s"
             )
+            took["shown"].append(_cost(lambda run=run: _get(client, f"/runs/{run.pk}/live/")))
         figures = []
         for name, costs in took.items():
             figures.append(Figure(f"a run of 100,000 trials {name}", "s", LIMIT_S, tuple(cost[0] for cost in costs)))
@@ -76,6 +77,11 @@ def _plan(replicates: int) -> dict[str, Any]:
 def _send(client: Client, path: str, body: dict[str, Any]) -> None:
     answer = client.post(f"/api/v1/{path}", body, content_type="application/json")
     assert answer.status_code in (200, 201), answer.content[:500]
+
+
+def _get(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.content[:500]
 
 
 def _cost(request: Callable[[], None]) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from results.domain.plan import Plan
 from results.models.audit import Scope
 from results.plan_code import refused_code
 from results.queries.runs.loss import RunLoss, run_losses
-from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail, run_row
+from results.queries.runs.runs import Chosen, RunDetail, RunRow, list_runs, run_outline, run_row, with_cells
 from results.queries.shared.run_filter import RunSearch, matching_runs
 from results.removal import Deleted, archive_runs, delete_runs, restore_runs
 from results.standing import read_standing, set_private, set_standing, set_tags
@@ -47,6 +47,8 @@ from webapp.problems import missing_is_404
 from workers.registry import kinds
 from workers.tasks import retry_after_discovery, wake_dispatcher
 
+MOST_CELLS = 10_000  # trials of a run that is sent with its whole matrix
+
 
 class RunSerializer(ValueSerializer):
     """A run.
@@ -63,6 +65,9 @@ class RunSerializer(ValueSerializer):
 class RunDetailSerializer(ValueSerializer):
     """A run with its matrix: a row a configuration, a cell a trial, values in the unit of `metric`.
 
+    - `whole`: whether every trial has a cell. Of a run of more than 10,000 trials only those have one that run now; the
+      others are at /api/v1/trials/?run=N, page by page
+    - `latest_block`: the last one of which a trial has begun
     - `left_s`: estimated seconds to the end
     """
 
@@ -149,7 +154,8 @@ class Runs(Endpoint):
     @extend_schema(summary="One run with its matrix", responses=RunDetailSerializer)
     def retrieve(self, request: Request, pk: int) -> Response:
         with missing_is_404():
-            detail = run_detail(pk, timezone.now())
+            outline = run_outline(run_row(pk), timezone.now())
+        detail = with_cells(outline, None if outline.run.trials_total <= MOST_CELLS else Chosen())
         return Response(RunDetailSerializer(detail, context=self.get_serializer_context()).data)
 
     @refuses(404, 422)

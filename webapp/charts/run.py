@@ -21,7 +21,7 @@ from webapp.templatetags.teiten import configuration
 
 MOST_PANELS = 6
 MOST_LINES = 8
-MOST_REPLICATES = 2000  # of a run's page, which sends its figures again every few seconds
+MOST_REPLICATES = 2000  # of a run, whose page sends its figures again every few seconds
 COMPARED = ("installation", "access_method", "topology")
 
 
@@ -58,7 +58,7 @@ def run_panels(detail: RunDetail, trial_url: Callable[[int], str]) -> Panels:
     for row in detail.configurations:
         groups.setdefault(tuple(row.levels.get(name, "") for name in axes.rest), []).append(row)
     drawn = [rows for _, rows in list(groups.items())[:MOST_PANELS]]
-    thinned = sum(row.n for rows in drawn for row in rows) > MOST_REPLICATES
+    thinned = not detail.whole or sum(row.n for rows in drawn for row in rows) > MOST_REPLICATES
     panels: list[Panel] = []
     for key, rows in list(groups.items())[:MOST_PANELS]:
         title = configuration(dict(zip(axes.rest, key, strict=True))) if axes.rest else ""

@@ -19,7 +19,7 @@ from results.queries.agents.agents import list_agents
 from results.queries.presets.publications import any_published
 from results.queries.presets.versions import versions
 from results.queries.runs.going import count_going
-from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail
+from results.queries.runs.runs import Chosen, RunDetail, RunRow, list_runs, run_outline, with_cells
 from results.queries.shared.run_filter import Archived, RunSearch, matching_runs, run_filter_choices
 from results.queries.trends.lately import lately_changed
 from results.queries.trends.watches import latest_worse
@@ -105,7 +105,7 @@ def _now() -> dict[str, Any]:
     going = list_runs(state=RunState.RUNNING, limit=None)
     running = sorted(going, key=lambda run: run.all_wait)  # those of which all trials wait come last
     waiting = sum(run.all_wait for run in going)
-    details = [run_detail(run.id, timezone.now()) for run in running[:MOST_RUNNING]]
+    details = [with_cells(run_outline(run, timezone.now()), Chosen()) for run in running[:MOST_RUNNING]]
     return {
         "latest": list_runs(published=False, archived=False, limit=12),
         "agents": list_agents(),

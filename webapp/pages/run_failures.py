@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from results.domain.states import TrialState
 from results.queries.runs.runs import Cell, ConfigurationRow
 from webapp.templatetags.teiten import configuration
 
+MOST_FAILED = 2000  # whose causes are looked at
 MOST_CAUSES = 6
 MOST_TRIALS = 5  # of one cause
 
@@ -32,11 +34,16 @@ class Failures:
 
 
 def failures(rows: Sequence[ConfigurationRow]) -> list[Failures]:
-    """Return the causes of failure, the commonest first."""
-    failed: dict[str, list[tuple[str, Cell]]] = {}
-    for row in rows:
-        for cell in row.cells:
-            if cell.state == TrialState.FAILED:
-                failed.setdefault(same_cause(cell.error), []).append((configuration(row.levels), cell))
-    groups = [Failures(trials[0][1].error, tuple(trials[:MOST_TRIALS]), len(trials)) for trials in failed.values()]
+    """Return the causes of the first MOST_FAILED failures, the commonest first."""
+    every = [(row, cell) for row in rows for cell in row.cells if cell.state == TrialState.FAILED]
+    first = heapq.nsmallest(MOST_FAILED, every, key=lambda one: one[1].position)
+    failed: dict[str, list[tuple[ConfigurationRow, Cell]]] = {}
+    for row, cell in sorted(first, key=lambda one: (one[0].index, one[1].column)):
+        failed.setdefault(same_cause(cell.error), []).append((row, cell))
+    groups = [_together(trials) for trials in failed.values()]
     return sorted(groups, key=lambda group: -group.count)
+
+
+def _together(trials: Sequence[tuple[ConfigurationRow, Cell]]) -> Failures:
+    some = tuple((configuration(row.levels), cell) for row, cell in trials[:MOST_TRIALS])
+    return Failures(some[0][1].error, some, len(trials))

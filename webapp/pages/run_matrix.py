@@ -46,6 +46,14 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """The part of a matrix that is shown."""
+
+    rows: Part
+    columns: Part
+
+
+@dataclass(frozen=True)
 class Head:
     """A level's heading that spans the rows which share it."""
 
@@ -83,7 +91,8 @@ class RunMatrix:
     """A run's matrix as rows of a table.
 
     factors: those that have more than one level.
-    shown_rows, shown_blocks: which part of a large matrix this is.
+    blocks: the replicates that are shown.
+    shown: which part of a large matrix this is.
     constant: 'factor level' of the others.
     unit: of the numbers."""
 
@@ -92,32 +101,34 @@ class RunMatrix:
     blocks: tuple[int, ...]
     rows: tuple[MatrixRow, ...]
     unit: str
-    shown_rows: Part
-    shown_blocks: Part
+    shown: Shown
 
 
-def run_matrix(detail: RunDetail, row: int | None = None, block: int | None = None) -> RunMatrix:
+def shown_part(detail: RunDetail, row: int | None = None, block: int | None = None) -> Shown:
     """Return the part of the matrix that begins at a row and at a column of it, counted from 1; without, at the first
     row and where the run is just now."""
-    blocks = _blocks(detail)
-    shown_blocks = _part(len(blocks), MOST_COLUMNS, block or _latest_column(detail))
-    columns = max(1, min(len(blocks), MOST_COLUMNS))
-    shown_rows = _part(len(detail.configurations), MOST_CELLS // columns, row or 1)
-    configurations = detail.configurations[shown_rows.slice]
+    blocks = max((one.trials for one in detail.configurations), default=0)
+    columns = _part(blocks, MOST_COLUMNS, block or _latest_column(detail))
+    rows = _part(len(detail.configurations), MOST_CELLS // max(1, min(blocks, MOST_COLUMNS)), row or 1)
+    return Shown(rows, columns)
+
+
+def run_matrix(detail: RunDetail, shown: Shown) -> RunMatrix:
+    """Return a part of the matrix; `detail` must have its cells."""
+    configurations = detail.configurations[shown.rows.slice]
     varied = [str(factor["name"]) for factor in detail.factors if len(factor["levels"]) > 1]
     divisor, unit = _scale(detail)
     headings = _headings([[row.levels.get(name, "") for name in varied] for row in configurations])
     return RunMatrix(
         factors=tuple(name.removeprefix("setting.") for name in varied) or ("configuration",),
         constant=_constants(detail),
-        blocks=blocks[shown_blocks.slice],
+        blocks=tuple(range(shown.columns.first, shown.columns.last + 1)),
         rows=tuple(
-            _row(configuration, heads, len(varied), detail.metric.unit, divisor, shown_blocks)
+            _row(configuration, heads, len(varied), detail.metric.unit, divisor, shown.columns)
             for configuration, heads in zip(configurations, headings, strict=True)
         ),
         unit=unit,
-        shown_rows=shown_rows,
-        shown_blocks=shown_blocks,
+        shown=shown,
     )
 
 
@@ -129,22 +140,9 @@ def _part(total: int, size: int, begin: int) -> Part:
 
 def _latest_column(detail: RunDetail) -> int:
     """Return where the part of the columns begins in which the newest trial of a run that goes on is; 1 of others."""
-    if detail.run.state in ENDED_RUNS:
+    if detail.run.state in ENDED_RUNS or detail.latest_block is None:
         return 1
-    begun = [
-        column
-        for row in detail.configurations
-        for column, cell in enumerate(row.cells)
-        if cell.state != TrialState.WAITING
-    ]
-    return max(begun, default=0) // MOST_COLUMNS * MOST_COLUMNS + 1
-
-
-def _blocks(detail: RunDetail) -> tuple[int, ...]:
-    """Return the numbers of the columns. What was not measured here has no blocks: its replicates are only counted."""
-    if detail.run.publication:
-        return tuple(range(1, max((len(row.cells) for row in detail.configurations), default=0) + 1))
-    return tuple(sorted({cell.block for row in detail.configurations for cell in row.cells}))
+    return (detail.latest_block - 1) // MOST_COLUMNS * MOST_COLUMNS + 1
 
 
 def _constants(detail: RunDetail) -> tuple[str, ...]:
@@ -157,7 +155,7 @@ def _constants(detail: RunDetail) -> tuple[str, ...]:
 
 def _scale(detail: RunDetail) -> tuple[float, str]:
     """By what the numbers are divided, and the unit that they have then."""
-    values = [cell.value for row in detail.configurations for cell in row.cells if cell.value is not None]
+    values = [row.maximum for row in detail.configurations if row.maximum is not None]
     return scale_for(max(values, default=1.0), detail.metric.unit)
 
 
@@ -172,7 +170,9 @@ def _row(
     return MatrixRow(
         heads=heads,
         opens_group=factors > 1 and len(heads) == factors,
-        cells=tuple(_cell(cell, unit, divisor) for cell in configuration.cells[shown.slice]),
+        cells=tuple(
+            _cell(cell, unit, divisor) for cell in configuration.cells if shown.first <= cell.column <= shown.last
+        ),
         median=_number(configuration.median, divisor),
         spread=_spread(configuration),
         n=configuration.n,

@@ -19,7 +19,7 @@ from results.domain.states import ENDED_RUNS, RunState, Standing
 from results.domain.units import counted
 from results.models import Run
 from results.models.audit import Scope
-from results.queries.runs.runs import RunDetail, RunRow, list_runs, run_detail
+from results.queries.runs.runs import Chosen, RunDetail, RunRow, list_runs, run_outline, run_row, with_cells
 from results.queries.shared.run_filter import Archived, RunSearch, matching_runs, run_filter_choices
 from results.queries.shared.selection import Selection
 from results.queries.why.stacks import choices
@@ -30,8 +30,8 @@ from webapp.charts.style import key
 from webapp.chooser import Chooser
 from webapp.links import trial_url
 from webapp.pages.common import number, toml_file, wants_fragment
-from webapp.pages.run_failures import MOST_CAUSES, failures
-from webapp.pages.run_matrix import run_matrix
+from webapp.pages.run_failures import MOST_CAUSES, MOST_FAILED, failures
+from webapp.pages.run_matrix import Shown, run_matrix, shown_part
 from webapp.pages.standing import MEANS, PRIVATE
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import duration, seconds_between
@@ -99,7 +99,7 @@ def _address(search: RunSearch) -> str:
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, run_id: int) -> HttpResponse:
-    context = _context(request, run_detail(run_id, timezone.now()))
+    context = _context(request, run_id)
     return render(request, "runs/detail.html", context | {"stacks": bool(choices([run_id], limit=1))})
 
 
@@ -107,14 +107,16 @@ def detail(request: HttpRequest, run_id: int) -> HttpResponse:
 @missing_is_404()
 def live(request: HttpRequest, run_id: int) -> HttpResponse:
     """The part of the page that changes while the run goes on."""
-    return render(request, "runs/_live.html", _context(request, run_detail(run_id, timezone.now())))
+    return render(request, "runs/_live.html", _context(request, run_id))
 
 
-def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
-    run = detail.run
+def _context(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    outline = run_outline(run_row(run_id), timezone.now())
+    run, many = outline.run, outline.run.trials_total > MANY_TRIALS
+    place = {name: number(request.GET.get(name, "")) for name in (ROW, REPLICATE)}
+    shown = shown_part(outline, place[ROW], place[REPLICATE])
+    detail = with_cells(outline, _of_page(shown) if many else None)
     panels = run_panels(detail, trial_url)
-    cells = [cell for row in detail.configurations for cell in row.cells]
-    causes = failures(detail.configurations)
     first_filters = panels.panels[0].filters if panels.panels else {}
     return {
         "detail": detail,
@@ -122,14 +124,14 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "heading": _heading(detail),
         "ended": run.state in ENDED_RUNS,
         "left_out": 0 if run.publication else _left_out(detail),
-        **_shown_matrix(request, detail),
-        "poll_s": POLL_S if run.trials_total <= MANY_TRIALS else POLL_MANY_S,
+        "matrix": run_matrix(detail, shown),
+        "place": urlencode({name: value for name, value in place.items() if value}),
+        "poll_s": POLL_MANY_S if many else POLL_S,
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
         "key": key(panels.series),
-        "looks": [cell for cell in cells if cell.look][:MOST_LOOKS],
-        "failures": causes[:MOST_CAUSES],
-        "more_causes": max(0, len(causes) - MOST_CAUSES),
+        "looks": [cell for row in detail.configurations for cell in row.cells if cell.look][:MOST_LOOKS],
+        **_failed(detail),
         "compare": urlstate.write(Selection((run.id,), first_filters)),
         "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
         **_rights(request, run),
@@ -138,18 +140,26 @@ def _context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
     }
 
 
+def _failed(detail: RunDetail) -> dict[str, Any]:
+    causes = failures(detail.configurations)
+    return {
+        "failures": causes[:MOST_CAUSES],
+        "more_causes": max(0, len(causes) - MOST_CAUSES),
+        "failures_of": MOST_FAILED if detail.run.trials_failed > MOST_FAILED else None,
+    }
+
+
+def _of_page(shown: Shown) -> Chosen:
+    """Return which trials the page of a large run speaks of."""
+    rows, columns = shown.rows, shown.columns
+    return Chosen((rows.first, rows.last), (columns.first, columns.last), failed=MOST_FAILED, extremes=True)
+
+
 def _rights(request: HttpRequest, run: RunRow) -> dict[str, bool]:
     may_run, may_keep = may(request, Scope.RUN), may(request, Scope.PUBLISH)
-    own = run.created_by == request.user.get_username()
-    may_hide = (may_run and own) or may(request, Scope.ADMIN)
+    own = may_run and run.created_by == request.user.get_username()
+    may_hide = own or may(request, Scope.ADMIN)
     return {"may_run": may_run, "may_keep": may_keep, "may_change": may_keep or own, "may_hide": may_hide}
-
-
-def _shown_matrix(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
-    """Return the part of the matrix that the address asks for, and the address's words for it."""
-    place = {name: number(request.GET.get(name, "")) for name in (ROW, REPLICATE)}
-    asked = urlencode({name: value for name, value in place.items() if value})
-    return {"matrix": run_matrix(detail, place[ROW], place[REPLICATE]), "place": asked}
 
 
 def _left_out(detail: RunDetail) -> int:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from statistics import median
 from typing import Any
 
 from results import models, sql
 from results.domain.failure_cause import cause
 from results.domain.measurement.activity import ActivitySample
 from results.domain.secrets import masked_plan
-from results.domain.states import RunState
+from results.domain.states import ENDED_RUNS, RunState
+from results.queries.runs.time_left import time_left
 from results.queries.runs.waits import Wait, waits
 from results.queries.shared.ids import NotFound, known_id
 from results.queries.shared.metrics import MetricRow, unknown
@@ -81,6 +81,7 @@ class Cell:
     """One trial's place in the matrix.
 
     configuration: index.
+    column: its place in the row, counted from 1; the block, of what was measured here.
     value: headline metric, only of a done trial.
     attempts: how many were made.
     error: why it failed, in one line.
@@ -89,6 +90,7 @@ class Cell:
 
     trial_id: int
     configuration: int
+    column: int
     block: int
     position: int
     state: str
@@ -108,7 +110,9 @@ class Cell:
 class ConfigurationRow:
     """One row of the matrix. Summary of the headline metric.
 
-    spread: (maximum - minimum) / median."""
+    spread: (maximum - minimum) / median.
+    trials: how many there are; `cells` has those that were asked for.
+    minimum_trial, maximum_trial: whose value that is."""
 
     id: int
     index: int
@@ -121,6 +125,9 @@ class ConfigurationRow:
     minimum: float | None
     maximum: float | None
     spread: float | None
+    trials: int
+    minimum_trial: int | None
+    maximum_trial: int | None
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,8 @@ class RunDetail:
     """One run with its matrix.
 
     factors: [{name, levels: [label]}] in the plan's order.
+    whole: whether every trial has a cell.
+    latest_block: the last one of which a trial has begun; None before the first.
     left_s: estimated rest; None when nothing is left or nobody can know.
     waits: why waiting trials do not go on, of a run that is running."""
 
@@ -136,9 +145,25 @@ class RunDetail:
     factors: tuple[Mapping[str, Any], ...]
     metric: MetricRow
     configurations: tuple[ConfigurationRow, ...]
+    whole: bool
+    latest_block: int | None
     left_s: float | None
     waits: tuple[Wait, ...]
     now: datetime
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which trials of a run are asked for, besides those that run now.
+
+    rows, columns: first and last of a part of the matrix, counted from 1; `rows` as places in `configurations`.
+    failed: of those that failed the first so many.
+    extremes: of each configuration the one with the smallest and the one with the largest value."""
+
+    rows: tuple[int, int] = (1, 0)
+    columns: tuple[int, int] = (1, 0)
+    failed: int = 0
+    extremes: bool = False
 
 
 @dataclass(frozen=True)
@@ -205,24 +230,56 @@ def run_row(run_id: int) -> RunRow:
 
 
 def run_detail(run_id: int, now: datetime) -> RunDetail:
-    """A run with every cell of its matrix. Raises NotFound. Four queries, one more while it runs."""
-    run = run_row(run_id)
-    head = sql.rows(_Head, _HEAD, {"run_id": run_id})[0]
-    trials = sql.rows(_Trial, sql.load(__file__, "run_cells"), {"run_id": run_id})
-    cells: dict[int, list[Cell]] = {}
-    for trial in trials:
-        cells.setdefault(trial.configuration, []).append(trial.cell(now))
-    summaries = sql.rows(_Summary, sql.load(__file__, "run_configurations"), {"run_id": run_id})
+    """A run with every cell of its matrix. Raises NotFound. Four queries, two more while it goes on."""
+    return with_cells(run_outline(run_row(run_id), now))
+
+
+def run_outline(run: RunRow, now: datetime) -> RunDetail:
+    """A run with the summaries of its configurations, without a cell. Two queries, two more while it goes on."""
+    head = sql.rows(_Head, _HEAD, {"run_id": run.id})[0]
+    summaries = sql.rows(_Summary, sql.load(__file__, "run_configurations"), {"run_id": run.id})
+    lasts = run.state not in ENDED_RUNS and not run.trials_to_make
     return RunDetail(
         run=run,
         toml=masked_plan(head.toml),
         factors=tuple(head.factors),
         metric=head.metric(),
-        configurations=tuple(summary.row(cells.get(summary.index, [])) for summary in summaries),
-        left_s=None if run.trials_to_make else _left(trials, {one.index: one.planned_s for one in summaries}, now),
-        waits=tuple(waits([run_id]) if run.state == RunState.RUNNING else ()),
+        configurations=tuple(summary.row() for summary in summaries),
+        whole=False,
+        latest_block=head.latest_block,
+        left_s=time_left(run.id, {one.index: one.planned_s for one in summaries}, now) if lasts else None,
+        waits=tuple(waits([run.id]) if run.state == RunState.RUNNING else ()),
         now=now,
     )
+
+
+def with_cells(detail: RunDetail, chosen: Chosen | None = None) -> RunDetail:
+    """The same run with its cells: all, or those that are chosen. One query."""
+    trials = sql.rows(_Trial, sql.load(__file__, "run_cells"), _which(detail, chosen))
+    cells: dict[int, list[Cell]] = {}
+    for trial in trials:
+        cells.setdefault(trial.configuration, []).append(trial.cell(detail.now))
+    rows = tuple(replace(row, cells=tuple(cells.get(row.index, ()))) for row in detail.configurations)
+    return replace(detail, configurations=rows, whole=chosen is None)
+
+
+def _which(detail: RunDetail, chosen: Chosen | None) -> dict[str, Any]:
+    """Return the parameters of the query for cells."""
+    asked = chosen or Chosen()
+    rows = [row.index for row in detail.configurations[asked.rows[0] - 1 : asked.rows[1]]]
+    trials: list[int] = []
+    if asked.extremes:
+        trials = [one for row in detail.configurations for one in (row.minimum_trial, row.maximum_trial) if one]
+    return {
+        "run_id": detail.run.id,
+        "every": chosen is None,
+        "first": min(rows, default=0),
+        "last": max(rows, default=-1),
+        "left": asked.columns[0],
+        "right": asked.columns[1],
+        "failed": asked.failed,
+        "trials": sql.array(trials),
+    }
 
 
 def run_medians(run_id: int, metrics: Sequence[str] = ()) -> list[MedianRow]:
@@ -238,7 +295,8 @@ def _run_rows(**filters: Any) -> list[RunRow]:
 
 _HEAD = """
 SELECT run.toml, run.factors::json AS factors, run.headline AS name, metric.unit, metric.better, metric.label,
-    metric.help, metric.minimum_effect
+    metric.help, metric.minimum_effect,
+    (SELECT max(block) FROM results_trial WHERE run_id = run.id AND state <> 'waiting') AS latest_block
 FROM results_run AS run LEFT JOIN results_metric AS metric ON metric.name = run.headline
 WHERE run.id = %(run_id)s
 """
@@ -254,6 +312,7 @@ class _Head:
     label: str | None
     help: str | None
     minimum_effect: float | None
+    latest_block: int | None
 
     def metric(self) -> MetricRow:
         if self.unit is None:
@@ -266,6 +325,7 @@ class _Head:
 @dataclass(frozen=True)
 class _Trial:
     configuration: int
+    column: int
     trial_id: int
     block: int
     position: int
@@ -273,7 +333,6 @@ class _Trial:
     phase: str
     phase_at: datetime | None
     expected_s: float | None
-    agents: tuple[int, ...]
     attempts: int
     value: float | None
     error: Mapping[str, Any] | None
@@ -282,7 +341,7 @@ class _Trial:
     look: Mapping[str, Any] | None
 
     def cell(self, now: datetime) -> Cell:
-        fields = {name: value for name, value in vars(self).items() if name not in ("agents", "look", "error")}
+        fields = {name: value for name, value in vars(self).items() if name not in ("look", "error")}
         look = ActivitySample.from_json(self.look) if self.look else None
         return Cell(**fields, error=cause(self.error), left_s=self.phase_left(now), look=look)
 
@@ -291,12 +350,6 @@ class _Trial:
         if self.state != "running" or self.phase_at is None or self.expected_s is None:
             return None
         return max(0.0, self.expected_s - (now - self.phase_at).total_seconds())
-
-    @property
-    def seconds(self) -> float | None:
-        if self.state != "done" or self.started_at is None or self.ended_at is None:
-            return None
-        return (self.ended_at - self.started_at).total_seconds()
 
 
 @dataclass(frozen=True)
@@ -311,6 +364,9 @@ class _Summary:
     maximum: float | None
     n: int
     spread: float | None
+    trials: int
+    minimum_trial: int | None
+    maximum_trial: int | None
 
     @property
     def planned_s(self) -> float | None:
@@ -318,42 +374,5 @@ class _Summary:
         duration_s = self.dimensions.get("duration_s")
         return None if duration_s is None else float(self.dimensions.get("warmup_s", 0)) + float(duration_s)
 
-    def row(self, cells: Sequence[Cell]) -> ConfigurationRow:
-        return ConfigurationRow(**vars(self), cells=tuple(cells))
-
-
-def _left(trials: Sequence[_Trial], planned_s: Mapping[int, float | None], now: datetime) -> float | None:
-    """Seconds until the busiest agent has done its trials; None when there is none left, or nobody can know. A trial is
-    taken to last what its configuration's done trials lasted, else what was planned and the run's median overhead."""
-    expected_s = _expected(trials, planned_s)
-    busy: dict[int, float] = {}
-    for trial in trials:
-        if trial.state not in ("waiting", "running"):
-            continue
-        rest = expected_s.get(trial.configuration)
-        if rest is None:
-            return None
-        if trial.state == "running" and trial.started_at is not None:
-            rest = max(0.0, rest - (now - trial.started_at).total_seconds())
-        _add(busy, trial.agents, rest)
-    return max(busy.values(), default=None)
-
-
-def _expected(trials: Sequence[_Trial], planned_s: Mapping[int, float | None]) -> dict[int, float]:
-    """Configuration → seconds that a trial of it takes, for those of which that can be known."""
-    lasted: dict[int, list[float]] = {}
-    overheads: list[float] = []
-    for trial in trials:
-        seconds, planned = trial.seconds, planned_s.get(trial.configuration)
-        if seconds is not None:
-            lasted.setdefault(trial.configuration, []).append(seconds)
-        if seconds is not None and planned is not None:
-            overheads.append(seconds - planned)
-    overhead = max(0.0, median(overheads)) if overheads else 0.0
-    by_plan = {configuration: planned + overhead for configuration, planned in planned_s.items() if planned is not None}
-    return by_plan | {configuration: median(several) for configuration, several in lasted.items()}
-
-
-def _add(busy: dict[int, float], agents: Iterable[int], seconds: float) -> None:
-    for agent in agents:
-        busy[agent] = busy.get(agent, 0.0) + seconds
+    def row(self) -> ConfigurationRow:
+        return ConfigurationRow(**vars(self), cells=())

@@ -40,7 +40,7 @@ def getvalue(answer: Any) -> bytes:
         ("plans/{plan}/", 3),
         ("plans/{plan}.toml", 1),
         ("runs/", 2),
-        ("runs/{run}/", 5),
+        ("runs/{run}/", 6),
         ("runs/{run}/medians/", 4),
         ("trials/", 2),
         ("trials/{done}/", 6),
@@ -105,6 +105,18 @@ def test_a_run_shows_its_matrix(world: dict[str, int], anonymous: APIClient) -> 
     assert (cells[world["failed"]]["error"], cells[world["failed"]]["value"]) == ("pgbench was aborted.", None)
     assert run["metric"]["unit"] == "tps"
     assert 'name = "16 against 18"' in run["toml"]
+
+
+def test_a_large_run_shows_the_trials_that_run(
+    world: dict[str, int], anonymous: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"/api/v1/runs/{world['run']}/"
+    assert anonymous.get(address).data["whole"]
+    monkeypatch.setattr("webapp.api.runs.MOST_CELLS", 1)
+    run = anonymous.get(address).data
+    cells = [cell for row in run["configurations"] for cell in row["cells"]]
+    assert not run["whole"] and {cell["state"] for cell in cells} <= {"running"}
+    assert sum(row["trials"] for row in run["configurations"]) == run["run"]["trials_total"]
 
 
 def test_a_median_can_be_followed_to_its_raw_output(bundles: Path, anonymous: APIClient) -> None:

@@ -15,7 +15,7 @@ from results.domain.states import AttemptState, TrialState
 from results.queries.runs.runs import run_detail
 from tests import factories
 from tests.page_text import page_text
-from webapp.pages.run_matrix import MOST_CELLS, run_matrix
+from webapp.pages.run_matrix import MOST_CELLS, run_matrix, shown_part
 
 MOST_BYTES = 300_000
 CLIENTS, SCALES, REPLICATES = 25, 8, 50
@@ -87,6 +87,19 @@ def test_every_trial_of_a_large_run_is_in_one_part_of_the_matrix(wide: models.Ru
     assert sorted(map(int, found)) == sorted(wide.trials.values_list("pk", flat=True)) and len(found) == 1500
 
 
+def test_the_page_of_a_large_run_says_of_which_failures_it_tells(
+    wide: models.Run, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for trial in wide.trials.order_by("position")[:4]:
+        factories.fail(trial, f"No server {trial.position}.")
+    client.force_login(factories.member())
+    monkeypatch.setattr("webapp.pages.runs.MANY_TRIALS", 1)
+    for module in ("runs", "run_failures"):
+        monkeypatch.setattr(f"webapp.pages.{module}.MOST_FAILED", 3)
+    text = page_text(client.get(f"/runs/{wide.pk}/live/"))
+    assert "4 trials failed" in text and "3 trials:" in text and "the causes of the first 3" in text
+
+
 def _next(text: str, link: str) -> int | None:
     match = re.search(link, text)
     return int(match.group(1)) if match else None
@@ -100,7 +113,8 @@ def test_a_place_that_is_none_shows_a_part_that_there_is(place: str, wide: model
 
 
 def test_headings_of_a_part_span_its_own_rows(wide: models.Run) -> None:
-    matrix = run_matrix(run_detail(wide.pk, timezone.now()), row=16)
+    detail = run_detail(wide.pk, timezone.now())
+    matrix = run_matrix(detail, shown_part(detail, row=16))
     assert [[(head.text, head.span) for head in row.heads] for row in matrix.rows[:2]] == [
         [("8", 1), ("2", 1)],
         [("9", 2), ("1", 1)],

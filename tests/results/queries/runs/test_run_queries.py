@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from results import models, runs
-from results.queries.runs.runs import list_runs, run_detail, run_medians
+from results.queries.runs.runs import Chosen, list_runs, run_detail, run_medians, run_outline, run_row, with_cells
 from results.queries.shared.ids import NotFound
 from tests import factories
 
@@ -86,6 +86,45 @@ def test_what_is_left_is_estimated_from_the_done_trials_of_the_busiest_agent() -
     assert detail.left_s == pytest.approx(9 - 4 + 9)
     running = next(c for c in detail.configurations[0].cells if c.state == "running")
     assert running.left_s == pytest.approx(1.0, abs=0.5)
+
+
+def test_of_a_large_run_only_what_is_asked_for_has_cells(django_assert_num_queries: Any) -> None:
+    made = factories.run(factors={"clients": [1, 2, 4]}, installation="16", replicates=4)
+    trials = {(one.configuration.index, one.block): one for one in made.trials.select_related("configuration")}
+    for block, tps in enumerate((30.0, 10.0, 20.0), start=1):
+        factories.finish(trials[0, block], tps=tps)
+    for place in ((2, 1), (2, 2), (2, 3)):
+        factories.fail(trials[place])
+    factories.begin(trials[1, 4])
+    outline = run_outline(run_row(made.pk), timezone.now())
+    assert all(row.cells == () for row in outline.configurations)
+    assert [(row.trials, row.n) for row in outline.configurations] == [(4, 3), (4, 0), (4, 0)]
+    assert (outline.latest_block, outline.whole) == (4, False)
+
+    def cells(chosen: Chosen | None) -> set[tuple[int, int]]:
+        with django_assert_num_queries(1):
+            detail = with_cells(outline, chosen)
+        assert detail.whole == (chosen is None)
+        every = [cell for row in detail.configurations for cell in row.cells]
+        assert all(cell.column == cell.block for cell in every)
+        return {(cell.configuration, cell.column) for cell in every}
+
+    running = {(1, 4)}
+    assert cells(None) == set(trials)
+    assert cells(Chosen()) == running
+    assert cells(Chosen(rows=(2, 3), columns=(1, 2))) == running | {(1, 1), (1, 2), (2, 1), (2, 2)}
+    assert cells(Chosen(extremes=True)) == running | {(0, 1), (0, 2)}
+    first_failed = sorted([trials[2, 1], trials[2, 2], trials[2, 3]], key=lambda one: one.position)[:2]
+    assert cells(Chosen(failed=2)) == running | {(2, one.block) for one in first_failed}
+
+
+def test_extremes_of_equal_values_are_two_trials() -> None:
+    made = factories.run(factors={}, installation="16", replicates=3)
+    first, second, third = made.trials.order_by("block")
+    for trial in (first, second, third):
+        factories.finish(trial, tps=7.0)
+    (row,) = run_detail(made.pk, timezone.now()).configurations
+    assert (row.minimum_trial, row.maximum_trial) == (first.pk, third.pk)
 
 
 def test_medians_name_the_trials_they_rest_on(django_assert_num_queries: Any) -> None:
