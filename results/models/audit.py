@@ -37,7 +37,7 @@ class AuditEntry(models.Model):
     """
 
     at = models.DateTimeField(auto_now_add=True)
-    actor = models.CharField(max_length=200)
+    actor = models.CharField(max_length=300)
     verb = models.CharField(max_length=60)
     object = models.CharField(max_length=200)
     detail = models.JSONField(default=dict)

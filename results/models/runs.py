@@ -95,7 +95,7 @@ class RunImport(models.Model):
     exported_by = models.JSONField(null=True)
     agents = ArrayField(models.CharField(max_length=63), default=list)
     at = models.DateTimeField(auto_now_add=True)
-    actor = models.CharField(max_length=200)
+    actor = models.CharField(max_length=300)
 
     objects = OfVisibleRuns["RunImport"]()
 

@@ -9,8 +9,10 @@ from django.db import ProgrammingError, connection, transaction
 from django.test import Client
 
 from results import models, runs
+from results.models.audit import Role, Scope
 from tests import factories
 from tests.page_text import page_text
+from webapp.access import new_token
 
 
 @pytest.fixture
@@ -40,6 +42,19 @@ def test_the_api_has_the_same(entries: list[models.AuditEntry], admin: Client) -
     assert (entry["verb"], entry["object"], entry["detail"]) == ("delete run", "run 7", {"name": "<b>nightly</b>"})
     page = admin.get("/api/v1/audit/?page_size=100").json()
     assert len(page["results"]) == 100 and len(admin.get(page["next"]).json()["results"]) == 6
+
+
+def test_the_longest_names_have_room(db: None, client: Client) -> None:
+    _, secret = new_token(factories.member("u" * 150, Role.OPERATOR), "t" * 100, Scope.RUN)
+    plan = factories.stored_plan()
+    answer = client.put(
+        f"/api/v1/plans/{plan.pk}/",
+        factories.mapping(replicates=1),
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {secret}"},
+    )
+    assert answer.status_code == 200
+    assert models.AuditEntry.objects.filter(actor=f"token {'t' * 100} ({'u' * 150})", verb="change plan").exists()
 
 
 def test_only_an_administrator_reads_it(entries: list[models.AuditEntry], stranger: Client, member: Client) -> None:
