@@ -130,8 +130,7 @@ def _context(request: HttpRequest, run_id: int) -> dict[str, Any]:
         "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
         "panels": panels,
         "key": key(panels.series),
-        "looks": [cell for row in detail.configurations for cell in row.cells if cell.look][:MOST_LOOKS],
-        **_failed(detail),
+        **_noticed(detail),
         "compare": urlstate.write(Selection((run.id,), first_filters)),
         "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
         **_rights(request, run),
@@ -140,9 +139,11 @@ def _context(request: HttpRequest, run_id: int) -> dict[str, Any]:
     }
 
 
-def _failed(detail: RunDetail) -> dict[str, Any]:
+def _noticed(detail: RunDetail) -> dict[str, Any]:
+    """Which trials make no progress, and what others failed of."""
     causes = failures(detail.configurations)
     return {
+        "looks": [cell for row in detail.configurations for cell in row.cells if cell.look][:MOST_LOOKS],
         "failures": causes[:MOST_CAUSES],
         "more_causes": max(0, len(causes) - MOST_CAUSES),
         "failures_of": MOST_FAILED if detail.run.trials_failed > MOST_FAILED else None,
