@@ -87,7 +87,8 @@ class Arranged:
 
 
 def known_metrics(declared: Iterable[Metric]) -> dict[str, Metric]:
-    """Return every metric that has a meaning by its name: what kinds declare, and what the warehouse has. One query."""
+    """Return every metric that has a meaning by its name: what kinds declare, and what the warehouse has, but for what
+    only private runs have measured. One query."""
     stored = (
         Metric(
             row.name,
@@ -102,7 +103,7 @@ def known_metrics(declared: Iterable[Metric]) -> dict[str, Metric]:
             row.label_noun,
             row.signed,
         )
-        for row in models.Metric.objects.all()
+        for row in models.Metric.objects.filter(private=False)
     )
     return {metric.name: metric for metric in (*stored, *declared)}
 

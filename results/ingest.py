@@ -128,20 +128,27 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt, *, elsewhere: bo
     _require_units(parsed)
     if elsewhere or attempt.trial.bundle_key:
         _require_same_meaning(parsed)
-    models.Metric.objects.bulk_create(
-        [
-            models.Metric(name=metric.name, **_meaning(metric))
-            for metric in {metric.name: metric for metric in parsed.metrics}.values()
-        ],
-        update_conflicts=True,
-        unique_fields=["name"],
-        update_fields=_MEANING,
-    )
+    _store_metrics(parsed, private=attempt.trial.run.private)
     store_layers([use.layer for use in parsed.layers])
     ids = (attempt.run_id, attempt.pk)
     for table, columns in _COLUMNS.items():
         records = _RECORDS[table](parsed)
         sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), ((*ids, *record) for record in records))
+
+
+def _store_metrics(parsed: ParsedTrial, *, private: bool) -> None:
+    """Store what the metrics of a trial mean. What those mean that others have measured too, a private run does not
+    change: numbers are the same whoever looks."""
+    by_name = {metric.name: metric for metric in parsed.metrics}
+    if private:
+        for name in models.Metric.objects.filter(name__in=by_name, private=False).values_list("name", flat=True):
+            del by_name[name]
+    models.Metric.objects.bulk_create(
+        [models.Metric(name=name, private=private, **_meaning(metric)) for name, metric in by_name.items()],
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=_MEANING if private else (*_MEANING, "private"),
+    )
 
 
 def _meaning(metric: Metric) -> dict[str, Any]:

@@ -43,9 +43,11 @@ def cite(query: str, comparison: Comparison, *, user: User | None, actor: str) -
 
 
 def _hold(comparison: Comparison) -> None:
-    """Keep the runs on which a comparison rests from being deleted until the transaction ends. Raises StateError."""
+    """Keep the runs on which a comparison rests, or which it names, from being deleted or made private until the
+    transaction ends. Raises StateError."""
     replicates = [replicate for point in comparison.points for replicate in point.values]
-    wanted = {replicate.run_id for replicate in replicates} | {*comparison.other_runs, *comparison.earlier_runs}
+    named = {*comparison.selection.runs, *comparison.other_runs, *comparison.earlier_runs}
+    wanted = {replicate.run_id for replicate in replicates} | named
     held = models.Run.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk")
     refuse_private(held, "cited")
     if len(held) < len(wanted):

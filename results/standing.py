@@ -70,7 +70,11 @@ def set_private(run_ids: Sequence[int], private: bool, actor: str) -> int:
             raise StateError(f"Run {loss.id} cannot be made private.", why=reason, todo="What others rest on stays.")
     for run in changed:
         audit(actor, "make private" if private else "make public", f"run {run.pk}")
-    models.Run.objects.filter(pk__in=[run.pk for run in changed]).update(private=private)
+    ids = [run.pk for run in changed]
+    models.Run.objects.filter(pk__in=ids).update(private=private)
+    if not private:
+        measured = models.Measurement.objects.filter(run__in=ids).values("metric")
+        models.Metric.objects.filter(private=True, name__in=measured).update(private=False)
     return len(changed)
 
 
@@ -82,6 +86,9 @@ def _keeps_public(loss: RunLoss) -> str:
         return "It is kept: views, trends and alerts are made of it."
     if loss.citations or loss.reports:
         return f"It is cited in {', '.join((*loss.citations, *loss.reports))}."
+    naming = models.Snapshot.objects.filter(content__selection__runs__contains=[loss.id]).values_list("pk", flat=True)
+    if naming:
+        return f"It is named in {', '.join(naming)}."
     named = Q(content__before=loss.id) | Q(content__contains={"cells": [{"against": [loss.id]}]})
     if loss.alerts or models.Alert.objects.filter(named).exists():
         return "Alerts were judged by it while it was kept."

@@ -18,7 +18,9 @@ class RealField(models.FloatField):
 
 
 class Metric(models.Model):
-    """What a metric's name means, copied from the registry at ingest, so that the warehouse explains itself."""
+    """What a metric's name means, copied from the registry at ingest, so that the warehouse explains itself.
+
+    private: only private runs have measured it."""
 
     name = models.CharField(max_length=63, primary_key=True)
     unit = models.CharField(max_length=20)
@@ -31,6 +33,7 @@ class Metric(models.Model):
     client_overhead = models.BooleanField(default=False, db_default=False)
     label_noun = models.CharField(max_length=63, blank=True, default="", db_default="")
     signed = models.BooleanField(default=False, db_default=False)
+    private = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["name"]

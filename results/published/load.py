@@ -120,6 +120,7 @@ def _store_metrics(table: Table, known: Mapping[str, Metric]) -> None:
         (models.Metric(**asdict(known[name]) | {"better": known[name].better.value}) for name in names),
         ignore_conflicts=True,
     )
+    models.Metric.objects.filter(name__in=names, private=True).update(private=False)
 
 
 def _factors(table: Table) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from results import models, runs, standing
+from results import models, runs, snapshots, standing
 from results.domain.errors import PlanError, StateError
+from results.domain.measurement.metrics import Better, Metric
+from results.domain.measurement.parsed_trial import Measurement
 from results.domain.states import Standing
 from results.models.audit import Role, Scope
 from results.queries.comparison.compare import compare
@@ -27,7 +30,8 @@ from workers.registry import kinds
 
 pytestmark = pytest.mark.django_db
 
-CANARIES = ("zqx-run-name", "zqxtag", "zqxfactor", "zqxlevel", "98765", "98,765")
+CANARIES = ("zqx-run-name", "zqxtag", "zqxfactor", "zqxlevel", "zqxmetric", "98765", "98,765")
+OWN = Metric("own.zqxmetric", "rows", Better.HIGHER, "zqxmetric of the author's own")
 FACTORS = {
     "installation": ["16"],
     "clients": [1, 4],
@@ -52,6 +56,7 @@ QUERIES = (
     "archived=any",
     "metric=tps&run={run}",
     "metric=latency.p99.5&run={run}",
+    "metric=own.zqxmetrik",
     "format=csv",
     "format=csv&run={run}",
     "run={run}&x=clients&series=run",
@@ -75,6 +80,13 @@ def ada(db: None) -> User:
     return factories.member("ada", Role.OPERATOR)
 
 
+def finish(trial: models.Trial, value: float, **rest: Any) -> None:
+    """The trial done, with a metric that no other run has."""
+    whole = factories.parsed(trial, 1, value)
+    measured = (*whole.measurements, Measurement(OWN.name, value))
+    factories.finish(trial, value, metrics=(*whole.metrics, OWN), measurements=measured, **rest)
+
+
 @pytest.fixture
 def world(ada: User, tmp_path: Path) -> dict[str, Any]:
     """A kept run and, of the same plan, a private one that is done and one that runs; ids by word."""
@@ -82,7 +94,7 @@ def world(ada: User, tmp_path: Path) -> dict[str, Any]:
     public = factories.finished_run(stored=stored, bundles=tmp_path)
     private = factories.run(ada, stored, private=True, name="zqx-run-name", factors=FACTORS, replicates=4)
     for number, measured in enumerate(private.trials.select_related("configuration")):
-        factories.finish(measured, 98765 + number / 7, bundles=tmp_path)
+        finish(measured, 98765 + number / 7, bundles=tmp_path)
     runs.close_finished(private.pk)
     standing.set_tags(private.pk, ["zqxtag"], "tests")
     going = factories.run(ada, stored, private=True, name="zqx-run-name", factors=FACTORS)
@@ -181,7 +193,7 @@ def test_lists_and_counts_are_as_if_it_were_not_there(query: str, ada: User, cli
     read_as(lambda: EVERYTHING)
     private = factories.run(ada, stored, private=True, name="zqx-run-name", factors=FACTORS, replicates=4)
     for trial in private.trials.select_related("configuration"):
-        factories.finish(trial, 98765)
+        finish(trial, 98765)
     runs.close_finished(private.pk)
     after = {url: still(text_of(client.get(url))) for url in urls}
     changed = [url for url in urls if before[url] != after[url]]
@@ -280,6 +292,31 @@ def test_numbers_of_others_are_the_same_with_and_without_a_private_run(ada: User
     assert private.pk not in (*compare(selection).other_runs, *compare(selection).earlier_runs)
 
 
+def test_a_private_run_does_not_change_what_metrics_of_others_mean(ada: User) -> None:
+    factories.finished_run()
+    private = factories.run(ada, private=True)
+    first, second = private.trials.select_related("configuration")[:2]
+    whole = factories.parsed(first, 1, 5.0)
+    turned = [replace(metric, better=Better.LOWER, label="turned round") for metric in whole.metrics]
+    factories.finish(first, 5.0, metrics=turned)
+    tps = models.Metric.objects.get(name="tps")
+    assert (tps.better, tps.private) == ("higher", False) and tps.label != "turned round"
+    finish(second, 6.0)
+    assert models.Metric.objects.get(name=OWN.name).private
+    standing.set_private([private.pk], False, "tests")
+    assert not models.Metric.objects.get(name=OWN.name).private
+
+
+def test_a_metric_of_a_private_run_is_everybodys_once_another_run_has_measured_it(ada: User, client: Client) -> None:
+    for private in (True, False):
+        trial = factories.run(ada, private=private).trials.select_related("configuration").first()
+        assert trial is not None
+        read_as(lambda: EVERYTHING)
+        finish(trial, 6.0)
+        listed = client.get("/api/v1/metrics/").content.decode()
+        assert ("zqxmetric" in listed) == (not private)
+
+
 def test_a_busy_agent_says_that_a_private_run_uses_it(world: dict[str, Any], client: Client) -> None:
     for path in ("/agents/", "/agents/db1/"):
         text = page_text(client.get(path))
@@ -295,6 +332,9 @@ def test_nothing_rests_on_a_private_run(world: dict[str, Any], ada: User) -> Non
         standing.set_standing([private.pk], Standing.KEPT, "tests")
     with pytest.raises(StateError, match="is private, and cannot be cited"):
         factories.citation(private)
+    beside = Selection((world["public"], world["going"]))  # of which no value is there to compare
+    with pytest.raises(StateError, match="is private, and cannot be cited"):
+        snapshots.cite("run=beside", compare(beside), user=None, actor="tests")
     with pytest.raises(PlanError, match="cannot be kept"):
         runs.create_run(factories.a_plan(standing="kept"), kinds(), actor="tests", private=True)
     models.Member.objects.filter(user=ada).update(role=Role.PUBLISHER)
@@ -338,6 +378,15 @@ def test_a_run_is_made_public_by_its_author_and_private_only_while_nothing_rests
     factories.citation(models.Run.objects.get(pk=world["run"]))
     answer = client.patch(api, {"private": True}, content_type="application/json")
     assert (answer.status_code, "cited" in answer.json()["error"]["why"]) == (409, True)
+
+
+def test_a_run_that_a_citation_only_names_stays_public(ada: User) -> None:
+    named = factories.run(ada)
+    standing.set_standing([named.pk], Standing.EXPLORATORY, "tests")
+    snapshots.cite("run=both", compare(Selection((factories.finished_run().pk, named.pk))), user=None, actor="tests")
+    with pytest.raises(StateError, match="cannot be made private") as refused:
+        standing.set_private([named.pk], True, "tests")
+    assert "It is named in" in refused.value.why
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from results import models
 from results.queries.runs.trials import Measured, list_measurements
 from results.queries.shared.facets import metrics_of
+from results.queries.shared.metrics import metric_names
 from results.queries.shared.selection import LABEL, NODE
 from webapp.api.common import Links, chosen_fields, pages_by, require_one_of
 from webapp.api.facts import shown_facts, with_facts
@@ -110,7 +111,7 @@ class MeasurementFilter(filters.FilterSet):
 
 def _require_metrics(names: Collection[str]) -> None:
     """Raise TeitenError for a metric that was never measured."""
-    known = list(models.Metric.objects.order_by("name").values_list("name", flat=True)) if names else []
+    known = metric_names() if names else []
     for name in names:
         require_one_of("metric", "metric", name, known)
 

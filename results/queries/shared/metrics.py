@@ -29,9 +29,10 @@ def unknown(name: str) -> MetricRow:
 
 
 def list_metrics() -> list[MetricRow]:
-    """Every metric that has ever been measured, by name. One query."""
-    return sql.rows(
-        MetricRow,
-        "SELECT name, unit, better, label, help, minimum_effect, parts, whole, client_overhead, "
-        "label_noun FROM results_metric ORDER BY name",
-    )
+    """Every metric that has ever been measured in a run that is there for the viewer, by name. One query."""
+    return sql.rows(MetricRow, sql.load(__file__))
+
+
+def metric_names() -> list[str]:
+    """The names of `list_metrics`. One query."""
+    return [metric.name for metric in list_metrics()]
