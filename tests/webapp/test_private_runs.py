@@ -183,7 +183,14 @@ def still(text: str) -> str:
     return re.sub(r"\d\d:\d\d(:\d\d(\.\d+)?)?", "TIME", text)
 
 
-@pytest.mark.parametrize("query", ["", "run={public}", "archived=any", "plan=16+against+18", "workload=pgbench"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "run={public}",
+        *(pytest.param(query, marks=pytest.mark.slow) for query in ("", "archived=any", "plan=16+against+18")),
+        pytest.param("workload=pgbench", marks=pytest.mark.slow),
+    ],
+)
 def test_lists_and_counts_are_as_if_it_were_not_there(query: str, ada: User, client: Client) -> None:
     stored = factories.stored_plan()
     public = factories.finished_run(stored=stored)
@@ -232,6 +239,7 @@ def test_nobody_else_reads_anything_of_a_private_run(kind: str, world: dict[str,
     assert answered > 80
 
 
+@pytest.mark.slow
 def test_its_author_and_administrators_read_all_of_it(world: dict[str, Any], ada: User) -> None:
     for user in (ada, factories.member("root", staff=True)):
         client, found, there = Client(), set(), 0

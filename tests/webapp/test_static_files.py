@@ -28,6 +28,7 @@ def test_a_page_asks_for_every_style_sheet_in_order(settings: Any) -> None:
     assert {path.stem for path in (FOLDER / "css").glob("*")} == set(SHEETS)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_server_sends_static_files_packed_and_under_a_name_of_their_content(
     settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

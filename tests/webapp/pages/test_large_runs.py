@@ -18,7 +18,7 @@ from tests.page_text import page_text
 from webapp.pages.run_matrix import MOST_CELLS, run_matrix, shown_part
 
 MOST_BYTES = 300_000
-CLIENTS, SCALES, REPLICATES = 25, 8, 50
+CLIENTS, SCALES, REPLICATES = 15, 8, 25
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def wide(db: None) -> models.Run:
 
 @pytest.fixture
 def large(db: None) -> models.Run:
-    """10,000 trials in 200 configurations, of which those of 49 replicates are done."""
+    """3,000 trials in 120 configurations, of which those of 24 replicates are done."""
     factories.finished_run()  # metrics
     run = factories.run(
         factors={"clients": list(range(1, CLIENTS + 1)), "scale": list(range(1, SCALES + 1))},
@@ -40,7 +40,7 @@ def large(db: None) -> models.Run:
     )
     while runs.make_trials(run.pk):
         pass
-    _measure(run, done=49)
+    _measure(run, done=24)
     return run
 
 
@@ -62,12 +62,12 @@ def test_what_a_large_run_sends_again_and_again_is_bounded(large: models.Run, cl
     answer = client.get(f"/runs/{large.pk}/live/")
     assert len(answer.content) < MOST_BYTES, len(answer.content)
     text = page_text(answer)
-    assert "9800 of 10000 trials" in text and 'hx-trigger="every 10s"' in text
-    assert text.count('<td class="t ') == 50 * 10  # the last replicates, of the first configurations
-    assert "Configurations 1 to 50 of 200" in text and "Replicates 41 to 50 of 50" in text
+    assert "2880 of 3000 trials" in text and 'hx-trigger="every 10s"' in text
+    assert text.count('<td class="t ') == 50 * 5  # the last replicates, of the first configurations
+    assert "Configurations 1 to 50 of 120" in text and "Replicates 21 to 25 of 25" in text
     [figure] = [json.loads(text) for text in re.findall(r'id="panel-\d+" type="application/json">(.*?)</script>', text)]
     drawn = [value for trace in figure["data"] for value in trace["y"] if value is not None]
-    assert len(drawn) < 200 * 10 and max(drawn) > 0
+    assert len(drawn) < 120 * 10 and max(drawn) > 0
     whole_page = page_text(client.get(f"/runs/{large.pk}/"))
     assert "only the smallest and the largest of each configuration have a mark" in whole_page
 
