@@ -223,7 +223,8 @@ def test_a_server_that_runs_keeps_its_cluster(own: Own, left: Left) -> None:
     [directory] = left("16")
     own.set(disk_budget_gb=0)
     pg_ctl = own.row.clusters.get().bin_dir + "/pg_ctl"
-    own.shell('"$1" start -D "$2/data" -w -l "$2/log"', pg_ctl, directory)
+    # A copy names the socket folder of the cluster that it is of, which goes with any other copy.
+    own.shell('"$1" start -D "$2/data" -w -l "$2/log" -o "-c unix_socket_directories="', pg_ctl, directory)
     own.prune()
     assert own.row.clusters.get().running
     assert own.shell('"$1" status -D "$2/data"', pg_ctl, directory).startswith("pg_ctl: server is running")
