@@ -17,7 +17,7 @@ MOST_PARTS = 16  # of a dotted name
 MOST_ENTRIES = 50_000  # keys, tables, and items of lists
 _TOKEN = re.compile(
     r"""
-    (?P<text> \"\"\"(?:[^"\\]|\\.|"(?!""))*(?:\"\"\"|\\?\Z) | '''(?:[^']|'(?!''))*(?:'''|\Z)
+    (?P<text> \"\"\"(?:[^"\\]|\\.|"(?!""))*(?:"{3,5}|\\?\Z) | '''(?:[^']|'(?!''))*(?:'{3,5}|\Z)
             | "(?:[^"\\\n]|\\[^\n])*"? | '[^'\n]*'? | [A-Za-z0-9_+:-]+)
     | (?P<comment> \#[^\n]*)
     | (?P<dot> \.) | (?P<opens> [\[{]) | (?P<closes> [\]}]) | (?P<entry> [=,]) | (?P<blank> [ \t]+)
@@ -42,6 +42,8 @@ def loads(text: str) -> dict[str, Any]:
         raise
     except ValueError as error:
         raise tomllib.TOMLDecodeError(f"An integer is too long: {error}") from error
+    except RecursionError as error:
+        raise tomllib.TOMLDecodeError("Its lists or tables are nested too deeply") from error
     if why := excess(mapping):
         raise tomllib.TOMLDecodeError(why)
     return mapping

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import tomllib
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+from results.domain import toml_text
 from results.domain.document_limits import MOST_DEPTH, MOST_VALUES, excess, is_storable
 from results.domain.toml_text import MOST_BYTES, MOST_ENTRIES, MOST_PARTS, loads
+from tests.fuzz.mutations import TIMES, quick
 
 DOTTED = "a." * 20_000 + "a = 1"  # 40 KB
 REFUSED = {
@@ -20,6 +27,9 @@ REFUSED = {
     "many keys": ("\n".join(f"k{number} = 1" for number in range(MOST_ENTRIES + 1)), "50000 keys"),
     "many items": (f"x = [{'1,' * (MOST_ENTRIES + 1)}]", "50000 keys"),
     "many tables": ("[[a]]\n" * MOST_ENTRIES, "50000 keys"),
+    "name after a text that ends in four quotes": (f'x = """a"""" # " """\n{DOTTED}', "16 parts"),
+    "name after a text that ends in five quotes": (f"x = '''a''''' # ' '''\n{DOTTED}", "16 parts"),
+    "lists after a text that ends in four quotes": ('x = """a"""" # " """\ny = ' + "[" * 2000, "nested too deeply"),
     "long": ("#" * (MOST_BYTES + 1), "bytes"),
     "long in bytes": ("#" + "é" * (MOST_BYTES // 2), "bytes"),
     "long integer": (f"x = {'1' * 5000}", "integer is too long"),
@@ -62,6 +72,121 @@ def test_what_is_within_the_limits_is_read_as_tomllib_reads_it(text: str, keys: 
 def test_text_that_does_not_end_is_no_toml(text: str) -> None:
     with pytest.raises(tomllib.TOMLDecodeError):
         loads(text)
+
+
+def test_lists_that_the_parser_cannot_follow_are_no_toml(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever leads the scan astray: it lets everything through here."""
+    monkeypatch.setattr(toml_text, "MOST_DEPTH", MOST_BYTES)
+    with pytest.raises(tomllib.TOMLDecodeError, match="nested too deeply"):
+        loads("x = " + "[" * 5000 + "]" * 5000)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a document, and what it has at least.
+
+    entries: keys, and items of lists
+    depth: of lists and tables in each other
+    """
+
+    text: str
+    entries: int = 0
+    depth: int = 0
+
+
+_INSIDE = (
+    '"',
+    '""',
+    "'",
+    "''",
+    '\\"',
+    "\\\\",
+    "\\\n ",
+    "\\\r\n",
+    "\\",
+    "#",
+    "[",
+    "]",
+    "{",
+    ".",
+    ",",
+    "=",
+    "a",
+    " ",
+    "\n",
+    "\r\n",
+)
+_QUOTES = ('"', "'", '"""', "'''")
+_COMMENTS = st.lists(st.sampled_from((*_QUOTES, '""', "\\", "#", "[", ".", " ", "a")), max_size=5).map("".join)
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
+    """What the parser reads; None where it is not TOML."""
+    with suppress(tomllib.TOMLDecodeError):
+        return tomllib.loads(text)
+    return None
+
+
+@st.composite
+def _texts(draw: st.DrawFn) -> Piece:
+    quotes = draw(st.sampled_from(_QUOTES))
+    inside = "".join(draw(st.lists(st.sampled_from(_INSIDE), max_size=4)))
+    return Piece(f"{quotes}{inside}{quotes}")
+
+
+@st.composite
+def _lists(draw: st.DrawFn, values: st.SearchStrategy[Piece]) -> Piece:
+    items = draw(st.lists(values, max_size=3))
+    text = "".join(f"{item.text},{draw(_line_ends)}" for item in items)
+    return Piece(f"[{text}]", len(items) + sum(item.entries for item in items), 1 + _deepest(items))
+
+
+@st.composite
+def _tables(draw: st.DrawFn, values: st.SearchStrategy[Piece]) -> Piece:
+    items = draw(st.lists(values, max_size=3))
+    text = ", ".join(f"k{number} = {item.text}" for number, item in enumerate(items))
+    return Piece(f"{{{text}}}", len(items) + sum(item.entries for item in items), 1 + _deepest(items))
+
+
+def _deepest(items: list[Piece]) -> int:
+    return max((item.depth for item in items), default=0)
+
+
+_line_ends = st.builds("{}{}".format, _COMMENTS.map(" #{}".format) | st.just(""), st.sampled_from(("\n", "\r\n")))
+_plain = _texts().filter(lambda text: _parsed(f"x = {text.text}") is not None) | st.sampled_from(
+    ("1", "-1.5", "true", "1979-05-27 07:32:00")
+).map(Piece)
+_values = st.recursive(_plain, lambda values: _lists(values) | _tables(values), max_leaves=5)
+_parts = st.lists(st.sampled_from(("a", '"."', "'#'", '"\\""', "'['")), max_size=3)
+
+
+@TIMES
+def test_the_scan_counts_at_least_what_is_there(times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a document has more than is allowed, however its texts and comments look, it is refused."""
+
+    @quick(300, times)
+    @given(st.lists(st.tuples(_parts, _values, _line_ends), min_size=1, max_size=4))
+    def check(lines: list[tuple[list[str], Piece, str]]) -> None:
+        names = [[f"k{number}", *parts] for number, (parts, _, _) in enumerate(lines)]
+        values = [value for _, value, _ in lines]
+        text = "".join(
+            f"{' . '.join(name)} = {value.text}{end}" for name, (_, value, end) in zip(names, lines, strict=True)
+        )
+        mapping = _parsed(text)
+        assume(mapping is not None)
+        assert loads(text) == mapping
+        has = {
+            "MOST_PARTS": max(map(len, names)),
+            "MOST_ENTRIES": len(lines) + sum(value.entries for value in values),
+            "MOST_DEPTH": _deepest(values),
+        }
+        for limit, count in has.items():
+            with monkeypatch.context() as patched:
+                patched.setattr(toml_text, limit, count - 1)
+                with pytest.raises(tomllib.TOMLDecodeError):
+                    loads(text)
+
+    check()
 
 
 def test_a_document_is_taken_up_to_its_limits() -> None:
