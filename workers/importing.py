@@ -22,6 +22,7 @@ from results.importing import Archive, ImportedAttempt
 from results.uploads import Uploaded
 from workers import registry
 from workers.bundle import reader
+from workers.bundle.manifest import Manifest
 from workers.bundle.writer import UNFINISHED, checksum
 from workers.research_archive import RunArchive, opened
 
@@ -94,7 +95,7 @@ def _import_new(path: Path, name: str, folder: Path, file: Uploaded, most_bytes:
         importing.require_new(archive)
         _copy_bundles(source, folder, most_bytes)
     try:
-        return _store(archive, folder, file)
+        return _store(archive, folder, file, most_bytes)
     except (DataError, IntegrityError) as error:
         raise ArchiveError(
             "The warehouse cannot hold what the archive says.",
@@ -114,30 +115,31 @@ def _staged(folder: Path, bundle: str) -> Path:
     return folder / Path(bundle).name
 
 
-def _store(archive: Archive, folder: Path, file: Uploaded) -> models.Run:
+def _store(archive: Archive, folder: Path, file: Uploaded, most_bytes: int) -> models.Run:
     with warehouse.transaction_with_files() as placed:
         run, attempts = importing.create(archive, registry.kinds(), user=file.user, actor=file.actor)
         for attempt in attempts:
-            _store_attempt(archive, attempt, folder)
+            _store_attempt(archive, attempt, folder, most_bytes)
         importing.close(run.pk, attempts)
         uploads.note(file, run.pk)
         _place(attempts, folder, placed)
     return models.Run.objects.get(pk=run.pk)
 
 
-def _store_attempt(archive: Archive, attempt: ImportedAttempt, folder: Path) -> None:
+def _store_attempt(archive: Archive, attempt: ImportedAttempt, folder: Path, most_bytes: int) -> None:
     facts = attempt.facts
     if facts.numbers:
         spec = archive.facts.configurations[attempt.trial.configuration].spec
-        importing.store(attempt, _parsed(_staged(folder, facts.bundle), facts.bundle, spec))
+        bundle = reader.load(_staged(folder, facts.bundle), most_bytes)
+        importing.store(attempt, _parsed(bundle, facts.bundle, spec))
     elif facts.bundle:
         importing.file_unread(attempt)
 
 
-def _parsed(path: Path, name: str, spec: Mapping[str, Any]) -> ParsedTrial:
-    """Read a bundle with the parsers of its kinds. Raises ArchiveError where it is of another configuration, and
+def _parsed(bundle: tuple[Manifest, Mapping[str, bytes]], name: str, spec: Mapping[str, Any]) -> ParsedTrial:
+    """Parse a bundle with the parsers of its kinds. Raises ArchiveError where it is of another configuration, and
     IngestError for one that cannot be stored."""
-    manifest, files = reader.load(path)
+    manifest, files = bundle
     of_bundle, of_run = importing.spec_of(manifest.spec, name), importing.spec_of(spec, FACTS)
     if of_bundle.without_secrets() != of_run.without_secrets():
         raise ArchiveError("This bundle is of another configuration.", where=name, why=f"{FACTS} says otherwise.")

@@ -75,7 +75,7 @@ def _parsed(path: Path, trial: models.Trial) -> tuple[ParsedTrial, datetime]:
         require_no_bomb(path, "bundle", MOST_UPLOADED_BUNDLE_BYTES)
     except ArchiveError as error:
         raise IngestError(error.what, where="bundle", why=error.why, todo=error.todo) from error
-    manifest, files = reader.load(path)
+    manifest, files = reader.load(path, MOST_UPLOADED_BUNDLE_BYTES)
     spec = trial.configuration.spec
     if reader.spec_of(manifest).without_secrets() != TrialSpec.from_json(spec).without_secrets():
         raise IngestError(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from results.domain.dataclass_json import ShapeError
 from results.domain.errors import DeadlineError, IngestError, ParseError, TeitenError, TrialError, damaged
@@ -30,13 +30,23 @@ from results.domain.measurement.plausible import (
     require_plausible,
     without_impossible,
 )
+from results.domain.units import format_quantity
 from workers import registry
 from workers.bundle import derive
 from workers.bundle.manifest import FILE, Manifest, require_known_notes
 from workers.bundle.server_messages import with_server_message
 
 MAXIMUM_BYTES = 4 * 1024**3
+MOST_FILES = 100_000
 _MANIFEST_BYTES = 64 * 1024**2
+_HEADER_BYTES = 16 * 1024  # a name is at most 4096 long
+_EXTENDED_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
 _UNREADABLE = (
     OSError,
     tarfile.TarError,
@@ -52,25 +62,50 @@ _OF_ITSELF = frozenset(metric.name for metric in derive.METRICS)
 log = logging.getLogger(__name__)
 
 
-def open_files(path: Path) -> dict[str, bytes]:
-    """Return every file of a bundle, archive or directory, by its path in the bundle. Raises IngestError."""
+class _Member(tarfile.TarInfo):
+    """What stands before a file in an archive. Refuses at once what tarfile would hold all of, in lists of numbers:
+    where a sparse file has its holes, and long headers."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        member = super().frombuf(buf, encoding, errors)
+        if member.type == tarfile.GNUTYPE_SPARSE:
+            raise _sparse(member.name)
+        if member.type in _EXTENDED_HEADERS and member.size > _HEADER_BYTES:
+            raise IngestError("A file of the bundle has too long a header.", where=readable(member.name)[:200])
+        return member
+
+    def _proc_gnusparse_10(self, member: tarfile.TarInfo, *_: object) -> None:
+        raise _sparse(member.name)
+
+
+def open_files(path: Path, most_bytes: int = MAXIMUM_BYTES) -> dict[str, bytes]:
+    """Return every file of a bundle, archive or directory, by its path in the bundle. Raises IngestError.
+
+    most_bytes: that an archive may have unpacked
+    """
     if path.is_dir():
         return {p.relative_to(path).as_posix(): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
     try:
-        with tarfile.open(path, "r:gz") as archive:
-            return _members(archive, path)
+        with tarfile.open(path, "r:gz", tarinfo=_Member) as archive:
+            return _members(archive, path, most_bytes)
     except _UNREADABLE as error:
         raise IngestError("The bundle cannot be read.", where=str(path), why=str(error)) from error
 
 
-def _members(archive: tarfile.TarFile, path: Path) -> dict[str, bytes]:
+def _members(archive: tarfile.TarFile, path: Path, most_bytes: int) -> dict[str, bytes]:
     """Read every file while the sizes stay below the limit; links and devices are no files of a bundle."""
     files: dict[str, bytes] = {}
-    left = MAXIMUM_BYTES
-    for member in archive:
+    left = most_bytes
+    for count, member in enumerate(archive, 1):
         left -= member.size
         if member.size < 0 or left < 0:
-            raise IngestError("The bundle is larger than 4 GB unpacked.", where=str(path))
+            what = f"The bundle is larger than {format_quantity(most_bytes, 'B')} unpacked."
+            raise IngestError(what, where=str(path))
+        if count > MOST_FILES:
+            raise IngestError(f"The bundle has more than {MOST_FILES} files.", where=str(path))
+        if member.issparse():
+            raise _sparse(member.name)
         if not member.isfile():
             continue
         if member.name in files:
@@ -79,6 +114,11 @@ def _members(archive: tarfile.TarFile, path: Path) -> dict[str, bytes]:
         assert stream is not None
         files[member.name] = stream.read()
     return files
+
+
+def _sparse(name: str) -> IngestError:
+    why = "It says to be larger than what is there; Teiten writes none."
+    return IngestError("A file of the bundle is sparse.", where=readable(name)[:200], why=why)
 
 
 def read(path: Path) -> ParsedTrial:
@@ -90,10 +130,13 @@ def read(path: Path) -> ParsedTrial:
     return parse(*load(path))
 
 
-def load(path: Path) -> tuple[Manifest, dict[str, bytes]]:
+def load(path: Path, most_bytes: int = MAXIMUM_BYTES) -> tuple[Manifest, dict[str, bytes]]:
     """Return the manifest and every file of the bundle at this path. Raises IngestError where it is not a whole
-    bundle."""
-    files = open_files(path)
+    bundle.
+
+    most_bytes: that an archive may have unpacked
+    """
+    files = open_files(path, most_bytes)
     if FILE not in files:
         raise IngestError(
             "There is no manifest in the bundle.", where=str(path), todo=f"Choose a bundle that holds {FILE}."

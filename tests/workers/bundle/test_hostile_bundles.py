@@ -7,7 +7,9 @@ import io
 import json
 import sys
 import tarfile
+import tracemalloc
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +236,73 @@ def test_an_archive_that_unpacks_without_end_is_refused_before_it_is_unpacked(tm
     path = tmp_path / "b.tar.gz"
     path.write_bytes(gzip.compress(member.tobuf()))
     assert "larger than 4 GB" in refused(path).what
+
+
+def of_gnu(name: str, size_bytes: int) -> bytes:
+    """The header of a sparse file in GNU's first format: nothing of it is there, but for its last byte."""
+    member = tarfile.TarInfo(name)
+    member.type, member.size = tarfile.GNUTYPE_SPARSE, 1
+    header = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    header[386:410] = b"%011o\0%011o\0" % (size_bytes - 1, 1)
+    header[483:495] = b"%011o\0" % size_bytes
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header) + b"x".ljust(512, b"\0")
+
+
+def of_pax(name: str, size_bytes: int, **headers: str) -> bytes:
+    member = tarfile.TarInfo(name)
+    member.size = 1
+    member.pax_headers = {f"GNU.sparse.{key}": value.format(size_bytes) for key, value in headers.items()}
+    return member.tobuf(tarfile.PAX_FORMAT) + b"x".ljust(512, b"\0")
+
+
+SPARSE = {
+    "GNU": of_gnu,
+    "pax 0.0": partial(of_pax, size="{}", numblocks="1", offset="0", numbytes="1"),
+    "pax 0.1": partial(of_pax, size="{}", map="0,1"),
+    "pax 1.0": partial(of_pax, realsize="{}", major="1", minor="0"),
+}
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+def test_a_sparse_file_is_refused_before_it_is_unpacked(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "b.tar.gz"
+    path.write_bytes(gzip.compress(SPARSE[kind](STDOUT, 64 * 1024**2) + bytes(1024)))
+    tracemalloc.start()
+    error = refused(path)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (error.what, error.where) == ("A file of the bundle is sparse.", STDOUT)
+    assert peak_bytes < 4 * 1024**2
+
+
+def test_a_header_without_end_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "b.tar.gz"
+    for kind in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME):
+        header = tarfile.TarInfo(STDOUT)
+        header.type, header.size = kind, 2**20
+        path.write_bytes(gzip.compress(header.tobuf() + b"1" * 2**20))
+        assert refused(path).what == "A file of the bundle has too long a header."
+
+
+def test_files_that_overlap_are_together_no_larger_than_a_bundle_may_be(tmp_path: Path) -> None:
+    """The second begins where the first says to be still: it is not sparse, and its size is not what it takes."""
+    path = tmp_path / "b.tar.gz"
+    files = b"".join(of_pax(f"workload/{n}", 4096, realsize="{}") for n in range(8))
+    path.write_bytes(gzip.compress(files + bytes(8192)))
+    assert len(reader.open_files(path, 8 * 4096)) == 8
+    with pytest.raises(IngestError, match="larger than"):
+        reader.load(path, 8 * 4096 - 1)
+
+
+def test_an_archive_of_very_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = hostile.changed(tmp_path / "b.tar.gz")
+    count = len(reader.open_files(path))
+    monkeypatch.setattr(reader, "MOST_FILES", count)
+    reader.read(path)
+    monkeypatch.setattr(reader, "MOST_FILES", count - 1)
+    assert f"more than {count - 1} files" in refused(path).what
 
 
 @pytest.mark.parametrize("bytes_left", [0, 1, 10, 100, 1000])
