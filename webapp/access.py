@@ -34,7 +34,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
@@ -203,13 +203,24 @@ def digest(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+def has_token(request: HttpRequest | Request) -> bool:
+    """Return whether a request carries a token, by which alone its right is judged then."""
+    return _authorization(request)[:1] == ["bearer"]
+
+
+def _authorization(request: HttpRequest | Request) -> list[str]:
+    """Return the words of the header Authorization, the first in small letters."""
+    scheme, *rest = str(request.META.get("HTTP_AUTHORIZATION", "")).split() or [""]
+    return [scheme.lower(), *rest]
+
+
 class TokenAuthentication(BaseAuthentication):
     """Authentication by the header `Authorization: Bearer teiten_…`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        parts = get_authorization_header(request).decode("latin-1").split()
-        if not parts or parts[0].lower() != "bearer":
+        if not has_token(request):
             return None
+        parts = _authorization(request)
         if len(parts) != 2:
             raise AuthenticationFailed("The Authorization header is not 'Bearer <token>'.")
         token = ApiToken.objects.select_related("user__member").filter(digest=digest(parts[1]), revoked_at=None).first()

@@ -13,7 +13,7 @@ from django.urls import Resolver404, resolve
 from results.domain.errors import BodyError
 from results.domain.units import format_quantity
 from results.models.audit import Scope
-from webapp.access import allows, lacking, scope_of, to_sign_in
+from webapp.access import allows, has_token, lacking, scope_of, to_sign_in
 from webapp.problems import forbidden, is_of_programs, refused
 
 MOST_BYTES = 2 * 1024**2
@@ -56,8 +56,8 @@ class BodyMiddleware:
         upload = upload_of(view)
         if not upload or request.method != "POST" or allows(scope_of(request.user), upload.scope):
             return None
-        if is_of_programs(request) and "Authorization" in request.headers:
-            return None  # a token counts, whoever is signed in besides: DRF asks for it before it reads a body
+        if is_of_programs(request) and has_token(request):
+            return None  # it counts, whoever is signed in besides: DRF asks for it before it reads a body
         message = lacking(upload.scope)
         if is_of_programs(request):  # which looks for a token before it reads a body, but reads it for a session
             return forbidden(message) if request.user.is_authenticated else None

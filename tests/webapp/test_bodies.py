@@ -102,14 +102,19 @@ def test_an_upload_of_a_stranger_leads_to_the_sign_in_page_unread(path: str, siz
 def test_an_upload_to_the_api_needs_a_token_before_it_is_read(path: str) -> None:
     assert sent(APIClient(), path, LARGEST_IMPORT_BYTES).status_code == 401
     secret = factories.tokens(factories.member("ada", staff=True))["read"]
-    answer = sent(APIClient(), path, LARGEST_IMPORT_BYTES, HTTP_AUTHORIZATION=f"Bearer {secret}")
-    assert (answer.status_code, answer.json()["error"]["kind"]) == (403, "access")
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        answer = sent(APIClient(), path, LARGEST_IMPORT_BYTES, HTTP_AUTHORIZATION=f"{scheme} {secret}")
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (403, "access")
 
 
-def test_a_signed_in_member_uploads_no_run_and_its_form_is_not_read() -> None:
+@pytest.mark.parametrize("authorization", [None, "", "Basic x", "Digest a", "bearerx y", "x bearer"])
+@pytest.mark.parametrize("path", ["/api/v1/runs/import/", "/api/v1/trials/1/bundle/"])
+def test_a_signed_in_member_uploads_no_run_and_its_form_is_not_read(authorization: str | None, path: str) -> None:
     client = APIClient(enforce_csrf_checks=True)
     client.force_login(factories.member())
-    answer = sent(client, "/api/v1/runs/import/", LARGEST_IMPORT_BYTES)
+    client.cookies["csrftoken"] = "a" * 32
+    headers = {} if authorization is None else {"HTTP_AUTHORIZATION": authorization}
+    answer = sent(client, path, LARGEST_IMPORT_BYTES, **headers)
     assert (answer.status_code, answer.json()["error"]["kind"]) == (403, "access")
 
 
