@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -24,6 +25,7 @@ from workers.importing import MOST_UPLOADED_BUNDLE_BYTES, staging
 from workers.research_archive import require_no_bomb
 
 MOST_BYTES = 256 * 1024**2  # of an uploaded bundle as it is sent
+_OF_AGENTS = frozenset({"unreachable", "agent", "fingerprint"})  # of an error: what agents here are judged by
 
 
 def receive_bundle(
@@ -92,12 +94,39 @@ def _store(path: Path, trial_id: int, parsed: ParsedTrial, ended_at: datetime, f
         attempt = uploads.store_bundle(trial_id, parsed, file)
         if attempt is None:
             return False
-        dispatch.finish(attempt.pk, dict(parsed.error) if parsed.error else None, timezone.now())
+        dispatch.finish(attempt.pk, _failure(parsed.error), timezone.now())
         models.Attempt.objects.filter(pk=attempt.pk).update(ended_at=ended_at)
         target = Path(settings.TEITEN_BUNDLE_DIR) / attempt.bundle
-        target.parent.mkdir(exist_ok=True)
-        if target.exists():
-            raise IngestError("There is a file in the place of the bundle.", where=str(target), todo="Move it away.")
-        path.rename(target)
-        placed.append(target)
+        if _place(path, target, file.sha256):
+            placed.append(target)
     return True
+
+
+def _failure(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the error of an uploaded attempt as a plain failure: what it says of agents is of machines elsewhere, and
+    whether it is tried again is for those who measure it."""
+    if error is None:
+        return None
+    return {name: value for name, value in error.items() if name not in _OF_AGENTS} | {"retryable": False}
+
+
+def _place(path: Path, target: Path, sha256: str) -> bool:
+    """Move a bundle to its place before its rows are committed; return whether it was not there already.
+
+    A process that was killed between the two leaves the file, which no row names: an attempt's place has its number,
+    and the attempt is new. The same bytes are taken as they are. Other bytes are refused, and neither moved nor
+    replaced: the folder may be that of another warehouse too, or this one was restored from a backup, and then they are
+    all that is left of a trial; who sends the bundle still has it. To move it after the COMMIT instead would leave
+    rows without their raw files."""
+    target.parent.mkdir(exist_ok=True)
+    if not target.exists():
+        path.rename(target)
+        return True
+    if checksum(target) != sha256:
+        raise IngestError(
+            "There is another file in the place of the bundle.",
+            where=str(target),
+            why="This warehouse has no attempt that it is of.",
+            todo="Move it away, out of the bundle folder, and send the bundle again. Keep it: it may be a trial's.",
+        )
+    return False

@@ -39,6 +39,24 @@ class Node:
 
 # the notes of Teiten itself that are read again; what kinds note they read themselves, all others are only kept
 _NOTES: Mapping[str, Any] = {"look": ActivitySample, "window": tuple[float, float]}
+# the fields of `TeitenError.as_dict()` of all errors, and what a bundle's reader adds; others are only kept
+_OF_ERRORS: Mapping[str, Any] = dict.fromkeys(
+    (
+        "kind",
+        "what",
+        "where",
+        "why",
+        "todo",
+        "agent",
+        "fingerprint",
+        "command",
+        "stdout",
+        "stderr",
+        "host",
+        "server_log",
+    ),
+    str,
+) | {"retryable": bool, "unreachable": bool, "exit_status": int | None}
 _OF_OTHER_PROGRAMS = ("imported", "published")  # notes of attempts that have no bundle
 
 
@@ -115,10 +133,19 @@ def require_known_notes(notes: Mapping[str, Any]) -> None:
     for name in _OF_OTHER_PROGRAMS:
         if name in notes:
             raise _wrong(f"notes.{name}: no trial of Teiten notes that")
-    for name, kind in _NOTES.items():
-        if name in notes:
+    _require_kinds(notes, _NOTES, "notes")
+
+
+def require_known_error(error: Mapping[str, Any]) -> None:
+    """Raise ParseError where a field of the attempt's error is of another type than Teiten writes."""
+    _require_kinds(error, _OF_ERRORS, "error")
+
+
+def _require_kinds(fields: Mapping[str, Any], kinds: Mapping[str, Any], place: str) -> None:
+    for name, kind in kinds.items():
+        if name in fields:
             try:
-                from_json(kind, notes[name])
+                from_json(kind, fields[name])
             except ShapeError as error:
-                where = ".".join(filter(None, ("notes", name, error.path)))
+                where = ".".join(filter(None, (place, name, error.path)))
                 raise _wrong(f"{where}: {error.what}") from error

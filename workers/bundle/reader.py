@@ -33,7 +33,7 @@ from results.domain.measurement.plausible import (
 from results.domain.units import format_quantity
 from workers import registry
 from workers.bundle import derive
-from workers.bundle.manifest import FILE, Manifest, require_known_notes
+from workers.bundle.manifest import FILE, Manifest, require_known_error, require_known_notes
 from workers.bundle.server_messages import with_server_message
 
 MAXIMUM_BYTES = 4 * 1024**3
@@ -152,6 +152,7 @@ def _manifest(content: bytes) -> Manifest:
             raise IngestError("The manifest is larger than 64 MB.", where=FILE)
         manifest = Manifest.from_json(content.decode())
         require_known_notes(manifest.notes)
+        require_known_error(manifest.error or {})
     except UnicodeDecodeError as error:
         raise IngestError("The manifest is no text in UTF-8.", where=FILE, why=str(error)) from error
     except ParseError as error:

@@ -43,7 +43,10 @@ def archive_path(trial_key: str, attempt: int) -> PurePosixPath:
 
 def _there_already(archive: Path) -> IngestError:
     return IngestError(
-        "The attempt has a bundle already.", where=str(archive), todo="Move it away where it is of another warehouse."
+        "The attempt has a bundle already.",
+        where=str(archive),
+        todo="Retry the trial: its next attempt has a place of its own. Move the file away where it is of another "
+        "warehouse.",
     )
 
 

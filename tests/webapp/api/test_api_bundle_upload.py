@@ -12,8 +12,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
-from results import models
-from results.domain.errors import BodyError
+from results import models, runs
+from results.domain.errors import BodyError, HostKeyError, UnreachableError
 from tests import factories
 from tests.hostile import manifest_of, packed
 from tests.measured_runs import BROKE, write_bundle
@@ -116,6 +116,87 @@ def test_a_failed_attempt_is_stored_as_one(trial: models.Trial, visitor: Visitor
     assert (answer.status_code, answer.json()["state"]) == (201, "failed")
     assert models.Attempt.objects.get().error["what"] == BROKE["what"]
     assert sent(visitor("admin"), trial.pk, made_elsewhere(trial, 2)).status_code == 409
+
+
+def test_an_agent_that_was_down_elsewhere_fails_the_trial_and_is_none_of_this_teiten(
+    trial: models.Trial, visitor: Visitor
+) -> None:
+    """Such a bundle comes of `run_orders` without attack, with names that agents here may have as well."""
+    agent = models.Agent.objects.get()
+    cause = HostKeyError("Its key has changed.", where=agent.location, fingerprint="SHA256:other", retryable=True)
+    for name in (agent.name, "nosuch"):
+        data = made_elsewhere(trial, trial.attempts.count() + 1, UnreachableError(name, cause).as_dict())
+        answer = sent(visitor("admin"), trial.pk, data)
+        assert (answer.status_code, answer.json()["state"]) == (201, "failed")
+        error = models.Attempt.objects.order_by("number").last().error
+        assert (error["what"], error["retryable"]) == ("Its key has changed.", False)
+        assert not error.keys() & {"unreachable", "agent", "fingerprint"}
+        before, agent = agent, models.Agent.objects.get()
+        assert (agent.state, agent.error, agent.offered_fingerprint) == (
+            before.state,
+            before.error,
+            before.offered_fingerprint,
+        )
+        runs.retry_failed(trial.run_id, "tests")
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        ({"unreachable": 1}, "error.unreachable: 1 is not true or false"),
+        ({"kind": "x", "what": ["y"]}, "error.what: ['y'] is not text"),
+        ({"kind": "x", "exit_status": "0"}, "error.exit_status"),
+        ({"fingerprint": {}}, "error.fingerprint: {} is not text"),
+        ({"retryable": "no"}, "error.retryable: 'no' is not true or false"),
+    ],
+)
+def test_an_error_of_another_shape_is_refused_with_its_field(
+    error: dict[str, Any], why: str, trial: models.Trial, visitor: Visitor, bundles: Path
+) -> None:
+    answer = sent(visitor("admin"), trial.pk, rewritten(made_elsewhere(trial), bundles, error=error))
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (400, "ingest")
+    assert why in answer.json()["error"]["why"]
+    assert nothing_stored(bundles)
+
+
+def test_an_error_that_says_only_that_an_agent_was_unreachable_is_a_failure(
+    trial: models.Trial, visitor: Visitor, bundles: Path
+) -> None:
+    data = rewritten(made_elsewhere(trial, error=BROKE), bundles, error={"unreachable": True})
+    answer = sent(visitor("admin"), trial.pk, data)
+    assert (answer.status_code, answer.json()["state"]) == (201, "failed")
+
+
+def test_a_bundle_whose_process_was_killed_before_its_commit_is_taken_when_it_is_sent_again(
+    trial: models.Trial, visitor: Visitor, anonymous: APIClient
+) -> None:
+    data = made_elsewhere(trial)
+    in_its_place(trial, data)
+    assert sent(visitor("admin"), trial.pk, data).status_code == 201
+    kept: Any = anonymous.get(f"/api/v1/trials/{trial.pk}/bundle/")
+    assert b"".join(kept.streaming_content) == data
+
+
+def test_another_file_in_the_place_of_a_bundle_is_neither_replaced_nor_moved(
+    trial: models.Trial, visitor: Visitor
+) -> None:
+    data = made_elsewhere(trial)
+    there = in_its_place(trial, b"all that is left of another trial")
+    answer = sent(visitor("admin"), trial.pk, data)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["kind"], error["where"]) == (400, "ingest", str(there))
+    assert "Move it away" in error["todo"]
+    assert there.read_bytes() == b"all that is left of another trial"
+    assert not models.Attempt.objects.exists()
+    there.unlink()
+    assert sent(visitor("admin"), trial.pk, data).status_code == 201
+
+
+def in_its_place(trial: models.Trial, data: bytes) -> Path:
+    path = Path(settings.TEITEN_BUNDLE_DIR) / str(trial.run_id) / f"{trial.pk}-1.tar.gz"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    return path
 
 
 @pytest.mark.parametrize(("scope", "status"), [("anonymous", 401), ("read", 403), ("run", 403)])
