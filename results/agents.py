@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from results import models
 from results.domain.environment.layers import Layer, LayerKind
@@ -110,8 +110,20 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
     return agent
 
 
+def keep_agent_names() -> None:
+    """Have no agent renamed until the end of the transaction, which makes a run: trials find their agents by name."""
+    _lock_agent_names(shared=True)
+
+
+def _lock_agent_names(*, shared: bool) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}(hashtext('names of agents'))")
+
+
 def _require_nothing_made() -> None:
-    """Raise StateError while trials are made, which know their agents by name."""
+    """Raise StateError while trials are made, which know their agents by name. Waits for runs that are being created,
+    and keeps new ones waiting."""
+    _lock_agent_names(shared=False)
     if run := models.Run.objects.filter(making=True).first():
         what = f"Trials of run {run.pk} are being made, by the names of their agents."
         raise StateError(what, where="name", todo="Try again in a minute.")

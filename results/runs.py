@@ -14,6 +14,7 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
 from results import models, noise
+from results.agents import keep_agent_names
 from results.cron import cron_line, crontab
 from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
@@ -207,6 +208,7 @@ def create_run(
     """
     if private and plan.standing == Standing.KEPT:
         raise PlanError([Problem("private", "A private run cannot be kept.", "Leave the plan's `standing` out.")])
+    keep_agent_names()
     configurations, specs = resolve_plan(plan, kinds)
     if not as_admin:
         require_code_allowed(plan, kinds)
@@ -337,10 +339,11 @@ def require_count(blocks: int) -> None:
 
 
 def require_extendable(run: models.Run) -> None:
-    """Raise StateError for a run that takes no more blocks."""
+    """Raise StateError for a run that takes no more blocks, or not now."""
     require_own(run)
     if run.state == RunState.SCHEDULED:
         raise StateError(f"Run {run.pk} has not started.", todo="Change its plan and schedule it anew.")
+    _require_made(run)
 
 
 @transaction.atomic
@@ -472,9 +475,11 @@ def _with_refused_code(run_ids: Sequence[int]) -> dict[int, list[str]]:
     without_code = dict(models.Agent.objects.filter(allows_code=False).values_list("pk", "name")) if run_ids else {}
     refused: dict[int, set[str]] = {}
     for run_id, agents in models.Trial.objects.filter(run__in=runs).values_list("run_id", "agents").distinct():
-        if names := {without_code[agent] for agent in agents if agent in without_code}:
-            refused.setdefault(run_id, set()).update(names)
-    return {run_id: sorted(names) for run_id, names in refused.items()}
+        refused.setdefault(run_id, set()).update(without_code[agent] for agent in agents if agent in without_code)
+    in_making = models.Configuration.objects.filter(run__in=runs.filter(making=True))  # some have no trial yet
+    for run_id, agents in in_making.values_list("run_id", "spec__agents").distinct():
+        refused.setdefault(run_id, set()).update({*agents.values()} & {*without_code.values()})
+    return {run_id: sorted(names) for run_id, names in refused.items() if names}
 
 
 def close_finished(run_id: int) -> bool:

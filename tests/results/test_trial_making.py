@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -68,6 +70,7 @@ def test_what_is_still_to_be_made_of_a_cancelled_run_is_cancelled_and_can_be_ret
         lambda: orders_of_run(run.pk),
         lambda: runs.retry_cancelled(run.pk, "test"),
         lambda: runs.retry_trial(first.pk, "test"),
+        lambda: runs.add_blocks(run.pk, 1, "test"),
     ):
         with pytest.raises(StateError, match="still being made"):
             verb()
@@ -116,6 +119,39 @@ def test_an_agent_is_not_renamed_while_trials_are_made_by_its_name_and_may_be_la
     assert run.trials.filter(block=101, agents=[agent.pk]).count() == CONFIGURATIONS
     entry = models.AuditEntry.objects.get(verb="change agent")
     assert entry.detail == {"name": {"before": "db1", "after": "db7"}}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_agent_is_not_renamed_while_a_large_run_is_being_created() -> None:
+    factories.agent()
+    refused: list[StateError] = []
+
+    def rename() -> None:
+        try:
+            agents.update_agent(models.Agent.objects.get(), {"name": "db7"}, "test")
+        except StateError as error:
+            refused.append(error)
+        finally:
+            connection.close()
+
+    renaming = Thread(target=rename)
+    with transaction.atomic():
+        large_run()
+        renaming.start()
+        while renaming.is_alive() and not somebody_waits():
+            time.sleep(0.01)
+    renaming.join()
+    assert ["are being made" in error.what for error in refused] == [True]
+    assert models.Agent.objects.get().name == "db1"
+
+
+def somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = "
+            "(SELECT oid FROM pg_database WHERE datname = current_database()))"
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def test_a_plan_with_more_configurations_than_a_request_can_check_is_refused() -> None:

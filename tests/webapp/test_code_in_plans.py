@@ -338,6 +338,24 @@ def test_a_run_for_later_is_cancelled_where_the_permission_was_withdrawn(member:
     assert entry.detail == {"agents_without_code": ["db1"]}
 
 
+def test_the_agents_of_trials_that_are_still_to_be_made_are_asked_as_well(member: Client) -> None:
+    allow(True)
+    factories.agent("db2")
+    stored = factories.stored_plan(**MAPPINGS["a command"])
+    later = (timezone.now() + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M")
+    assert member.post(f"/plans/{stored.pk}/run/", {"start_at": later}).status_code == 302
+    run = models.Run.objects.get()
+    configuration = run.configurations.get()
+    configuration.pk, configuration.index = None, 1
+    configuration.spec |= {"agents": {"client": "db1", "primary": "db2"}}
+    configuration.save()
+    models.Run.objects.update(making=True)
+    assert runs.start_due(timezone.now() + timedelta(hours=2)) == 0
+    assert models.Run.objects.get().state == RunState.CANCELLED
+    entry = models.AuditEntry.objects.get(verb="could not start run")
+    assert entry.detail == {"agents_without_code": ["db2"]}
+
+
 def test_the_command_line_of_the_worker_asks_for_no_right(tmp_path: Any) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(to_toml(factories.a_plan(**MAPPINGS["a command"])))
