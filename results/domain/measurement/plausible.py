@@ -31,6 +31,7 @@ MOST_VALUE = 2.0**64  # above any counter and any number of bytes
 LATEST_S = 4_102_444_800.0  # 2100, epoch seconds
 LONGEST_S = 366 * 86_400.0  # of an attempt
 SLACK_S = 86_400.0  # around an attempt: a time zone is 14 hours at most
+_KEEP_CLOCK = "Have chrony slew the clock of the client's machine instead of setting it, and retry the trial."
 _BIGINT, _INTEGER = 2**63 - 1, 2**31 - 1
 _LONGEST_NAME, _LONGEST_UNIT, _LONGEST_TITLE = 63, 20, 100  # of columns of the warehouse
 _LONGEST_LABEL, _LONGEST_MEASUREMENT_LABEL = 200, 500
@@ -50,13 +51,17 @@ class Source:
     metrics: Mapping[str, Metric]
     reach: tuple[float, float] = (-LONGEST_S, LONGEST_S)
 
-    def impossible(self, field: str, why: str) -> IngestError:
+    def impossible(self, field: str, why: str, todo: str = "Look at that file.") -> IngestError:
         return IngestError(
             "The bundle says what cannot be.",
             where=f"{self.file}: {json_text.readable(field)}",
             why=f"{json_text.readable(why)}.",
-            todo="Look at that file. Nothing of this bundle was stored, and it is kept.",
+            todo=f"{todo} Nothing of this bundle was stored, and it is kept.",
         )
+
+    def impossible_window(self, why: str) -> IngestError:
+        """A window is by the wall clock of the client's machine, which may be set meanwhile."""
+        return self.impossible("window", f"{why}: the client's clock was probably set while it measured", _KEEP_CLOCK)
 
     def signed(self, metric: str) -> bool:
         return metric in self.metrics and self.metrics[metric].signed
@@ -73,9 +78,9 @@ def require_attempt(started_s: float, ended_s: float, window: tuple[float, float
     if window is None:
         return
     if not window[0] < window[1]:
-        raise source.impossible("window", f"it lasts {window[1] - window[0]:g} s")
+        raise source.impossible_window(f"it lasts {window[1] - window[0]:g} s")
     if window[0] < started_s - SLACK_S or window[1] > ended_s + SLACK_S:
-        raise source.impossible("window", "it is more than a day away from the attempt")
+        raise source.impossible_window("it is more than a day away from the attempt")
 
 
 def _ends(window: tuple[float, float]) -> list[tuple[str, float]]:
@@ -117,7 +122,7 @@ def require_plausible(parsed: ParsedTrial) -> None:
     if not 0 < parsed.attempt <= _INTEGER:
         raise source.impossible("attempt", f"{parsed.attempt} is no number of an attempt")
     if parsed.measured_from and parsed.measured_to and not parsed.measured_from < parsed.measured_to:
-        raise source.impossible("window", "it ends before it begins")
+        raise source.impossible_window("it ends before it begins")
     _require_record(parsed, source)
     _require_numbers(parsed, source)
 

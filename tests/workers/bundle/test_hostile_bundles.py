@@ -161,6 +161,14 @@ def test_a_collector_that_says_what_cannot_be_costs_a_gap_or_the_trial_that_requ
     assert why in error.why
 
 
+@pytest.mark.parametrize("window", [[9.0, 5.0], [5.0, 5.0], [1e8, 1.1e8]])
+def test_a_window_that_cannot_be_names_the_clock_and_what_to_do(window: list[float], tmp_path: Path) -> None:
+    error = refused(hostile.changed(tmp_path / "b.tar.gz", window=window))
+    assert error.why.endswith("the client's clock was probably set while it measured.")
+    assert error.todo.startswith("Have chrony slew the clock of the client's machine")
+    assert error.todo.endswith("retry the trial. Nothing of this bundle was stored, and it is kept.")
+
+
 def test_a_clock_that_was_stepped_costs_the_age_of_the_server_and_not_the_trial(tmp_path: Path) -> None:
     files = hostile.recorded()
     for name in ("before.json", "after.json"):
