@@ -67,7 +67,14 @@ def pgbench_reports() -> dict[str, str]:
     """Reports of a finished pgbench by version and options, 9.5 to 18."""
     reports = {"9.5": manuals.MANUAL_9_5, "10": manuals.MANUAL_10, "14": manuals.MANUAL_14}
     for folder in sorted((_DATA / "pgbench").iterdir()):
-        for name in ("tpcb-progress-per-statement", "two-scripts", "rate-and-latency-limit", "reconnect", "retries"):
+        for name in (
+            "tpcb-progress-per-statement",
+            "two-scripts",
+            "rate-and-latency-limit",
+            "reconnect",
+            "retries",
+            "continued-set",
+        ):
             path = folder / f"{name}.stdout"
             if path.exists():
                 reports[f"{folder.name}-{name}"] = path.read_text()

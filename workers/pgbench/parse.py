@@ -111,7 +111,8 @@ def _statements(section: Section, script: int) -> Iterator[Measurement]:
         label = f"{script}/{line.number} {line.text}"
         if len(label) > _LONGEST_LABEL:
             label = label[: _LONGEST_LABEL - 1] + "…"
-        yield Measurement("statement.latency", line.latency_us, label=label)
+        if line.latency_us is not None:
+            yield Measurement("statement.latency", line.latency_us, label=label)
         if line.failures is not None:
             yield Measurement("statement.failed", line.failures, label=label)
         if line.retries is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -53,14 +54,11 @@ def _progress_line(line: str) -> ProgressLine:
     match = _HEAD.match(line)
     if match is None:
         raise ValueError(line)
+    at_s, tps, mean_ms, sd_ms = (float(match[name] or "nan") for name in ("at", "tps", "mean", "sd"))
+    if any(map(math.isinf, (at_s, tps, mean_ms * _MS, sd_ms * _MS))):
+        raise ValueError(line)
     failed = _FAILED.search(line)
-    return ProgressLine(
-        float(match["at"]),
-        float(match["tps"]),
-        float(match["mean"]) * _MS,
-        float(match["sd"] or "nan") * _MS,
-        int(failed[1]) if failed else None,
-    )
+    return ProgressLine(at_s, tps, mean_ms * _MS, sd_ms * _MS, int(failed[1]) if failed else None)
 
 
 def progress_series(lines: list[ProgressLine], node: str) -> tuple[Series, ...]:

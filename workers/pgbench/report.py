@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from results.domain.errors import ParseError
 
 # a whole one: of '1,5', as another locale would print it, the 1 is none
-_NUMBER = r"(-?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?nan|-?inf)(?![\w.,])"
+_NUMBER = r"(-?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[-+]?\d++)?|-?nan|-?inf)(?![\w.,])"
 _MS = 1000.0
 
 # A line: its pattern, then (metric, label, factor) for each of the pattern's groups.
@@ -60,6 +60,8 @@ _BEGINNINGS = (
     "average connection",
     "tps =",
 )
+# how 9.6 and later indent a statement; a continued line of the command above it may begin with a number too
+_STATEMENT_COLUMN = re.compile(r"(?=.{10}(?:\.\d{3}|[- ]nan) ) {3}", re.ASCII)
 _MIXTURE = "transaction type: multiple scripts"  # from 9.6, which has a section for each of them
 _HALF_OF_THE_RATES = "(including connections establishing)"  # to 13, before the line that excludes them
 
@@ -69,12 +71,14 @@ class StatementLine:
     """One line of `pgbench -r`.
 
     number: position in its script, from 1
+    text: its first line
+    latency_us: None where it never ran (9.6 prints -nan)
     failures, retries: None where this version does not print them
     """
 
     number: int
     text: str
-    latency_us: float
+    latency_us: float | None
     failures: int | None
     retries: int | None
 
@@ -104,10 +108,10 @@ class Report:
 def read_report(text: str, file: str = "stdout") -> Report:
     """Parse a report. Lines of other programs are ignored. Raises ParseError for a damaged line."""
     report = Report()
-    section, columns = report.total, 0
+    section, columns, continues = report.total, 0, False
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("SQL script "):
-            section, columns = Section(), 0
+            section, columns, continues = Section(), 0, False
             report.scripts.append(section)
             continue
         stripped = line.strip().removeprefix("- ")
@@ -118,8 +122,11 @@ def read_report(text: str, file: str = "stdout") -> Report:
         parse_error = ParseError("not a line of pgbench's report", file=file, line=number, text=line)
         if not columns:
             _read_line(section, stripped, bool(report.scripts), parse_error)
+        elif continues and not _STATEMENT_COLUMN.match(line):
+            continues = line.endswith("\\")
         elif statement := _statement(line, columns, len(section.statements) + 1):
             section.statements.append(statement)
+            continues = statement.text.startswith("\\") and line.endswith("\\")
         elif stripped and line[0].isspace():
             raise parse_error  # the statements after it would be numbered wrongly
     return report
@@ -148,10 +155,15 @@ def _why_cut_off(report: Report, text: str, scripts: int) -> str:
 
 def _has_all(report: Report, scripts: int) -> bool:
     """Whether the sections are all there and alike; of a script that never ran pgbench prints no latency."""
-    transactions = [section.values.get(("transactions", "")) for section in report.scripts]
-    ran = [section for section, count in zip(report.scripts, transactions, strict=True) if count]
-    kinds_of_lines = {frozenset(section.lines) for section in ran}
-    return len(transactions) == scripts and None not in transactions and len(kinds_of_lines) <= 1
+    counted = all(("transactions", "") in section.values for section in report.scripts)
+    kinds_of_lines = {frozenset(section.lines) for section in report.scripts if _ran(section)}
+    return counted and len(report.scripts) == scripts and len(kinds_of_lines) <= 1
+
+
+def _ran(section: Section) -> bool:
+    """Whether a script ran at all; to 14 the count of its transactions includes those that were skipped."""
+    count = section.values.get(("transactions", ""))
+    return bool(count) and count != section.values.get(("skipped", ""))
 
 
 def _has_its_statements(section: Section) -> bool:
@@ -167,10 +179,12 @@ def _read_line(section: Section, line: str, in_script: bool, parse_error: ParseE
         if match := re.match(pattern, line, re.IGNORECASE | re.ASCII):
             section.lines.add(pattern)
             for (metric, label, factor), text in zip(values, match.groups(), strict=True):
-                value = float(text) * factor  # pgbench prints nan where nothing was counted
-                if math.isinf(value) and "inf" not in text.lower():
+                if text.lower().endswith(("nan", "inf")):
+                    continue  # nan, and to 9.5 inf, where nothing was counted
+                value = float(text) * factor
+                if math.isinf(value):
                     raise parse_error
-                if value == value and section.values.setdefault((metric, label), value) != value:
+                if section.values.setdefault((metric, label), value) != value:
                     raise parse_error  # it is there with another value already
             return
     if line.startswith(_BEGINNINGS):
@@ -178,9 +192,10 @@ def _read_line(section: Section, line: str, in_script: bool, parse_error: ParseE
 
 
 def _statement(line: str, columns: int, number: int) -> StatementLine | None:
-    match = re.match(r"^\s+(\d+\.\d+)\s+" + r"(\d{1,18})\s+" * (columns - 1) + r"(\S.*)$", line, re.ASCII)
+    match = re.match(r"^\s+(\d+\.\d+|-?nan)\s+" + r"(\d{1,18})\s+" * (columns - 1) + r"(\S.*)$", line, re.ASCII)
     if match is None:
         return None
     latency, *counts, text = match.groups()
     failures, retries = [*(int(count) for count in counts), None, None][:2]
-    return StatementLine(number, text, round(float(latency) * _MS, 3), failures, retries)
+    latency_us = None if "nan" in latency else round(float(latency) * _MS, 3)
+    return StatementLine(number, text, latency_us, failures, retries)

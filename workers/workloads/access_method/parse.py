@@ -150,7 +150,7 @@ def _latency(entry: Entry, results: _Results) -> None:
     report = _report(entry)
     for metric, label, word in entry.values:
         line = next((line for line in report.total.statements if line.text.startswith(word)), None)
-        if line is None:
+        if line is None or line.latency_us is None:
             raise ParseError(f"no latency of {word}", file=entry.file, text=entry.stdout)
         results.add(metric, line.latency_us, label)
 
@@ -168,7 +168,7 @@ def _tpcb(entry: Entry, results: _Results) -> None:
     for metric, name in _TPCB:
         results.add(metric, report.total.values[name, ""])
     for line in report.total.statements:
-        if not line.text.startswith("\\"):
+        if line.latency_us is not None and not line.text.startswith("\\"):
             results.add("tpcb.statement", line.latency_us, f"{line.number} {line.text}"[:120])
 
 
