@@ -11,6 +11,10 @@ from typing import Any, NoReturn
 MOST_DEPTH = 200
 MOST_DIGITS = 40  # of a whole number; a counter of 64 bits has 20
 MOST_CHARACTERS = 64 * 1024**2  # of a text that is parsed as a whole
+MOST_VALUES = 2_000_000  # of such a text: each takes up to 100 bytes
+ITEM_CHARACTERS = 4 * 1024**2  # of an item of a list that is read item by item
+_LEAST_PIECE = 4096
+_SPACES = re.compile(r"[ \t\n\r]*+")
 _STRING_OR_BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]+|[\]}]+')
 _KEY = object()
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -19,21 +23,79 @@ _LONGEST_PATH = 300
 
 def loads(text: str, most: int | None = MOST_CHARACTERS) -> Any:
     """Return what a JSON text says. Raises ValueError, and nothing else, for a text that is no JSON, for a number that
-    no float holds (NaN, 1e309, a thousand digits), for more than 200 levels, and for more characters than `most`; None
-    stands for any number."""
-    if most is not None and len(text) > most:
-        raise ValueError(f"it has {len(text):,} characters; at most {most:,} are read")
+    no float holds (NaN, 1e309, a thousand digits), for more than 200 levels, and for more characters or values than
+    `require_bounded` lets pass; `most` None stands for any number of both."""
+    if most is not None:
+        require_bounded(text, most)
     try:
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_float, parse_int=_int)
+        value = _DECODER.decode(text)
     except RecursionError:
         raise too_deep() from None
-    if text.count("[") + text.count("{") > MOST_DEPTH:
-        _require_shallow(text)
+    _require_shallow(text)
     return value
+
+
+def require_bounded(text: str, most: int = MOST_CHARACTERS) -> None:
+    """Raise ValueError for a JSON text of more characters than `most`, or of more than 2,000,000 values; commas and
+    brackets in its texts count too."""
+    if len(text) > most:
+        raise ValueError(f"it has {len(text):,} characters; at most {most:,} are read")
+    if sum(map(text.count, "[{,")) > MOST_VALUES:
+        raise ValueError(f"it has more than {MOST_VALUES:,} values")
+
+
+def items(text: str, start: int) -> Iterator[tuple[Any, int]]:
+    """Yield (item, where the text goes on after it) of the list whose first item begins at text[start].
+
+    One item is held at a time, so that the text may be longer than `loads` reads. What comes after the last item is
+    left to the caller. Raises as `loads` does, also for an item of more than 4 MiB.
+    """
+    at, width = _after_spaces(text, start), 0
+    while text[at : at + 1] not in ("]", ""):
+        item, end = _item(text, at, max(2 * width, _LEAST_PIECE))
+        yield item, end
+        width, comma = end - at, _after_spaces(text, end)
+        if text[comma : comma + 1] in ("]", ""):
+            return
+        if text[comma] != ",":
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, comma)
+        at = _after_spaces(text, comma + 1)
+
+
+def _item(text: str, start: int, width: int) -> tuple[Any, int]:
+    """Return the value that begins at text[start], and where it ends.
+
+    width: of the first piece of the text in which its end is looked for, in characters
+    """
+    while True:
+        width = min(width, ITEM_CHARACTERS)
+        piece, is_rest = text[start : start + width], start + width >= len(text)
+        try:
+            value, length = _DECODER.raw_decode(piece)
+        except RecursionError:
+            raise too_deep() from None
+        except json.JSONDecodeError as error:
+            if is_rest:
+                raise json.JSONDecodeError(error.msg, text, start + error.pos) from None
+        else:
+            if is_rest or length < width:
+                _require_shallow(piece[:length])
+                return value, start + length
+        if width == ITEM_CHARACTERS:
+            line = text.count("\n", 0, start) + 1
+            raise ValueError(f"the item in line {line:,} is no JSON, or has more than {ITEM_CHARACTERS:,} characters")
+        width *= 2
+
+
+def _after_spaces(text: str, start: int) -> int:
+    match = _SPACES.match(text, start)
+    return match.end() if match else start
 
 
 def _require_shallow(text: str) -> None:
     """Raise ValueError for a JSON text of more than 200 levels, in one pass that keeps nothing."""
+    if text.count("[") + text.count("{") <= MOST_DEPTH:
+        return
     depth = 0
     for match in _STRING_OR_BRACKETS.finditer(text):
         first, count = text[match.start()], match.end() - match.start()
@@ -120,3 +182,6 @@ def _int(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"{text[:20]}… has more than {MOST_DIGITS} digits")
     return int(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_float, parse_int=_int)

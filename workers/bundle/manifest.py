@@ -12,7 +12,7 @@ from typing import Any
 
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import ParseError
-from results.domain.json_text import first_problem, readable, too_deep
+from results.domain.json_text import first_problem, readable, require_bounded, too_deep
 from results.domain.measurement.activity import ActivitySample
 from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
 from results.domain.secrets import masked_spec, masked_values
@@ -115,6 +115,7 @@ class Manifest:
 def _json(text: str) -> Any:
     """Return a JSON text's value, of which numbers may be infinite: their fields are named later."""
     try:
+        require_bounded(text)
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise ParseError("The manifest is not JSON.", file=FILE, line=error.lineno, text=error.msg) from error

@@ -33,6 +33,12 @@ MANIFEST = Manifest(
 )
 
 
+def test_a_manifest_of_more_values_than_are_read_is_refused() -> None:
+    with pytest.raises(ParseError, match="cannot be read") as refused:
+        Manifest.from_json(f'{{"version": 1, "notes": [{"[]," * 2_000_000}[]]}}')
+    assert "more than 2,000,000 values" in refused.value.text
+
+
 def test_it_is_read_as_it_was_written_and_written_the_same_again() -> None:
     text = MANIFEST.to_json()
     read = Manifest.from_json(text)

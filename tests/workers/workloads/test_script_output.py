@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from results import models
@@ -138,3 +140,15 @@ def test_the_longest_name_fits_the_warehouse() -> None:
 def test_an_output_without_a_value_is_no_result(text: str) -> None:
     with pytest.raises(ParseError, match="printed no metric"):
         read_output(text)
+
+
+def test_very_many_values_and_digits_are_read_in_one_pass() -> None:
+    text = json.dumps({f"a{n}": n for n in range(200_000)})
+    assert len(read_output(text)) == 200_000
+    with pytest.raises(ParseError, match="is no finite number"):
+        read_output(f"a {'1' * 1_000_000}x s\n")
+
+
+def test_json_of_more_values_than_are_read_is_refused() -> None:
+    with pytest.raises(ParseError, match="more than 2,000,000 values"):
+        read_output(f"[{'[],' * 1_000_001}[]]")

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from results.domain.errors import ParseError
+from results.domain.json_text import require_bounded
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement
 from results.domain.units import to_base
@@ -30,7 +31,7 @@ from .spec import own_name
 _NAME = re.compile(r"(?:own\.)?[A-Za-z][A-Za-z0-9_.-]{0,58}")  # with "own." 63, what a metric may have
 _NAME_AND_LABEL = re.compile(r"([^\s{}]+)(?:\{([^{}]*)\})?")
 _LABEL = re.compile(r"[^\x00-\x1f{}\ud800-\udfff]{1,120}")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 _UNIT = re.compile(r"[^\s\x00-\x1f{}\"'\ud800-\udfff]{1,20}")
 _LINE = re.compile(r"((?:[^\s{}]+)(?:\{[^{}]*\})?)\s+(\S+)(?:\s+(\S+))?(?:\s+(\S+))?\s*")
 _KEYS = {"metric", "label", "value", "unit", "better"}
@@ -105,6 +106,7 @@ def _line(line: str) -> Printed:
 
 def _from_json(text: str, file: str) -> Iterator[Printed]:
     try:
+        require_bounded(text)
         content = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_constant)
         entries = content if isinstance(content, list) else [_named(k, v) for k, v in content.items()]
         for position, entry in enumerate(entries, 1):
@@ -122,10 +124,12 @@ def _from_json(text: str, file: str) -> Iterator[Printed]:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    if duplicate := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"The key {duplicate!r} stands there twice")
-    return dict(pairs)
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in values:
+            raise ValueError(f"The key {name!r} stands there twice")
+        values[name] = value
+    return values
 
 
 def _no_constant(text: str) -> NoReturn:
