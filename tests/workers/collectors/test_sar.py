@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from results.domain.errors import ParseError
+from results.domain.json_text import MOST_CHARACTERS
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Part
+from workers.collectors.sar import read
 from workers.collectors.sar.parse import parse
 from workers.collectors.sar.spec import SPEC
 
@@ -182,6 +184,48 @@ def test_other_text_is_refused(text: str, where: str) -> None:
     with pytest.raises(ParseError) as caught:
         parsed(text, (START_S, START_S + 1))
     assert caught.value.where == where
+
+
+def test_an_hour_of_128_processors_is_read_as_its_seconds_are() -> None:
+    """More than `json_text.loads` reads: 128 processors, 3,600 s, 150 bytes each."""
+    rows = cpu(50) + [{"cpu": str(number), "usr": 25.0, "pad": "x" * 130} for number in range(128)]
+    one = json.dumps(sample(1, **{"cpu-load": rows}))
+    text = sadf().replace("[]", f"[{', '.join([one] * (MOST_CHARACTERS // len(one) + 1))}]")
+    assert len(text) > MOST_CHARACTERS
+    part = parsed(text, (START_S, START_S + 10))
+    assert (values(part)["cpu.busy", ""], values(part)["cpu.busy", "cpu127"]) == (50, 25)
+    assert len(part.series) == 6 + 128
+
+
+def test_samples_times_devices_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "MOST_VALUES", 1000)
+    disks = [{"disk-device": f"d{number}", "rkB": 1.0} for number in range(20)]
+    text = sadf(*(sample(second) for second in range(1, 20)), sample(20, disk=disks))
+    with pytest.raises(ParseError, match="more than 1,000 values"):
+        parsed(text, (START_S, START_S + 10))
+
+
+def test_a_report_that_was_cut_off_is_named_with_its_line() -> None:
+    text = (RECORDED / "sadf.json").read_text()
+    for length in range(0, len(text.rstrip()), 50):
+        with pytest.raises(ParseError) as refused:
+            parsed(text[:length], (START_S, START_S + 1))
+        assert refused.value.file == "sadf.json"
+        assert refused.value.line >= text[:length].count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        sadf(sample(1)).replace('"nodename": "a", ', '"statistics": [], "x": '),
+        '{"sysstat": {"hosts": [{}, {"statistics": []}]}}',
+        '{"sysstat": {"hosts": [{"statistics": [], "statistics": [1]}]}}',
+        f"{sadf(sample(1))} x",
+    ],
+)
+def test_samples_at_another_place_are_refused(text: str) -> None:
+    with pytest.raises(ParseError):
+        parsed(text, (START_S, START_S + 1))
 
 
 def test_without_files_there_is_nothing() -> None:

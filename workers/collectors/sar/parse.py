@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from results.domain.measurement.series import Series
 
-from .read import Sample, read_samples
+from .read import Samples, read_samples
 from .spec import METRICS
 
 _FILE = "sadf.json"
@@ -28,7 +27,7 @@ def parse(reading: Reading) -> Part:
     if _FILE not in reading.files:
         return Part()
     samples = read_samples(reading.files[_FILE], _FILE)
-    if not samples:
+    if not samples.at_s:
         return Part(gaps=(Gap("sar", reading.node, "the trial was too short for a sample of one second"),))
     start_s = reading.clock_offset_s + reading.window[0]
     times = tuple(round(at_s - start_s, 3) for at_s in _ends(samples, _started(reading)))
@@ -36,8 +35,8 @@ def parse(reading: Reading) -> Part:
     length_s = reading.window[1] - reading.window[0]
     inside = [
         index
-        for index, (sample, at) in enumerate(zip(samples, times, strict=True))
-        if at - sample.interval_s >= -_TOLERANCE_S and at <= length_s + _TOLERANCE_S
+        for index, (interval_s, at) in enumerate(zip(samples.intervals_s, times, strict=True))
+        if at - interval_s >= -_TOLERANCE_S and at <= length_s + _TOLERANCE_S
     ]
     gaps: tuple[Gap, ...] = ()
     if not inside:
@@ -56,37 +55,34 @@ def _started(reading: Reading) -> float | None:
         raise ParseError("not a time in epoch seconds", file="started", line=1, text=text) from None
 
 
-def _ends(samples: list[Sample], started: float | None) -> list[float]:
+def _ends(samples: Samples, started: float | None) -> list[float]:
     """Return when each sample ended, epoch seconds.
 
     sar prints whole seconds only. Ends are counted from its start, one interval a sample, and kept inside the second
     that was printed: start and intervals are a few milliseconds late, which adds up.
     """
     if started is None:
-        return [sample.at_s + 0.5 for sample in samples]
+        return [at_s + 0.5 for at_s in samples.at_s]
     ends: list[float] = []
     end_s = started
-    for sample in samples:
-        end_s = min(max(end_s + sample.interval_s, sample.at_s), sample.at_s + 1)
+    for at_s, interval_s in zip(samples.at_s, samples.intervals_s, strict=True):
+        end_s = min(max(end_s + interval_s, at_s), at_s + 1)
         ends.append(end_s)
     return ends
 
 
-def _series(samples: list[Sample], times: tuple[float, ...], node: str) -> tuple[Series, ...]:
-    columns: defaultdict[tuple[str, str], list[float]] = defaultdict(lambda: [math.nan] * len(samples))
-    for index, sample in enumerate(samples):
-        for key, value in sample.values.items():
-            columns[key][index] = value
+def _series(samples: Samples, times: tuple[float, ...], node: str) -> tuple[Series, ...]:
     regular = all(abs(at - times[0] - index) < 1e-3 for index, at in enumerate(times))
-    result = []
-    for (name, label), values in columns.items():
-        if name.startswith(_PER_DEVICE) and not any(
-            columns[key, label][i] > 0 for key in _siblings(name) for i in range(len(samples))
-        ):
-            continue
-        timing = (1.0, ()) if regular else (0.0, times)
-        result.append(Series(name, node, _UNITS[name], times[0], timing[0], tuple(values), label, timing[1]))
-    return tuple(result)
+    step_s, times_s = (1.0, ()) if regular else (0.0, times)
+    return tuple(
+        Series(name, node, _UNITS[name], times[0], step_s, tuple(values), label, times_s)
+        for (name, label), values in samples.columns.items()
+        if not (name.startswith(_PER_DEVICE) and _was_idle(samples, name, label))
+    )
+
+
+def _was_idle(samples: Samples, name: str, device: str) -> bool:
+    return not any(value > 0 for sibling in _siblings(name) for value in samples.columns.get((sibling, device), ()))
 
 
 def _siblings(name: str) -> tuple[str, ...]:

@@ -1,10 +1,13 @@
-"""`sadf -j` → one flat sample a second. Pure. Reads sysstat 10 to 12, whose keys differ."""
+"""`sadf -j` → samples, one a second. Pure. Reads sysstat 10 to 12, whose keys differ."""
 
 from __future__ import annotations
 
 import json
+import math
+import re
+from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,50 +28,99 @@ _SCALARS = (
 _Key = tuple[str, str]  # name, label
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One second of sar.
+_STATISTICS = re.compile(r'"statistics"\s*+:\s*+\[')
+MOST_VALUES = 10_000_000  # 256 MiB of sadf have some four million
 
-    at_s: its end, whole epoch seconds as sar prints them.
-    interval_s: its length.
-    values: (name, label) → value in the base unit.
+
+@dataclass
+class Samples:
+    """The samples of sar, by column.
+
+    at_s: end of each, whole epoch seconds as sar prints them.
+    intervals_s: length of each.
+    columns: (name, label) → values in the base unit, one for each sample; NaN where it has none.
     """
 
-    at_s: float
-    interval_s: float
-    values: Mapping[_Key, float]
+    at_s: array[float] = field(default_factory=lambda: array("d"))
+    intervals_s: array[float] = field(default_factory=lambda: array("d"))
+    columns: dict[_Key, array[float]] = field(default_factory=dict)
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Add one of sadf's samples. Raises ValueError where there are more than ten million values by now; KeyError,
+        TypeError, AttributeError, ValueError for a damaged one."""
+        stamp = entry["timestamp"]
+        at = datetime.fromisoformat(f"{stamp['date']}T{stamp['time']}").replace(tzinfo=UTC)
+        self.at_s.append(at.timestamp())
+        self.intervals_s.append(float(stamp.get("interval", 1)))
+        self._require_room()
+        for source in (_scalars, _cpus, _disks, _interfaces, _interrupts):
+            for key, value in source(entry):
+                column = self.columns.setdefault(key, array("d"))
+                self._require_room()
+                self._fill(column, len(self.at_s) - 1)
+                column[len(self.at_s) - 1 :] = array("d", (value,))
+
+    def fill(self) -> None:
+        """Give every column a value for each sample."""
+        for column in self.columns.values():
+            self._fill(column, len(self.at_s))
+
+    def _fill(self, column: array[float], length: int) -> None:
+        if missing := length - len(column):
+            column.extend(array("d", (math.nan,)) * missing)
+
+    def _require_room(self) -> None:
+        if (len(self.columns) + 2) * len(self.at_s) > MOST_VALUES:
+            raise ValueError(f"it has more than {MOST_VALUES:,} values, samples times devices")
 
 
-def read_samples(text: str, file: str) -> list[Sample]:
-    """Read every sample of the first host. Raises ParseError for text that is no JSON of sadf."""
+def read_samples(text: str, file: str) -> Samples:
+    """Read every sample of the first host, one at a time. Raises ParseError for text that is no JSON of sadf."""
+    samples = Samples()
     try:
-        hosts = json_text.loads(text)["sysstat"]["hosts"]
-        statistics = hosts[0].get("statistics", [])
-        return [_sample(entry) for entry in statistics if "timestamp" in entry]
+        _read(text, samples)
     except json.JSONDecodeError as error:
-        raise ParseError("not JSON of sadf", file=file, line=error.lineno, text=_line(text, error.lineno)) from None
+        raise ParseError("not JSON of sadf", file=file, line=error.lineno, text=_line(text, error.pos)) from None
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         raise ParseError(f"not the JSON of sadf: {error!r}", file=file, line=1, text=text[:200]) from None
+    samples.fill()
+    return samples
 
 
-def _line(text: str, number: int) -> str:
-    lines = text.splitlines()
-    return lines[number - 1] if 0 < number <= len(lines) else ""
+def _read(text: str, samples: Samples) -> None:
+    match = _STATISTICS.search(text)
+    if match is None:
+        _ = json_text.loads(text)["sysstat"]["hosts"][0]
+        return
+    begin = end = match.end()
+    for entry, after in json_text.items(text, begin):
+        end = after
+        if "timestamp" in entry:
+            samples.add(entry)
+    if _without_samples(text, begin, end)["sysstat"]["hosts"][0]["statistics"] != []:
+        raise ValueError("it has samples in two places")
 
 
-def _sample(entry: Mapping[str, Any]) -> Sample:
-    stamp = entry["timestamp"]
-    at = datetime.fromisoformat(f"{stamp['date']}T{stamp['time']}").replace(tzinfo=UTC)
-    values: dict[_Key, float] = {}
+def _without_samples(text: str, begin: int, end: int) -> Any:
+    """Return what the text says around its samples, which stand between begin and end."""
+    try:
+        return json_text.loads(text[:begin] + text[end:])
+    except json.JSONDecodeError as error:
+        raise json.JSONDecodeError(error.msg, text, error.pos + (end - begin if error.pos >= begin else 0)) from None
+
+
+def _line(text: str, position: int) -> str:
+    begin = text.rfind("\n", 0, position) + 1
+    return text[begin : begin + 1000].partition("\n")[0]
+
+
+def _scalars(entry: Mapping[str, Any]) -> Iterator[tuple[_Key, float]]:
     for name, path, factor in _SCALARS:
         value: Any = entry
         for key in path:
             value = value.get(key) if isinstance(value, Mapping) else None
         if value is not None:
-            values[name, ""] = float(value) * factor
-    for source in (_cpus, _disks, _interfaces, _interrupts):
-        values.update(source(entry))
-    return Sample(at.timestamp(), float(stamp.get("interval", 1)), values)
+            yield (name, ""), float(value) * factor
 
 
 def _cpus(entry: Mapping[str, Any]) -> Iterator[tuple[_Key, float]]:
