@@ -12,7 +12,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Part
 from workers.collectors.pg_stat import log
-from workers.collectors.pg_stat.log import events
+from workers.collectors.pg_stat.log import events, replayed_to
 from workers.collectors.pg_stat.parse import parse
 from workers.collectors.pg_stat.samples import read_samples, sample_series
 from workers.collectors.pg_stat.snapshot import LISTED_STATEMENTS
@@ -123,6 +123,13 @@ def test_rows_of_one_text_are_one_statement() -> None:
     after = [statement("SELECT $1", 11, 11.0, 1), statement("SELECT $1", 3, 7.0, 2)]
     executed = statements(before, after)
     assert executed == {("statement.calls", "SELECT $1"): 4, ("statement.mean", "SELECT $1"): 2000}
+
+
+@pytest.mark.parametrize("anew", [(12, 1.0), (3, 30.0)], ids=["less time", "fewer calls"])
+def test_a_statement_that_was_dropped_and_counted_anew_has_no_number(anew: tuple[int, float]) -> None:
+    before = [statement("SELECT $1", 10, 20.0, 1), statement("INSERT", 1, 1.0, 2)]
+    after = [statement("SELECT $1", *anew, 1), statement("INSERT", 3, 2.0, 2)]
+    assert statements(before, after) == {("statement.calls", "INSERT"): 2, ("statement.mean", "INSERT"): 500}
 
 
 @pytest.mark.parametrize(("listed", "reported"), [(499, True), (500, False)])
@@ -282,3 +289,19 @@ def test_a_flood_of_errors_is_cut_short_and_counted() -> None:
     all_events = events(text, "primary", 0.0)
     assert len(all_events) == 201
     assert all_events[-1].text == "300 more until here; the last: ERROR: number 499"
+
+
+def test_wal_was_replayed_up_to_the_end_of_redo_after_the_promotion() -> None:
+    at = "2026-11-21 07:16:27.123 UTC [123]"
+    redo, promotion = f"{at} LOG:  redo done at 0/{{}} system usage: none\n", f"{at} LOG:  received promote request\n"
+    log_text = redo.format("A0") + promotion + f"{at} LOG:  x\n" + redo.format("B0") + promotion + redo.format("C0")
+    assert replayed_to(log_text) == 0xB0
+    assert replayed_to(redo.format("A0") + promotion) is None
+    assert replayed_to(redo.format("A0")) is None
+
+
+def test_a_log_of_promotions_alone_and_one_of_spaces_are_read_in_one_pass() -> None:
+    at = "2026-11-21 07:16:27.123 UTC [123]"
+    assert replayed_to(f"{at} LOG:  received promote request\n" * 100_000) is None
+    [event] = events(f"{at} LOG:  automatic vacuum of table\n{' ' * 1_000_000}x\n", "primary", 0.0)
+    assert event.kind == "autovacuum"

@@ -27,8 +27,9 @@ _LOG_KINDS = (
     ),
 )
 # the length of an autovacuum stands in the indented lines below, in every version
-_ELAPSED = re.compile(r"^\s+.*\belapsed: (\d+\.\d+) s")
-_PROMOTED = re.compile(r"LOG:  received promote request$(?:.*\n)*?.*LOG:  redo done at ([0-9A-F]+)/([0-9A-F]+)", re.M)
+_ELAPSED = re.compile(r"^\s.*\belapsed: (\d+\.\d+) s")
+_PROMOTED = re.compile(r"LOG:  received promote request$", re.M)
+_REPLAYED = re.compile(r"LOG:  redo done at ([0-9A-F]{1,8})/([0-9A-F]{1,8})\b")
 _MOST_OF_A_KIND = 200
 _LONGEST_TEXT = 300
 
@@ -66,8 +67,9 @@ def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
 def replayed_to(text: str) -> float | None:
     """Return the LSN in bytes up to which a promoted server replayed WAL; its own WAL begins there. None where the log
     shows no promotion."""
-    match = _PROMOTED.search(text)
-    return float(int(match[1], 16) * 2**32 + int(match[2], 16)) if match else None
+    promotion = _PROMOTED.search(text)
+    replayed = _REPLAYED.search(text, promotion.end()) if promotion else None
+    return float(int(replayed[1], 16) * 2**32 + int(replayed[2], 16)) if replayed else None
 
 
 def _kind(level: str, message: str) -> str:

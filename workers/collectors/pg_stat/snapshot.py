@@ -146,7 +146,10 @@ def _statements(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, f
 
 
 def _gained_by_statements(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, float, float]]:
-    """Yield (text, calls, ms). A text may come several times: by user, by nesting level, for re-created tables."""
+    """Yield (text, calls, ms). A text may come several times: by user, by nesting level, for re-created tables.
+
+    A statement that pg_stat_statements dropped and counted anew, of which calls or time decreased, is passed over.
+    """
     earlier = {_statement_key(row): row for row in before.views.get("pg_stat_statements", ())}
     # A statement absent from a full list may have been too rare for it: its counts now are not of the window alone.
     all_known = len(earlier) < LISTED_STATEMENTS
@@ -154,8 +157,10 @@ def _gained_by_statements(before: Snapshot, after: Snapshot) -> Iterator[tuple[s
         old = earlier.get(_statement_key(row), {})
         query = " ".join(str(row["query"] or "").split())
         calls = float(row["calls"]) - float(old.get("calls", 0))
-        if calls > 0 and query and (old or all_known) and not _OWN_STATEMENT.search(query):
-            yield query, calls, _total_ms(row) - _total_ms(old)
+        total_ms = _total_ms(row) - _total_ms(old)
+        counted = calls > 0 and total_ms >= 0 and (old or all_known)
+        if counted and query and not _OWN_STATEMENT.search(query):
+            yield query, calls, total_ms
 
 
 def _label(query: str) -> str:
