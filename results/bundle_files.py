@@ -18,7 +18,15 @@ def bundle_path(stored: str) -> Path:
     stored: `Attempt.bundle`
     """
     root = Path(settings.TEITEN_BUNDLE_DIR).resolve()
-    path = (root / stored).resolve() if "\0" not in stored else root
+    try:
+        path = (root / stored).resolve() if "\0" not in stored else root
+    except (OSError, RuntimeError) as error:  # to Python 3.12 a RuntimeError of links that lead in a circle
+        raise IngestError(
+            "The path of this bundle leads nowhere.",
+            where=stored[:200],
+            why=str(error),
+            todo="Put the file there instead of a link.",
+        ) from error
     if path == root or not path.is_relative_to(root):
         raise IngestError(
             "The path of this bundle leads out of the bundle folder.",

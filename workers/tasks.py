@@ -117,9 +117,9 @@ def remove_clusters(agent_id: int, directories: Collection[str], actor: str) -> 
         return pruning.prune(agent_id, lost, directories, actor)
 
 
-def reread(run_id: int | None, *, replace: bool) -> Iterator[RereadAttempt]:
+def reread(run_id: int | None, *, replace: bool, with_gaps: bool = False) -> Iterator[RereadAttempt]:
     """See `workers.reingest.reread`."""
-    return read_again(run_id, replace=replace)
+    return read_again(run_id, replace=replace, with_gaps=with_gaps)
 
 
 def answering_workers(timeout_s: float = 2.0) -> list[str]:

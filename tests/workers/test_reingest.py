@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,12 @@ def in_a_linked_folder(attempt: models.Attempt, outside: Path) -> None:
     stored_as(attempt, f"elsewhere/{outside.name}")
 
 
+def linked_in_a_circle(attempt: models.Attempt, outside: Path) -> None:
+    path = bundle_path(attempt.bundle)
+    path.unlink()
+    path.symlink_to(path.name)
+
+
 def with_nul(attempt: models.Attempt, outside: Path) -> None:
     bundle = bundle_path(attempt.bundle)
     rewrite(attempt, lambda path: hostile.changed(path, notes={"a": "\0"}))
@@ -81,11 +88,14 @@ def gone(attempt: models.Attempt, outside: Path) -> None:
     bundle_path(attempt.bundle).unlink()
 
 
+# to Python 3.12 pathlib refuses it, later it is a file that cannot be opened
+IN_A_CIRCLE = "leads nowhere" if sys.version_info < (3, 13) else "The archive cannot be read"
 DAMAGES: tuple[tuple[Damage, str], ...] = (
     (absolute, "leads out of the bundle folder"),
     (dotted, "leads out of the bundle folder"),
     (linked, "leads out of the bundle folder"),
     (in_a_linked_folder, "leads out of the bundle folder"),
+    (linked_in_a_circle, IN_A_CIRCLE),
     (with_nul, "notes.a: it holds NUL"),
     (negative, "is negative"),
     (no_archive, "The bundle cannot be read"),
@@ -127,6 +137,34 @@ def test_a_bundle_that_cannot_be_stored_changes_nothing_of_what_is_stored() -> N
     with pytest.raises(CommandError, match="1 bundle could not be read"):
         call_command("reingest", "--replace", stdout=io.StringIO(), stderr=io.StringIO())
     assert list(models.Measurement.objects.order_by("pk").values_list("pk", "value")) == before
+
+
+def test_a_collectors_numbers_are_replaced_by_a_gap_only_where_that_is_wanted() -> None:
+    measured_run()
+    attempt, other = attempts_with_bundles()[:2]
+    of_pg_stat = models.Measurement.objects.filter(attempt=attempt, metric="wal.bytes", node="primary")
+    before, other_before = [
+        list(models.Measurement.objects.filter(attempt=one).order_by("pk").values_list("pk"))
+        for one in (attempt, other)
+    ]
+    file = "collectors/pg_stat/primary/before.json"
+    rewrite(attempt, lambda path: hostile.rewritten(path, file, '"block_size"', '"block"'))
+    models.Measurement.objects.filter(attempt=other, metric="tps").update(value=1.0)
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.raises(CommandError, match="1 attempt kept as stored; see --with-gaps") as raised:
+        call_command("reingest", "--replace", stdout=out, stderr=err)
+    assert raised.value.returncode == 1
+    where = f"trial {attempt.trial_id}, attempt {attempt.pk}"
+    assert f"{where}: kept as stored, since there would be a gap: pg_stat on primary: before.json" in err.getvalue()
+    assert "wal.bytes primary" in out.getvalue()
+    stored = models.Measurement.objects.order_by("pk").values_list("pk")
+    assert list(stored.filter(attempt=attempt)) == before
+    assert not models.Measurement.objects.filter(attempt=other, metric="tps", value=1.0).exists()
+    assert len(stored.filter(attempt=other)) == len(other_before)
+    call_command("reingest", "--replace", "--with-gaps", stdout=io.StringIO(), stderr=io.StringIO())
+    assert not of_pg_stat.exists()
+    attempt.refresh_from_db()
+    assert [gap["source"] for gap in attempt.gaps] == ["pg_stat"]
 
 
 @pytest.mark.parametrize("stored", ["", "/etc/passwd", "..", "1/../../x", ".", "a\0b"])
