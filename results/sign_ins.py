@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import ip_address, ip_network
 
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import QuerySet
+from django.utils.crypto import salted_hmac
 
+from results.domain.ip_addresses import network_of
 from results.models import AuditEntry
 from results.models.audit import acting_address
 
@@ -55,7 +56,9 @@ def wait_for(name: str, now: datetime) -> Wait | None:
 
 def note_failure(name: str) -> None:
     """File a wrong name or password in the audit log, with the address that acts."""
-    AuditEntry.objects.create(actor="anonymous", verb=FAILED, object=_account(name), detail=_here())
+    known = User.objects.filter(username=name).exists()
+    detail = _here() | _digest(name)
+    AuditEntry.objects.create(actor="anonymous", verb=FAILED, object=_account(name) if known else NOBODY, detail=detail)
 
 
 def note_sign_in(user: User) -> None:
@@ -71,30 +74,27 @@ def one_at_a_time() -> None:
 
 
 def _here() -> dict[str, str]:
-    """Return the network that acts: an address; of IPv6 the /64, in which a host has as many addresses as it likes."""
-    text = acting_address()
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return {"network": text}
-    return {"network": str(ip_network((address, 64 if address.version == 6 else 32), strict=False))}
+    """Return the network that acts."""
+    return {"network": network_of(acting_address())}
+
+
+def _digest(name: str) -> dict[str, str]:
+    """Return by what the failures of a name are counted, be it an account or not: a difference would tell which it is.
+    Without the secret key nobody reads the name from it."""
+    return {"name_digest": salted_hmac("results.sign_ins", name, algorithm="sha256").hexdigest()[:32]}
 
 
 def _account(name: str) -> str:
-    known = User.objects.filter(username=name).exists()
-    return f"account {name}" if known else NOBODY
+    return f"account {name}"
 
 
 def _failures(name: str, now: datetime) -> Iterator[tuple[QuerySet[AuditEntry], Limit]]:
     recent = AuditEntry.objects.filter(verb=FAILED, at__gt=now - WINDOW).order_by("-at")
-    here = recent.filter(detail__contains=_here())
-    yield here, OF_ADDRESS
-    account = _account(name)
-    if account != NOBODY:
-        yield here.filter(object=account), OF_ACCOUNT_HERE
-        known = AuditEntry.objects.filter(verb=SIGNED_IN, object=account, at__gt=now - KNOWN)
-        if not known.filter(detail__contains=_here()).exists():
-            yield recent.filter(object=account), OF_ACCOUNT
+    yield recent.filter(detail__contains=_here()), OF_ADDRESS
+    yield recent.filter(detail__contains=_here() | _digest(name)), OF_ACCOUNT_HERE
+    known = AuditEntry.objects.filter(verb=SIGNED_IN, object=_account(name), at__gt=now - KNOWN)
+    if not known.filter(detail__contains=_here()).exists():
+        yield recent.filter(detail__contains=_digest(name)), OF_ACCOUNT
 
 
 def _wait(failures: QuerySet[AuditEntry], limit: Limit, now: datetime) -> Wait | None:

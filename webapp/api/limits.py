@@ -16,6 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
+from results.domain.ip_addresses import network_of
+
 log = logging.getLogger(__name__)
 PERIOD_S = 60
 _PATIENCE_S = 0.5  # with a Redis that does not answer; then nothing is counted
@@ -86,9 +88,9 @@ class Limited:
 
 
 def caller(request: Request) -> str:
-    """Return whose a request is: a token's, a user's, or an address's where nobody is known."""
+    """Return whose a request is: a token's, a user's, or a network's where nobody is known."""
     if not request.user.is_authenticated:
-        return str(BaseThrottle().get_ident(request))
+        return network_of(str(BaseThrottle().get_ident(request)))
     token = getattr(request.auth, "pk", None)
     return f"token {token}" if token else f"user {request.user.pk}"
 

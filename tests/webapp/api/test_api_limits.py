@@ -53,6 +53,15 @@ def test_a_header_makes_nobody_another_address(limited: None, anonymous: APIClie
     assert anonymous.get("/api/v1/runs/", headers={"X-Forwarded-For": "198.51.100.9"}).status_code == 429
 
 
+@pytest.mark.parametrize("spelling", ["2001:db8:0:7::{number}", "192.0.2.8:4000{number}", "::ffff:192.0.2.9"])
+def test_another_address_of_a_network_or_another_port_is_nobody_else(
+    spelling: str, limited: None, anonymous: APIClient
+) -> None:
+    addresses = [spelling.format(number=number) for number in range(3)]
+    statuses = [anonymous.get("/api/v1/runs/", REMOTE_ADDR=address).status_code for address in addresses]
+    assert statuses == [200, 200, 429]
+
+
 def test_wrong_tokens_and_refused_requests_count_at_their_address(limited: None, anonymous: APIClient) -> None:
     wrong = {"Authorization": "Bearer teiten_guessed"}
     statuses = [anonymous.get("/api/v1/runs/", headers=wrong).status_code for _ in range(3)]

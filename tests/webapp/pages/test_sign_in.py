@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.contrib.auth.models import User
+from django.forms import model_to_dict
 from django.test import Client
 from django.utils import timezone
 
@@ -18,6 +20,7 @@ from tests.page_text import page_text
 
 PASSWORD = "a long password of the tests"
 PATH = "/account/sign-in/"
+_NAMES = ((1, "ada"), (2, "nobody"))
 
 
 @pytest.fixture
@@ -78,6 +81,25 @@ def test_signing_in_and_failing_are_filed_with_the_address_and_no_name_that_is_n
         ("anonymous", "fail to sign in", "account unknown", "192.0.2.1"),
         ("ada", "sign in", "account ada", "192.0.2.1"),
     ]
+
+
+def test_a_name_that_is_no_account_waits_as_an_account_does(ada: User) -> None:
+    answers = {name: [attempt(name, address=f"192.0.2.{number}") for _ in range(6)] for number, name in _NAMES}
+    assert [answer.status_code for answer in answers["ada"]] == [200, 200, 200, 200, 200, 429]
+    assert [answer.status_code for answer in answers["nobody"]] == [200, 200, 200, 200, 200, 429]
+    assert "5 of this account from your address" in page_text(answers["nobody"][-1])
+    for name in ("ada", "nobody"):
+        for number in range(100):
+            with acting_from(f"198.51.100.{number}"):
+                sign_ins.note_failure(name)
+    assert [attempt(name, address="203.0.113.1").status_code for name in ("ada", "nobody")] == [429, 429]
+
+
+def test_a_name_that_is_no_account_is_not_read_from_the_audit_log(ada: User) -> None:
+    attempt("hunter2")
+    entry = models.AuditEntry.objects.get()
+    assert "hunter2" not in str(model_to_dict(entry))
+    assert hashlib.sha256(b"hunter2").hexdigest()[:32] not in str(entry.detail)
 
 
 def test_a_name_with_a_nul_byte_is_refused(ada: User) -> None:
@@ -142,6 +164,18 @@ def test_addresses_of_one_ipv6_network_count_as_one(ada: User) -> None:
     assert {attempt("ada", address=f"2001:db8::{number:x}").status_code for number in range(1, 6)} == {200}
     assert attempt("ada", PASSWORD, "2001:db8::ffff").status_code == 429
     assert attempt("ada", PASSWORD, "2001:db8:0:1::1").status_code == 302
+
+
+def test_a_stranger_locks_out_nobody_else_whose_ipv4_address_is_mapped(ada: User) -> None:
+    assert {attempt(f"name {number}", address="::ffff:1.2.3.4").status_code for number in range(20)} == {200}
+    assert attempt("ada", PASSWORD, "1.2.3.4").status_code == 429
+    assert attempt("ada", PASSWORD, "::ffff:9.9.9.9").status_code == 302
+
+
+@pytest.mark.parametrize("spelling", ["192.0.2.1:{port}", "[2001:db8::1]:{port}", "unknown {port}"])
+def test_a_new_port_is_no_new_address(spelling: str, ada: User) -> None:
+    addresses = [spelling.format(port=40000 + number) for number in range(6)]
+    assert [attempt("ada", address=address).status_code for address in addresses] == [200, 200, 200, 200, 200, 429]
 
 
 def test_nobody_is_locked_out_of_a_network_from_which_they_signed_in_lately(ada: User) -> None:
