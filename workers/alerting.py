@@ -144,7 +144,7 @@ def _post(alert: models.Alert) -> None:
         error.close()
     except ForbiddenAddressError as error:
         raise TeitenError(
-            "The webhook is at an address of this machine or its link.",
+            "The webhook is at an address of this machine, of its link, or of a cloud's metadata service.",
             where=where,
             why=str(error),
             todo="If that is meant, name the host in TEITEN_WEBHOOK_HOSTS of the workers.",

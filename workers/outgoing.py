@@ -1,18 +1,30 @@
-"""HTTP connections to addresses that users name: never to this machine or its link, where no password may be asked for.
-
-Metadata services of clouds, for one, answer at a link-local address whoever asks from the machine."""
+"""HTTP connections to addresses that users name: never to this machine or its link, where no password may be asked for,
+nor to the metadata services of clouds, which answer whoever asks from the machine."""
 
 from __future__ import annotations
 
 import socket
 from http.client import HTTPConnection, HTTPSConnection
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
 from django.conf import settings
 
-_TRANSLATED, _COMPATIBLE = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
-_FORBIDDEN = (ip_network("0.0.0.0/8"), ip_network("fd00:ec2::254/128"))  # the second: metadata of a cloud
+from results.domain.ip_addresses import ipv4_inside
+from results.own_addresses import is_own
+
+_FORBIDDEN = tuple(
+    ip_network(text)
+    for text in (
+        "0.0.0.0/8",  # this machine, and nobody
+        "64:ff9b:1::/48",  # a translator of this network (RFC 8215), wherever it leads
+        "::ffff:0:0:0/96",  # IPv4 by a translator of this network (RFC 2765)
+        "100.100.100.200/32",  # metadata: Alibaba Cloud
+        "168.63.129.16/32",  # Azure
+        "fd00:ec2::254/128",  # AWS
+        "fd20:ce::254/128",  # Google Cloud
+    )
+)
 
 
 class ForbiddenAddressError(RuntimeError):
@@ -26,9 +38,10 @@ def connect(address: tuple[str, int], *args: Any, **kwargs: Any) -> socket.socke
     Raises ForbiddenAddressError, OSError."""
     host, port = address
     failure: OSError = OSError(f"{host} has no address")
+    is_allowed = host.lower() in {name.lower() for name in settings.TEITEN_WEBHOOK_HOSTS}
     for *_, found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         where = str(found[0])
-        if host not in settings.TEITEN_WEBHOOK_HOSTS and is_forbidden(where):
+        if not is_allowed and is_forbidden(where):
             raise ForbiddenAddressError(f"{host} is at {where}.")
         try:
             return socket.create_connection((where, port), *args, **kwargs)
@@ -38,19 +51,15 @@ def connect(address: tuple[str, int], *args: Any, **kwargs: Any) -> socket.socke
 
 
 def is_forbidden(text: str) -> bool:
-    """Return whether it is an address of this machine, of its link, or of nobody."""
+    """Return whether it is an address of this machine, of its link, of nobody, or of a cloud's metadata service."""
     address = ip_address(text)
-    if isinstance(address, IPv6Address):
-        address = _carried(address) or address
+    inside = ipv4_inside(address) if isinstance(address, IPv6Address) else None
+    return _is_forbidden(address) or (inside is not None and _is_forbidden(inside))
+
+
+def _is_forbidden(address: IPv4Address | IPv6Address) -> bool:
     special = address.is_loopback or address.is_link_local or address.is_unspecified or address.is_multicast
-    return special or any(address in network for network in _FORBIDDEN if network.version == address.version)
-
-
-def _carried(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that an IPv6 one leads to, by mapping, tunnel or translation; None for another."""
-    if address in _TRANSLATED or (address in _COMPATIBLE and int(address) > 1):
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+    return special or any(address in network for network in _FORBIDDEN) or is_own(str(address))
 
 
 class HttpConnection(HTTPConnection):

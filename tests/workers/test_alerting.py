@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from email import message_from_bytes, policy
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socket import create_server, socket
+from socket import AF_INET, AF_INET6, SOCK_DGRAM, create_server, socket
 from threading import Thread
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from django.utils import timezone
 
-from results import alerts, models
+from results import alerts, models, own_addresses
 from tests import histories
 from workers.alerting import send_due
 from workers.outgoing import is_forbidden
@@ -275,8 +275,35 @@ def test_a_webhook_does_not_reach_this_machine_unless_it_is_allowed(host: str, h
     alert()
     assert hook.posted == []
     error = models.Alert.objects.get(run=run).error
-    assert "The webhook is at an address of this machine or its link." in error
+    assert "The webhook is at an address of this machine, of its link, or of a cloud's metadata service." in error
     assert "TEITEN_WEBHOOK_HOSTS" in error
+
+
+def test_a_webhook_does_not_reach_this_machine_by_its_address_in_the_network() -> None:
+    with socket(AF_INET, SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine has no address beside the loopback one")
+        own = probe.getsockname()[0]
+    assert is_forbidden(own)
+    assert is_forbidden(f"::ffff:{own}")
+    assert is_forbidden(f"64:ff9b::{own}")
+
+
+@pytest.mark.parametrize("nobodys", [own_addresses._DOCUMENTATION, {AF_INET: "127.0.0.1", AF_INET6: "::1"}])
+def test_addresses_of_others_are_not_own_though_the_kernel_may_bind_them(
+    nobodys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_addresses, "_DOCUMENTATION", nobodys)
+    assert [own_addresses.is_own(text) for text in ("127.0.0.1", "192.0.2.1", "2001:db8::1")] == [True, False, False]
+
+
+def test_an_allowed_host_is_allowed_in_capital_letters_too(hook: Hook, settings: Any) -> None:
+    settings.TEITEN_WEBHOOK_HOSTS = ("LocalHost",)
+    run = worse("webhook", hook.url.replace("127.0.0.1", "LOCALHOST"))
+    alert()
+    assert [posted[0] for posted in hook.posted] == ["/hook"], models.Alert.objects.get(run=run).error
 
 
 @pytest.mark.parametrize(
@@ -291,6 +318,13 @@ def test_a_webhook_does_not_reach_this_machine_unless_it_is_allowed(host: str, h
         ("2002:7f00:1::", True),
         ("::127.0.0.1", True),
         ("fd00:ec2::254", True),
+        ("fd20:ce::254", True),
+        ("100.100.100.200", True),
+        ("168.63.129.16", True),
+        ("::ffff:168.63.129.16", True),
+        ("64:ff9b:1::192.0.2.1", True),
+        ("::ffff:0:127.0.0.1", True),
+        ("::ffff:0:192.0.2.1", True),
         ("64:ff9b::c000:201", False),
         ("10.0.0.5", False),
         ("192.0.2.1", False),

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import connection
 
 from results.models import Agent
+from results.own_addresses import is_own
 
 Finding = tuple[bool, str]  # (whether it is well, one line about it)
 _PATIENCE_S = 5
@@ -51,16 +52,8 @@ def is_this_machine(host: str) -> bool:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return False
-    return any(_is_own(family, address) for family, _, _, _, address in addresses)
-
-
-def _is_own(family: int, address: tuple[object, ...]) -> bool:
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        try:
-            probe.bind((address[0], 0, *address[2:]))
-        except OSError:
-            return False
-    return True
+    # An IPv4 address comes with its port, an IPv6 one with port, flow and scope.
+    return any(is_own(str(address[0]), *map(int, address[3:])) for *_, address in addresses)
 
 
 def _account_of_warehouse() -> str | None:
