@@ -6,15 +6,19 @@ import hashlib
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bootstrap import processes, trees
 from bootstrap.errors import BootstrapError, say
+from bootstrap.processes import Process
 
 _TRIES, _WAIT_S = 100, 0.2
+_SHUTDOWN_S = 15
 _NO_SUCH_ACCOUNT = 6
 
 
@@ -46,6 +50,29 @@ class Account:
         if not self.dedicated:
             return True
         return subprocess.run(["test", "-x", str(folder)], cwd="/", **self.spawn).returncode == 0
+
+    def end_processes(self) -> list[str]:
+        """End every process of a dedicated account, PostgreSQL's servers in good order; return their descriptions.
+
+        Nothing of what its jobs have written is read.
+        """
+        if not self.dedicated:
+            return []
+        owned = self._processes()
+        names = [processes.name(process) for process in owned]
+        processes.end(_postmasters(owned), signal.SIGINT, _SHUTDOWN_S)
+        processes.end(owned)
+        for _ in range(_TRIES):
+            # One signal to all of them, so that none is missed that starts another one before it ends.
+            kill = ["sh", "-c", "kill -s KILL -- -1"]
+            subprocess.run(kill, cwd="/", stderr=subprocess.DEVNULL, **self.spawn)
+            if not self._processes():
+                break
+            time.sleep(_WAIT_S)
+        return names
+
+    def _processes(self) -> list[Process]:
+        return [process for process in processes.all_processes() if processes.owner(process.pid) == self.uid]
 
 
 @dataclass(frozen=True)
@@ -95,19 +122,22 @@ def remove(accounts: Accounts) -> None:
     """Remove the accounts that were made for a state folder, with their homes. None of their processes may run."""
     for account in (accounts.agent, accounts.warehouse):
         if account.dedicated:
+            trees.remove(Path(pwd.getpwuid(account.uid).pw_dir))  # userdel does not cope with every depth
             _call("userdel", "--remove", account.name)
 
 
 def take_over(folder: Path, account: Account) -> None:
     """Give an account what an earlier version of Teiten gave to another one, with all files of that one below."""
     former = folder.stat().st_uid
-    if not account.dedicated or former == account.uid:
-        return
-    for parent, folders, files in os.walk(folder):
-        for path in (os.path.join(parent, name) for name in (*folders, *files)):
-            if os.lstat(path).st_uid == former:
-                os.lchown(path, account.uid, account.gid)
-    os.lchown(folder, account.uid, account.gid)
+    if account.dedicated and former != account.uid:
+        trees.give(folder, former, account.uid, account.gid)
+
+
+def _postmasters(owned: list[Process]) -> list[Process]:
+    """Return the processes of PostgreSQL that no other one of PostgreSQL's has started."""
+    programs = {process.pid: processes.program(process.pid) for process in owned}
+    servers = {pid for pid, program in programs.items() if program is not None and program.name == "postgres"}
+    return [p for p in owned if p.pid in servers and processes.parent(p.pid) not in servers]
 
 
 def _names(state: Path) -> tuple[str, str]:

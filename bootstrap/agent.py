@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from bootstrap import trees
 from bootstrap.account import Accounts
 from bootstrap.errors import BootstrapError, say
 from bootstrap.places import VENV, Places, write_file
@@ -56,9 +57,8 @@ def search(places: Places) -> list[str]:
 
 def _remove_former_programs(places: Places, accounts: Accounts) -> None:
     """Remove the programs that an earlier version kept in a folder of the agent's own."""
-    former = places.agent / "pg"
-    if former.exists() and accounts.are_apart:
-        shutil.rmtree(former)  # refuses a link
+    if accounts.are_apart:
+        trees.remove(places.agent / "pg")
 
 
 def _copy_servers(target: Path) -> None:

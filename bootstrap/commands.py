@@ -19,7 +19,9 @@ def main(arguments: list[str]) -> int:
     try:
         return int(options.action(options) or 0)
     except BootstrapError as error:
-        print(f"\n{error}", file=sys.stderr)
+        for part in (error.__context__, error):  # stopping may fail after something else has
+            if isinstance(part, BootstrapError):
+                print(f"\n{part}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootstrap import processes
+from bootstrap import processes, trees
 from bootstrap.account import Account, Accounts, ensure, take_over
 from bootstrap.errors import BootstrapError
 
@@ -113,7 +112,7 @@ def prepare(state: Path) -> tuple[Places, Accounts]:
         is_exposed = accounts.are_apart and exposed_folder(state, accounts.agent) is not None
         ground = state if is_reachable and not is_exposed else Path(f"/var/lib/teiten-agent-{_short_hash(state)}")
         if ground != state and ground.exists():
-            _remove_left(ground)
+            _remove_left(ground, accounts)
         write_file(state / _MARKER, "" if ground == state else f"{ground}\n")
         places = Places(state, ground)
     private = (places.logs, places.run, places.secrets, places.redis, places.proxy, places.bundles)
@@ -135,13 +134,15 @@ def give_to_accounts(places: Places, accounts: Accounts) -> None:
         account.give(folder, mode)
 
 
-def _remove_left(ground: Path) -> None:
+def _remove_left(ground: Path, accounts: Accounts) -> None:
     """Remove what is left of a state folder of this name that somebody deleted by hand: the passwords went with it."""
+    for account in (accounts.agent, accounts.warehouse):
+        account.end_processes()
     inside = [
         p for p in processes.all_processes() if (where := processes.folder(p.pid)) and where.is_relative_to(ground)
     ]
     processes.end(inside)
-    shutil.rmtree(ground)
+    trees.remove(ground)
 
 
 def _owned(places: Places, accounts: Accounts) -> tuple[tuple[Path, int, Account], ...]:
@@ -159,8 +160,7 @@ def exposed_folder(folder: Path, account: Account) -> Path | None:
 def remove(places: Places) -> None:
     """Remove the state folder and the folder beside it."""
     for folder in {places.ground, places.state}:
-        if folder.exists():
-            shutil.rmtree(folder)
+        trees.remove(folder)
 
 
 def _make_state(state: Path) -> None:

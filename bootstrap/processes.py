@@ -68,7 +68,7 @@ def owner(pid: int) -> int:
     """Return the process's user id; -1 where it has ended."""
     try:
         return (_PROC / str(pid)).stat().st_uid
-    except (FileNotFoundError, ProcessLookupError):
+    except OSError:
         return -1
 
 
@@ -87,7 +87,7 @@ def descriptors(pid: int) -> set[str]:
     folder = _PROC / str(pid) / "fd"
     try:
         file_descriptors = os.listdir(folder)
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
+    except OSError:
         return set()
     return {str(target) for number in file_descriptors if (target := _link(pid, f"fd/{number}"))}
 
@@ -95,6 +95,11 @@ def descriptors(pid: int) -> set[str]:
 def command(pid: int) -> str:
     """Return the command line, its words joined by blanks."""
     return _read(pid, "cmdline").replace(b"\0", b" ").decode("utf-8", "replace").strip()
+
+
+def name(process: Process) -> str:
+    """Return the process id and the beginning of the command line, for people."""
+    return f"{process.pid} ({command(process.pid)[:100]})"
 
 
 def environment(pid: int) -> dict[str, str]:
@@ -166,12 +171,12 @@ def _stat(pid: int) -> list[str]:
 def _read(pid: int, name: str) -> bytes:
     try:
         return (_PROC / str(pid) / name).read_bytes()
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
+    except OSError:
         return b""
 
 
 def _link(pid: int, name: str) -> Path | None:
     try:
         return Path(os.readlink(_PROC / str(pid) / name).removesuffix(" (deleted)"))
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
+    except OSError:
         return None

@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from bootstrap import agent, places, ports, processes, servers, sweep
@@ -173,15 +174,34 @@ def _wait_ready(session: Running, child: subprocess.Popen[bytes], service: Servi
 
 
 def _stop(session: Running, token: str) -> None:
-    """Stop the users of the services first, the agent's work next, the services last."""
+    """Stop the users of the services first, the agent's work next, the services last: each, whatever the others raise.
+
+    Raises BootstrapError that says what has failed; the next start, or make clean, tries again.
+    """
+    failures = []
     with ignore_signals():
-        sweep.end_session(token)
-        for name in ("sshd", "redis", "warehouse"):
-            if name == "redis":
-                sweep.agent_home(session.places, session.accounts.agent)
-            if name in session.started:
-                _stop_one(session, *session.started[name])
-        (session.places.run / "session").unlink(missing_ok=True)
+        for name, step in _steps_to_stop(session, token):
+            try:
+                step()
+            except Exception as error:  # noqa: BLE001  # it is told below, and the next step is as necessary
+                failures.append(f"{name}: {type(error).__name__}: {error}")
+    if failures:
+        raise BootstrapError(
+            "Not everything was stopped.",
+            where="stop",
+            why="\n".join(failures),
+            todo="Mend what it names, then run make clean, or start again.",
+        )
+    (session.places.run / "session").unlink(missing_ok=True)
+
+
+def _steps_to_stop(session: Running, token: str) -> Iterator[tuple[str, Callable[[], object]]]:
+    yield "processes of this start", partial(sweep.end_session, token)
+    for name in ("sshd", "redis", "warehouse"):
+        if name == "redis":
+            yield "the agent's jobs and servers", partial(sweep.agent_home, session.places, session.accounts.agent)
+        if name in session.started:
+            yield name, partial(_stop_one, session, *session.started[name])
 
 
 def _stop_one(session: Running, child: subprocess.Popen[bytes], service: Service) -> None:

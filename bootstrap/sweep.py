@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from bootstrap import processes
+from bootstrap import processes, trees
 from bootstrap.account import Account, Accounts
 from bootstrap.places import Places
 from bootstrap.processes import Process
@@ -14,23 +16,22 @@ from bootstrap.processes import Process
 # The name of a variable.
 TOKEN = "TEITEN_SESSION"  # noqa: S105
 _LONGEST_PID_FILE = 1000
-# An attempt has a folder below jobs/, with a folder for each of its jobs: measure, sar-primary, …
-_PID_FILES = ("**/jobs/*/*/pid", "**/jobs/*/pid")
 
 
 def agent_home(places: Places, account: Account) -> list[str]:
-    """End the jobs and the PostgreSQL servers below the agent's folder; return descriptions of their processes."""
+    """End the account's processes where it is the agent's alone, wherever they work, then the jobs and the PostgreSQL
+    servers below the agent's folder; return descriptions of them.
+
+    Nothing changes the folder any more while it is looked through.
+    """
+    names = account.end_processes()
     home = places.agent
     jobs = list(_jobs(home))
-    names = [_name(process) for process in jobs]
+    names += [processes.name(process) for process in jobs]
     processes.end(jobs)
     postmasters = list(_postmasters(home))
-    names += [_name(process) for process in postmasters]
+    names += [processes.name(process) for process in postmasters]
     processes.end(postmasters, signal.SIGINT, grace_s=15)
-    if account.dedicated:
-        remaining = list(_of_account(account))  # wherever they work: the account is this folder's alone
-        names += [_name(process) for process in remaining]
-        processes.end(remaining)
     _unlock(home)
     return names
 
@@ -73,7 +74,7 @@ def left_over(places: Places, accounts: Accounts) -> list[str]:
         in_environment = processes.environment(pid).get("TEITEN_STATE") in roots
         is_owned = processes.owner(pid) in owners
         if pid not in excluded and (in_command or in_environment or is_owned):
-            process_lines.append(f"{_name(process)} in {where}")
+            process_lines.append(f"{processes.name(process)} in {where}")
     return process_lines
 
 
@@ -82,9 +83,9 @@ def _postmasters(home: Path) -> Iterator[Process]:
 
     The process must work in it, lest a stale pid file names another process.
     """
-    for path in home.rglob("postmaster.pid"):
+    for path in _lock_files(home):
         process = processes.find(_first_number(path))
-        if process and processes.folder(process.pid) == path.parent.resolve():
+        if process and processes.folder(process.pid) == path.parent:
             yield process
 
 
@@ -95,21 +96,32 @@ def _unlock(root: Path) -> None:
     which in a container can remain for ever.
     """
     working_directories = {processes.folder(process.pid) for process in processes.all_processes()}
-    for path in root.rglob("postmaster.pid"):
-        if path.parent.resolve() not in working_directories and processes.is_pid_taken(_first_number(path)):
+    for path in _lock_files(root):
+        if path.parent not in working_directories and processes.is_pid_taken(_first_number(path)):
             path.unlink()
 
 
+def _lock_files(root: Path) -> Iterator[Path]:
+    """Yield where below root a data directory's lock file may be, by paths without links."""
+    return (folder / "postmaster.pid" for folder in trees.folders(root.resolve()))
+
+
 def _first_number(path: Path) -> int:
+    """Return the number in a file's first line; 0 where there is none."""
     first = _text(path).split("\n", 1)[0].strip()
-    return int(first) if first.isdigit() else 0
+    return int(first) if first.isdecimal() else 0
 
 
 def _text(path: Path) -> str:
     """Return the beginning of a file; '' for a link and what is no file: it is in a folder of the agent's."""
-    if path.is_symlink() or not path.is_file():
+    try:
+        # Not blocking, since it may be a pipe that nobody writes into.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
         return ""
-    with path.open("rb") as file:
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
         return file.read(_LONGEST_PID_FILE).decode("utf-8", "replace")
 
 
@@ -121,15 +133,12 @@ def _jobs(home: Path) -> Iterator[Process]:
     groups: dict[int, list[Process]] = {}
     for process in processes.all_processes():
         groups.setdefault(processes.group(process.pid), []).append(process)
-    for path in (path for pattern in _PID_FILES for path in home.glob(pattern)):
-        text = _text(path).strip()
-        members = groups.get(int(text), []) if text.isdigit() else []
-        if any(_within(p.pid, home) or str(path.parent) in processes.command(p.pid) for p in members):
-            yield from members
-
-
-def _of_account(account: Account) -> Iterator[Process]:
-    return (process for process in processes.all_processes() if processes.owner(process.pid) == account.uid)
+    for folder in trees.folders(home):
+        # An attempt has a folder below jobs/, with a folder for each of its jobs: measure, sar-primary, …
+        if "jobs" in (folder.parent.name, folder.parent.parent.name):
+            members = groups.get(_first_number(folder / "pid"), [])
+            if any(_within(p.pid, home) or str(folder) in processes.command(p.pid) for p in members):
+                yield from members
 
 
 def _in_warehouse(pid: int, places: Places) -> bool:
@@ -150,7 +159,3 @@ def _within(pid: int, home: Path) -> bool:
 
 def _below(path: str, root: str) -> bool:
     return path == root or path.startswith(f"{root}/")
-
-
-def _name(process: Process) -> str:
-    return f"{process.pid} ({processes.command(process.pid)[:100]})"

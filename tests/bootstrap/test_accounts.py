@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from bootstrap.account import current
+from bootstrap import trees
+from bootstrap.account import Account, current, take_over
 from tests.bootstrap.conftest import Bootstrap
-from tests.bootstrap.test_services import run_inside
+from tests.bootstrap.test_services import assert_nothing_left, run_inside
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's demo has one account")
 
@@ -101,3 +104,69 @@ def test_sshd_refuses_keys_that_others_can_change(bootstrap: Bootstrap) -> None:
     result = run_inside(bootstrap, script)
     assert result.stdout.splitlines()[-1] == "refused"
     assert "bad ownership or modes" in (bootstrap.state / "test" / "logs" / "sshd.log").read_text()
+
+
+_DEEP = 'name=$(printf "%0200d" 0); for _ in $(seq 30); do mkdir "$name" && cd "$name" || exit 1; done'
+# What a job may leave to keep Teiten from stopping, starting or being removed. Each is done in a new folder below the
+# agent's own, $home.
+_LEAVE = {
+    "a folder deeper than a path": _DEEP,
+    "a process that works in such a folder": f"{_DEEP}; setsid sleep 600 </dev/null >/dev/null 2>&1 &",
+    "a folder of many levels": "mkdir -p $(printf 'a/%.0s' $(seq 1600))",
+    "a folder deeper than a path in the account's home": f"cd; {_DEEP}",
+    "a link where an earlier version kept programs": 'mkdir kept; touch kept/file; ln -sfn "$PWD/kept" "$home/pg"',
+    "a link to itself": "ln -s postmaster.pid postmaster.pid",
+    "a lock file with a number that no process has": "printf %0300d 7 >postmaster.pid",
+    "a lock file with what looks like a digit": "printf '\\302\\262' >postmaster.pid",
+    "a pipe for a lock file": "mkfifo postmaster.pid",
+    "a number of a job that no process has": "mkdir -p jobs/1; printf %0300d 7 >jobs/1/pid",
+    "processes that start themselves again for ever": """
+        printf '#!/bin/sh\\nsleep 0.01\\nsetsid "$0" </dev/null >/dev/null 2>&1 &\\n' >again; chmod +x again
+        for _ in 1 2 3 4 5; do ./again; done""",
+}
+
+
+def test_what_a_job_leaves_keeps_teiten_neither_from_stopping_nor_from_starting_nor_from_being_removed(
+    bootstrap: Bootstrap,
+) -> None:
+    attempts = "\n".join(
+        f'mkdir "$home/left-{number}" && cd "$home/left-{number}" && ({attempt}) && echo left'
+        for number, attempt in enumerate(_LEAVE.values())
+    )
+    script = f"""
+    for name in warehouse redis sshd; do echo "pid $(cut -d ' ' -f 1 "$TEITEN_STATE/run/$name.pid")"; done
+    agent bash -s <<AGENT
+home=$TEITEN_AGENT_HOME
+$(cat <<'ATTEMPTS'
+{attempts}
+ATTEMPTS
+)
+AGENT
+    """
+    stopped = run_inside(bootstrap, script)
+    assert (stopped.returncode, stopped.stdout.splitlines().count("left")) == (0, len(_LEAVE)), stopped.stderr
+    assert_nothing_left(bootstrap, *(line.split()[1] for line in stopped.stdout.splitlines() if line.startswith("pid")))
+    assert bootstrap("leftover").stdout == ""
+    started = run_inside(bootstrap, 'ls "$TEITEN_AGENT_HOME"/left-*/kept; [ ! -e "$TEITEN_AGENT_HOME/pg" ]')
+    assert (started.returncode, started.stdout.splitlines()[-1:]) == (0, ["file"]), started.stderr
+    accounts = current(bootstrap.state / "test")
+    cleaned = bootstrap("clean")
+    assert cleaned.returncode == 0, cleaned.stderr
+    assert accounts is not None and not Path(f"/var/lib/{accounts.agent.name}").exists()
+    assert current(bootstrap.state / "test") is None
+    assert not bootstrap.state.exists()
+
+
+def test_an_account_takes_over_what_was_anothers_at_any_depth_and_nothing_else(tmp_path: Path) -> None:
+    former, foreign, account = 61001, 61002, Account("tests", 61003, 61003, dedicated=True)
+    (tmp_path / "foreign").touch()
+    (tmp_path / "outside").symlink_to("/etc/passwd")
+    subprocess.run(["bash", "-c", _DEEP], cwd=tmp_path, check=True)
+    subprocess.run(["chown", "-R", "-h", str(former), str(tmp_path)], check=True)
+    os.chown(tmp_path / "foreign", foreign, foreign)
+    take_over(tmp_path, account)
+    assert {path.lstat().st_uid for path in tmp_path.iterdir()} == {account.uid, foreign}
+    assert Path("/etc/passwd").stat().st_uid == 0
+    assert subprocess.run(["find", ".", "-uid", str(former)], cwd=tmp_path, capture_output=True).stdout == b""
+    trees.remove(tmp_path)
+    assert not tmp_path.exists()

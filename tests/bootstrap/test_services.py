@@ -80,6 +80,20 @@ def test_a_process_that_the_command_leaves_is_ended(bootstrap: Bootstrap) -> Non
     assert_nothing_left(bootstrap, pid)
 
 
+def test_what_cannot_be_stopped_is_told_and_keeps_nothing_else_running(bootstrap: Bootstrap) -> None:
+    script = """
+    for name in warehouse redis sshd; do echo "pid $(cut -d ' ' -f 1 "$TEITEN_STATE/run/$name.pid")"; done
+    rm "$TEITEN_STATE/run/sshd.pid"
+    mkdir "$TEITEN_STATE/run/sshd.pid"
+    """
+    result = run_inside(bootstrap, script)
+    (bootstrap.state / "test" / "run" / "sshd.pid").rmdir()
+    assert result.returncode == 1
+    assert "stop: Not everything was stopped.\nsshd: IsADirectoryError: " in result.stderr
+    assert run_inside(bootstrap, "true").returncode == 0
+    assert_nothing_left(bootstrap, *(line.split()[1] for line in result.stdout.splitlines() if line.startswith("pid")))
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_command_and_the_services(bootstrap: Bootstrap, number: signal.Signals) -> None:
     with _start_waiting(bootstrap) as running:
