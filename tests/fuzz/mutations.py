@@ -70,6 +70,11 @@ def quick(examples: int = 12, times: int = 1) -> settings:
     )
 
 
+def as_decoded(text: str) -> str:
+    """The text as Teiten decodes the bytes of a file or an answer: without NUL, and without half a character."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
 @st.composite
 def mutated(draw: st.DrawFn, text: str) -> str:
     """The text after one to three changes; one time in eight, arbitrary text."""

@@ -9,6 +9,7 @@ import pytest
 
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
+from results.domain.measurement import query_plans
 from tests.fuzz.corpus import CASES, pgbench_reading, pgbench_reports
 from workers.bundle.server_messages import with_server_message
 from workers.workloads.capabilities import query_plan
@@ -116,3 +117,18 @@ def test_a_time_that_there_is_not_does_not_hide_a_failure() -> None:
 def test_what_is_no_plan_is_named(text: str) -> None:
     with pytest.raises(ParseError, match="not the plan of a query"):
         query_plan.nodes(text)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"Plan": {}, "JIT": {"Timing": {"Generation": {"Deform": 1.0}}}},
+        {"Plan": {}, "JIT": {"Timing": {"Emission": "x"}}},
+        {"Plan": {}, "JIT": {"Functions": None}},
+        {"Plan": {"Plans": [5]}},
+        {"Plan": {"Workers Planned": "two"}},
+    ],
+)
+def test_a_plan_with_other_things_in_it_is_named(content: object) -> None:
+    with pytest.raises(ParseError, match="no plan of a query"):
+        query_plans.workers([content])

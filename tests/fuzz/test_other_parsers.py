@@ -29,7 +29,7 @@ from results.domain.imports.values import ImportedTrial, SourceFile, TextFile
 from results.domain.measurement import query_plans
 from tests import hostile, imported
 from tests.factories import DATA
-from tests.fuzz.mutations import TIMES, mutated, quick
+from tests.fuzz.mutations import TIMES, as_decoded, mutated, quick
 from workers import registry
 from workers.bundle import reader
 from workers.bundle.manifest import FILE, Manifest
@@ -103,7 +103,7 @@ def test_a_changed_text_is_read_or_named(name: str, times: int) -> None:
     @given(st.data())
     def examples(data: st.DataObject) -> None:
         with suppress(TeitenError):
-            read(data.draw(mutated(text)))
+            read(as_decoded(data.draw(mutated(text))))
 
     examples()
 

@@ -15,7 +15,7 @@ from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Part
 from results.domain.measurement.plausible import Source, require_part
 from tests.fuzz.corpus import CASES, Case, pgbench_reading, pgbench_reports
-from tests.fuzz.mutations import NUMBER, TIMES, mutated, quick
+from tests.fuzz.mutations import NUMBER, TIMES, as_decoded, mutated, quick
 from workers import registry
 from workers.bundle import derive
 from workers.workloads.pgbench.parse import parse as parse_pgbench
@@ -23,8 +23,7 @@ from workers.workloads.pgbench.parse import parse as parse_pgbench
 
 def read(case: Case, text: str) -> Part | None:
     """Read a trial's files as a worker does; None where the parser names what is wrong."""
-    text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").replace("\0", "\ufffd")
-    reading = replace(case.reading, files={**case.reading.files, case.file: text})
+    reading = replace(case.reading, files={**case.reading.files, case.file: as_decoded(text)})
     try:
         part = case.parse(reading)
         require_part(part, Source(case.file, METRICS))

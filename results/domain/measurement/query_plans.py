@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Any
 
-from results.domain.errors import ParseError
+from results.domain.errors import ParseError, damaged
 
 _CONDITIONS = (
     "Index Cond",
@@ -92,6 +92,11 @@ def read_plan(content: Any) -> QueryPlan:
     whole = content[0] if isinstance(content, (list, tuple)) and content else content
     if not isinstance(whole, Mapping) or not isinstance(whole.get("Plan"), Mapping):
         raise ParseError("This is no plan of a query.", file="plan", text=str(content)[:80])
+    with damaged("This is no plan of a query", "plan"):
+        return _plan(whole)
+
+
+def _plan(whole: Mapping[str, Any]) -> QueryPlan:
     jit = whole.get("JIT") or {}
     # from 17 on Generation is an object of its own, with Deform inside
     timing = {name: _total(value) for name, value in (jit.get("Timing") or {}).items()}
@@ -108,7 +113,8 @@ def read_plan(content: Any) -> QueryPlan:
 def workers(content: Any) -> tuple[int, int]:
     """Parallel workers planned and launched, over all nodes of the plan that ask for some. Raises ParseError."""
     lines = read_plan(content).lines
-    return sum(line.planned or 0 for line in lines), sum(line.launched or 0 for line in lines)
+    with damaged("This is no plan of a query", "plan"):
+        return sum(line.planned or 0 for line in lines), sum(line.launched or 0 for line in lines)
 
 
 def _total(value: Any) -> float:
