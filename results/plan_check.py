@@ -43,7 +43,7 @@ def resolve_plan(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], t
         raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
     specs, problems = _resolved(plan, configurations, kinds)
     problems += _lacks(plan, specs, kinds, complete=not problems)
-    problems += passwords(plan)
+    problems += passwords(plan, kinds)
     if problems:
         raise PlanError(_at_fields(plan, problems))
     require_programs(specs, kinds)
@@ -53,7 +53,7 @@ def resolve_plan(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], t
 def require_storable(plan: Plan, kinds: Kinds) -> None:
     """Raise PlanError for passwords, and for settings that the plan's installations do not take, as far as these are
     known: a plan may be stored before its agents are there."""
-    if problems := list(passwords(plan)):
+    if problems := list(passwords(plan, kinds)):
         raise PlanError(problems)
     if names_settings(plan):
         specs, problems = _resolved(plan, _configurations(plan), kinds)

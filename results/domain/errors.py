@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from results.domain.secrets import masked_text
+from results.domain.secrets import masked_end, masked_text
 
 
 class TeitenError(Exception):
@@ -145,7 +145,7 @@ class CommandError(AgentError):
         host: str = "",
         **rest: Any,
     ) -> None:
-        super().__init__(what, where=rest.pop("where", host), why=rest.pop("why", _tail(stderr or stdout)), **rest)
+        super().__init__(what, where=rest.pop("where", host), why=rest.pop("why", masked_end(stderr or stdout)), **rest)
         self.command, self.exit_status = command, exit_status
         self.stdout, self.stderr, self.host = stdout, stderr, host
 
@@ -153,8 +153,8 @@ class CommandError(AgentError):
         return super().as_dict() | {
             "command": masked_text(self.command),
             "exit_status": self.exit_status,
-            "stdout": _tail(masked_text(self.stdout), 4000),
-            "stderr": _tail(masked_text(self.stderr), 4000),
+            "stdout": masked_end(self.stdout, 4000),
+            "stderr": masked_end(self.stderr, 4000),
             "host": self.host,
         }
 
@@ -178,7 +178,7 @@ class ParseError(TeitenError):
 
     def __init__(self, what: str, *, file: str = "", line: int = 0, text: str = "") -> None:
         where = f"{file}:{line}" if line else file
-        super().__init__(what, where=where, why=repr(text[:200]) if text else "")
+        super().__init__(what, where=where, why=repr(masked_text(text)[:200]) if text else "")
         self.file, self.line, self.text = file, line, text
 
 
@@ -192,7 +192,9 @@ def damaged(what: str, file: str, text: str = "") -> Iterator[None]:
     try:
         yield
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-        raise ParseError(f"{what}: {type(error).__name__}: {str(error)[:200]}", file=file, text=text) from error
+        raise ParseError(
+            f"{what}: {type(error).__name__}: {masked_text(str(error))[:200]}", file=file, text=text
+        ) from error
 
 
 class ImportedFileError(TeitenError):
@@ -230,11 +232,6 @@ class AwayError(TeitenError):
 
     kind = "away"
     retryable = True
-
-
-def _tail(text: str, limit: int = 600) -> str:
-    text = text.strip()
-    return text if len(text) <= limit else "…" + text[-limit:]
 
 
 class BusyError(TeitenError):

@@ -18,7 +18,7 @@ from results.domain.errors import Problem
 from results.domain.kinds.conditions import CONDITIONS, TEXTS
 from results.domain.kinds.parameters import Kind, Parameter
 from results.domain.plan import Plan, PlanDraft
-from results.domain.secrets import masked_plan
+from results.domain.secrets import masked_toml
 from results.plan_check import complete_plan
 from results.preview import Preview, preview
 from results.queries.runs.plans import PlanDetail, PlanRow, list_plans, plan_detail
@@ -194,7 +194,7 @@ class PlanToml(Endpoint):
     def retrieve(self, request: Request, pk: int) -> HttpResponse:
         disposition = f'attachment; filename="plan-{pk}.toml"'
         return HttpResponse(
-            masked_plan(stored_plan(pk).toml),
+            masked_toml(stored_plan(pk).toml),
             content_type="application/toml; charset=utf-8",
             headers={"Content-Disposition": disposition},
         )

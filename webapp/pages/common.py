@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 
 from results.domain.errors import TeitenError
-from results.domain.secrets import masked_plan
+from results.domain.secrets import masked_toml
 from results.queries.shared.ids import NotFound
 
 
@@ -54,7 +54,7 @@ def toml_file(text: str, name: str) -> HttpResponse:
     stem = "".join(c if c.isascii() and c.isalnum() else "-" for c in name).strip("-") or "plan"
     disposition = f'attachment; filename="{stem[:60]}.toml"'
     return HttpResponse(
-        masked_plan(text),
+        masked_toml(text),
         content_type="application/toml; charset=utf-8",
         headers={"Content-Disposition": disposition},
     )

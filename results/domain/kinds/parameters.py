@@ -40,6 +40,7 @@ class Parameter:
         data).
     pattern: a regular expression the whole text must match.
     words: names of which the text is made, where the pattern has such, for the nearest to be named.
+    shell_with: the values of other parameters with which its text is a shell script, {} for always; None: it is none.
     code: where its text is run on an agent, what it can do there, a sentence without its full stop: plans that set it
         bring code (`results.domain.plan.code`)."""
 
@@ -55,6 +56,7 @@ class Parameter:
     pattern: str = ""
     only_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     words: tuple[str, ...] = ()
+    shell_with: Mapping[str, tuple[str, ...]] | None = field(default=None, hash=False)
     code: str = ""
 
     def check(self, value: object) -> Scalar:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.reserved_names import initdb_setting
 from results.domain.kinds.specs import WorkloadSpec
-from results.domain.plan.values import Level, Plan
+from results.domain.plan.code import declared_parameters
+from results.domain.plan.values import Kinds, Level, Plan
 from results.domain.secrets import masked, masked_plan
 
 MAXIMUM_TRIALS = 100_000
@@ -42,19 +44,38 @@ def cold_cache_warmed(plan: Plan) -> Iterator[Problem]:
         yield Problem("cache", what, "Set warmup_s to 0, or cache to prewarm or as-found.")
 
 
-def passwords(plan: Plan) -> Iterator[Problem]:
+def passwords(plan: Plan, kinds: Kinds) -> Iterator[Problem]:
     """What of a plan holds a password or a key: whoever may read sees plans, and a bundle holds them.
 
     What only names a column, a variable or a function so is none.
     """
+    shells = _shells(plan, kinds)
     todo = "Leave it on the agent: in the account's ~/.pgpass, or in a file there that the script reads (\\set)."
     values = [(field, target.removeprefix("setting."), str(value)) for field, target, value in plan.fields()]
     values += [("initdb", *setting) for option in plan.initdb if (setting := initdb_setting(option))]
-    values.append(("description", "description", plan.description))
+    values += [("initdb", "initdb", " ".join(plan.initdb)), ("description", "description", plan.description)]
     for field, name, value in dict.fromkeys(values):
-        hidden = masked_plan(value) if name.endswith("command") else masked(name, value, masked_plan)
+        mask = partial(masked_plan, shell=name in shells or name.endswith("command"))
+        hidden = mask(value) if name.endswith("command") else masked(name, value, mask)
         if hidden != value:
             yield Problem(field, "A password or a key stands in it, which every reader of the plan would see.", todo)
+
+
+def _shells(plan: Plan, kinds: Kinds) -> set[str]:
+    """The targets whose texts are shell scripts, at least with one of the plan's levels; initdb's options as well."""
+    chosen: dict[str, set[str]] = {}
+    for _, target, value in plan.fields():
+        chosen.setdefault(target, set()).add(str(value))
+    shells = {"initdb"}
+    declared = declared_parameters(plan, kinds)
+    for target, parameter in declared.items():
+        if parameter.shell_with is None:
+            continue
+        prefix = target.removesuffix(parameter.name)
+        others = {f"{prefix}{name}": wanted for name, wanted in parameter.shell_with.items()}
+        if all(chosen.get(name, {str(declared[name].default)}) & set(wanted) for name, wanted in others.items()):
+            shells.add(target)
+    return shells
 
 
 def parameters_at_odds(plan: Plan, workload: WorkloadSpec) -> list[Problem]:

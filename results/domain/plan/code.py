@@ -32,7 +32,7 @@ class Code:
 def code_of(plan: Plan, kinds: Kinds) -> tuple[Code, ...]:
     """Return everything in a plan that is code of its own, each field once."""
     found: dict[str, Code] = {}
-    declared = _declared(plan, kinds)
+    declared = declared_parameters(plan, kinds)
     for field, target, value in plan.fields():
         if why := _why(target, value, declared, kinds):
             found.setdefault(field, Code(field, why))
@@ -43,7 +43,7 @@ def code_of(plan: Plan, kinds: Kinds) -> tuple[Code, ...]:
     return tuple(found.values())
 
 
-def _declared(plan: Plan, kinds: Kinds) -> dict[str, Parameter]:
+def declared_parameters(plan: Plan, kinds: Kinds) -> dict[str, Parameter]:
     """Return target → parameter, of the workload and of every topology that a level may choose."""
     declared = {parameter.name: parameter for parameter in kinds.workloads[plan.workload].parameters}
     for topology in kinds.topologies.values():

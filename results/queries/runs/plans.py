@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from results import models
-from results.domain.secrets import masked_plan
+from results.domain.secrets import masked_toml
 from results.models.visible import Visible
 from results.queries.runs.runs import RunRow, list_runs
 from results.queries.shared.ids import NotFound
@@ -70,7 +70,7 @@ def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
         raise NotFound(f"There is no plan {plan_id}.")
     return PlanDetail(
         _rows([plan])[0],
-        masked_plan(plan.toml),
+        masked_toml(plan.toml),
         plan.hash,
         tuple(list_runs(plan_id=plan_id, archived=False, limit=runs)),
     )

@@ -10,7 +10,7 @@ from typing import Any
 from results import models, sql
 from results.domain.failure_cause import cause
 from results.domain.measurement.activity import ActivitySample
-from results.domain.secrets import masked_plan
+from results.domain.secrets import masked_toml
 from results.domain.states import ENDED_RUNS, RunState
 from results.queries.runs.time_left import time_left
 from results.queries.runs.waits import Wait, waits
@@ -241,7 +241,7 @@ def run_outline(run: RunRow, now: datetime) -> RunDetail:
     lasts = run.state not in ENDED_RUNS and not run.trials_to_make
     return RunDetail(
         run=run,
-        toml=masked_plan(head.toml),
+        toml=masked_toml(head.toml),
         factors=tuple(head.factors),
         metric=head.metric(),
         configurations=tuple(summary.row() for summary in summaries),

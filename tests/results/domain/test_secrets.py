@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from results.domain.errors import CommandError, PlanError, Problem
+from results.domain.errors import CommandError, ParseError, PlanError, Problem
 from results.domain.secrets import (
     HIDDEN,
     masked,
     masked_bytes,
+    masked_end,
     masked_pieces,
     masked_plan,
     masked_spec,
     masked_text,
+    masked_toml,
     masked_values,
 )
 
@@ -91,7 +94,10 @@ def test_verifiers_tokens_and_private_keys_are_known_by_their_shape(secret: str)
         "SELECT format('host=nowhere password=%s port=1', :'secret') AS conninfo",
         "SELECT format('postgresql://u:%s@nowhere/x', :'secret') AS address",
         "PGPASSWORD=$PW psql; PGPASSWORD=${DB_PW} psql; PGPASSWORD=$(cat file) psql",
+        'PGPASSWORD="$PW" psql; PGPASSWORD="$(cat "$HOME/x")" psql; PGPASSWORD=`cat ~/x` psql',
         "\\set conninfo 'host=nowhere password=' :secret",
+        "\\set conninfo 'host=nowhere password=':secret' port=1'",
+        "setting ssl_passphrase_command|string||sighup|||",
         "SELECT 'host=nowhere password=' || secret FROM secrets",
         "PWD=/home/bench",
         "http://db1:8000/runs/1/?a=b@c",
@@ -114,6 +120,7 @@ def test_a_name_can_say_what_its_value_is() -> None:
 
 
 def test_values_keep_their_shape() -> None:
+    assert masked_values({"argv": ["--password", "x", "-h", "a"]}) == {"argv": ["--password", HIDDEN, "-h", "a"]}
     value = {"password": "a", "n": 1, "list": ["password=b", None, 1.5, True], "deep": {"x": ("PGPASSWORD=c",)}}
     hidden = f"password={HIDDEN}"
     expected = {"password": HIDDEN, "n": 1, "list": [hidden, None, 1.5, True], "deep": {"x": (f"PG{hidden.upper()}",)}}
@@ -131,15 +138,32 @@ def test_files_that_are_no_text_stay_to_the_last_byte() -> None:
         *("password", "password='", "://a", "password=\\'", "a", "' '", "-----BEGIN PRIVATE KEY-----"),
         *("password = (", "password)=(", "password: ", "- password: x\n", "password \n", "create role password 'a' "),
         *("host = 'a' password = b /* ", "{password:", '["password=", {'),
+        *("password /* ", "password -- ", "-- password\n", "password=$((", "password=`", "'password=' || "),
+        *("password=\\ ", 'password=a"b"', 'password=a"', "--password x ", '"--password","', "export password=a "),
+        *("passphrase_command: ", 'passphrase_command="""', "passphrase_command = [", '"secret": "', "secret = '"),
     ],
 )
 def test_a_megabyte_of_beginnings_is_read_once(piece: str) -> None:
     """An expression that went back for each of them would not end in a day."""
     once = masked_text(piece * (1_000_000 // len(piece)))
     assert masked_text(once) == once
-    plan = masked_plan(piece * (1_000_000 // len(piece)))
-    assert masked_plan(plan) == plan
+    plan = masked_toml(piece * (1_000_000 // len(piece)))
+    assert masked_toml(plan) == plan
+    script = masked_plan(piece * (1_000_000 // len(piece)), shell=True)
+    assert masked_plan(script, shell=True) == script
     assert masked_bytes(masked_bytes(once.encode())) == masked_bytes(once.encode())
+
+
+@pytest.mark.parametrize("limit", range(1, 30))
+def test_the_end_of_an_output_is_cut_after_it_is_hidden(limit: int) -> None:
+    """Cut before, it began with WORD 'canary'."""
+    text = "x" * 600 + "ALTER ROLE r PASSWORD 'canary'\n"
+    assert "ary" not in masked_end(text, limit)
+    output = "x" * 600 + "PASSWORD 'canary" + "y" * (600 - limit) + "'"
+    error = CommandError("It failed.", command="psql", exit_status=1, stderr=output)
+    assert "yyy" not in str(error) + str(error.as_dict())
+    damage = ParseError("It is damaged.", file="a", text="x" * (200 - limit) + "postgresql://u:canary@db/x")
+    assert "cana" not in str(damage)
 
 
 def test_letters_that_change_their_length_hide_nothing_less() -> None:
@@ -165,6 +189,39 @@ def test_a_long_file_is_hidden_as_a_short_one_is_wherever_it_is_cut(piece_bytes:
     assert b"tps = 17.5" in pieces and pieces.endswith(b"end")
     if piece_bytes > 2 * len(key):
         assert pieces == masked_bytes(content)
+
+
+@pytest.mark.parametrize("shift", [*range(0, 40, 3), 8_000])
+@pytest.mark.parametrize(
+    "secret",
+    [
+        " PGPASSWORD=canary ",
+        " --password canary ",
+        ", 'PASSWORD' , PASSWORD /* c */ 'a canary', ",
+        '"api_secret": "canary", ',
+        "postgresql://u:canary@db/x ",
+    ],
+)
+def test_a_line_longer_than_a_piece_is_cut_between_secrets(secret: str, shift: int) -> None:
+    """Where it was cut anywhere, a password stood without its name in the next piece."""
+    piece_bytes = 100_000
+    reach = piece_bytes + 1024**2
+    content = b"z" * (reach - 8192 - shift) + secret.encode() + b" 17.5 " + b"z" * (3 * reach)
+    content += secret.encode() + b"z" * 9000 + secret.encode() + b"end\n"
+    pieces = list(masked_pieces(io.BytesIO(content), piece_bytes))
+    assert len(pieces) > 3
+    whole = b"".join(pieces)
+    assert whole.count(b"canary") == 0
+    assert whole.count(b"(hidden)") == 3
+    assert b" 17.5 " in whole and whole.endswith(b"end\n")
+
+
+def test_a_json_file_of_one_line_that_is_longer_than_a_piece_keeps_its_numbers() -> None:
+    rows = [{"n": place, "ms": place / 8, "api_secret": "canary", "text": 'a "b" c'} for place in range(30_000)]
+    content = json.dumps(rows).encode()
+    whole = b"".join(masked_pieces(io.BytesIO(content), 1000))
+    assert len(content) > 2 * 1024**2
+    assert json.loads(whole) == [row | {"api_secret": HIDDEN} for row in rows]
 
 
 def test_a_binary_file_stays_as_it_is() -> None:
@@ -201,6 +258,33 @@ def test_no_byte_of_the_recorded_samples_changes() -> None:
         ('{\n "password": "x",\n', '{\n "password": "(hidden)",\n'),
         ('{"password":"x"}', '{"password":"(hidden)"}'),
         ("password =\n  'x'\n1", "password =\n  (hidden)\n1"),
+        (r"host=a password=x\ y port=1", "host=a password=(hidden) port=1"),
+        (r"PGPASSWORD=x\ y psql", "PGPASSWORD=(hidden) psql"),
+        ('PGPASSWORD=x"y z"x psql', "PGPASSWORD=(hidden) psql"),
+        ("PGPASSWORD='x y'x\"y z\" psql", "PGPASSWORD=(hidden) psql"),
+        ('tool --password x"y z"x db', "tool --password (hidden) db"),
+        ("PGPASSWORD=$(cat a)x psql", "PGPASSWORD=(hidden) psql"),
+        ('psql "host=a password=x" "SELECT 5"', 'psql "host=a password=(hidden)" "SELECT 5"'),
+        ("OPTIONS (\"user\" 'a', \"password\" 'x')", 'OPTIONS ("user" \'a\', "password" (hidden))'),
+        ("ROLE r PASSWORD /* c */ 'x' 1", "ROLE r PASSWORD /* c */ (hidden) 1"),
+        ("ROLE r PASSWORD -- c\n'x' 1", "ROLE r PASSWORD -- c\n(hidden) 1"),
+        ("SET password /* c */ = 'x', n = 1", "SET password /* c */ = (hidden), n = 1"),
+        ("ssl_passphrase_command = 'echo x'\nn = 1", "ssl_passphrase_command = '(hidden)'\nn = 1"),
+        ("-c ssl_passphrase_command=x -p 1", "-c ssl_passphrase_command=(hidden) -p 1"),
+        (
+            'parameter "ssl_passphrase_command" changed to "echo x"',
+            'parameter "ssl_passphrase_command" changed to "(hidden)"',
+        ),
+        ("client_secret = 'x'", "client_secret = (hidden)"),
+        ('["--password","x y", "1"]', '["--password","(hidden)", "1"]'),
+        ('["--password", "x\\"y", 1.50]', '["--password", "(hidden)", 1.50]'),
+        ("['--db-password', 'x', 1]", "['--db-password', '(hidden)', 1]"),
+        ('"api_secret":"x y","n":1.50', '"api_secret":"(hidden)","n":1.50'),
+        ("password=':x' n", "password=(hidden) n"),
+        ("password='|| x' n", "password=(hidden) n"),
+        ("PGPASSWORD=$PWx-y psql", "PGPASSWORD=(hidden) psql"),
+        ('PGPASSWORD="$PW"x psql', "PGPASSWORD=(hidden) psql"),
+        ("PGPASSWORD=$pw psql", "PGPASSWORD=(hidden) psql"),
     ],
 )
 def test_what_is_hidden_ends_where_the_secret_does(text: str, hidden: str) -> None:
@@ -230,6 +314,8 @@ def test_a_figure_beside_the_word_stays(text: str) -> None:
         ('{"a": "password = \'abc", "n": 1e400}', '{"a": "password = (hidden)", "n": 1e400}'),
         ('  [{"c": "host=a password=x port=1", "d": "ä"}]', '  [{"c": "host=a password=(hidden) port=1", "d": "ä"}]'),
         ('{"client_secret": "x", "ms": 2.50}', '{"client_secret": "(hidden)", "ms": 2.50}'),
+        ('{"argv": ["--password","x y", "n"], "ms": 1.50}', '{"argv": ["--password","(hidden)", "n"], "ms": 1.50}'),
+        ('{"argv": ["--password", "\\"x"], "ms": 1.50}', '{"argv": ["--password", "(hidden)"], "ms": 1.50}'),
         ('{"password": null, "passwords": ["b"], "n": 1}', '{"password": null, "passwords": ["b"], "n": 1}'),
         ('{"ms": 1.50, "n": NaN}', '{"ms": 1.50, "n": NaN}'),
     ],
@@ -268,6 +354,13 @@ def test_json_over_several_lines_and_of_bytes_that_are_no_text() -> None:
         "ALTER ROLE r PASSWORD :'pw'; ALTER ROLE r PASSWORD NULL; SELECT format('ALTER ROLE r PASSWORD %L', :'x')",
         "SELECT 'host=nowhere password=' || secret FROM secrets",
         "PGPASSWORD=$PW psql; PGPASSWORD=$(cat file) psql",
+        'PGPASSWORD="$(cat ~/x)" psql; PGPASSWORD="$(cat "$HOME/x")" psql; PGPASSWORD=`cat ~/x` psql',
+        'PGPASSWORD="$pw" psql; PGPASSWORD=$pw psql; PGPASSWORD=${pw} psql; PGPASSWORD="${pw}" psql',
+        'export password="$(cat x)"; export password=$1; curl --password "$pw" a; curl --password $pw a',
+        "psql postgresql://u:$pw@h/x 'host=a password=:pw'",
+        "psql --password db; pg_dump --password -h a",
+        "CREATE ROLE r; --password of it",
+        "UPDATE u SET\n  password=p.old,\n  db_password=p.other",
         "password := old_password;",
         "The bearer of it; the password: it is old.",
     ],
@@ -293,10 +386,62 @@ def test_a_plan_may_hold_none(sentence: str) -> None:
         "CREATE USER u -- a note\n PASSWORD 'abc'",
         "password=abc",
         "md5a3556571e93b0d20722ba62be61abc2d",
+        "password=':abc'",
+        "host=a password='|| abc'",
+        'PGPASSWORD="$pw"abc psql',
+        "PGPASSWORD=$pw-abc psql",
+        "PGPASSWORD=${pw:-abc} psql",
+        "export password=abc",
+        "curl --password abc",
+        "curl --password 'abc'",
+        "CREATE ROLE r PASSWORD /* c */ 'abc'",
+        "CREATE ROLE r PASSWORD -- c\n'abc'",
+        "OPTIONS (\"password\" 'abc')",
     ],
 )
 def test_a_plan_with_a_password_is_known(text: str) -> None:
     assert "abc" not in masked_plan(text)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "db_password=abc",
+        "set -e\n  password=abc run",
+        "if x; then password=abc; fi",
+        "A=1 password=abc run",
+        "--password abc",
+    ],
+)
+def test_a_shell_script_with_a_password_is_known(script: str) -> None:
+    assert "abc" not in masked_plan(script, shell=True)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'password=$1; password=${pw}; password=$(cat x); password=`cat x`\npassword="$(cat x)"',
+        "psql -c 'SELECT 1 FROM u, p WHERE u.password=p.password'",
+        "psql <<SQL\nUPDATE u SET password = p.old, n = 1;\nSQL",
+        "read -r password <x # the password is there",
+    ],
+)
+def test_a_shell_script_may_name_a_password(script: str) -> None:
+    assert masked_plan(script, shell=True) == script
+
+
+@pytest.mark.parametrize(
+    "value", ["'echo abc'", '"echo abc"', "'''echo abc'''", '["echo abc", "echo abcd"]', '"""echo \\"abc"""']
+)
+def test_a_plan_is_shown_as_toml_without_the_commands_of_its_settings(value: str) -> None:
+    toml = f'[settings]\nssl_passphrase_command = {value}\nport = 1\n[parameters]\ntext = "x.password = :pw"\n'
+    shown = masked_toml(toml)
+    assert "abc" not in shown
+    hidden = [HIDDEN] if value.startswith("[") else HIDDEN
+    read = tomllib.loads(shown)
+    assert read == tomllib.loads(toml) | {"settings": {"ssl_passphrase_command": hidden, "port": 1}}
+    assert masked_toml(shown) == shown
+    assert masked_plan(toml) == toml
 
 
 def test_a_specification_masked_twice_is_as_masked_once() -> None:

@@ -12,6 +12,11 @@ from .listing import PATTERN, endpoints
 
 FIRST, ALL, STANDBYS = "first", "all", "standbys"
 
+
+def _shell_script(name: str, explanation: str) -> Parameter:
+    return Parameter(name, Kind.SCRIPT, "", explanation, shell_with={}, code=SHELL_CODE)
+
+
 PARAMETERS = (
     Parameter(
         "endpoints",
@@ -43,8 +48,8 @@ PARAMETERS = (
         "workloads that only read).",
         choices=(ALL, FIRST, STANDBYS),
     ),
-    Parameter("before", Kind.SCRIPT, "", "Shell commands for the client's agent before each trial.", code=SHELL_CODE),
-    Parameter("after", Kind.SCRIPT, "", "Shell commands for the client's agent after each trial.", code=SHELL_CODE),
+    _shell_script("before", "Shell commands for the client's agent before each trial."),
+    _shell_script("after", "Shell commands for the client's agent after each trial."),
 )
 
 

@@ -43,6 +43,7 @@ PARAMETERS = (
         "The script. Several scripts or queries each stand under a line '-- script: name @weight' or '-- query: name'; "
         "uploaded files are joined so, in the order of the numbers in their names. A command prints lines "
         "'metric value unit', or JSON.",
+        shell_with={"form": (COMMAND,)},
         code=r"a command is a shell script; psql and pgbench run programs by \! and \shell, the server by COPY … TO "
         "PROGRAM",
     ),

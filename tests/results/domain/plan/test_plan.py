@@ -311,9 +311,17 @@ def test_an_excluded_level_that_is_wrong_is_not_said_to_be_missing() -> None:
             set(),
         ),
         ("[settings]\nssl_passphrase_command = 'cat file'", set()),
+        ("[parameters]\nform = 'command'\ntext = '''set -e\ndb_password=abc run'''", {"parameters.text"}),
+        ("[parameters]\nform = 'command'\ntext = 'curl --password abc'", {"parameters.text"}),
+        ("[parameters]\nform = 'command'\ntext = '''pw=$(cat x)\nexport PGPASSWORD=\"$pw\"\npsql'''", set()),
+        ("[parameters]\ntext = '''UPDATE u SET\npassword=p.old'''", set()),
+        (
+            "topology = 'endpoints'\n[topology_parameters]\nbefore = 'db_password=abc run'",
+            {"topology_parameters.before"},
+        ),
     ],
 )
 def test_a_plan_may_speak_of_passwords_but_hold_none(toml: str, fields: set[str]) -> None:
     toml = toml if "[parameters]" in toml else f'{toml}\n[parameters]\ntext = "SELECT 1"'
     text = f'name = "a"\ninstallation = "16"\nworkload = "script"\n{toml}\n[agents]\nprimary = "db"\n'
-    assert {problem.field for problem in passwords(plans.read(text, KINDS))} == fields
+    assert {problem.field for problem in passwords(plans.read(text, KINDS), KINDS)} == fields
