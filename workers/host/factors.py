@@ -12,6 +12,7 @@ from dataclasses import replace
 from results.domain.errors import AgentError, CommandError, TrialError, VerifyError
 from results.domain.kinds.host_factors import Change, HostFactor, HostLevel
 from results.domain.measurement.parsed_trial import Check
+from results.domain.secrets import masked_end
 from workers.host import state
 from workers.postgres import cluster
 from workers.remote.command import CommandResult
@@ -183,5 +184,5 @@ async def run(
 
 
 def _describe_end(result: CommandResult) -> str:
-    output = (result.stderr or result.stdout).strip()[-600:]
+    output = masked_end(result.stderr or result.stdout)
     return f"ended with status {result.exit_status}" + (f" and printed: {output}" if output else "")

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from results.domain.errors import ParseError
+from results.domain.secrets import masked_end
 
 # a whole one: of '1,5', as another locale would print it, the 1 is none
 _NUMBER = r"(-?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[-+]?\d++)?|-?nan|-?inf)(?![\w.,])"
@@ -138,7 +139,7 @@ def require_whole(report: Report, text: str, scripts: int, file: str = "stdout")
     scripts: how many were run
     """
     if reason := _why_cut_off(report, text, scripts):
-        raise ParseError(f"the report was cut off: {reason}", file=file, text=text[-200:])
+        raise ParseError(f"the report was cut off: {reason}", file=file, text=masked_end(text, 199))
 
 
 def _why_cut_off(report: Report, text: str, scripts: int) -> str:

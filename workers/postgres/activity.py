@@ -64,7 +64,7 @@ async def sample(server: Server) -> Activity:
             ticks=None if server.outside else await _ticks(sampled_server, rows),
         )
     except TeitenError as error:
-        return Activity(error=masked_text(f"it does not answer: {(error.why or error.what)[:_LONGEST_TEXT]}"))
+        return Activity(error=f"it does not answer: {masked_text(error.why or error.what)[:_LONGEST_TEXT]}")
     except (
         KeyError,
         TypeError,
@@ -73,7 +73,7 @@ async def sample(server: Server) -> Activity:
         OverflowError,
         OSError,
     ) as error:  # no answer of PostgreSQL's
-        return Activity(error=masked_text(f"its answer cannot be read: {str(error)[:_LONGEST_TEXT]}"))
+        return Activity(error=f"its answer cannot be read: {masked_text(str(error))[:_LONGEST_TEXT]}")
 
 
 def _sessions(row: Mapping[str, Any]) -> Sessions:

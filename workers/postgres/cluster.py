@@ -15,6 +15,7 @@ from pathlib import Path
 from results.domain.errors import AgentError, CommandError, TrialError
 from results.domain.matrix import InstallationRef
 from results.domain.matrix.clusters import digest, folder_name, initdb_options
+from results.domain.secrets import masked_end
 from workers.postgres.configuration import configuration, host_based_access
 from workers.postgres.server import Server, start_error, unique_name
 from workers.remote.clock import SECONDS
@@ -189,7 +190,7 @@ def _error(
         return TrialError(
             f"initdb of PostgreSQL {installation.name} failed on {remote.address.name}.",
             where=remote.phase or "prepare",
-            why=result.stderr.strip()[-1200:],
+            why=masked_end(result.stderr, 1200),
             todo="Look at the initdb options of the plan, the space left, and the agent's account (never root).",
         )
     return CommandError(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from results.domain.errors import AgentError, CommandError
 from results.domain.matrix.clusters import AgentCluster, ClusterState, is_folder_name
+from results.domain.secrets import masked_end
 from workers.postgres.server import unique_name
 from workers.remote.command import CommandResult
 from workers.remote.connection import ENTER, Remote, link_error
@@ -88,7 +89,7 @@ async def remove(remote: Remote, directory: str, parts: tuple[str, ...], limit_s
 
 
 def _error(remote: Remote, directory: str, result: CommandResult) -> AgentError:
-    stderr = result.stderr.strip()[-1200:]
+    stderr = masked_end(result.stderr, 1200)
     if result.exit_status == _RUNS:
         todo = "Wait for its end, or end it on the agent."
         return AgentError(f"A process works in {directory}.", where=remote.address.place, why=stderr, todo=todo)

@@ -17,6 +17,7 @@ from workers.remote.connection import Remote
 
 SUPERUSER = "teiten"
 _NO_PHASE_S = 3600.0
+_LOG_TAIL_BYTES = 64 * 1024
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -145,11 +146,15 @@ class Server:
         return int((await self.remote.run("stat", "-c", "%s", self.log_path)).stdout)
 
     async def log_tail(self, since_bytes: int | None = None) -> str:
-        """Return the server's log from this offset on, else its last 64 kB; '' where it is out of reach."""
+        """Return the server's log from this offset on, else the whole lines of its last 64 kB; '' where it is out of
+        reach."""
         if self.outside:
             return ""
-        begin = f"+{since_bytes + 1}" if since_bytes is not None else "65536"
-        return (await self.remote.run("tail", "-c", begin, self.log_path)).stdout
+        begin = f"+{since_bytes + 1}" if since_bytes is not None else str(_LOG_TAIL_BYTES)
+        log = (await self.remote.run("tail", "-c", begin, self.log_path)).stdout
+        # Of a line that is cut a password may be left without its name, by which it would be hidden.
+        cut = since_bytes is None and len(log.encode()) >= _LOG_TAIL_BYTES
+        return log.partition("\n")[2] if cut else log
 
     async def stop(self, mode: str = "fast") -> None:
         """Stop the server, if it runs, and wait for its end. Raises CommandError.

@@ -19,6 +19,7 @@ from asyncssh import DEVNULL, PIPE
 from results.domain.errors import AgentError, CommandError
 from results.domain.folders import problem_of_folder
 from results.domain.measurement.parsed_trial import CommandRun
+from results.domain.secrets import masked_end
 from workers.remote.address import Address, Layout
 from workers.remote.clock import clock_offset
 from workers.remote.command import CommandResult, quote
@@ -350,7 +351,7 @@ def link_error(remote: Remote, path: str, stderr: str, refused: str = "remove wh
     return AgentError(
         f"Refused to {refused} in {path}.",
         where=remote.address.place,
-        why=f"{stderr.strip()[-600:]}, and Teiten follows none where it removes.",
+        why=f"{masked_end(stderr)}, and Teiten follows none where it removes.",
         todo="Find out who made the link, for a trial can have done it, and remove it on the agent. For another disk, "
         "name its folder as a storage place or as the agent's data directory.",
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.errors import ParseError
+from results.domain.secrets import masked_end
 
 Section = Mapping[str, str]
 _VIRTUAL_FILESYSTEMS = "tmpfs", "ramfs"
@@ -43,7 +44,7 @@ def parse_facts(text: str) -> Facts:
     sections = _sections(text)
     for name in ("cpu", "meminfo", "storage", "kernel"):
         if not sections.get(name):
-            raise ParseError(f"Section {name!r} is missing or empty.", file="facts.sh", text=text[-200:])
+            raise ParseError(f"Section {name!r} is missing or empty.", file="facts.sh", text=masked_end(text, 199))
     storage = sections["storage"]
     memory_bytes = _kilobytes(sections["meminfo"].get("MemTotal", ""))
     return Facts(

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from results.domain.errors import TrialError
+from results.domain.secrets import masked_end
 from workers.interfaces import Stage
 from workers.pgpool import failover as pgpool_failover
 from workers.remote.clock import SECONDS
@@ -183,7 +184,7 @@ async def _strike_primary(stage: Stage, options: FailoverOptions, window_start_s
         raise TrialError(
             "The primary could not be lost as the plan asks.",
             where="topology.failover",
-            why=finished.stderr.strip()[-1200:] or f"The command ended with status {finished.result.exit_status}.",
+            why=masked_end(finished.stderr, 1200) or f"The command ended with status {finished.result.exit_status}.",
             todo="Look at the primary's log, which is kept with the trial.",
         )
     return moments["struck"], moments["gone"]
@@ -213,7 +214,7 @@ async def _promote(stage: Stage, node: str) -> tuple[float, float]:
         raise TrialError(
             f"{node} could not be promoted.",
             where="topology.failover",
-            why=result.stderr.strip()[-1200:],
+            why=masked_end(result.stderr, 1200),
             todo="Look at its log, which is kept with the trial.",
         )
     return moments["promotion"], moments["promoted"]

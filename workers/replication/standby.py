@@ -14,6 +14,7 @@ from typing import Any
 from results.domain.errors import TrialError
 from results.domain.matrix.clusters import digest
 from results.domain.measurement.parsed_trial import Check
+from results.domain.secrets import masked_end
 from workers.interfaces import Stage
 from workers.postgres import cluster, verify
 from workers.postgres.server import Server
@@ -204,6 +205,6 @@ async def _clone(stage: Stage, node: str, directory: str, environment: dict[str,
     raise TrialError(
         f"{node} could not be copied from {posixpath.basename(environment['PGHOST'])}.",
         where="arrange",
-        why=result.stderr.strip()[-1200:],
+        why=masked_end(result.stderr, 1200),
         todo="Look at the space left, and whether the agents reach each other's servers.",
     )

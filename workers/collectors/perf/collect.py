@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from results.domain.errors import AgentError
+from results.domain.secrets import masked_end
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.job import Finished, Job
@@ -127,7 +128,7 @@ async def _probe(server: Server, directory: str) -> Recording:
 def _failure(finished: Finished) -> str:
     if finished.ok:
         return "" if "began" in finished.stdout else "the run ended before perf was to begin"
-    return f"perf broke off: {finished.stderr.strip()[-500:]}"
+    return f"perf broke off: {masked_end(finished.stderr, 500)}"
 
 
 def _directory(stage: Stage, node: str) -> str:

@@ -11,6 +11,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.call_stacks import by_function
 from results.domain.measurement.parsed_trial import Document, Gap, Measurement, Part
+from results.domain.secrets import masked_end
 
 from .spec import TOP_FUNCTIONS
 
@@ -107,7 +108,7 @@ def read_stacks(text: str) -> tuple[dict[str, int], int]:
         else:
             raise ParseError("not a count of a stack", file=_STACKS, line=number, text=line)
     if lost is None:
-        raise ParseError("the count of lost samples is missing", file=_STACKS, line=1, text=text[-200:])
+        raise ParseError("the count of lost samples is missing", file=_STACKS, line=1, text=masked_end(text, 199))
     return stacks, lost
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from results.domain.errors import TrialError
+from results.domain.secrets import masked_end
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
 from workers.servers import access, contents
@@ -66,7 +67,7 @@ async def _copy(stage: Stage, node: str) -> None:
         raise TrialError(
             f"The data of {node} could not be copied from the primary.",
             where="arrange",
-            why=result.stderr.strip()[-1200:],
+            why=masked_end(result.stderr, 1200),
             todo="Check the free disk space, and that the agents reach each other's servers.",
         )
 
