@@ -152,9 +152,7 @@ class Server:
             return ""
         begin = f"+{since_bytes + 1}" if since_bytes is not None else str(_LOG_TAIL_BYTES)
         log = (await self.remote.run("tail", "-c", begin, self.log_path)).stdout
-        # Of a line that is cut a password may be left without its name, by which it would be hidden.
-        cut = since_bytes is None and len(log.encode()) >= _LOG_TAIL_BYTES
-        return log.partition("\n")[2] if cut else log
+        return log if since_bytes is not None else without_cut_line(log)
 
     async def stop(self, mode: str = "fast") -> None:
         """Stop the server, if it runs, and wait for its end. Raises CommandError.
@@ -188,6 +186,12 @@ class Server:
             stderr=result.stderr,
             host=f"PostgreSQL {self.installation.name} on {self.remote.address.place}",
         )
+
+
+def without_cut_line(log: str) -> str:
+    """Return the last 64 kB of a log without the line that is cut at their beginning: of it a password may be left
+    without its name, by which it would be hidden."""
+    return log.partition("\n")[2] if len(log.encode()) >= _LOG_TAIL_BYTES else log
 
 
 def start_error(installation: InstallationRef, remote: Remote, log: str) -> TrialError:
