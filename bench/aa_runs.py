@@ -18,7 +18,7 @@ from rich.table import Table
 
 from bench import agent as bench_agent
 from bench.figures import Figure
-from results import models, runs
+from results import models, runs, stored_plans
 from results.domain import plan as plans
 from results.domain.measurement.metrics import Better
 from results.domain.plan.recipes import read_all
@@ -51,7 +51,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         "factors": dict(mapping["factors"]) | {"clients": CLIENTS},
     }
     plan = plans.from_mapping(mapping, kinds)
-    stored = runs.save_plan(plan, kinds, user=None, actor="bench")
+    stored = stored_plans.save_plan(plan, kinds, user=None, actor="bench")
     ids = []
     for seed in range(1, RUNS + 1):
         run = runs.create_run(replace(plan, seed=seed), kinds, actor="bench", stored=stored)

@@ -45,7 +45,8 @@ from results.hostfactors import define, note_changes
 from results.models.audit import Role, Scope
 from results.pruning import record_inventory
 from results.reports import Text
-from results.runs import create_run, save_plan
+from results.runs import create_run
+from results.stored_plans import save_plan
 from webapp import citations
 from webapp.access import new_token
 from webapp.reports.blocks import Shelf

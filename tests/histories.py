@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from results import models, runs
+from results import models, runs, stored_plans
 from results.agents import record_contact
 from results.domain.environment.layers import Layer, LayerKind, environment_hash
 from results.runs import create_run
@@ -40,7 +40,7 @@ def measured(
     agent = models.Agent.objects.filter(name="db1").first() or factories.agent(versions={version: NUMBERS[version]})
     models.Installation.objects.filter(agent=agent).exclude(version=version).update(present=False)
     record_contact(agent.pk, factories.contact({version: NUMBERS[version]}, kernel), at)
-    made = create_run(runs.load_plan(plan, kinds()), kinds(), stored=plan, actor="schedule", as_admin=True)
+    made = create_run(stored_plans.load_plan(plan, kinds()), kinds(), stored=plan, actor="schedule", as_admin=True)
     # by the run's number among the plan's, so that a test finds the same noise whenever it runs
     generator = random.Random(f"{seed}/{models.Run.objects.filter(plan=plan).count()}")
     layers = [
@@ -88,7 +88,7 @@ def over_versions() -> models.Plan:
     plan = factories.stored_plan(name="builds", standing="kept", factors=factors, parameters={"scale": 5, "clients": 8})
     factories.agent(versions={version: NUMBERS[version] for version in ("16.9", "17.5", "18.1")})
     for _ in range(2):
-        made = create_run(runs.load_plan(plan, kinds()), kinds(), stored=plan, actor="schedule", as_admin=True)
+        made = create_run(stored_plans.load_plan(plan, kinds()), kinds(), stored=plan, actor="schedule", as_admin=True)
         for trial in made.trials.select_related("configuration"):
             factories.finish(trial)
         runs.close_finished(made.pk)

@@ -19,7 +19,8 @@ from results.domain import plan
 from results.domain.measurement.metrics import TOTAL, Better, Metric
 from results.domain.measurement.parsed_trial import Measurement
 from results.domain.measurement.series import Series
-from results.runs import create_run, save_plan
+from results.runs import create_run
+from results.stored_plans import save_plan
 from tests import factories
 from tests.ready_plans import RECIPES, compared
 from workers.registry import kinds

@@ -21,7 +21,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from results import alerts, hostfactors, models, runs, warehouse
+from results import alerts, hostfactors, models, runs, stored_plans, warehouse
 from results.domain.errors import AgentError, PlanError, StateError, TeitenError
 from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed
 from results.models.agents import AgentState
@@ -264,9 +264,9 @@ def _start_plan(plan_id: int, since: datetime) -> None:
     stored = models.Plan.objects.select_related("scheduled_by").get(pk=plan_id)
     kinds = registry.kinds()
     user: User | None = stored.created_by
-    as_admin = runs.may_schedule_code(stored)
+    as_admin = stored_plans.may_schedule_code(stored)
     try:
-        plan = runs.load_plan(stored, kinds)
+        plan = stored_plans.load_plan(stored, kinds)
         retry_after_discovery(
             lambda: runs.create_run(plan, kinds, stored=stored, user=user, actor="schedule", as_admin=as_admin)
         )

@@ -17,7 +17,7 @@ from results.domain.statistics.verdict import Kind
 from results.models.runs import end_state
 from results.queries.comparison.compare import compare
 from results.queries.trends.progress import Progress, progress
-from results.runs import save_plan
+from results.stored_plans import save_plan
 from tests import environments, factories, histories
 from webapp.urlstate import read
 from workers.registry import kinds

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from results import models, runs
+from results import models, runs, stored_plans
 from results.agents import record_contact
 from results.domain.errors import PlanError
 from results.domain.plan import Plan
@@ -26,7 +26,7 @@ TWO: dict[str, Any] = {"factors": {"installation": ["16", "18"]}}
 WAYS: dict[str, Callable[[Plan], object]] = {
     "preview": lambda plan: preview(plan, kinds()),
     "run": lambda plan: runs.create_run(plan, kinds(), actor="tests"),
-    "store": lambda plan: runs.save_plan(plan, kinds(), user=None, actor="tests"),
+    "store": lambda plan: stored_plans.save_plan(plan, kinds(), user=None, actor="tests"),
 }
 
 

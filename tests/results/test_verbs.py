@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
-from results import agents, ingest, models, runs
+from results import agents, ingest, models, runs, stored_plans
 from results.domain.errors import HostKeyError, PlanError, StateError
 from results.domain.matrix import dimensions
 from results.domain.states import RunState, TrialState
@@ -36,7 +36,7 @@ def test_a_cron_line_that_cannot_be_is_a_problem_of_the_plan(cron: str) -> None:
     factories.agent()
     stored = factories.stored_plan()
     with pytest.raises(PlanError):
-        runs.schedule_plan(stored, cron, "test")
+        stored_plans.schedule_plan(stored, cron, "test")
     assert not PeriodicTask.objects.filter(name=f"plan {stored.pk}").exists()
 
 
@@ -44,11 +44,11 @@ def test_a_schedule_is_made_changed_and_taken_away() -> None:
     factories.agent()
     stored = factories.stored_plan()
     for _ in range(2):
-        runs.schedule_plan(stored, "0 2 * * 6", "test")
+        stored_plans.schedule_plan(stored, "0 2 * * 6", "test")
     task = PeriodicTask.objects.get(name=f"plan {stored.pk}")
-    assert (task.task, task.args) == (runs.START_PLAN, f"[{stored.pk}]")
+    assert (task.task, task.args) == (stored_plans.START_PLAN, f"[{stored.pk}]")
     assert CrontabSchedule.objects.filter(hour="2", day_of_week="6").count() == 1
-    runs.archive_plan(stored, "test")
+    stored_plans.archive_plan(stored, "test")
     assert not PeriodicTask.objects.filter(name=f"plan {stored.pk}").exists()
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 from rest_framework.test import APIClient
 
-from results import agents, models, runs
+from results import agents, models, runs, stored_plans
 from results.domain.errors import CodeError, StateError
 from results.domain.plan import from_mapping, to_toml
 from results.domain.plan.recipes import example
@@ -293,19 +293,25 @@ def test_a_member_cannot_put_code_under_an_administrators_schedule(
 def test_a_plan_that_gets_code_while_an_administrator_schedules_it_is_not_scheduled() -> None:
     stored = factories.stored_plan(**PLAIN)
     as_read = models.Plan.objects.get(pk=stored.pk)
-    runs.save_plan(from_mapping(MAPPINGS["a command"], kinds()), kinds(), user=None, actor="member", stored=stored)
+    stored_plans.save_plan(
+        from_mapping(MAPPINGS["a command"], kinds()), kinds(), user=None, actor="member", stored=stored
+    )
     with pytest.raises(StateError, match="has just been changed"):
-        runs.schedule_plan(as_read, "0 2 * * 6", "admin", user=factories.member(staff=True), as_admin=True)
+        stored_plans.schedule_plan(as_read, "0 2 * * 6", "admin", user=factories.member(staff=True), as_admin=True)
     assert not PeriodicTask.objects.filter(name=f"plan {stored.pk}").exists()
 
 
 def test_a_plan_that_is_scheduled_while_a_member_changes_it_keeps_its_schedule_and_gets_no_code() -> None:
     stored = factories.stored_plan(**PLAIN)
     as_read = models.Plan.objects.get(pk=stored.pk)
-    runs.schedule_plan(stored, "0 2 * * 6", "admin", user=factories.member(staff=True), as_admin=True)
+    stored_plans.schedule_plan(stored, "0 2 * * 6", "admin", user=factories.member(staff=True), as_admin=True)
     with pytest.raises(CodeError):
-        runs.save_plan(from_mapping(MAPPINGS["a command"], kinds()), kinds(), user=None, actor="member", stored=as_read)
-    runs.save_plan(factories.a_plan(**PLAIN | {"replicates": 2}), kinds(), user=None, actor="member", stored=as_read)
+        stored_plans.save_plan(
+            from_mapping(MAPPINGS["a command"], kinds()), kinds(), user=None, actor="member", stored=as_read
+        )
+    stored_plans.save_plan(
+        factories.a_plan(**PLAIN | {"replicates": 2}), kinds(), user=None, actor="member", stored=as_read
+    )
     row = models.Plan.objects.get(pk=stored.pk)
     assert row.schedule == PeriodicTask.objects.get(name=f"plan {stored.pk}") and not row.scheduled_by_admin
 

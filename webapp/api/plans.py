@@ -12,7 +12,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results import models, runs
+from results import models, stored_plans
 from results.domain import plan as plans
 from results.domain.errors import Problem
 from results.domain.kinds.conditions import CONDITIONS, TEXTS
@@ -153,7 +153,7 @@ class Plans(Endpoint):
     def create(self, request: Request) -> Response:
         plan = plan_from(fields_of(request))
         require_standing(request, plan)
-        stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
+        stored = stored_plans.save_plan(plan, kinds(), user=person(request), actor=actor(request))
         return self._respond_with(stored.pk, 201)
 
     @refuses(409, 422)
@@ -162,7 +162,7 @@ class Plans(Endpoint):
         stored = stored_plan(pk)
         plan = plan_from(fields_of(request))
         require_standing(request, plan)
-        runs.save_plan(
+        stored_plans.save_plan(
             plan, kinds(), user=person(request), actor=actor(request), stored=stored, as_admin=is_admin(request)
         )
         return self._respond_with(pk)

@@ -16,7 +16,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results import models, runs
+from results import models, runs, stored_plans
 from results.domain.errors import StateError
 from results.domain.plan import Plan
 from results.models.audit import Scope
@@ -165,7 +165,7 @@ class Runs(Endpoint):
         start_at, private = _start_at(fields.pop("start_at", None)), _private(fields.pop("private", False))
         seen = fields.pop("hash", None) if "plan" in fields else None
         stored = stored_plan(_plan_id(fields)) if "plan" in fields else None
-        plan = runs.load_plan(stored, kinds()) if stored else plan_from(fields)
+        plan = stored_plans.load_plan(stored, kinds()) if stored else plan_from(fields)
         _require_seen(request, stored, plan, seen)
         if stored is None:
             require_standing(request, plan)

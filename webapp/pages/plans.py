@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from results import alerts, models, runs
+from results import alerts, models, runs, stored_plans
 from results.domain import toml_text
 from results.domain.errors import PlanError, Problem, StateError, TeitenError
 from results.domain.kinds.host_factors import BUILT_IN
@@ -103,7 +103,7 @@ def _aa_source(request: HttpRequest) -> Plan:
 
 
 def _stored_plan(plan_id: str) -> Plan:
-    return runs.load_plan(models.Plan.objects.get(pk=number(plan_id) or 0), kinds())
+    return stored_plans.load_plan(models.Plan.objects.get(pk=number(plan_id) or 0), kinds())
 
 
 @require_http_methods(["GET", "POST"])
@@ -141,7 +141,7 @@ def import_toml(request: HttpRequest) -> HttpResponse:
             return show_form(request, _parsed(text))
         plan = complete_plan(draft_of_toml(text, kinds()), kinds())
         require_standing(request, plan)
-        stored = runs.save_plan(plan, kinds(), user=person(request), actor=actor(request))
+        stored = stored_plans.save_plan(plan, kinds(), user=person(request), actor=actor(request))
     except PlanError as error:
         return render(request, "plans/import.html", {"toml": text, "problem": error.as_dict()}, status=422)
     messages.success(request, f"Imported {stored.name}.")
@@ -163,7 +163,7 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
     stored = models.Plan.objects.get(pk=plan_id)
     _require_as_shown(request, stored)
     start_at = _moment(request.POST.get("start_at", ""))
-    plan = runs.load_plan(stored, kinds())
+    plan = stored_plans.load_plan(stored, kinds())
     created = retry_after_discovery(
         lambda: runs.create_run(
             plan,
@@ -188,8 +188,8 @@ def schedule(request: HttpRequest, plan_id: int) -> HttpResponse:
     stored = models.Plan.objects.get(pk=plan_id)
     if cron:
         _require_as_shown(request, stored)
-        require_plan(request, runs.load_plan(stored, kinds()), kinds())
-    runs.schedule_plan(stored, cron, actor(request), user=person(request), as_admin=is_admin(request))
+        require_plan(request, stored_plans.load_plan(stored, kinds()), kinds())
+    stored_plans.schedule_plan(stored, cron, actor(request), user=person(request), as_admin=is_admin(request))
     messages.success(request, f"It runs at “{cron}” (UTC)." if cron else "It runs by itself no longer.")
     return redirect("plans:detail", plan_id)
 
@@ -205,7 +205,7 @@ def _require_as_shown(request: HttpRequest, stored: models.Plan) -> None:
 @needs(Scope.RUN)
 @missing_is_404()
 def archive(request: HttpRequest, plan_id: int) -> HttpResponse:
-    runs.archive_plan(models.Plan.objects.get(pk=plan_id), actor(request))
+    stored_plans.archive_plan(models.Plan.objects.get(pk=plan_id), actor(request))
     messages.success(request, "Archived: the plan is off the list, its runs stay.")
     return redirect("plans:list")
 
@@ -237,7 +237,7 @@ def unwatch(request: HttpRequest, plan_id: int, watch_id: int) -> HttpResponse:
 def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
     try:
         plan = _posted_plan(request)
-        row = runs.save_plan(
+        row = stored_plans.save_plan(
             plan, kinds(), user=person(request), actor=actor(request), stored=stored, as_admin=is_admin(request)
         )
     except PlanError as error:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from results import models, runs
+from results import models, runs, stored_plans
 from results.domain.errors import PlanError
 from results.domain.kinds.programs import Program
 from results.domain.plan import from_mapping, to_toml
@@ -67,7 +67,7 @@ def test_a_program_installed_since_the_contact_is_there_in_the_preview_even_behi
 
 def test_every_way_to_a_run_looks_again(agent: models.Agent, api: Api) -> None:
     plan = from_mapping(PLAN | POOLED, kinds())
-    stored = runs.save_plan(plan, kinds(), user=None, actor="test")
+    stored = stored_plans.save_plan(plan, kinds(), user=None, actor="test")
     forget(agent, "pgpool")
     with pytest.raises(PlanError, match="has no program pgpool"):
         runs.create_run(plan, kinds(), actor="test", as_admin=True)

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django_celery_beat import schedulers
 from django_celery_beat.models import PeriodicTask
 
-from results import alerts, ingest, models, runs, warehouse
+from results import alerts, ingest, models, runs, stored_plans, warehouse
 from results.domain import plan as plans
 from results.domain.errors import HostKeyError
 from results.domain.states import AttemptState, RunState, TrialState
@@ -200,7 +200,7 @@ def test_a_contact_ends_and_leaves_its_agent_free(
 
 def test_a_scheduled_run_is_made_once(agent: models.Agent, server: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = registry.kinds()
-    plan = runs.save_plan(plans.from_mapping(PLAN, kinds), kinds, user=None, actor="test")
+    plan = stored_plans.save_plan(plans.from_mapping(PLAN, kinds), kinds, user=None, actor="test")
     unanswered(monkeypatch, runs, "create_run", server)
     tasks.start_plan(plan.pk)
     assert models.Run.objects.filter(plan=plan).count() == 1

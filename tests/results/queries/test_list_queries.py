@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from results import agents as verbs
-from results import models, runs
+from results import models, runs, stored_plans
 from results.queries.agents.agents import agent_detail, list_agents, list_installations
 from results.queries.runs.estimates import past_seconds
 from results.queries.runs.plans import list_plans, plan_detail
@@ -78,7 +78,7 @@ def test_plans_are_listed_with_their_last_run_and_schedule(django_assert_num_que
     factories.run(stored=stored)
     last = factories.run(stored=stored)
     runs.cancel_run(last.pk, "tests")
-    runs.schedule_plan(stored, "0 2 * * 6", "tests")
+    stored_plans.schedule_plan(stored, "0 2 * * 6", "tests")
     with django_assert_num_queries(2):
         (row,) = list_plans()
     assert (row.name, row.workload, row.runs, row.created_by) == ("16 against 18", "pgbench", 2, "ada")
@@ -87,7 +87,7 @@ def test_plans_are_listed_with_their_last_run_and_schedule(django_assert_num_que
 
 def test_an_archived_plan_is_listed_only_on_request() -> None:
     stored = factories.stored_plan()
-    runs.archive_plan(stored, "tests")
+    stored_plans.archive_plan(stored, "tests")
     assert list_plans() == []
     assert [row.archived for row in list_plans(archived=True)] == [True]
 

@@ -14,7 +14,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from bootstrap import ports
-from results import models, runs
+from results import models, runs, stored_plans
 from results.domain import plan
 from results.published.catalogue import TABLES
 from results.published.load import load
@@ -34,7 +34,7 @@ def demo(db: Any) -> models.Run:
     load(TABLES, registry.known_metrics(), "tests")
     factories.agent("demo", {"16.9": 160009, "18.1": 180001})
     wanted = plan.read(PLAN, registry.kinds())
-    stored = runs.save_plan(wanted, registry.kinds(), user=None, actor="tests")
+    stored = stored_plans.save_plan(wanted, registry.kinds(), user=None, actor="tests")
     models.Plan.objects.filter(pk=stored.pk).update(id=1)  # the first one that the demo's warehouse stores
     run = runs.create_run(wanted, registry.kinds(), actor="tests", stored=models.Plan.objects.get(), as_admin=True)
     for trial in run.trials.select_related("configuration"):

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from results import models, runs
+from results import models, stored_plans
 from tests import factories
 from tests.page_text import page_text
 from workers.registry import kinds
@@ -316,7 +316,7 @@ def test_options_of_initdb_are_read_as_a_shell_reads_them(member: Client) -> Non
     factories.agent()
     member.post("/plans/add/", FORM | {"initdb": "--data-checksums '--encoding=UTF8'"})
     plan = models.Plan.objects.get()
-    assert list(runs.load_plan(plan, kinds()).initdb) == ["--data-checksums", "--encoding=UTF8"]
+    assert list(stored_plans.load_plan(plan, kinds()).initdb) == ["--data-checksums", "--encoding=UTF8"]
     one = page_text(member.post("/plans/preview/", FORM | {"initdb": "'--icu-rules=a b'"}))
     assert ["'--icu-rules=a b' is not" in problem["what"] for problem in problems(one)] == [True]
     answer = member.post("/plans/add/", FORM | {"name": "another", "initdb": "--encoding='UTF8"})

@@ -18,7 +18,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 from rich.console import Console
 
-from results import agents, models, runs
+from results import agents, models, runs, stored_plans
 from results.domain.errors import HostKeyError, PlanError, StateError, TeitenError
 from results.domain.states import RunState
 from results.models.agents import AgentState
@@ -155,5 +155,5 @@ def _run(user: User, console: Console) -> models.Run:
         console.print(f"Run {last.pk} of this plan is there already; 'Repeat' on its page measures again.")
         return last
     stored = models.Plan.objects.filter(name=plan.name).first()
-    stored = runs.save_plan(plan, kinds, user=user, actor=ACTOR, stored=stored, as_admin=True)
+    stored = stored_plans.save_plan(plan, kinds, user=user, actor=ACTOR, stored=stored, as_admin=True)
     return runs.create_run(plan, kinds, stored=stored, user=user, actor=ACTOR, as_admin=True)

@@ -1,0 +1,114 @@
+"""Operations on stored plans and their schedules, for pages, API and commands; each writes the audit log in its own
+transaction."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django_celery_beat.models import PeriodicTask
+
+from results import models
+from results.cron import cron_line, crontab
+from results.domain import plan as plans
+from results.domain.errors import PlanError, Problem, StateError
+from results.domain.plan import Kinds, Plan
+from results.models.audit import Role
+from results.plan_check import require_storable
+from results.plan_code import require_code_allowed
+from results.runs import audit
+
+START_PLAN = "workers.tasks.start_plan"
+
+
+@transaction.atomic
+def save_plan(
+    plan: Plan,
+    kinds: Kinds,
+    *,
+    user: User | None,
+    actor: str,
+    stored: models.Plan | None = None,
+    as_admin: bool = False,
+) -> models.Plan:
+    """Store a plan, or replace `stored`.
+
+    Raises PlanError when another plan has the name, or for settings that its installations are known not to have;
+    CodeError when it is scheduled, and the user may not run it; StateError where another has changed it meanwhile.
+
+    as_admin: whether the user has the rights of an administrator
+    """
+    require_storable(plan, kinds)
+    same_name = models.Plan.objects.filter(name=plan.name).first()
+    if same_name is not None and (stored is None or same_name.pk != stored.pk):
+        raise PlanError([Problem("name", f"There is already a plan {plan.name!r}.", "Choose another name.")])
+    row = _locked(stored) if stored else models.Plan(created_by=user)
+    before = {"before": row.hash} if stored else {}
+    row.name, row.description, row.workload = plan.name, plan.description, plan.workload
+    row.toml, row.hash, row.archived = plans.to_toml(plan), plan.hash, False
+    if row.schedule_id is not None:
+        _take_over_schedule(row, plan, kinds, user, as_admin=as_admin)
+    row.save()
+    audit(actor, "change plan" if stored else "create plan", f"plan {row.pk}", hash=plan.hash, **before)
+    return row
+
+
+def _locked(stored: models.Plan) -> models.Plan:
+    """Return a plan as it is now, locked to the end of the transaction. Raises StateError where it was changed since it
+    was read: what was decided about it (whether it brings code, by whose rights it runs) was decided about another."""
+    row = models.Plan.objects.select_for_update().get(pk=stored.pk)
+    if row.hash != stored.hash:
+        what = f"The plan {row.name!r} has just been changed by somebody else."
+        raise StateError(what, where="plan", todo="Look at it again, then say once more what it shall be.")
+    return row
+
+
+def _take_over_schedule(stored: models.Plan, plan: Plan, kinds: Kinds, user: User | None, *, as_admin: bool) -> None:
+    """Have the schedule of a plan that changes run by the rights of who changes it. Raises CodeError."""
+    if not as_admin:
+        require_code_allowed(plan, kinds)
+    stored.scheduled_by, stored.scheduled_by_admin = user, as_admin
+
+
+def load_plan(stored: models.Plan, kinds: Kinds) -> Plan:
+    return plans.read(stored.toml, kinds)
+
+
+@transaction.atomic
+def archive_plan(stored: models.Plan, actor: str) -> None:
+    """Take the plan off the list and end its schedule; its runs stay."""
+    schedule_plan(stored, "", actor)
+    models.Plan.objects.filter(pk=stored.pk).update(archived=True)
+    audit(actor, "archive plan", f"plan {stored.pk}")
+
+
+@transaction.atomic
+def schedule_plan(
+    stored: models.Plan, cron: str, actor: str, *, user: User | None = None, as_admin: bool = False
+) -> None:
+    """Set a plan's schedule, or end it. Raises PlanError, StateError where another has changed the plan meanwhile.
+
+    cron: 'minute hour day month weekday' (UTC); '' for no schedule
+    user, as_admin: by whose rights it runs (`may_schedule_code`)
+    """
+    row = _locked(stored)
+    previous = row.schedule
+    before = cron_line(previous)
+    row.schedule = None
+    row.scheduled_by, row.scheduled_by_admin = (user, as_admin) if cron else (None, False)
+    row.save(update_fields=["schedule", "scheduled_by", "scheduled_by_admin"])
+    if previous is not None:
+        previous.delete()
+    if cron:
+        row.schedule = PeriodicTask.objects.create(
+            name=f"plan {row.pk}", task=START_PLAN, args=f"[{row.pk}]", crontab=crontab(cron)
+        )
+        row.save(update_fields=["schedule"])
+    audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron, before=before)
+
+
+def may_schedule_code(stored: models.Plan) -> bool:
+    """Return whether a schedule brings code to any agent: an administrator set it, and is one still."""
+    user = stored.scheduled_by
+    if not stored.scheduled_by_admin or user is None or not user.is_active:
+        return False
+    return models.Member.objects.filter(user=user, role=Role.ADMINISTRATOR).exists()
