@@ -167,13 +167,13 @@ def masked_end(text: str, limit: int = 600) -> str:
     return text if len(text) <= limit else "…" + text[-limit:]
 
 
-def masked_plan(text: str, *, shell: bool = False) -> str:
+def masked_plan(text: str, *, in_shell: bool = False) -> str:
     """Return a text of a plan with the passwords and keys that stand in it replaced; what names a column, a variable
     or a function stays.
 
-    shell: it is a shell script, in which a line may begin with an assignment
+    in_shell: it is a shell script, in which a line may begin with an assignment
     """
-    return _replaced(text, lambda match: _is_literal(match, shell))
+    return _replaced(text, lambda match: _is_literal(match, in_shell))
 
 
 def masked_toml(text: str) -> str:

@@ -55,7 +55,7 @@ def passwords(plan: Plan, kinds: Kinds) -> Iterator[Problem]:
     values += [("initdb", *setting) for option in plan.initdb if (setting := initdb_setting(option))]
     values += [("initdb", "initdb", " ".join(plan.initdb)), ("description", "description", plan.description)]
     for field, name, value in dict.fromkeys(values):
-        mask = partial(masked_plan, shell=name in shells or name.endswith("command"))
+        mask = partial(masked_plan, in_shell=name in shells or name.endswith("command"))
         hidden = mask(value) if name.endswith("command") else masked(name, value, mask)
         if hidden != value:
             yield Problem(field, "A password or a key stands in it, which every reader of the plan would see.", todo)

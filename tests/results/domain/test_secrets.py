@@ -149,8 +149,8 @@ def test_a_megabyte_of_beginnings_is_read_once(piece: str) -> None:
     assert masked_text(once) == once
     plan = masked_toml(piece * (1_000_000 // len(piece)))
     assert masked_toml(plan) == plan
-    script = masked_plan(piece * (1_000_000 // len(piece)), shell=True)
-    assert masked_plan(script, shell=True) == script
+    script = masked_plan(piece * (1_000_000 // len(piece)), in_shell=True)
+    assert masked_plan(script, in_shell=True) == script
     assert masked_bytes(masked_bytes(once.encode())) == masked_bytes(once.encode())
 
 
@@ -414,7 +414,7 @@ def test_a_plan_with_a_password_is_known(text: str) -> None:
     ],
 )
 def test_a_shell_script_with_a_password_is_known(script: str) -> None:
-    assert "abc" not in masked_plan(script, shell=True)
+    assert "abc" not in masked_plan(script, in_shell=True)
 
 
 @pytest.mark.parametrize(
@@ -427,7 +427,7 @@ def test_a_shell_script_with_a_password_is_known(script: str) -> None:
     ],
 )
 def test_a_shell_script_may_name_a_password(script: str) -> None:
-    assert masked_plan(script, shell=True) == script
+    assert masked_plan(script, in_shell=True) == script
 
 
 @pytest.mark.parametrize(
