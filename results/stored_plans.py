@@ -106,9 +106,19 @@ def schedule_plan(
     audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron, before=before)
 
 
+def require_scheduler(stored: models.Plan) -> None:
+    """Raise PlanError where whoever set the schedule of a plan may run plans no longer."""
+    user = stored.scheduled_by
+    if user is not None and not _is(user, Role.OPERATOR, Role.PUBLISHER, Role.ADMINISTRATOR):
+        what = f"{user.get_username()} set the schedule, and may run plans no longer."
+        raise PlanError([Problem("schedule", what, "Set it again, or end it, on the plan's page.")])
+
+
 def may_schedule_code(stored: models.Plan) -> bool:
     """Return whether a schedule brings code to any agent: an administrator set it, and is one still."""
     user = stored.scheduled_by
-    if not stored.scheduled_by_admin or user is None or not user.is_active:
-        return False
-    return models.Member.objects.filter(user=user, role=Role.ADMINISTRATOR).exists()
+    return stored.scheduled_by_admin and user is not None and _is(user, Role.ADMINISTRATOR)
+
+
+def _is(user: User, *roles: Role) -> bool:
+    return user.is_active and models.Member.objects.filter(user=user, role__in=roles).exists()

@@ -266,6 +266,7 @@ def _start_plan(plan_id: int, since: datetime) -> None:
     user: User | None = stored.created_by
     as_admin = stored_plans.may_schedule_code(stored)
     try:
+        stored_plans.require_scheduler(stored)
         plan = stored_plans.load_plan(stored, kinds)
         retry_after_discovery(
             lambda: runs.create_run(plan, kinds, stored=stored, user=user, actor="schedule", as_admin=as_admin)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
@@ -259,6 +260,22 @@ def test_an_administrators_schedule_runs_code_until_they_are_none(admin: Client)
     assert models.Run.objects.count() == 1
     entry = models.AuditEntry.objects.get(verb="could not run plan")
     assert NONE in entry.detail["error"]["what"]
+
+
+@pytest.mark.parametrize("change", ["closed", "reader"])
+def test_a_schedule_starts_nothing_once_who_set_it_may_run_no_plans(change: str, member: Client) -> None:
+    stored = scheduled(member, PLAIN)
+    start_plan(stored.pk)
+    assert models.Run.objects.count() == 1
+    models.Run.objects.update(created_at=timezone.now() - timedelta(days=7))
+    if change == "closed":
+        User.objects.filter(username="member").update(is_active=False)
+    else:
+        models.Member.objects.update(role=Role.READER)
+    start_plan(stored.pk)
+    assert models.Run.objects.count() == 1
+    entry = models.AuditEntry.objects.get(verb="could not run plan")
+    assert "member set the schedule, and may run plans no longer." in entry.detail["error"]["what"]
 
 
 def test_a_members_schedule_ends_with_the_agents_permission(member: Client) -> None:
