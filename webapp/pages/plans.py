@@ -58,13 +58,14 @@ def index(request: HttpRequest) -> HttpResponse:
 def detail(request: HttpRequest, plan_id: int) -> HttpResponse:
     watches, newest = plan_watches(plan_id)
     shown = plan_detail(plan_id)
+    may_run, may_webhook = _may_run(request), allows(scope_of(request.user), Scope.ADMIN)
     context = {
         "detail": shown,
-        "watches": watches,
+        "watches": [(one, may_webhook or (may_run and one.channel != alerts.WEBHOOK)) for one in watches],
         "newest": newest,
-        "may_run": _may_run(request),
-        "may_webhook": allows(scope_of(request.user), Scope.ADMIN),
-        "refused": _refused(request, shown.toml) if _may_run(request) else [],
+        "may_run": may_run,
+        "may_webhook": may_webhook,
+        "refused": _refused(request, shown.toml) if may_run else [],
     }
     return render(request, "plans/detail.html", context)
 
@@ -217,8 +218,7 @@ def watch(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Have an address notified of runs that are worse. A webhook takes an administrator: the worker calls it from
     inside."""
     channel, target = request.POST.get("channel", ""), request.POST.get("target", "")
-    if channel == alerts.WEBHOOK and not allows(scope_of(request.user), Scope.ADMIN):
-        raise PermissionDenied("A webhook is set by an administrator.")
+    _require_channel(request, channel)
     stored = models.Plan.objects.get(pk=plan_id)
     alerts.watch(stored, channel, target, user=person(request), actor=actor(request))
     messages.success(request, f"{target} is notified of runs that end from now on.")
@@ -229,9 +229,16 @@ def watch(request: HttpRequest, plan_id: int) -> HttpResponse:
 @needs(Scope.RUN)
 @missing_is_404()
 def unwatch(request: HttpRequest, plan_id: int, watch_id: int) -> HttpResponse:
-    alerts.unwatch(models.Watch.objects.get(pk=watch_id, plan_id=plan_id), actor(request))
+    row = models.Watch.objects.get(pk=watch_id, plan_id=plan_id)
+    _require_channel(request, row.channel)
+    alerts.unwatch(row, actor(request))
     messages.success(request, "Removed.")
     return redirect("plans:detail", plan_id)
+
+
+def _require_channel(request: HttpRequest, channel: str) -> None:
+    if channel == alerts.WEBHOOK and not allows(scope_of(request.user), Scope.ADMIN):
+        raise PermissionDenied("A webhook is set and removed by an administrator.")
 
 
 def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from results import models
 from results.domain.states import Standing
@@ -37,6 +38,11 @@ class WatchRow:
     sent_at: datetime | None
     tries: int
     error: str
+
+    @property
+    def host(self) -> str:
+        """What everybody may see of the address of a webhook, which is a password: '' of an e-mail's."""
+        return urlsplit(self.target).hostname or ""
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,17 @@ def test_a_member_sets_and_removes_an_address(member: Client) -> None:
 
 def test_a_webhook_takes_an_administrator(member: Client, admin: Client) -> None:
     plan = histories.nightly()
-    sent = {"channel": "webhook", "target": "http://127.0.0.1:9/hook"}
+    sent = {"channel": "webhook", "target": "http://127.0.0.1:9/hook/s3cret"}
     assert "watch-url" not in page(member, plan)
     assert member.post(f"/plans/{plan.pk}/watches/", sent).status_code == 403
     assert "watch-url" in page(admin, plan)
     assert admin.post(f"/plans/{plan.pk}/watches/", sent).status_code == 302
-    assert models.Watch.objects.get().target == sent["target"]
+    watch = models.Watch.objects.get()
+    assert watch.target == sent["target"] and watch.target in page(admin, plan)
+    text = page(member, plan)
+    assert "127.0.0.1" in text and "s3cret" not in text and "/remove/" not in text
+    assert member.post(f"/plans/{plan.pk}/watches/{watch.pk}/remove/").status_code == 403
+    assert admin.post(f"/plans/{plan.pk}/watches/{watch.pk}/remove/").status_code == 302
 
 
 def test_a_stranger_sees_the_outcome_and_no_address(stranger: Client, member: Client) -> None:
