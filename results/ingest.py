@@ -45,7 +45,7 @@ def store(parsed: ParsedTrial, attempt_id: int, archive: Archive, *, elsewhere: 
     elsewhere: whether the trial was not measured by this Teiten: then its output cannot change what a metric means here
     Raises IngestError when the bundle belongs to another attempt, or another bundle of this attempt is stored.
     """
-    attempt = models.Attempt.objects.select_for_update(of=("self",)).select_related("trial").get(pk=attempt_id)
+    attempt = models.Attempt.objects.select_for_update(of=("self",)).select_related("trial__run").get(pk=attempt_id)
     expected = attempt.trial.bundle_key or f"{attempt.run_id}/{attempt.trial_id}"
     if (parsed.trial_key, parsed.attempt) != (expected, attempt.number):
         raise IngestError(
@@ -79,7 +79,9 @@ def replace(parsed: ParsedTrial, attempt_id: int) -> None:
 
     Where the parser now judges otherwise whether the attempt succeeded, attempt, trial and run change their states.
     """
-    attempt = models.Attempt.objects.select_for_update().select_related("trial").get(pk=attempt_id)
+    attempt = (
+        models.Attempt.objects.select_for_update(of=("self", "trial")).select_related("trial__run").get(pk=attempt_id)
+    )
     for table in _MODELS.values():
         table.objects.filter(attempt=attempt).delete()
     _store_tables(parsed, attempt)
