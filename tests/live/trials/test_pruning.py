@@ -223,11 +223,13 @@ def test_a_server_that_runs_keeps_its_cluster(own: Own, left: Left) -> None:
     [directory] = left("16")
     own.set(disk_budget_gb=0)
     pg_ctl = own.row.clusters.get().bin_dir + "/pg_ctl"
-    # A copy names the socket folder of the cluster that it is of, which goes with any other copy.
-    own.shell('"$1" start -D "$2/data" -w -l "$2/log" -o "-c unix_socket_directories="', pg_ctl, directory)
+    sockets = own.shell("mktemp -d").strip()  # copies of a cluster have one port and one folder for sockets
+    options = f"-c listen_addresses= -c unix_socket_directories={sockets}"
+    own.shell('"$1" start -D "$2/data" -w -l "$2/log" -o "$3"', pg_ctl, directory, options)
     own.prune()
     assert own.row.clusters.get().running
     assert own.shell('"$1" status -D "$2/data"', pg_ctl, directory).startswith("pg_ctl: server is running")
+    own.shell('"$1" stop -D "$2/data" -w && rmdir "$3"', pg_ctl, directory, sockets)
 
 
 def test_nothing_is_removed_beside_a_trial_on_the_machine(own: Own, left: Left) -> None:
