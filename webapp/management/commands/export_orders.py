@@ -15,7 +15,10 @@ from workers import tasks
 
 
 class Command(WarehouseCommand):
-    help = "Writes the orders of a run's waiting trials into a file, for manage.py run_orders on another machine."
+    help = (
+        "Writes the orders of a run's waiting trials into a file, for manage.py run_orders on another machine. "
+        "Disable the agents here first: a trial that starts here takes no bundle from there."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", type=int, help="the run's number")
@@ -30,4 +33,4 @@ class Command(WarehouseCommand):
             raise CommandError(f"There is no run {run}.") from error
         except (TeitenError, OSError) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{to}: disable the agents here until its bundles are back.")
+        self.stdout.write(f"{to}: keep the agents disabled here until its bundles are back.")
