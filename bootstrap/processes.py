@@ -11,6 +11,7 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 _POLL_S = 0.02
+_LOADED_WITHIN_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,20 @@ def environment(pid: int) -> dict[str, str]:
 def with_variable(name: str, value: str) -> list[Process]:
     """Return every process that was started with this environment variable, without this one and its ancestors."""
     excluded = set(ancestors(own_id()))
-    return [p for p in all_processes() if p.pid not in excluded and environment(p.pid).get(name) == value]
+    return [p for p in all_processes() if p.pid not in excluded and _environment_once_there(p).get(name) == value]
+
+
+def _environment_once_there(process: Process) -> dict[str, str]:
+    """Return a process's environment; where a program is just being loaded, as it is an instant later."""
+    deadline = time.monotonic() + _LOADED_WITHIN_S
+    while not (found := environment(process.pid)) and _is_being_loaded(process) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+    return found
+
+
+def _is_being_loaded(process: Process) -> bool:
+    """Return whether neither environment nor command line is there yet; a thread of the kernel has no program."""
+    return is_alive(process) and program(process.pid) is not None and not command(process.pid)
 
 
 def ancestors(pid: int) -> Iterator[int]:

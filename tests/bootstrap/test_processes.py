@@ -46,6 +46,20 @@ def test_processes_are_found_by_their_environment_and_this_one_is_not() -> None:
         child.kill()
 
 
+def test_processes_are_found_by_their_environment_the_moment_they_are_started() -> None:
+    """One in ten shows no environment then, while its program is loaded."""
+    for _ in range(60):
+        value = secrets.token_hex(8)
+        script = "setsid sleep 600 >/dev/null 2>&1 & echo $!"
+        environment = os.environ | {"TEITEN_TEST": value}
+        started = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=True)
+        found = processes.with_variable("TEITEN_TEST", value)
+        process = processes.find(int(started.stdout))
+        assert process is not None
+        processes.end([process])
+        assert found == [process]
+
+
 def test_descendants_are_children_and_grandchildren() -> None:
     script = "sh -c 'sleep 60 & echo $$ $!; wait' & wait"
     with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True) as child:
