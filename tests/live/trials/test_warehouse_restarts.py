@@ -206,7 +206,8 @@ def test_a_scheduled_run_is_made_once(agent: models.Agent, server: Warehouse, mo
     assert models.Run.objects.filter(plan=plan).count() == 1
 
 
-def test_nobody_is_alerted_twice(transactional_db: None, server: Warehouse) -> None:
+def test_nobody_is_alerted_twice(transactional_db: None, server: Warehouse, settings: Any) -> None:
+    settings.TEITEN_WEBHOOK_HOSTS = ("127.0.0.1",)
     reported: list[str] = []
 
     class Hook(BaseHTTPRequestHandler):
@@ -221,6 +222,7 @@ def test_nobody_is_alerted_twice(transactional_db: None, server: Warehouse) -> N
 
     plan = histories.nightly(replicates=5)
     with HTTPServer(("127.0.0.1", 0), Hook) as http:
+        http.timeout = 60  # s, after which nothing was asked of it
         alerts.watch(plan, "webhook", f"http://127.0.0.1:{http.server_port}/hook", user=None, actor="tests")
         histories.months(plan, [8000, 7200])
         with beside(http.handle_request):
