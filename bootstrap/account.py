@@ -20,6 +20,7 @@ from bootstrap.processes import Process
 _TRIES, _WAIT_S = 100, 0.2
 _SHUTDOWN_S = 15
 _NO_SUCH_ACCOUNT = 6
+_SOCKETS = Path("/tmp")  # noqa: S108  (where those of servers lie whose own path is too long: workers/postgres/cluster.py)
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,15 @@ def ensure(state: Path) -> Accounts:
 
 
 def remove(accounts: Accounts) -> None:
-    """Remove the accounts that were made for a state folder, with their homes. None of their processes may run."""
+    """Remove the accounts that were made for a state folder, with their homes and their servers' socket folders.
+
+    None of their processes may run.
+    """
     for account in (accounts.agent, accounts.warehouse):
         if account.dedicated:
+            for folder in _SOCKETS.glob("teiten-*"):
+                if folder.lstat().st_uid == account.uid:
+                    trees.remove(folder)
             trees.remove(Path(pwd.getpwuid(account.uid).pw_dir))  # userdel does not cope with every depth
             _call("userdel", "--remove", account.name)
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,8 @@ def test_clean_stops_what_runs_and_removes_all_folders(tmp_path: Path) -> None:
     marker = (bootstrap.state / "teiten-state").read_text().strip()
     made = current(bootstrap.state)
     assert made is not None
+    sockets = Path(tempfile.mkdtemp(prefix="teiten-", dir="/tmp"))  # as of a server whose own path is too long
+    made.agent.give(sockets, 0o700)
     cleaned = bootstrap("clean")
     assert cleaned.returncode == 0, cleaned.stderr
     assert not bootstrap.state.exists()
@@ -145,6 +148,9 @@ def test_clean_stops_what_runs_and_removes_all_folders(tmp_path: Path) -> None:
     if made.are_apart:
         assert current(bootstrap.state) is None
         assert not Path(f"/var/lib/{made.agent.name}").exists()
+    assert sockets.exists() != made.are_apart  # of an account that is not the demo's alone, nothing is removed
+    if sockets.exists():
+        sockets.rmdir()
 
 
 def test_a_state_folder_that_was_deleted_by_hand_begins_anew(tmp_path: Path) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import posixpath
+from pathlib import Path
 
 import pytest
 
-from results.domain.errors import CommandError, TrialError
+from results.domain.errors import AgentError, CommandError, TrialError
 from results.domain.matrix import InstallationRef
 from workers.postgres import cluster
 from workers.postgres.server import Server
-from workers.remote.address import Address
+from workers.remote.address import Address, Layout
 from workers.remote.connection import Remote, connected
 from workers.remote.job import Job, sweep
 
@@ -49,6 +50,24 @@ async def test_other_settings_restart_the_server_and_none_stay_behind(remote: Re
     assert server.how == "restarted"
     rows = await server.query("SELECT name, setting FROM pg_settings WHERE name ~ '^(work|maintenance_work)_mem$'")
     assert {row["name"]: row["setting"] for row in rows} == {"work_mem": "4096", "maintenance_work_mem": "65536"}
+
+
+async def test_a_socket_folder_that_is_not_the_accounts_is_named(
+    remote: Remote, address: Address, postgres_16: InstallationRef
+):
+    """Where the data directory's path is too long for a socket, it is a folder in /tmp, which everybody may make."""
+    far = remote.laid_out(Layout(data=f"{address.data_dir}/{'far' * 30}"))
+    sockets = cluster.socket_dir(far, cluster.directory_of(far, postgres_16, ()))
+    other = dataclasses.replace(address, user="other")
+    assert sockets != cluster.socket_dir(Remote(other), cluster.directory_of(far, postgres_16, ()))
+    Path(sockets).symlink_to("/")
+    try:
+        with pytest.raises(AgentError, match=f"The folder {sockets}, .* is refused") as raised:
+            await cluster.ensure(far, postgres_16)
+    finally:
+        Path(sockets).unlink()
+    assert sockets in raised.value.why
+    assert "shorter path" in raised.value.todo
 
 
 async def test_a_settings_value_reaches_the_server_unchanged(remote: Remote, postgres_16: InstallationRef):

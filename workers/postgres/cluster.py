@@ -28,6 +28,7 @@ NO_REMOVAL = ENTER + (_HERE / "no_removal.sh").read_text()
 _ENSURE = SECONDS + FREE_PORT + NO_REMOVAL + (_HERE / "cluster_ensure.sh").read_text()
 _STOP = SECONDS + (_HERE / "cluster_stop.sh").read_text()
 LINKED = 5  # the exit status of scripts that make clusters where there is a link on the way
+_FOREIGN_SOCKETS = 6
 STOP_S = 120.0  # the shutdown checkpoint may write all buffers
 _LONGEST_SOCKET = 100  # bytes; the kernel's limit is 107
 _SOCKET_FILE = "/.s.PGSQL.65535"
@@ -54,7 +55,7 @@ async def ensure(
     name: tells apart several clusters of one installation (roles of a topology)
     """
     directory = directory_of(remote, installation, initdb, name)
-    sockets = socket_dir(directory)
+    sockets = socket_dir(remote, directory)
     conf = configuration(settings or {}, socket_dir=sockets, listen=listen)
     access = host_based_access(hba)
     cpus = remote.address.layout.cpus
@@ -166,12 +167,15 @@ def wal_dir(remote: Remote, directory: str) -> str:
     return f"{wal}/wal/{unique_name(directory)}" if wal else ""
 
 
-def socket_dir(directory: str) -> str:
-    """Return the folder for sockets: inside the directory, unless the path would be too long for a socket."""
+def socket_dir(remote: Remote, directory: str) -> str:
+    """Return the folder for sockets: inside the directory, unless the path would be too long for a socket.
+
+    Then it is the account's own in /tmp: another account's may outlive the directory that it was made for.
+    """
     inside = f"{directory}/sock"
     fits = len((inside + _SOCKET_FILE).encode()) <= _LONGEST_SOCKET
     # cluster_ensure.sh uses it only where it belongs to the account, and no link stands in its place.
-    return inside if fits else f"/tmp/teiten-{digest(directory, length=12)}"  # noqa: S108
+    return inside if fits else f"/tmp/teiten-{digest(remote.address.user, directory, length=12)}"  # noqa: S108
 
 
 def _client_host(remote: Remote, listen: str) -> str:
@@ -184,6 +188,14 @@ def _error(
 ) -> AgentError | TrialError:
     if result.exit_status == LINKED:
         return link_error(remote, directory, result.stderr, "work")
+    if result.exit_status == _FOREIGN_SOCKETS:
+        return AgentError(
+            f"The folder {socket_dir(remote, directory)}, which the server needs for its socket, is refused.",
+            where=remote.address.place,
+            why=f"It belongs to another account, or is a link: {masked_end(result.stderr)}.",
+            todo="Find out who made it, then remove it on the agent; or give the agent a data directory with a shorter "
+            "path, whose sockets lie in itself.",
+        )
     if result.exit_status == 4:
         return start_error(installation, remote, result.stderr)
     if result.exit_status == 3:

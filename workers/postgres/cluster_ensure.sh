@@ -3,7 +3,7 @@
 # $1 bin directory, $2 the cluster's directory, $3 socket directory, $4 hash of the wanted settings, $5 teiten.conf,
 # $6 pg_hba.conf, $7 where its WAL lies ('' = in its own directory), $8 the processors it runs on ('' = all), $9 how many
 # seconds a server may take to end, then initdb options. Exit status 3: initdb failed; 4: the server did not
-# start; 5: there is a link on the way.
+# start; 5: there is a link on the way; 6: the socket directory is another account's.
 bin=$1 cluster=$2 sockets=$3 hash=$4 conf=$5 hba=$6 wal=$7 cpus=$8 patience=$9
 shift 9
 umask 077
@@ -66,7 +66,8 @@ start() {
 
 enter_cluster "$cluster" && no_removal && enter_cluster "$cluster" || give_up $?
 mkdir -p -- "$sockets" || exit
-[ -O "$sockets" ] && [ ! -L "$sockets" ] && chmod 700 "$sockets" || exit
+[ -O "$sockets" ] && [ ! -L "$sockets" ] || { ls -ld -- "$sockets" >&2; exit 6; }
+chmod 700 "$sockets" || exit
 how=started
 [ -e made ] || { make_cluster "$@" && how=created; } || exit
 if alive; then

@@ -59,7 +59,7 @@ async def start(stage: Stage) -> None:
     job = f"{stage.job_dir(remote)}/pgpool"
     listen, _ = access.listening(stage, POOLER, connection=str(parameters["connection"]))
     port = int((await remote.script(_PORT, job)).stdout)
-    location = Location(f"{job}/data", cluster.socket_dir(job), listen, port)
+    location = Location(f"{job}/data", cluster.socket_dir(remote, job), listen, port)
     backends = [_backend(stage, node) for node in stage.spec.servers]
     conf = configuration.pgpool_conf(parameters, location, backends, children=children, user=SUPERUSER)
     hosts = dict.fromkeys(client.address.host for client in stage.clients) if listen == "*" else (listen,)
