@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pwd
@@ -126,11 +127,16 @@ def remove(accounts: Accounts) -> None:
     """
     for account in (accounts.agent, accounts.warehouse):
         if account.dedicated:
-            for folder in _SOCKETS.glob("teiten-*"):
-                if folder.lstat().st_uid == account.uid:
-                    trees.remove(folder)
+            _remove_sockets(account)
             trees.remove(Path(pwd.getpwuid(account.uid).pw_dir))  # userdel does not cope with every depth
             _call("userdel", "--remove", account.name)
+
+
+def _remove_sockets(account: Account) -> None:
+    for folder in _SOCKETS.glob("teiten-*"):
+        with contextlib.suppress(FileNotFoundError):  # other accounts' come and go meanwhile
+            if folder.lstat().st_uid == account.uid:
+                trees.remove(folder)
 
 
 def take_over(folder: Path, account: Account) -> None:

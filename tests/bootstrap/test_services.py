@@ -8,10 +8,11 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from bootstrap import processes
+from bootstrap import account, processes
 from bootstrap.account import current
 from bootstrap.places import CHECKOUT
 from tests.bootstrap.conftest import Bootstrap
@@ -151,6 +152,17 @@ def test_clean_stops_what_runs_and_removes_all_folders(tmp_path: Path) -> None:
     assert sockets.exists() != made.are_apart  # of an account that is not the demo's alone, nothing is removed
     if sockets.exists():
         sockets.rmdir()
+
+
+def test_another_accounts_socket_folder_may_vanish_while_those_of_one_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "teiten-own"
+    own.mkdir()
+    listed = [tmp_path / "teiten-gone", own]
+    monkeypatch.setattr(account, "_SOCKETS", SimpleNamespace(glob=lambda pattern: iter(listed)))
+    account._remove_sockets(account.Account("own", os.geteuid(), os.getegid(), dedicated=True))
+    assert not own.exists()
 
 
 def test_a_state_folder_that_was_deleted_by_hand_begins_anew(tmp_path: Path) -> None:
