@@ -1,17 +1,30 @@
-"""The Celery app: queues and schedule. It names tasks by string, since tasks import it."""
+"""The Celery app: queues and schedule. It names tasks by string, since tasks import it.
+
+CONTROL: what must never wait: it starts, watches and ends trials and runs. Each task takes a moment
+AGENTS: what may take minutes: tasks that speak with one agent, or make the rest of a large run
+TRIALS: whoever takes a message of it runs trials one after the other, while there are any
+
+A worker without `-Q` serves all three.
+"""
 
 from __future__ import annotations
 
 import os
 
 from celery import Celery
+from kombu import Queue
 
+CONTROL, AGENTS, TRIALS = "control", "agents", "trials"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 app = Celery("teiten")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     imports=("workers.tasks",),
+    task_queues=[Queue(CONTROL), Queue(AGENTS), Queue(TRIALS)],
+    task_default_queue=CONTROL,
+    task_routes={f"workers.tasks.{name}": {"queue": AGENTS} for name in ("contact", "settle", "prune", "make_trials")}
+    | {"workers.tasks.work": {"queue": TRIALS}},
     task_acks_late=False,
     task_ignore_result=True,
     worker_prefetch_multiplier=1,

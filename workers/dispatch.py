@@ -19,15 +19,29 @@ RETRY_AFTER_S = 10.0
 
 
 @dataclass(frozen=True)
+class _Count:
+    count: int
+
+
+@dataclass(frozen=True)
 class _Candidate:
     id: int
     agents: tuple[int, ...]
 
 
-def next_attempt(now: datetime) -> int | None:
+def count_idle_agents(now: datetime) -> int:
+    """Return how many agents are ready and free, and have a trial that could begin if its other agents are free too:
+    at most so many trials may run now."""
+    [row] = sql.rows(_Count, sql.load(__file__, "idle_agents"), {"now": now})
+    return row.count
+
+
+def next_attempt(now: datetime, worker: str = "") -> int | None:
     """Create an attempt at the first trial that may run; return its id, None when none may.
 
     Trials run in the order of their runs, and of the run, on agents that are ready and free.
+
+    worker: who runs it
     """
     with transaction.atomic():
         candidates = sql.rows(_Candidate, sql.load(__file__), {"now": now})
@@ -39,7 +53,7 @@ def next_attempt(now: datetime) -> int | None:
         )
         row = Trial.objects.get(pk=trial.id)
         number = row.attempts.count() + 1
-        attempt = Attempt.objects.create(run_id=row.run_id, trial=row, number=number)
+        attempt = Attempt.objects.create(run_id=row.run_id, trial=row, number=number, worker=worker)
         if not lease.acquire(attempt.pk, trial.agents, now):
             transaction.set_rollback(True)
             return None

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import Error as DatabaseError
@@ -31,7 +32,7 @@ from workers import attempt as attempts
 from workers import contact as contacts
 from workers import dispatch as dispatching
 from workers import lease as leasing
-from workers.app import app
+from workers.app import TRIALS, app
 from workers.bundle.writer import discard_unfinished
 from workers.importing import import_run, import_upload
 from workers.offline import orders_of_run, run_orders
@@ -45,6 +46,7 @@ __all__ = ["MOST_BUNDLE_BYTES", "import_run", "import_upload", "orders_of_run", 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 FACTS_AGE_S = 600.0
+_ending = threading.Event()  # this worker was asked to end
 
 
 def wake_dispatcher() -> None:
@@ -150,15 +152,18 @@ def _skipped_while_away() -> Iterator[None]:
 @app.task
 @_skipped_while_away()
 def dispatch() -> None:
-    """Start every attempt that may run now."""
+    """Start the runs whose time has come, and call workers for the trials that may run now.
+
+    A trial that no worker has time for holds nothing: whoever comes takes it, with its agents.
+    """
     now = timezone.now()
     runs.start_due(now)
     for run_id in runs.in_making():
         _send(make_trials, run_id)
-    while (attempt_id := dispatching.next_attempt(now)) is not None:
-        if not _send(execute, attempt_id):
-            dispatching.withdraw(attempt_id, now)
-            return
+    if wanted := dispatching.count_idle_agents(now):
+        calls = wanted - _messages_in(TRIALS)
+        while calls > 0 and _send(work):
+            calls -= 1
 
 
 @app.task
@@ -169,18 +174,31 @@ def make_trials(run_id: int) -> None:
         pass
 
 
-@app.task
-def execute(attempt_id: int) -> None:
-    """Run one attempt to its end, prune its agents where that is due, then dispatch the next.
+@worker_shutting_down.connect
+def _take_no_more(**_: object) -> None:
+    _ending.set()
 
-    Where one trial follows another, there is no other moment to prune.
+
+@app.task
+def work() -> None:
+    """Run trials one after the other, each to its end, while there are any; prune their agents where that is due.
+
+    Where one trial follows another, there is no other moment to prune. A worker that is asked to end begins no more.
     """
     worker = f"{socket.gethostname()} process {os.getpid()} {threading.current_thread().name}"
-    if attempts.run(attempt_id, worker):
+    while not _ending.is_set() and (attempt_id := _take(worker)) is not None:
+        attempts.run(attempt_id, worker)
         with _skipped_while_away():
             for agent_id in pruning.agents_to_look_at(attempt_id, timezone.now()):
                 _prune(agent_id)
-        dispatch()
+        _send(dispatch)  # a trial of several agents leaves work for several workers
+
+
+def _take(worker: str) -> int | None:
+    """Take the next trial that may run, with its agents; return the attempt, None where there is none."""
+    with _skipped_while_away():
+        return dispatching.next_attempt(timezone.now(), worker)
+    return None
 
 
 @app.task
@@ -292,6 +310,16 @@ def _prune(agent_id: int) -> None:
             pruning.prune(agent_id, lost)
     except TeitenError as error:
         log.warning("agent %s: %s", agent_id, error)
+
+
+def _messages_in(queue: str) -> int:
+    """Return how many messages wait in a queue; 0 where the broker cannot be reached, and then none can be sent."""
+    try:
+        with app.pool.acquire(block=True) as broker:
+            return int(broker.default_channel.queue_declare(queue=queue, durable=True).message_count)
+    except (OperationalError, RedisError) as error:
+        log.error("the broker cannot be reached (%s): what waits in queue %s is not known", error, queue)
+        return 0
 
 
 def _send(task: Any, *args: Any) -> bool:

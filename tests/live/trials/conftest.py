@@ -33,7 +33,7 @@ from workers.remote.connection import connected
 from workers.replication import failover
 from workers.replication.failover_parameters import failover_options
 
-Start = Callable[[], subprocess.Popen[bytes]]
+Start = Callable[..., subprocess.Popen[bytes]]
 PATIENCE_S = 240
 PLAN: dict[str, Any] = {
     "name": "test",
@@ -226,13 +226,13 @@ def worker(agent: models.Agent, bundles: Path, tmp_path: Path) -> Iterator[Start
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
     environment = os.environ | {"TEITEN_DATABASE_URL": url, "TEITEN_BUNDLE_DIR": str(bundles)}
-    command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--pool", "threads", "--concurrency", "4"]
+    command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--pool", "threads"]
     started: list[subprocess.Popen[bytes]] = []
 
-    def launch() -> subprocess.Popen[bytes]:
+    def launch(threads: int = 4, queues: str = "control,agents,trials") -> subprocess.Popen[bytes]:
         with (tmp_path / f"worker-{len(started)}.log").open("wb") as log:
             process = subprocess.Popen(
-                [*command, "-n", f"test{len(started)}@%h"],
+                [*command, "--concurrency", str(threads), "-Q", queues, "-n", f"test{len(started)}@%h"],
                 env=environment,
                 cwd=django_settings.BASE_DIR,
                 stdout=log,
