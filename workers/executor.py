@@ -50,7 +50,15 @@ from workers.bundle.manifest import Manifest, Node
 from workers.bundle.writer import Archived, BundleWriter
 from workers.host.factors import ReportChanges
 from workers.host.use import HostUse
-from workers.interfaces import ArrangingTopology, AuditingWorkload, ReleasingTopology, Service, Stage
+from workers.interfaces import (
+    ArrangingTopology,
+    AuditingWorkload,
+    DetachedWorkload,
+    ReleasingTopology,
+    Service,
+    Stage,
+    SteeredWorkload,
+)
 from workers.orders import Order
 from workers.phases import Phases, Progress
 from workers.postgres import sessions, settings
@@ -184,7 +192,13 @@ async def _phases(attempt: _Attempt, connections: AsyncExitStack) -> None:
     async with attempt.phases.phase("watch"):
         await _watch(attempt)
     async with attempt.phases.phase("measure", attempt.order.past_s if stage.measured_s is None else stage.measured_s):
-        await workload.measure(stage)
+        if isinstance(workload, DetachedWorkload):
+            await workload.start(stage)
+            await workload.finish(stage)
+        elif isinstance(workload, SteeredWorkload):
+            await workload.measure(stage)
+        else:
+            raise TypeError(f"the workload {spec.workload} has neither start and finish nor measure")
     async with attempt.phases.phase("collect"):
         await _collect(attempt)
     if isinstance(workload, AuditingWorkload):

@@ -89,6 +89,7 @@ class Stage:
     serving: the node that takes writes now: another than the primary after a failover
     logs_transactions: whether pgbench logs each transaction, for the collector latency_log
     script_names: of the scripts that pgbench runs, in its own numbering
+    picked_up: whether another worker began this attempt, and is gone
     """
 
     spec: TrialSpec
@@ -109,6 +110,7 @@ class Stage:
     serving: str = "primary"
     logs_transactions: bool = False
     script_names: tuple[str, ...] = ()
+    picked_up: bool = False
     _kept: dict[tuple[type, str], Any] = field(default_factory=dict)
 
     def keep(self, value: object, node: str = "") -> None:
@@ -234,6 +236,8 @@ class ReleasingTopology(Protocol):
 
 
 class Workload(Protocol):
+    """A workload's phases before the measured one. It is a DetachedWorkload or a SteeredWorkload as well."""
+
     async def load(self, stage: Stage, database: str) -> None:
         """Create the data in the (existing, empty) database."""
 
@@ -242,6 +246,27 @@ class Workload(Protocol):
 
     async def warm_up(self, stage: Stage) -> None:
         """Run the load for the spec's `warmup_s`, unwatched and uncounted. 0: do nothing."""
+
+
+@runtime_checkable
+class DetachedWorkload(Protocol):
+    """A workload that is measured by detached jobs alone, which the worker only waits for.
+
+    Where its worker dies meanwhile, another one calls `finish`, in another process: between the two, values are handed
+    on by the stage alone (`Stage.keep`, with dataclasses of plain values).
+    """
+
+    async def start(self, stage: Stage) -> None:
+        """Start the load for the spec's duration, or until its work is done."""
+
+    async def finish(self, stage: Stage) -> None:
+        """Wait for the load's end, note the window (`stage.measured`) and add the raw output to the recorder under
+        `workload/`. A load that breaks off raises nothing here: `parse` reports it. May be called twice."""
+
+
+@runtime_checkable
+class SteeredWorkload(Protocol):
+    """A workload of which the worker does one step after the other: where the worker dies, the trial is repeated."""
 
     async def measure(self, stage: Stage) -> None:
         """Run the load for the spec's duration, or until its work is done.

@@ -196,9 +196,10 @@ def work() -> None:
 
 def _take(worker: str) -> int | None:
     """Take the next trial that may run, with its agents; return the attempt, None where there is none."""
+    attempt_id: int | None = None
     with _skipped_while_away():
-        return dispatching.next_attempt(timezone.now(), worker)
-    return None
+        attempt_id = dispatching.next_attempt(timezone.now(), worker)
+    return attempt_id
 
 
 @app.task
@@ -315,7 +316,7 @@ def _prune(agent_id: int) -> None:
 def _messages_in(queue: str) -> int:
     """Return how many messages wait in a queue; 0 where the broker cannot be reached, and then none can be sent."""
     try:
-        with app.pool.acquire(block=True) as broker:
+        with app.connection_or_acquire() as broker:
             return int(broker.default_channel.queue_declare(queue=queue, durable=True).message_count)
     except (OperationalError, RedisError) as error:
         log.error("the broker cannot be reached (%s): what waits in queue %s is not known", error, queue)

@@ -12,7 +12,7 @@ from results.domain.matrix import InstallationRef, TrialSpec, find_installation
 from results.domain.measurement.parsed_trial import Part
 from workers import registry
 from workers.bundle.writer import BundleWriter
-from workers.interfaces import AuditingWorkload, Stage
+from workers.interfaces import AuditingWorkload, DetachedWorkload, Stage
 from workers.postgres import cluster, database
 from workers.remote import job
 from workers.remote.connection import Remote
@@ -30,7 +30,9 @@ async def lived(stage: Stage) -> None:
     await database.ensure_database(stage.primary, "fresh", "0", load)
     await workload.warm_up(stage)
     await workload.verify(stage)
-    await workload.measure(stage)
+    assert isinstance(workload, DetachedWorkload)
+    await workload.start(stage)
+    await workload.finish(stage)
     if isinstance(workload, AuditingWorkload):
         await workload.audit(stage)
 

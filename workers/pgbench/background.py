@@ -29,16 +29,14 @@ def check(stage: Stage) -> None:
         )
 
 
-async def start(stage: Stage, since_s: float) -> Job | None:
-    """Start a session on the primary's agent that waits for its moment; return None where no work is requested.
-
-    Raises CommandError.
+async def start(stage: Stage, since_s: float) -> None:
+    """Start a session on the primary's agent that waits for its moment, where work is requested. Raises CommandError.
 
     since_s: start of the window, or a little later, epoch seconds of the worker's clock
     """
     work = background_work(stage.spec.parameters)
     if work is None:
-        return None
+        return
     server = stage.primary
     left_s = max(0.0, stage.left_s - work.at_s) + RUN_GRACE_S
     # The server itself ends the statement where the worker died.
@@ -46,18 +44,23 @@ async def start(stage: Stage, since_s: float) -> Job | None:
     database = stage.database if work.kind == "vacuum" else "postgres"
     moment_s = since_s + work.at_s + stage.clock_offset_s("primary")
     argv = ["sh", "-c", _SCRIPT, "background", f"{moment_s:.6f}", _SQL[work.kind], *server.psql(database)]
-    directory = f"{stage.job_dir(server.remote)}/background"
-    return await Job.start(server.remote, directory, argv, deadline_s=work.at_s + left_s + RUN_GRACE_S, env=env)
+    limit_s = work.at_s + left_s + RUN_GRACE_S
+    await Job.start(server.remote, _directory(stage), argv, deadline_s=limit_s, env=env)
 
 
-async def finish(stage: Stage, job: Job | None) -> None:
+def _directory(stage: Stage) -> str:
+    return f"{stage.job_dir(stage.primary.remote)}/background"
+
+
+async def finish(stage: Stage) -> None:
     """End the session, cancel its statement if it still runs, and add its output to the recorder.
 
     The statement must not run on after the window, where nothing is measured. An agent that no longer answers is
     recorded as a gap.
     """
-    if job is None:
+    if background_work(stage.spec.parameters) is None:
         return
+    job = Job.attach(stage.primary.remote, _directory(stage))
     try:
         await job.signal("INT")
         finished = await job.finished()

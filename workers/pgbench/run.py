@@ -157,12 +157,11 @@ async def warm_up(stage: Stage, arguments: Sequence[str]) -> None:
     await asyncio.gather(*(warm_up_load(load) for load in stage.loads))
 
 
-async def measure(stage: Stage, arguments: Sequence[str], script_names: Sequence[str]) -> None:
-    """Run the load, with a progress line a second, and the latency log where its collector is on.
+async def start(stage: Stage, arguments: Sequence[str], script_names: Sequence[str]) -> None:
+    """Start the load, with a progress line a second, and the latency log where its collector is on.
 
-    Work beside the load (`parameters.BACKGROUND`) is run and recorded too. Several loads begin at one moment
-    (`together.sh`). A run that breaks off raises nothing: its files are recorded under `workload/`, and
-    `parse.run_part` reports the failure. Raises VerifyError for work that is to begin after the window.
+    Work beside the load (`parameters.BACKGROUND`) is started too. Several loads begin at one moment (`together.sh`).
+    Raises VerifyError for work that is to begin after the window.
 
     script_names: labels of the scripts in pgbench's numbering
     """
@@ -173,12 +172,21 @@ async def measure(stage: Stage, arguments: Sequence[str], script_names: Sequence
         loads = [asdict(load) for load in stage.loads]
         stage.recorder.add(f"workload/{LOADS}", json.dumps(loads, indent=1))
     at_s = time.time() + _LEAD_S
-    jobs = await asyncio.gather(*(_start(stage, load, arguments, version, at_s) for load in stage.loads))
+    await asyncio.gather(*(_start(stage, load, arguments, version, at_s) for load in stage.loads))
     # Never before the window: by then one load runs, and several have begun if they begin together.
     since_s = max(at_s + TOGETHER_S, time.time()) if stage.spec.loads else time.time()
-    background_job = await background.start(stage, since_s)
+    await background.start(stage, since_s)
+
+
+async def finish(stage: Stage) -> None:
+    """Wait for the end of what `start` started, and record it.
+
+    A run that breaks off raises nothing: its files are recorded under `workload/`, and `parse.run_part` reports the
+    failure. Raises AgentError.
+    """
+    jobs = [Job.attach(stage.agents[load.client], _directory(stage, load)) for load in stage.loads]
     await asyncio.gather(*(job.wait(expected_s=stage.measured_s or 0.0) for job in jobs))
-    await background.finish(stage, background_job)
+    await background.finish(stage)
     ended = await asyncio.gather(*(job.finished() for job in jobs))
     starts_s = [await _start_s(stage, load, finished) for load, finished in zip(stage.loads, ended, strict=True)]
     ends_s = [
@@ -199,7 +207,7 @@ def folder_of(stage: Stage, load: Load, folder: str) -> str:
     return f"{folder}/{load.name}" if stage.spec.loads else folder
 
 
-async def _start(stage: Stage, load: Load, arguments: Sequence[str], version: int, at_s: float) -> Job:
+async def _start(stage: Stage, load: Load, arguments: Sequence[str], version: int, at_s: float) -> None:
     client = stage.agents[load.client]
     argv = [*_command(stage, load, arguments), "-P", "1"]
     cwd: str | None = None
@@ -215,11 +223,15 @@ async def _start(stage: Stage, load: Load, arguments: Sequence[str], version: in
     command = {"argv": argv, "env": env, "version": version_name(version)}
     folder = folder_of(stage, load, "workload")
     stage.recorder.add(f"{folder}/command.json", json.dumps(command, indent=1, sort_keys=True))
-    directory = f"{stage.job_dir(client)}/measure{_suffix(stage, load)}"
+    directory = _directory(stage, load)
     if stage.spec.loads:
         moment = at_s + stage.clock_offset_s(load.client)
         argv = ["sh", "-c", TOGETHER_SCRIPT, "together", f"{moment:.6f}", f"{directory}/began", *argv]
-    return await Job.start(client, directory, argv, deadline_s=stage.left_s, env=env, cwd=cwd)
+    await Job.start(client, directory, argv, deadline_s=stage.left_s, env=env, cwd=cwd)
+
+
+def _directory(stage: Stage, load: Load) -> str:
+    return f"{stage.job_dir(stage.agents[load.client])}/measure{_suffix(stage, load)}"
 
 
 async def _start_s(stage: Stage, load: Load, finished: Finished) -> float:

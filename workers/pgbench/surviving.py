@@ -32,7 +32,7 @@ async def start(
     database: str,
     again: Mapping[str, str],
     pause_s: float | None,
-) -> Job:
+) -> None:
     """Start pgbench on the client's agent for the plan's duration, with its transaction log. Raises CommandError.
 
     environment: libpq variables of the first run
@@ -40,7 +40,6 @@ async def start(
     again: PGHOST and PGPORT of every further run
     pause_s: seconds before each further run; None for no further run
     """
-    directory = f"{stage.job_dir(stage.client)}/measure"
     logs = latency_directory(stage, stage.loads[0])
     program = [f"{stage.client_bin}/pgbench", *arguments]
     env = {**environment, "LC_ALL": "C"}  # pgbench's words are parsed, so never translated
@@ -56,7 +55,16 @@ async def start(
         again["PGPORT"],
     ]
     argv = ["sh", "-c", _SCRIPT, "surviving", *script_arguments, *program]
-    return await Job.start(stage.client, directory, argv, deadline_s=stage.left_s, env=env)
+    await Job.start(stage.client, _directory(stage), argv, deadline_s=stage.left_s, env=env)
+
+
+def job_of(stage: Stage) -> Job:
+    """Return the job that `start` started."""
+    return Job.attach(stage.client, _directory(stage))
+
+
+def _directory(stage: Stage) -> str:
+    return f"{stage.job_dir(stage.client)}/measure"
 
 
 async def record(stage: Stage, finished: Finished) -> None:

@@ -95,6 +95,18 @@ def reordered_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: ",".join([*others, first]) for name, (first, *others) in lists.items()}
 
 
+def require_same_worker(stage: Stage) -> None:
+    """Raise TrialError (retryable) where the worker that was to carry out the failover is gone."""
+    if stage.picked_up and failover_options(stage.spec.topology_parameters) is not None:
+        raise TrialError(
+            "The worker ended while it carried out the failover.",
+            where="measure",
+            why="Its moments are lost with it, and so is what the trial was to measure.",
+            todo="Nothing: the trial runs again.",
+            retryable=True,
+        )
+
+
 async def prepare(stage: Stage) -> None:
     """Store what the failover is to change on a machine, before the load begins, so that it can always be reverted.
 

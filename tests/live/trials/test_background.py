@@ -11,7 +11,6 @@ import pytest
 from results import models
 from tests.live.trials.conftest import value
 from workers.pgbench import run
-from workers.remote.job import Job
 
 Measure = Callable[..., models.Attempt]
 
@@ -51,9 +50,9 @@ def test_a_load_that_is_slow_to_start_brings_nothing_before_its_second(
 ) -> None:
     begin = run._start
 
-    async def slowly(*words: Any) -> Job:
+    async def slowly(*words: Any) -> None:
         await asyncio.sleep(1.5)
-        return await begin(*words)
+        await begin(*words)
 
     monkeypatch.setattr(run, "_start", slowly)
     attempt = measure(duration_s=6, parameters={"background": "checkpoint", "background_at_s": 2})

@@ -32,9 +32,9 @@ def slow_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clients begin late, as on a busy machine: the window's seconds count from then."""
     begin = surviving.start
 
-    async def slowly(*words: Any, **named: Any) -> Job:
+    async def slowly(*words: Any, **named: Any) -> None:
         await asyncio.sleep(1.5)
-        return await begin(*words, **named)
+        await begin(*words, **named)
 
     monkeypatch.setattr(surviving, "start", slowly)
 

@@ -173,14 +173,14 @@ BREAKS = {
 
 
 def test_violations_after_the_run_fail_the_trial_which_names_them(tpcc: Tpcc, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = run.measure
+    real = run.finish
 
-    async def then_break(stage: Stage, arguments: Sequence[str], names: Sequence[str]) -> None:
-        await real(stage, arguments, names)
+    async def then_break(stage: Stage) -> None:
+        await real(stage)
         for statement, _ in BREAKS.values():
             await stage.primary.execute(statement, database=stage.database)
 
-    monkeypatch.setattr(run, "measure", then_break)
+    monkeypatch.setattr(run, "finish", then_break)
     attempt = tpcc(parameters={"transactions": 20})
     message = failed(attempt)["why"]
     wanted = (f"Consistency condition {number} is violated: {reported}" for number, (_, reported) in BREAKS.items())
@@ -213,14 +213,14 @@ def test_a_server_killed_in_mid_run_leaves_no_number_from_the_data(tpcc: Tpcc, a
 
 
 def test_somebody_else_who_orders_in_the_same_database_is_noticed(tpcc: Tpcc, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = run.measure
+    real = run.start
     order = "CALL new_order(1, 1, 1, 1, ARRAY[1], ARRAY[1], ARRAY[1], NULL, NULL);"
 
     async def beside(stage: Stage, arguments: Sequence[str], names: Sequence[str]) -> None:
         await stage.primary.execute(order, database=stage.database)
         await real(stage, arguments, names)
 
-    monkeypatch.setattr(run, "measure", beside)
+    monkeypatch.setattr(run, "start", beside)
     error = failed(tpcc(parameters={"transactions": 20, "clients": 1}))
     assert "another session wrote to the database" in error["why"]
 

@@ -12,9 +12,8 @@ from results.domain.errors import StateError
 from results.domain.states import AttemptState, RunState, TrialState
 from tests import factories
 from tests.live.trials.conftest import PATIENCE_S, Start, start, wait_for
-from workers.remote.address import Address
 from workers import dispatch, lease, tasks
-
+from workers.remote.address import Address
 
 
 @pytest.mark.smoke

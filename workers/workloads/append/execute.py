@@ -71,9 +71,13 @@ class Append:
         if spec.warmup_s > 0:
             await run.warm_up(stage, await _arguments(stage, spec.warmup_s))
 
-    async def measure(self, stage: Stage) -> None:
-        """The run; see `workers.pgbench.run.measure`."""
-        await run.measure(stage, await _arguments(stage, stage.spec.duration_s), ["append"])
+    async def start(self, stage: Stage) -> None:
+        """The run; see `workers.pgbench.run.start`."""
+        await run.start(stage, await _arguments(stage, stage.spec.duration_s), ["append"])
+
+    async def finish(self, stage: Stage) -> None:
+        """The run's end; see `workers.pgbench.run.finish`."""
+        await run.finish(stage)
 
     async def audit(self, stage: Stage) -> None:
         """Count the server's rows. Without an answer there is a Gap, and the trial fails."""

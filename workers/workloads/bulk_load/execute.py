@@ -71,11 +71,15 @@ class BulkLoad:
         filled = ", ".join(before["filled"]) or "none"
         stage.recorder.check(Check("tables with rows", "primary", "none", filled, filled == "none"))
 
-    async def measure(self, stage: Stage) -> None:
-        """The load. One that breaks off is no exception: `parse` says so."""
+    async def start(self, stage: Stage) -> None:
+        """The load. Raises CommandError."""
         files = stage.kept(Files).of_table
         stage.recorder.add("workload/files.json", json.dumps(files, indent=1, sort_keys=True))
-        loaded = await _session(stage, "load", _load_words(stage))
+        await _start(stage, "load", _load_words(stage))
+
+    async def finish(self, stage: Stage) -> None:
+        """Its end. A load that breaks off is no exception: `parse` says so."""
+        loaded = await _finished(stage, "load")
         stage.measured(loaded.result.started_s, loaded.result.ended_s)
         _record(stage, loaded, "workload")
         stage.keep(Loaded(loaded.ok))
@@ -85,8 +89,8 @@ class BulkLoad:
         if not stage.kept(Loaded).wholly:
             return
         psql = [f"{stage.client_bin}/psql", *stage.primary.psql(stage.database)[1:]]
-        checked = await _session(stage, "check", [*psql, "-f", f"{_sql_directory(stage)}/check.sql"])
-        _record(stage, checked, "workload/check")
+        await _start(stage, "check", [*psql, "-f", f"{_sql_directory(stage)}/check.sql"])
+        _record(stage, await _finished(stage, "check"), "workload/check")
 
 
 def _load_words(stage: Stage) -> list[str]:
@@ -98,11 +102,13 @@ def _load_words(stage: Stage) -> list[str]:
     return [*program, _data_directory(stage), str(PARTS), str(jobs), str(int(skipping)), *tables]
 
 
-async def _session(stage: Stage, name: str, argv: list[str]) -> Finished:
-    directory = f"{stage.job_dir(stage.client)}/{name}"
+async def _start(stage: Stage, name: str, argv: list[str]) -> None:
     env = {**stage.primary.environment(), "LC_ALL": "C"}
-    job = await Job.start(stage.client, directory, argv, deadline_s=stage.left_s, env=env)
-    return await job.finished()
+    await Job.start(stage.client, f"{stage.job_dir(stage.client)}/{name}", argv, deadline_s=stage.left_s, env=env)
+
+
+async def _finished(stage: Stage, name: str) -> Finished:
+    return await Job.attach(stage.client, f"{stage.job_dir(stage.client)}/{name}").finished()
 
 
 def _record(stage: Stage, finished: Finished, folder: str) -> None:

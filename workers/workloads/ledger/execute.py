@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from results.domain.errors import TeitenError
@@ -20,6 +21,13 @@ from workers.replication.failover_parameters import failover_options
 _HERE = Path(__file__).parent
 _TABLE, _ENTRY, _PRESENT = ((_HERE / f"{name}.sql").read_text() for name in ("table", "entry", "present"))
 _ROWS = "SELECT count(*) AS rows FROM ledger"
+
+
+@dataclass(frozen=True)
+class Began:
+    """When the run had surely begun, by time.monotonic(): nothing of the failover comes before its second."""
+
+    monotonic_s: float
 
 
 class Ledger:
@@ -45,15 +53,14 @@ class Ledger:
             await run.warm_up(stage, [*await _arguments(stage, stage.spec.warmup_s), "-D", "start=0"])
         await stage.primary.execute("TRUNCATE ledger;", database=stage.database)
 
-    async def measure(self, stage: Stage) -> None:
-        """The run, with the failover that the topology is asked for. A run that breaks off otherwise is no exception:
-        `parse` says so. Raises TrialError when the failover cannot be had."""
+    async def start(self, stage: Stage) -> None:
+        """The run. Raises CommandError, and TrialError where the failover cannot be prepared."""
         arguments = await _arguments(stage, stage.spec.duration_s)
         environment = await failover.environment(stage)
         await failover.prepare(stage)
         lost = failover_options(stage.spec.topology_parameters) is not None
         pause_s = int(stage.spec.parameters["retry_ms"]) / 1000 if lost else None
-        job = await surviving.start(
+        await surviving.start(
             stage,
             arguments,
             environment,
@@ -61,9 +68,16 @@ class Ledger:
             again=failover.reordered_environment(environment),
             pause_s=pause_s,
         )
-        since = time.monotonic()  # begun by now: nothing comes before its second
+        stage.keep(Began(time.monotonic()))
+
+    async def finish(self, stage: Stage) -> None:
+        """Its end, with the failover that the topology is asked for, which the worker carries out. A run that breaks
+        off otherwise is no exception: `parse` says so. Raises TrialError when the failover cannot be had."""
+        failover.require_same_worker(stage)
         finished, struck = await asyncio.gather(
-            job.finished(expected_s=stage.spec.duration_s), failover.carry_out(stage, since), return_exceptions=True
+            surviving.job_of(stage).finished(expected_s=stage.spec.duration_s),
+            failover.carry_out(stage, stage.kept(Began).monotonic_s),
+            return_exceptions=True,
         )
         for outcome in (finished, struck):
             if isinstance(outcome, BaseException):

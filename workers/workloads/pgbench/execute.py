@@ -44,11 +44,15 @@ class Pgbench:
         if stage.spec.parameters["vacuum"]:
             await stage.primary.execute((_HERE / "vacuum.sql").read_text(), database=stage.database)
 
-    async def measure(self, stage: Stage) -> None:
-        """The run; see `workers.pgbench.run.measure`."""
+    async def start(self, stage: Stage) -> None:
+        """The run; see `workers.pgbench.run.start`."""
         parameters = stage.spec.parameters
         arguments = await _arguments(stage, parameters, stage.spec.duration_s)
-        await run.measure(stage, arguments, script_names(str(parameters["script"])))
+        await run.start(stage, arguments, script_names(str(parameters["script"])))
+
+    async def finish(self, stage: Stage) -> None:
+        """The run's end; see `workers.pgbench.run.finish`."""
+        await run.finish(stage)
 
 
 async def _arguments(stage: Stage, parameters: Mapping[str, Scalar], duration_s: float) -> list[str]:

@@ -54,10 +54,14 @@ class ReadScaleup:
         if stage.spec.warmup_s > 0:
             await run.warm_up(stage, await _arguments(stage, stage.spec.warmup_s))
 
-    async def measure(self, stage: Stage) -> None:
-        """The run; see `workers.pgbench.run.measure`."""
+    async def start(self, stage: Stage) -> None:
+        """The run; see `workers.pgbench.run.start`."""
         arguments = await _arguments(stage, stage.spec.duration_s)
-        await run.measure(stage, arguments, [str(stage.spec.parameters["variant"])])
+        await run.start(stage, arguments, [str(stage.spec.parameters["variant"])])
+
+    async def finish(self, stage: Stage) -> None:
+        """The run's end; see `workers.pgbench.run.finish`."""
+        await run.finish(stage)
 
 
 async def _arguments(stage: Stage, duration_s: float) -> list[str]:

@@ -75,19 +75,35 @@ class Script:
         await _keep_clients(stage, "warmup", "workload/warmup")
         finished.require("A query", argv, where="warm-up", todo="See its output in the bundle.")
 
-    async def measure(self, stage: Stage) -> None:
-        """The run. One that breaks off is no exception: its files are recorded, and `parse` says that it failed."""
+    async def start(self, stage: Stage) -> None:
+        """The run. Raises CommandError."""
         parameters = stage.spec.parameters
         stage.recorder.add("workload/script", str(parameters["text"]))
         if str(parameters["setup"]).strip():
             stage.recorder.add("workload/setup.sql", str(parameters["setup"]))
         if parameters["form"] == PGBENCH:
             arguments = await _pgbench(stage, parameters, stage.spec.duration_s)
-            await run.measure(stage, arguments, [section.name for section in _sections(stage)])
-        elif parameters["form"] == QUERIES:
-            await _measure_queries(stage)
-        else:
-            await _measure_command(stage)
+            await run.start(stage, arguments, [section.name for section in _sections(stage)])
+            return
+        argv = ["sh", "-c", _COMMAND, "sh", stage.client_bin, _path(stage)]
+        if parameters["form"] == QUERIES:
+            clients, passes = int(parameters["clients"]), int(parameters["passes"])
+            argv = await _queries(stage, "measure", clients=clients, passes=passes)
+        env = _environment(stage, stage.database)
+        _note_command(stage, argv, env)
+        await _start(stage, "measure", argv, env)
+
+    async def finish(self, stage: Stage) -> None:
+        """Its end. A run that breaks off is no exception: its files are recorded, and `parse` says that it failed."""
+        form = stage.spec.parameters["form"]
+        if form == PGBENCH:
+            await run.finish(stage)
+            return
+        finished = await _finished(stage, "measure")
+        stage.measured(finished.result.started_s, finished.result.ended_s)
+        if form == QUERIES:
+            await _keep_clients(stage, "measure", "workload")
+        _record(stage, finished)
 
 
 def _check(stage: Stage) -> None:
@@ -116,7 +132,7 @@ async def _pgbench(stage: Stage, parameters: Mapping[str, Scalar], duration_s: f
 
 async def _queries(stage: Stage, name: str, *, clients: int, passes: int) -> list[str]:
     """Put the queries and their driver where the job of this name runs, and return the job's words."""
-    directory, parts = f"{stage.job_dir(stage.client)}/{name}", _sections(stage)
+    directory, parts = _directory(stage, name), _sections(stage)
     for number, section in enumerate(parts, 1):
         await stage.client.put(f"{directory}/{file_name(number)}", section.text)
     await stage.client.put(f"{directory}/driver.sql", driver(len(parts), passes))
@@ -124,30 +140,22 @@ async def _queries(stage: Stage, name: str, *, clients: int, passes: int) -> lis
     return ["sh", "-c", _QUERIES, "sh", str(clients), psql, stage.database, "driver.sql", scale]
 
 
-async def _measure_queries(stage: Stage) -> None:
-    parameters = stage.spec.parameters
-    argv = await _queries(stage, "measure", clients=int(parameters["clients"]), passes=int(parameters["passes"]))
-    env = _environment(stage, stage.database)
-    _note_command(stage, argv, env)
-    finished = await _run(stage, "measure", argv, env)
-    stage.measured(finished.result.started_s, finished.result.ended_s)
-    await _keep_clients(stage, "measure", "workload")
-    _record(stage, finished)
-
-
-async def _measure_command(stage: Stage) -> None:
-    argv = ["sh", "-c", _COMMAND, "sh", stage.client_bin, _path(stage)]
-    env = _environment(stage, stage.database)
-    _note_command(stage, argv, env)
-    finished = await _run(stage, "measure", argv, env)
-    stage.measured(finished.result.started_s, finished.result.ended_s)
-    _record(stage, finished)
-
-
 async def _run(stage: Stage, name: str, argv: list[str], env: dict[str, str]) -> Finished:
-    directory, deadline_s = f"{stage.job_dir(stage.client)}/{name}", float(stage.spec.parameters["deadline_s"])
-    job = await Job.start(stage.client, directory, argv, deadline_s=deadline_s, env=env)
-    return await job.finished()
+    await _start(stage, name, argv, env)
+    return await _finished(stage, name)
+
+
+async def _start(stage: Stage, name: str, argv: list[str], env: dict[str, str]) -> None:
+    deadline_s = float(stage.spec.parameters["deadline_s"])
+    await Job.start(stage.client, _directory(stage, name), argv, deadline_s=deadline_s, env=env)
+
+
+async def _finished(stage: Stage, name: str) -> Finished:
+    return await Job.attach(stage.client, _directory(stage, name)).finished()
+
+
+def _directory(stage: Stage, name: str) -> str:
+    return f"{stage.job_dir(stage.client)}/{name}"
 
 
 async def _keep_clients(stage: Stage, name: str, folder: str) -> None:
@@ -155,7 +163,7 @@ async def _keep_clients(stage: Stage, name: str, folder: str) -> None:
         is_wanted = path.startswith("client-") or path.endswith(".sql")
         return stage.recorder.file(f"{folder}/{path}") if is_wanted else None
 
-    await stage.client.fetch_folder(f"{stage.job_dir(stage.client)}/{name}", target_of)
+    await stage.client.fetch_folder(_directory(stage, name), target_of)
 
 
 def _record(stage: Stage, finished: Finished) -> None:

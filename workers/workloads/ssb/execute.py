@@ -10,7 +10,7 @@ from results.domain.kinds.parameters import Scalar
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
-from .counters import Counters
+from . import counters
 from .load import SESSIONS, Loader, environment, psql, read
 from .sequence import QUERIES, counted_apart, counts_workers, sequence
 from .verify import checks
@@ -59,20 +59,23 @@ class StarSchema:
         ):
             stage.recorder.check(check)
 
-    async def measure(self, stage: Stage) -> None:
-        """The passes. A query that fails is no exception here: its client's files are recorded, and `parse` says so."""
+    async def start(self, stage: Stage) -> None:
+        """The passes. Raises CommandError."""
         parameters = stage.spec.parameters
         scripts = [_script(parameters, client, int(parameters["passes"])) for client in _clients(parameters)]
-        counters = Counters(stage)
         if counts_workers(parameters):
-            await counters.begin()
-        finished = await _run(stage, "", scripts)
+            await counters.begin(stage)
+        await _start(stage, "", scripts)
+
+    async def finish(self, stage: Stage) -> None:
+        """Their end. A query that fails is no exception here: its client's files are recorded, and `parse` says so."""
+        finished = await _finish(stage, "")
         stage.measured(finished.result.started_s, finished.result.ended_s)
         stage.recorder.add("workload/exit", f"{finished.result.exit_status}\n")
         if finished.result.timed_out:
             stage.recorder.add("workload/timed_out", "the deadline ended it\n")
-        if finished.ok:
-            await counters.end()
+        if finished.ok and counts_workers(stage.spec.parameters):
+            await counters.end(stage)
 
 
 def _clients(parameters: Mapping[str, Scalar]) -> range:
@@ -89,28 +92,49 @@ def _script(parameters: Mapping[str, Scalar], client: int, passes: int, before_e
 
 
 async def _run(stage: Stage, name: str, scripts: list[str]) -> Finished:
-    """One psql for each script, all at once; what they printed is kept below workload/<name>."""
-    directory = f"{stage.job_dir(stage.client)}/queries-{name or 'timed'}"
-    clients = f"{directory}/clients"
+    await _start(stage, name, scripts)
+    return await _finish(stage, name)
+
+
+async def _start(stage: Stage, name: str, scripts: list[str]) -> None:
+    """Start one psql for each script, all at once.
+
+    name: '' for what is timed
+    """
+    directory = _directory(stage, name)
     for number, script in enumerate(scripts, 1):
-        await stage.client.put(f"{clients}/{number}.sql", script)
+        await stage.client.put(f"{directory}/clients/{number}.sql", script)
     await stage.client.put(f"{directory}/run.sh", _RUN)
     argv = ["sh", f"{directory}/run.sh", psql(stage), stage.database, str(len(scripts))]
-    job = await Job.start(
-        stage.client, f"{directory}/job", argv, deadline_s=stage.left_s, env=environment(stage), cwd=clients
+    await Job.start(
+        stage.client,
+        f"{directory}/job",
+        argv,
+        deadline_s=stage.left_s,
+        env=environment(stage),
+        cwd=f"{directory}/clients",
     )
+
+
+async def _finish(stage: Stage, name: str) -> Finished:
+    """Wait for the end of what `_start` started; what was printed is kept below workload/<name>."""
+    directory = _directory(stage, name)
     try:
-        finished = await job.finished()
+        finished = await Job.attach(stage.client, f"{directory}/job").finished()
     except BaseException:
         await _end_sessions(stage)
         raise
     folder = "/".join(filter(None, ("workload", name, "clients")))
     await stage.client.fetch_folder(
-        clients, lambda path: None if path.endswith(".pid") else stage.recorder.file(f"{folder}/{path}")
+        f"{directory}/clients", lambda path: None if path.endswith(".pid") else stage.recorder.file(f"{folder}/{path}")
     )
     if not finished.ok:
         await _end_sessions(stage)
     return finished
+
+
+def _directory(stage: Stage, name: str) -> str:
+    return f"{stage.job_dir(stage.client)}/queries-{name or 'timed'}"
 
 
 async def _end_sessions(stage: Stage) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from results.domain.errors import AgentError
 from results.domain.kinds.parameters import Scalar
@@ -30,6 +30,13 @@ CONDITIONS_SQL = "\n".join((_HERE / "conditions" / f"{number}.sql").read_text() 
 _NAMES = 1000
 _FOREIGN_KEYS = 10
 _PRIMARY_KEYS = 8
+
+
+@dataclass(frozen=True)
+class CountsBefore:
+    """What the data says was done before the run: name → number."""
+
+    counts: Mapping[str, int | float]
 
 
 class Tpcc:
@@ -63,11 +70,16 @@ class Tpcc:
             actual = rows[0][name]
             stage.recorder.check(Check(f"tpcc.{name}", "primary", str(expected), str(actual), actual == expected))
 
-    async def measure(self, stage: Stage) -> None:
-        """The run, between two counts of what the data says was done. Raises CommandError when the first fails."""
+    async def start(self, stage: Stage) -> None:
+        """Count what the data says was done before, then start the run. Raises CommandError."""
         arguments = await _arguments(stage, stage.spec.parameters, stage.spec.duration_s)
-        counts = {"before": await _counts(stage)}
-        await run.measure(stage, arguments, list(MIX))
+        stage.keep(CountsBefore(await _counts(stage)))
+        await run.start(stage, arguments, list(MIX))
+
+    async def finish(self, stage: Stage) -> None:
+        """The run's end, and the same count after it."""
+        await run.finish(stage)
+        counts = {"before": stage.kept(CountsBefore).counts}
         try:
             counts["after"] = await _counts(stage)
         except AgentError as error:
@@ -114,7 +126,7 @@ async def _arguments(stage: Stage, parameters: Mapping[str, Scalar], duration_s:
     ]
 
 
-async def _counts(stage: Stage) -> dict[str, Any]:
+async def _counts(stage: Stage) -> Mapping[str, int | float]:
     return (await stage.primary.query(_COUNTS, database=stage.database))[0]
 
 

@@ -29,9 +29,13 @@ class UpdateScaleup:
         if stage.spec.warmup_s > 0:
             await run.warm_up(stage, await run.arguments(stage, [_SCRIPT], stage.spec.warmup_s))
 
-    async def measure(self, stage: Stage) -> None:
-        """The run; see `workers.pgbench.run.measure`."""
-        await run.measure(stage, await run.arguments(stage, [_SCRIPT], stage.spec.duration_s), [_SCRIPT.name])
+    async def start(self, stage: Stage) -> None:
+        """The run; see `workers.pgbench.run.start`."""
+        await run.start(stage, await run.arguments(stage, [_SCRIPT], stage.spec.duration_s), [_SCRIPT.name])
+
+    async def finish(self, stage: Stage) -> None:
+        """The run's end; see `workers.pgbench.run.finish`."""
+        await run.finish(stage)
 
 
 WORKLOAD = UpdateScaleup()
