@@ -15,6 +15,7 @@ from bench import agent as bench_agent
 from bench.figures import Figure
 from workers import data, executor, registry
 from workers.bundle import derive, reader
+from workers.execution import Reporter
 from workers.interfaces import Stage
 from workers.orders import Order
 from workers.remote.connection import connected
@@ -41,7 +42,7 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
 
 async def _teiten(order: Order) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        archived, error = await executor.run(order, Path(folder), _report_nothing, _no_agents)
+        archived, error = await executor.run(order, Path(folder), Reporter())
         if error is not None:
             raise RuntimeError(error)
         parsed = reader.read(Path(folder) / archived.path)
@@ -72,14 +73,6 @@ def _tps(measurements: Any) -> float:
     value = derive.total(measurements, "tps")
     assert value is not None
     return value
-
-
-async def _report_nothing(phase: str, expected_s: float | None) -> None:
-    return None
-
-
-async def _no_agents() -> tuple[str, ...]:
-    return ()  # the server is used again
 
 
 class NullRecorder:

@@ -43,6 +43,7 @@ class Environment:
     api_streams_each: int
     proxies: int
     webhook_hosts: tuple[str, ...]
+    lease_s: int
 
 
 def read(environ: Mapping[str, str] | None = None) -> Environment:
@@ -87,6 +88,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         api_streams_each=_whole(values, "TEITEN_API_STREAMS_EACH", 2),
         proxies=_whole(values, "TEITEN_PROXIES", 0),
         webhook_hosts=_list(values, "TEITEN_WEBHOOK_HOSTS", ""),
+        lease_s=_whole(values, "TEITEN_LEASE_S", 20, least=5),
     )
 
 
@@ -224,10 +226,11 @@ def _flag(values: Mapping[str, str], name: str, default: bool) -> bool:
     raise TeitenError(f"{text!r} is not yes or no.", where=name, todo="Set it to 1 or 0.")
 
 
-def _whole(values: Mapping[str, str], name: str, default: int) -> int:
+def _whole(values: Mapping[str, str], name: str, default: int, least: int = 0) -> int:
     text = values.get(name, "").strip()
-    if text and not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise TeitenError(f"{text!r} is not a number.", where=name, todo="Set it to a whole number, 0 or more.")
+    if text and not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):
+        todo = f"Set it to a whole number, {least} or more."
+        raise TeitenError(f"{text!r} is not a number that it may be.", where=name, todo=todo)
     return int(text) if text else default
 
 

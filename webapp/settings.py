@@ -162,6 +162,7 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # an import says itself how many files it t
 TEITEN_KINDS = TEITEN.kinds
 TEITEN_PLAN_DIR = BASE_DIR / "plans"
 TEITEN_OPEN_READING = TEITEN.open_reading
+TEITEN_LEASE_S = TEITEN.lease_s
 TEITEN_API_LIMIT = TEITEN.api_limit
 TEITEN_API_LIMIT_ANONYMOUS = TEITEN.api_limit_anonymous
 TEITEN_API_STREAMS = TEITEN.api_streams

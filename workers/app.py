@@ -41,7 +41,7 @@ app.conf.update(
     timezone="UTC",
     beat_schedule={
         "dispatch": {"task": "workers.tasks.dispatch", "schedule": 2.0, "options": {"expires": 2.0}},
-        "reap": {"task": "workers.tasks.reap", "schedule": 5.0, "options": {"expires": 5.0}},
+        "reap": {"task": "workers.tasks.reap", "schedule": 2.0, "options": {"expires": 2.0}},
         "alert": {"task": "workers.tasks.alert", "schedule": 20.0, "options": {"expires": 20.0}},
         "contact agents": {
             "task": "workers.tasks.contact_all",

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,9 +22,10 @@ from results.domain.kinds.host_factors import Change
 from results.domain.measurement.activity import ActivitySample
 from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
-from workers import dispatch, executor, lease
+from workers import checkpoint, dispatch, executor, lease
 from workers.bundle import reader
-from workers.bundle.writer import Archived
+from workers.bundle.writer import Archived, archived_before
+from workers.execution import Hold, Reporter
 from workers.lease import LeaseState
 from workers.orders import Order, agents_idle, order_of
 
@@ -35,11 +35,21 @@ _IDLE_PATIENCE_S = 60.0  # with a warehouse that is away, at a trial's end; then
 
 
 def run(attempt_id: int, worker: str) -> bool:
-    """Run an attempt. Return False when another worker has it or it has ended, as for a message delivered twice."""
+    """Run an attempt, or go on with one whose worker is gone. Return False when another worker has it or it has ended.
+
+    worker: a name that no other process or thread has, and that this one has for this attempt alone
+    """
     if not warehouse.retry(_begin, attempt_id, worker):
         return False
-    error = _execute(attempt_id)
-    warehouse.retry(dispatch.finish, attempt_id, error, timezone.now())
+    try:
+        order = warehouse.retry(order_of, attempt_id)
+        error = _execute(attempt_id, worker, order)
+        warehouse.retry(dispatch.finish, attempt_id, error, timezone.now(), worker)
+        _forget(order, worker)
+    except executor.TakenError:
+        log.warning("attempt %s: it is another worker's now, or waits for one", attempt_id)
+    except AwayError as away:
+        log.error("attempt %s: it waits for a worker until the warehouse is back: %s", attempt_id, away)
     return True
 
 
@@ -52,10 +62,22 @@ def _begin(attempt_id: int, worker: str) -> bool:
     return bool(attempt.update(worker=worker))
 
 
-def _execute(attempt_id: int) -> dict[str, Any] | None:
-    """Execute an attempt and store its measurements; return the error that ended it, None for none."""
+def _forget(order: Order, worker: str) -> None:
+    """Remove the checkpoint of an attempt that has ended, unless another worker has it."""
+    path = checkpoint.path_of(settings.TEITEN_BUNDLE_DIR, order.trial_key, order.attempt)
+    if checkpoint.is_of(path, worker):
+        path.unlink()
+
+
+def _execute(attempt_id: int, worker: str, order: Order) -> dict[str, Any] | None:
+    """Execute an attempt and store its measurements; return the error that ended it, None for none.
+
+    Raises TakenError, and AwayError where what was measured could not be stored."""
     try:
-        return asyncio.run(_with_heartbeat(attempt_id, warehouse.retry(order_of, attempt_id)))
+        picked_up = warehouse.retry(Attempt.objects.values_list("picked_up", flat=True).get, pk=attempt_id)
+        return asyncio.run(_with_heartbeat(attempt_id, worker, order, picked_up=picked_up))
+    except (executor.TakenError, AwayError):
+        raise
     except TeitenError as failure:
         return failure.as_dict()
     except Exception as failure:
@@ -69,18 +91,18 @@ def _execute(attempt_id: int) -> dict[str, Any] | None:
         return unexpected.as_dict()
 
 
-@dataclass
-class _Reporter:
+class _Reporter(Reporter):
     """An attempt's access to the warehouse while it runs, in one thread of its own, so that the trial never waits.
 
     cleaning: whether the phase `clean` has begun
     unreported_phase: the phase, since when, and its expected seconds, until the warehouse has stored it
     """
 
-    attempt_id: int
-    thread: ThreadPoolExecutor
-    cleaning: bool = False
-    unreported_phase: tuple[str, datetime, float | None] | None = None
+    def __init__(self, attempt_id: int, worker: str, thread: ThreadPoolExecutor) -> None:
+        super().__init__(worker=worker)
+        self.attempt_id, self.thread = attempt_id, thread
+        self.cleaning = False
+        self.unreported_phase: tuple[str, datetime, float | None] | None = None
 
     async def call(self, operation: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.thread, operation, self.attempt_id, *args)
@@ -99,15 +121,33 @@ class _Reporter:
             self.unreported_phase = None
 
     async def heartbeat(self) -> LeaseState | None:
-        state = await self.call(_heartbeat)
+        state = await self._state()
         await self.report_phase()
         return state
 
-    async def has_leases(self) -> bool:
-        return await self.call(_heartbeat) is not LeaseState.LOST
+    async def _state(self) -> LeaseState | None:
+        return await self.call(_heartbeat, self.worker)
+
+    async def hold(self) -> Hold:
+        state = await self._state()
+        return Hold.OWN if state is None else _HOLDS.get(state, Hold.OWN)
+
+    async def certain_hold(self) -> Hold:
+        """Return whose the agents are, once the warehouse has said so, or is known not to run.
+
+        Where it cannot be reached for as long as things are retried, somebody else may.
+        """
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        while loop.time() - began_s < warehouse.PATIENCE_S:
+            state = await self._state()
+            if state is not None:
+                return _HOLDS.get(state, Hold.OWN)
+            await asyncio.sleep(lease.HEARTBEAT_S)
+        return Hold.TAKEN
 
     async def idle_agents(self) -> frozenset[str]:
-        return await self.call(_idle_agents)
+        return await self.call(_idle_agents, self.worker)
 
     async def store_changes(self, agent: str, changes: Sequence[Change]) -> None:
         await self.call(_store_changes, agent, changes)
@@ -116,41 +156,43 @@ class _Reporter:
         await self.call(_store_sample, look)
 
 
-async def _with_heartbeat(attempt_id: int, order: Order) -> dict[str, Any] | None:
+_HOLDS = {LeaseState.LOST: Hold.LOST, LeaseState.TAKEN: Hold.TAKEN}
+
+
+async def _with_heartbeat(attempt_id: int, worker: str, order: Order, *, picked_up: bool) -> dict[str, Any] | None:
     """Execute an attempt and store its result, with heartbeats; return the error that ended it.
 
     A lost lease or a cancelled trial stops the execution, but neither its clean-up nor the storing of its result.
+    Raises TakenError.
     """
     bundles: Path = settings.TEITEN_BUNDLE_DIR
     with ThreadPoolExecutor(1, thread_name_prefix=f"attempt-{attempt_id}") as thread:
-        reporter = _Reporter(attempt_id, thread)
-        work = executor.run(
-            order,
-            bundles,
-            reporter.progress,
-            reporter.idle_agents,
-            reporter.store_changes,
-            reporter.store_sample,
-            reporter.has_leases,
-        )
-        execution = asyncio.ensure_future(work)
-        await _wait_for_execution(execution, reporter)
-        archived, error = execution.result()
+        reporter = _Reporter(attempt_id, worker, thread)
+        archived = archived_before(bundles, order.trial_key, order.attempt) if picked_up else None
+        if archived is None:
+            work = (executor.pick_up if picked_up else executor.run)(order, bundles, reporter)
+            execution = asyncio.ensure_future(work)
+            await _wait_for_execution(execution, reporter, checkpoint.path_of(bundles, order.trial_key, order.attempt))
+            archived, _ = execution.result()
         storing = asyncio.get_running_loop().run_in_executor(None, _store_result, attempt_id, bundles, archived)
         while not storing.done():
             await asyncio.wait([storing], timeout=lease.HEARTBEAT_S)
-            await reporter.call(_heartbeat)
+            await reporter.call(_heartbeat, worker)
         await reporter.call(_close_connection)
-        if error and storing.exception():
-            return error
+        failure = storing.exception()
+        if archived.error and failure and not isinstance(failure, AwayError):
+            return dict(archived.error)
         return storing.result()
 
 
-async def _wait_for_execution(execution: asyncio.Future[Any], reporter: _Reporter) -> None:
+async def _wait_for_execution(execution: asyncio.Future[Any], reporter: _Reporter, saved: Path) -> None:
     """Wait until the execution has ended, with heartbeats; cancel it when the lease is lost or the trial cancelled.
 
     A warehouse that does not answer for as long as a lease lasts means a lost lease, unless it is known not to run:
-    then nobody else can take the agents.
+    then nobody else can take the agents. Nor does it where the measurement runs by itself: somebody else may go on with
+    it, and nothing is done to it here before that is certain.
+
+    saved: the attempt's checkpoint, which is there once another worker could go on
     """
     loop = asyncio.get_running_loop()
     last_answer_s = loop.time()
@@ -158,10 +200,14 @@ async def _wait_for_execution(execution: asyncio.Future[Any], reporter: _Reporte
         await asyncio.wait([execution], timeout=lease.HEARTBEAT_S)
         state = await reporter.heartbeat()
         last_answer_s = loop.time() if state is not None else last_answer_s
-        if state is None and loop.time() - last_answer_s > lease.TTL_S:
+        if state is None and loop.time() - last_answer_s > lease.TTL_S and not saved.exists():
             state = LeaseState.LOST
-        if state in (LeaseState.LOST, LeaseState.CANCELLED) and not reporter.cleaning and not execution.done():
-            execution.cancel(executor.LOST if state is LeaseState.LOST else "cancelled")
+        if execution.done() or reporter.cleaning:
+            continue
+        if state in _HOLDS:
+            execution.cancel(_HOLDS[state])
+        elif state is LeaseState.CANCELLED:
+            execution.cancel("cancelled")
 
 
 def _store_result(attempt_id: int, bundles: Path, archived: Archived) -> dict[str, Any] | None:
@@ -205,13 +251,13 @@ def _store_changes(attempt_id: int, agent: str, changes: Sequence[Change]) -> No
     _try_once(attempt_id, lambda: hostfactors.note_changes(agent, changes, timezone.now()), lambda _: None)
 
 
-def _heartbeat(attempt_id: int) -> LeaseState | None:
+def _heartbeat(attempt_id: int, worker: str) -> LeaseState | None:
     """Prolong the attempt's leases; None when the warehouse did not answer, which the lease tolerates for a while."""
 
     def state_without_answer(error: DatabaseError) -> LeaseState | None:
         return LeaseState.AWAY if warehouse.is_not_running(error) else None
 
-    return _try_once(attempt_id, lambda: lease.heartbeat(attempt_id, timezone.now()), state_without_answer)
+    return _try_once(attempt_id, lambda: lease.heartbeat(attempt_id, worker, timezone.now()), state_without_answer)
 
 
 def _try_once(attempt_id: int, operation: Callable[[], T], otherwise: Callable[[DatabaseError], T]) -> T:
@@ -224,11 +270,11 @@ def _try_once(attempt_id: int, operation: Callable[[], T], otherwise: Callable[[
         return otherwise(error)
 
 
-def _idle_agents(attempt_id: int) -> frozenset[str]:
+def _idle_agents(attempt_id: int, worker: str) -> frozenset[str]:
     """Return the agents that no other trial waits for, none where the leases are lost or the warehouse is away."""
 
     def query() -> frozenset[str]:
-        lost = lease.heartbeat(attempt_id, timezone.now()) is LeaseState.LOST
+        lost = lease.heartbeat(attempt_id, worker, timezone.now()) in _HOLDS
         return frozenset() if lost else agents_idle(attempt_id)
 
     try:

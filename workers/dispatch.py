@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
 from results import agents, models, runs, sql
 from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
-from workers import lease
+from workers import checkpoint, lease
 
 MOST_ATTEMPTS = 3
 RETRY_AFTER_S = 10.0
@@ -29,21 +30,22 @@ class _Candidate:
     agents: tuple[int, ...]
 
 
-def count_idle_agents(now: datetime) -> int:
-    """Return how many agents are ready and free, and have a trial that could begin if its other agents are free too:
-    at most so many trials may run now."""
-    [row] = sql.rows(_Count, sql.load(__file__, "idle_agents"), {"now": now})
+def count_startable(now: datetime) -> int:
+    """Return how many attempts workers could take now, at most: those that wait to be picked up, and one for each agent
+    that is ready and free and that a trial waits for."""
+    [row] = sql.rows(_Count, sql.load(__file__, "startable"), {"now": now})
     return row.count
 
 
 def next_attempt(now: datetime, worker: str = "") -> int | None:
-    """Create an attempt at the first trial that may run; return its id, None when none may.
+    """Give this worker an attempt whose worker is gone, or a new one at the first trial that may run; return its id,
+    None where there is none.
 
     Trials run in the order of their runs, and of the run, on agents that are ready and free.
-
-    worker: who runs it
     """
     with transaction.atomic():
+        if (left := _left_attempt(now, worker)) is not None:
+            return left
         candidates = sql.rows(_Candidate, sql.load(__file__), {"now": now})
         if not candidates:
             return None
@@ -60,6 +62,16 @@ def next_attempt(now: datetime, worker: str = "") -> int | None:
         return attempt.pk
 
 
+def _left_attempt(now: datetime, worker: str) -> int | None:
+    waiting = Attempt.objects.filter(state=AttemptState.RUNNING, left_at__isnull=False).order_by("left_at")
+    attempt = waiting.select_for_update(skip_locked=True, of=("self",)).first()
+    if attempt is None:
+        return None
+    Attempt.objects.filter(pk=attempt.pk).update(worker=worker, left_at=None, picked_up=True)
+    attempt.leases.update(heartbeat_at=now, expires_at=now + timedelta(seconds=lease.TTL_S))
+    return attempt.pk
+
+
 @transaction.atomic
 def withdraw(attempt_id: int, now: datetime) -> None:
     """Remove an attempt that no worker began; its trial waits again, and nothing is counted."""
@@ -72,8 +84,8 @@ def withdraw(attempt_id: int, now: datetime) -> None:
 
 
 @transaction.atomic
-def finish(attempt_id: int, error: dict[str, Any] | None, now: datetime) -> bool:
-    """End an attempt and release its agents; return False when it had lost its leases.
+def finish(attempt_id: int, error: dict[str, Any] | None, now: datetime, worker: str = "") -> bool:
+    """End an attempt and release its agents; return False when it had lost its leases, or another worker has it.
 
     Its measurements then stay with the attempt, but do not count.
 
@@ -82,6 +94,8 @@ def finish(attempt_id: int, error: dict[str, Any] | None, now: datetime) -> bool
     run_id = Attempt.objects.values_list("run_id", flat=True).get(pk=attempt_id)
     runs.lock(run_id)
     attempt = Attempt.objects.select_for_update().get(pk=attempt_id)
+    if worker not in ("", attempt.worker):
+        return False
     trial = Trial.objects.select_for_update().get(pk=attempt.trial_id)
     lease.release(attempt_id)
     if attempt.state != AttemptState.RUNNING:
@@ -133,6 +147,9 @@ def _reap_attempt(attempt_id: int, now: datetime) -> bool:
     if not attempt.worker:
         withdraw(attempt_id, now)  # no worker was free to begin it
         return True
+    if _can_be_picked_up(attempt):
+        Attempt.objects.filter(pk=attempt_id).update(worker="", left_at=now)
+        return True
     error = {
         "kind": "lost",
         "what": f"The worker of attempt {attempt.number} was not heard of for {lease.TTL_S:g} s.",
@@ -144,6 +161,12 @@ def _reap_attempt(attempt_id: int, now: datetime) -> bool:
     _update_trial(_end_lost_attempt(attempt, error, now), attempt, error, now)
     runs.close_finished(attempt.run_id)
     return True
+
+
+def _can_be_picked_up(attempt: Attempt) -> bool:
+    """Return whether its measurement goes on without its worker, or is archived already and only to be stored."""
+    key = f"{attempt.run_id}/{attempt.trial_id}"
+    return checkpoint.is_of(checkpoint.path_of(settings.TEITEN_BUNDLE_DIR, key, attempt.number), attempt.worker)
 
 
 def requeue(now: datetime) -> list[int]:
@@ -160,7 +183,7 @@ def requeue(now: datetime) -> list[int]:
 @transaction.atomic
 def _requeue_attempt(attempt_id: int, now: datetime) -> int:
     attempt = _lock_attempt(attempt_id)
-    if not attempt.worker:
+    if not attempt.worker and attempt.left_at is None:
         withdraw(attempt_id, now)
         return attempt.trial_id
     error = {

@@ -127,6 +127,10 @@ class Stage:
         value: T = self._kept[of, node]
         return value
 
+    def all_kept(self) -> list[tuple[Any, str]]:
+        """Return each value that was kept, and its node."""
+        return [(value, node) for (_, node), value in self._kept.items()]
+
     def has_kept(self, of: type, node: str = "") -> bool:
         return (of, node) in self._kept
 
@@ -284,7 +288,7 @@ class AuditingWorkload(Protocol):
         """Query what must hold of the data now, and add the answers under `workload/`; `parse` judges them.
 
         Called after the collectors stopped, so that its cost is in no measurement. A server that no longer answers is
-        recorded as a gap.
+        recorded as a gap. Where the worker dies meanwhile, another one calls it from the beginning.
         """
 
 
@@ -293,4 +297,8 @@ class Collector(Protocol):
         """Start, before the clock does. Raises AgentError where it cannot watch, which is recorded as a gap."""
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """Stop, after the clock did, and add the raw files under `collectors/NAME/NODE/`."""
+        """Stop, after the clock did, and add the raw files under `collectors/NAME/NODE/`.
+
+        Where the worker dies meanwhile, another one calls it from the beginning: nothing is removed on the agent, where
+        the folder of the attempt is removed in any case.
+        """

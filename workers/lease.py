@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import ParamSpec
 
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.models import QuerySet
@@ -24,8 +25,8 @@ from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Lease, Trial
 
 log = logging.getLogger(__name__)
-TTL_S = 30.0
-HEARTBEAT_S = 5.0
+TTL_S = float(settings.TEITEN_LEASE_S)
+HEARTBEAT_S = TTL_S / 5
 P = ParamSpec("P")
 _CONTACT_PATIENCE_S = 60.0  # with a warehouse that is away: a person may wait for a page
 _POLL_S = 0.2
@@ -57,21 +58,23 @@ class LeaseState(Enum):
     KEPT = "kept"
     CANCELLED = "cancelled"  # the trial is; the attempt still has its leases, and must stop and clean up
     LOST = "lost"  # another attempt may use the agents
+    TAKEN = "taken"  # another worker goes on with this attempt, or is to
     AWAY = "away"  # the warehouse does not run: nobody can take the agents
 
 
-def heartbeat(attempt_id: int, now: datetime) -> LeaseState:
-    """Prolong the attempt's leases; return whether it may go on."""
+def heartbeat(attempt_id: int, worker: str, now: datetime) -> LeaseState:
+    """Prolong the attempt's leases; return whether this worker may go on with it."""
     prolonged = sql.execute(
         """
         UPDATE results_lease l SET heartbeat_at = %(now)s, expires_at = %(expires)s
           FROM results_attempt a
-         WHERE l.attempt_id = %(attempt)s AND a.id = l.attempt_id AND a.state = 'running'
+         WHERE l.attempt_id = %(attempt)s AND a.id = l.attempt_id AND a.state = 'running' AND a.worker = %(worker)s
         """,
-        {"attempt": attempt_id, "now": now, "expires": now + timedelta(seconds=TTL_S)},
+        {"attempt": attempt_id, "worker": worker, "now": now, "expires": now + timedelta(seconds=TTL_S)},
     )
     if not prolonged:
-        return LeaseState.LOST
+        others = Attempt.objects.filter(pk=attempt_id, state=AttemptState.RUNNING).exclude(worker=worker)
+        return LeaseState.TAKEN if others.exists() else LeaseState.LOST
     cancelled = Trial.objects.filter(attempts=attempt_id, state=TrialState.CANCELLED).exists()
     return LeaseState.CANCELLED if cancelled else LeaseState.KEPT
 
@@ -188,6 +191,6 @@ def release_contacts(now: datetime) -> None:
 
 
 def expired(now: datetime) -> list[int]:
-    """Return the running attempts whose leases have expired, or are gone."""
-    running = Attempt.objects.filter(state=AttemptState.RUNNING)
+    """Return the running attempts whose leases have expired, or are gone, but for those that wait to be picked up."""
+    running = Attempt.objects.filter(state=AttemptState.RUNNING, left_at=None)
     return list(running.exclude(leases__expires_at__gte=now).order_by("pk").values_list("pk", flat=True))

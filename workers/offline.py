@@ -16,6 +16,7 @@ from results.domain.errors import StateError, TeitenError
 from results.domain.states import RunState, TrialState
 from workers import executor
 from workers.bundle.writer import archive_path
+from workers.execution import Reporter
 from workers.orders import Order, order_for
 
 FORMAT = 1
@@ -84,10 +85,4 @@ def idle_after(orders: Sequence[Order]) -> list[frozenset[str]]:
 
 
 async def _run(order: Order, folder: Path, idle: Collection[str]) -> Any:
-    async def no_progress(phase: str, expected_s: float | None) -> None:
-        """Report nothing: no page shows this trial."""
-
-    async def idle_agents() -> Collection[str]:
-        return idle
-
-    return await executor.run(order, folder, no_progress, idle_agents)
+    return await executor.run(order, folder, Reporter(idle))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -42,19 +42,32 @@ class Phases:
         """Seconds since the start of the attempt."""
         return time.monotonic() - self._began
 
+    def resume(self, done: Sequence[PhaseTiming]) -> None:
+        """Go on with an attempt of which another worker has done these phases."""
+        self.done = list(done)
+        ended_s = max((phase.offset_s + phase.seconds for phase in done), default=0.0)
+        self._began = time.monotonic() - max(ended_s, time.time() - self.started_s)
+
     @asynccontextmanager
-    async def phase(self, name: str, expected_s: float | None = None) -> AsyncIterator[None]:
-        """Run the body as one phase. Raises DeadlineError where it, or a job in it, did not end by its deadline."""
-        await self.progress(name, expected_s)
+    async def phase(
+        self, name: str, expected_s: float | None = None, since_s: float | None = None
+    ) -> AsyncIterator[None]:
+        """Run the body as one phase. Raises DeadlineError where it, or a job in it, did not end by its deadline.
+
+        since_s: when it began, in seconds since the start of the attempt; None for now
+        """
+        offset_s = self.elapsed_s if since_s is None else since_s
+        spent_s = self.elapsed_s - offset_s
+        await self.progress(name, None if expected_s is None else max(0.0, expected_s - spent_s))
         for remote in self.stage.agents.values():
             remote.phase = name
             remote.late_s.clear()
-        offset_s = self.elapsed_s
         limit_s = self.stage.deadlines.get(name)
-        self.stage.ends_s = None if limit_s is None else time.monotonic() + limit_s
+        left_s = None if limit_s is None else max(0.0, limit_s - spent_s)
+        self.stage.ends_s = None if left_s is None else time.monotonic() + left_s
         ok = False
         try:
-            async with self._with_deadline(name, limit_s), self._with_monitor(name, expected_s, limit_s):
+            async with self._with_deadline(name, limit_s, left_s), self._with_monitor(name, expected_s, left_s):
                 yield
             ok = True
         finally:
@@ -62,10 +75,10 @@ class Phases:
             await self.monitor.end_phase(succeeded=ok)
 
     @asynccontextmanager
-    async def _with_deadline(self, name: str, limit_s: float | None) -> AsyncIterator[None]:
+    async def _with_deadline(self, name: str, limit_s: float | None, left_s: float | None) -> AsyncIterator[None]:
         cause: TeitenError | None = None
         after_s = _AFTER_S.get(name, _USUALLY_AFTER_S) * self.stage.spec.patience
-        timeout = asyncio.timeout(None if limit_s is None else limit_s + after_s)
+        timeout = asyncio.timeout(None if left_s is None else left_s + after_s)
         try:
             async with timeout:
                 yield

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import socket
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -160,7 +161,7 @@ def dispatch() -> None:
     runs.start_due(now)
     for run_id in runs.in_making():
         _send(make_trials, run_id)
-    if wanted := dispatching.count_idle_agents(now):
+    if wanted := dispatching.count_startable(now):
         calls = wanted - _messages_in(TRIALS)
         while calls > 0 and _send(work):
             calls -= 1
@@ -185,8 +186,12 @@ def work() -> None:
 
     Where one trial follows another, there is no other moment to prune. A worker that is asked to end begins no more.
     """
-    worker = f"{socket.gethostname()} process {os.getpid()} {threading.current_thread().name}"
-    while not _ending.is_set() and (attempt_id := _take(worker)) is not None:
+    while not _ending.is_set():
+        # A name of its own for each attempt: another process of the same number is another worker.
+        thread = f"{socket.gethostname()} process {os.getpid()} {threading.current_thread().name}"
+        worker = f"{thread} {secrets.token_hex(4)}"
+        if (attempt_id := _take(worker)) is None:
+            return
         attempts.run(attempt_id, worker)
         with _skipped_while_away():
             for agent_id in pruning.agents_to_look_at(attempt_id, timezone.now()):

@@ -200,7 +200,9 @@ def end_state() -> Case:
 class Attempt(models.Model):
     """One attempt at a trial.
 
-    worker: name of the worker that runs it; '' until one has begun
+    worker: name of the worker that runs it; '' while none does
+    left_at: since when no worker runs it whose measurement goes on, and another is to pick it up
+    picked_up: a worker was gone, and another one went on with it
     measured_from, measured_to: the measured window
     error: why it failed, `TeitenError.as_dict()`
     bundle: path of the archive, relative to the bundle folder; '' where there is none
@@ -215,6 +217,8 @@ class Attempt(models.Model):
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=12, default=AttemptState.RUNNING)
     worker = models.CharField(max_length=200, blank=True)
+    left_at = models.DateTimeField(null=True)
+    picked_up = models.BooleanField(default=False, db_default=False)
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
     measured_from = models.DateTimeField(null=True)

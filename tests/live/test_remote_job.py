@@ -124,6 +124,16 @@ async def test_a_job_whose_supervisor_was_killed_is_reported(remote: Remote, dir
     assert await living(remote, directory) == []
 
 
+async def test_a_job_that_is_started_once_more_while_it_runs_goes_on(remote: Remote, directory: str):
+    script = "echo begun; read line <pipe"
+    await remote.run("sh", "-c", 'mkdir -p "$1" && mkfifo "$1/pipe"', "sh", directory)
+    await Job.start(remote, directory, script, deadline_s=90)
+    job = await Job.start(remote, directory, script, deadline_s=90)
+    await remote.run("sh", "-c", 'echo >"$1/pipe"', "sh", directory)
+    finished = await job.finished()
+    assert (finished.ok, finished.stdout) == (True, "begun\n")
+
+
 async def test_two_jobs_do_not_share_a_directory(remote: Remote, directory: str):
     await Job.start(remote, directory, "sleep 61", deadline_s=90)
     with pytest.raises(CommandError, match="still running"):

@@ -41,6 +41,18 @@ def archive_path(trial_key: str, attempt: int) -> PurePosixPath:
     return PurePosixPath(f"{trial_key}-{attempt}.tar.gz")
 
 
+def folder_name(trial_key: str, attempt: int) -> str:
+    """Return the name of an attempt's folder while it runs, here and on its agents."""
+    return f"{trial_key.replace('/', '-')}-{attempt}"
+
+
+def archived_before(root: Path, trial_key: str, attempt: int) -> Archived | None:
+    """Return the archive that another worker has made of an attempt, None where there is none."""
+    path = archive_path(trial_key, attempt)
+    archive = root / path
+    return Archived(str(path), checksum(archive), archive.stat().st_size, None) if archive.exists() else None
+
+
 def _there_already(archive: Path) -> IngestError:
     return IngestError(
         "The attempt has a bundle already.",
@@ -56,9 +68,16 @@ class BundleWriter:
     Raises IngestError where the attempt has an archive already: each attempt has a number of its own.
     """
 
-    def __init__(self, root: Path, trial_key: str, attempt: int) -> None:
+    def __init__(self, root: Path, trial_key: str, attempt: int, *, left: str = "", number: int = 0) -> None:
+        """Begin a bundle, or go on with one that was left.
+
+        left: name of the folder that another worker has left. It gets another name, so that this worker, which may
+            only have been held up, finds it no more
+        number: how often the bundle was left
+        """
         self.root = root
-        self.directory = root / UNFINISHED / f"{trial_key.replace('/', '-')}-{attempt}"
+        name = folder_name(trial_key, attempt)
+        self.directory = root / UNFINISHED / (f"{name}+{number}" if number else name)
         self.archive = archive_path(trial_key, attempt)
         self.notes: dict[str, Any] = {}
         self.checks: list[Check] = []
@@ -66,8 +85,11 @@ class BundleWriter:
         self._long: set[Path] = set()
         if (root / self.archive).exists():
             raise _there_already(root / self.archive)
-        _remove_folder(self.directory)
-        self.directory.mkdir(parents=True)
+        if not left:
+            _remove_folder(self.directory)
+            self.directory.mkdir(parents=True)
+        elif not self.directory.is_dir():  # a worker before may have come as far as this
+            (root / UNFINISHED / left).rename(self.directory)
 
     def add(self, path: str, content: bytes | str) -> None:
         """Add a raw file without secrets; path relative, with '/'. Raises IngestError where it leaves the bundle."""
@@ -79,6 +101,11 @@ class BundleWriter:
         target = self._path(path)
         self._long.add(target)
         return target
+
+    @property
+    def long_files(self) -> tuple[str, ...]:
+        """The paths that `file` was asked for."""
+        return tuple(sorted(path.relative_to(self.directory).as_posix() for path in self._long))
 
     def _path(self, path: str) -> Path:
         parts = PurePosixPath(path).parts

@@ -25,7 +25,7 @@ _SUPERVISE = (_HERE / "job_supervise.sh").read_text()
 _SWEEP = ENTER + (_HERE / "job_sweep.sh").read_text()
 _GRACE_S = 5
 _WAIT_S = 240  # of one remote wait; shorter than most firewalls' timeouts for idle connections
-_UNREACHABLE_S = 600  # an agent that is unreachable for longer is given up
+UNREACHABLE_S = 600  # an agent that is unreachable for longer is given up
 _TIMED_OUT = (124, 137)  # what timeout(1) returns after TERM, after KILL
 
 
@@ -134,7 +134,7 @@ class Job:
                 raise
             except AgentError as error:
                 unreachable_since_s = unreachable_since_s or time.monotonic()
-                if not error.retryable or time.monotonic() - unreachable_since_s > _UNREACHABLE_S:
+                if not error.retryable or time.monotonic() - unreachable_since_s > UNREACHABLE_S:
                     raise
                 await asyncio.sleep(1)
                 continue

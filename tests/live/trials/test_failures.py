@@ -17,7 +17,7 @@ from results.domain.errors import AgentError, PlanError, StateError
 from results.domain.measurement.parsed_trial import Gap
 from results.domain.states import AttemptState, RunState, TrialState
 from results.models.agents import AgentState
-from tests.live.trials.conftest import run_next, start, wait_for
+from tests.live.trials.conftest import run_next, start, value, wait_for
 from tests.live.trials.killing import AT_WORK, beside, on_agent, servers_killed_at
 from workers import attempt as attempts
 from workers import dispatch, lease, registry, tasks
@@ -293,17 +293,35 @@ def test_a_warehouse_that_is_away_for_a_moment_costs_nothing(agent: models.Agent
 
 
 def test_an_attempt_that_lost_its_agents_leaves_its_successor_alone(agent: models.Agent, address: Address) -> None:
-    start(duration_s=8)
+    start(duration_s=1, warmup_s=8)
     lost = dispatch.next_attempt(timezone.now())
     assert lost is not None
 
     with beside(lambda: attempts.run(lost, "stalled")):
-        wait_for(measured)
+        wait_for(lambda: models.Trial.objects.filter(phase="warm").exists())
         assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 60)) == 1
         models.Trial.objects.update(not_before=None)
         second = run_next()
     assert (second.number, second.error, second.state) == (2, None, AttemptState.DONE)
     assert models.Attempt.objects.get(pk=lost).state == AttemptState.LOST
+
+
+def test_a_worker_that_was_only_held_up_leaves_the_measurement_to_the_one_that_picked_it_up(
+    agent: models.Agent, bundles: Path
+) -> None:
+    start(duration_s=8, collectors=["latency_log"])
+    held_up = dispatch.next_attempt(timezone.now())
+    assert held_up is not None
+
+    with beside(lambda: attempts.run(held_up, "stalled")):
+        wait_for(lambda: any((bundles / "unfinished").glob("*.checkpoint")))
+        assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 60)) == 1
+        attempt = run_next()
+    attempt.refresh_from_db()
+    assert (attempt.pk, attempt.error, attempt.state) == (held_up, None, AttemptState.DONE)
+    assert (attempt.worker, attempt.picked_up, attempt.gaps) == ("test", True, [])
+    assert sum(attempt.histograms.get().counts) == value(attempt, "transactions")
+    assert list((bundles / "unfinished").iterdir()) == []
 
 
 def test_a_collector_that_cannot_end_does_not_keep_the_agent_from_being_cleaned(
@@ -312,7 +330,7 @@ def test_a_collector_that_cannot_end_does_not_keep_the_agent_from_being_cleaned(
     async def breaks(self: object, stage: Stage, *node: str) -> None:
         raise AgentError("It broke off.", where="test")
 
-    monkeypatch.setattr(type(registry.workload("pgbench")), "measure", breaks)
+    monkeypatch.setattr(type(registry.workload("pgbench")), "finish", breaks)
     monkeypatch.setattr(type(registry.collector("sar")), "stop", breaks)
     attempt = measure(collectors=["sar"], required_collectors=["sar"], duration_s=1)
     assert attempt.error["what"] == "It broke off."

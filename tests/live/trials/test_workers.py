@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
@@ -11,7 +13,7 @@ from results import models
 from results.domain.errors import StateError
 from results.domain.states import AttemptState, RunState, TrialState
 from tests import factories
-from tests.live.trials.conftest import PATIENCE_S, Start, start, wait_for
+from tests.live.trials.conftest import PATIENCE_S, Start, start, value, wait_for
 from workers import dispatch, lease, tasks
 from workers.remote.address import Address
 
@@ -55,20 +57,51 @@ def test_calls_for_workers_do_not_pile_up(worker: Start, agent: models.Agent) ->
     wait_for(lambda: models.Run.objects.get().state == RunState.FINISHED)
 
 
-def test_a_killed_worker_costs_an_attempt_and_never_the_trial(worker: Start) -> None:
+def lose(worker: subprocess.Popen[bytes]) -> None:
+    """Kill a worker, and let the time of its leases pass."""
+    worker.kill()
+    worker.wait(PATIENCE_S)
+    assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 1)) == 1
+
+
+@pytest.mark.smoke
+def test_a_measurement_whose_worker_is_killed_is_picked_up_and_not_repeated(worker: Start, bundles: Path) -> None:
     first = worker()
-    run = start(duration_s=8)
+    run = start(duration_s=8, collectors=["latency_log", "pg_stat", "sar"])
     tasks.dispatch.delay()
     wait_for(lambda: models.Trial.objects.filter(phase="measure").exists())
-    first.kill()
-    first.wait(PATIENCE_S)
+    wait_for(lambda: any((bundles / "unfinished").glob("*.checkpoint")))
+    lose(first)
+    left = models.Attempt.objects.get()
+    assert (left.state, left.worker) == (AttemptState.RUNNING, "")
+    assert left.left_at is not None
     worker()
-    assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 5)) == 1
+    tasks.dispatch.delay()
+    wait_for(lambda: models.Run.objects.get(pk=run.pk).state == RunState.FINISHED)
+    attempt = models.Attempt.objects.get()
+    assert (attempt.number, attempt.state, attempt.picked_up, attempt.gaps) == (1, AttemptState.DONE, True, [])
+    assert attempt.measured_from is not None and attempt.measured_to is not None
+    assert (attempt.measured_to - attempt.measured_from).total_seconds() == pytest.approx(8, abs=1.5)
+    assert sum(attempt.histograms.get().counts) == value(attempt, "transactions")
+    [note] = attempt.notes["picked_up"]
+    assert (note["step"], note["by"]) == ("finish", attempt.worker)
+    assert [phase["name"] for phase in attempt.phases].count("measure") == 1
+    assert models.Lease.objects.count() == 0
+    assert list((bundles / "unfinished").iterdir()) == []
+
+
+def test_a_trial_whose_worker_is_killed_before_it_measures_runs_again(worker: Start) -> None:
+    first = worker()
+    run = start(duration_s=1, warmup_s=8)
+    tasks.dispatch.delay()
+    wait_for(lambda: models.Trial.objects.filter(phase="warm").exists())
+    lose(first)
+    worker()
     models.Trial.objects.update(not_before=None)
     tasks.dispatch.delay()
     wait_for(lambda: models.Run.objects.get(pk=run.pk).state == RunState.FINISHED)
-    attempts = models.Attempt.objects.order_by("number").values_list("number", "state")
-    assert list(attempts) == [(1, AttemptState.LOST), (2, AttemptState.DONE)]
+    attempts = models.Attempt.objects.order_by("number").values_list("number", "state", "picked_up")
+    assert list(attempts) == [(1, AttemptState.LOST, False), (2, AttemptState.DONE, False)]
 
 
 def test_nothing_is_requeued_while_a_worker_lives(worker: Start) -> None:

@@ -38,7 +38,7 @@ class LatencyLog:
         stage.logs_transactions = True
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """Fold each load's log into folded.txt, and remove the log. A workload that wrote none leaves a Gap."""
+        """Fold each load's log into folded.txt. A workload that wrote none leaves a Gap."""
         for load in stage.loads:
             await _fold(stage, load, node)
 
@@ -59,22 +59,12 @@ async def _fold(stage: Stage, load: Load, node: str) -> None:
         into=target,
     )
     if result.exit_status == 0:
-        await _clean(stage, load, node)
         return
     target.unlink()
     if result.exit_status == _NO_LOG:
         stage.recorder.gap("latency_log", node, "the workload wrote no transaction log")
     else:
         stage.recorder.gap("latency_log", node, f"the log could not be folded: {result.stderr.strip()}")
-
-
-async def _clean(stage: Stage, load: Load, node: str) -> None:
-    """Remove a load's log, which is folded; where that fails, nothing is missing but the space until the trial's folder
-    is swept."""
-    try:
-        await stage.agents[load.client].remove(latency_directory(stage, load))
-    except AgentError as error:
-        stage.recorder.gap("clean", node, str(error))
 
 
 def _origin_s(stage: Stage, load: Load) -> float:

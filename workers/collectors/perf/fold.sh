@@ -1,5 +1,5 @@
 # Folds the recorded slices into counts of stacks. $1 directory of the slices   $2 the awk program's text   $3 name of
-# the server's binary   $4 and later: options that this perf script knows. The slices are removed.
+# the server's binary   $4 and later: options that this perf script knows.
 cd -- "$1" || exit
 program=$2 server=$3
 shift 3
@@ -19,5 +19,4 @@ for data in [0-9]*.data; do
         cat script.err >&2
     }
 done | awk -v server="$server" "$program" processes - || exit
-[ ! -s failed ] || exit 1
-rm -f -- [0-9]*.data
+[ ! -s failed ]

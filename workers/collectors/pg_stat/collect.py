@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from workers.remote.job import Job
 from .samples import RUNNING
 
 _HERE = Path(__file__).parent
+_LATE_S = 10.0  # after the window's end; what a server does by itself until then is little
 _LOG_HEAD_BYTES, _LOG_TAIL_BYTES = 400_000, 600_000  # kept of a flood
 
 
@@ -38,7 +40,12 @@ class PgStat:
         stage.keep(LogBefore(log_bytes), node)
 
     async def stop(self, stage: Stage, node: str) -> None:
-        """Take the second snapshot, and record samples, sizes and the log. Each of them that fails leaves a Gap."""
+        """Take the second snapshot, and record samples, sizes and the log. Each of them that fails leaves a Gap, and so
+        does a snapshot that comes late, since the first worker of the trial was gone."""
+        late_s = time.time() - stage.window_s[1] if stage.window_s else 0.0
+        if late_s > _LATE_S:
+            why = f"taken {late_s:.0f} s after the measured window: they count what the server did until then, too"
+            stage.recorder.gap("pg_stat", node, f"statistics after: {why}")
         gathered = await asyncio.gather(
             _snapshot(stage, node, "after.json"),
             _samples(stage, node),
