@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from celery import Celery
-from kombu import Queue
+from kombu import Exchange, Queue
 
 CONTROL, AGENTS, TRIALS = "control", "agents", "trials"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
@@ -21,7 +21,8 @@ app = Celery("teiten")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     imports=("workers.tasks",),
-    task_queues=[Queue(CONTROL), Queue(AGENTS), Queue(TRIALS)],
+    # Each with an exchange of its own: with the default one each would get the messages of all.
+    task_queues=[Queue(name, Exchange(name), routing_key=name) for name in (CONTROL, AGENTS, TRIALS)],
     task_default_queue=CONTROL,
     task_routes={f"workers.tasks.{name}": {"queue": AGENTS} for name in ("contact", "settle", "prune", "make_trials")}
     | {"workers.tasks.work": {"queue": TRIALS}},

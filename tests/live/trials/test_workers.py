@@ -15,6 +15,7 @@ from results.domain.states import AttemptState, RunState, TrialState
 from tests import factories
 from tests.live.trials.conftest import PATIENCE_S, Start, start, value, wait_for
 from workers import dispatch, lease, tasks
+from workers.app import AGENTS, CONTROL, TRIALS
 from workers.remote.address import Address
 
 
@@ -55,6 +56,14 @@ def test_calls_for_workers_do_not_pile_up(worker: Start, agent: models.Agent) ->
     assert tasks._messages_in("trials") == 1
     worker()
     wait_for(lambda: models.Run.objects.get().state == RunState.FINISHED)
+
+
+def test_each_message_goes_to_one_queue(agent: models.Agent) -> None:
+    tasks.reap.delay()
+    tasks.contact.delay(agent.pk)
+    tasks.work.delay()
+    assert [tasks._messages_in(queue) for queue in (CONTROL, AGENTS, TRIALS)] == [1, 1, 1]
+    tasks.app.control.purge()
 
 
 def lose(worker: subprocess.Popen[bytes]) -> None:
