@@ -142,8 +142,8 @@ def reap(now: datetime) -> int:
 @transaction.atomic
 def _reap_attempt(attempt_id: int, now: datetime) -> bool:
     attempt = _lock_attempt(attempt_id)
-    if attempt.state != AttemptState.RUNNING or attempt.leases.filter(expires_at__gte=now).exists():
-        return False  # it ended, or sent a heartbeat, in the meantime
+    if attempt.state != AttemptState.RUNNING or attempt.left_at or attempt.leases.filter(expires_at__gte=now).exists():
+        return False  # it ended, was left by another reaper, or sent a heartbeat, in the meantime
     if not attempt.worker:
         withdraw(attempt_id, now)  # no worker was free to begin it
         return True
