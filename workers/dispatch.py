@@ -14,6 +14,7 @@ from results import agents, models, runs, sql
 from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
 from workers import checkpoint, lease
+from workers.bundle.writer import discard, unfinished
 
 MOST_ATTEMPTS = 3
 RETRY_AFTER_S = 10.0
@@ -137,6 +138,24 @@ def reap(now: datetime) -> int:
     """
     lease.release_contacts(now)
     return sum(_reap_attempt(attempt_id, now) for attempt_id in lease.expired(now))
+
+
+def discard_ended(now: datetime) -> int:
+    """Remove from the bundle folder what attempts have left that ended without their worker; return how many files and
+    folders.
+
+    A worker that was only held up has the time of three leases to archive what it had."""
+    there = list(unfinished(settings.TEITEN_BUNDLE_DIR))
+    if not there:
+        return 0
+    ended_before = now - timedelta(seconds=3 * lease.TTL_S)
+    numbers = {int(key.partition("/")[2]) for key, _, _ in there}
+    ended = Attempt.objects.filter(trial__in=numbers, ended_at__lt=ended_before).values_list("run", "trial", "number")
+    over = {(f"{run}/{trial}", number) for run, trial, number in ended}
+    left = [path for key, number, path in there if (key, number) in over]
+    for path in left:
+        discard(path)
+    return len(left)
 
 
 @transaction.atomic

@@ -217,6 +217,7 @@ def reap() -> None:
     now = timezone.now()
     if warehouse.reachable_for_s() > leasing.TTL_S:
         dispatching.reap(now)
+    dispatching.discard_ended(now)
     for agent_id in hostfactors.agents_to_revert(now):
         _send(settle, agent_id)
 

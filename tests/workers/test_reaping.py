@@ -10,9 +10,11 @@ import pytest
 from django.utils import timezone
 
 from results import models
+from results.domain.errors import TrialError
 from results.domain.states import AttemptState, TrialState
 from tests import factories
 from workers import checkpoint, dispatch, lease
+from workers.bundle.writer import BundleWriter
 from workers.checkpoint import Checkpoint, Step
 
 pytestmark = pytest.mark.django_db
@@ -85,5 +87,19 @@ def test_what_was_left_is_read_back_as_it_was_written_and_by_its_owner_alone(
     assert path.stat().st_mode & 0o777 == 0o600
     assert checkpoint.read(path) == Checkpoint(Step.STORE, "first", pick_ups=0, started_s=0)
     path.write_text('{"format": 999}')
-    with pytest.raises(checkpoint.TrialError, match="cannot be read"):
+    with pytest.raises(TrialError, match="cannot be read"):
         checkpoint.read(path)
+
+
+def test_what_a_lost_attempt_had_gathered_is_removed_once_its_worker_had_time_to_archive_it(
+    begun: models.Attempt, tmp_path: Path
+) -> None:
+    mine = BundleWriter(tmp_path, f"{begun.run_id}/{begun.trial_id}", begun.number)
+    mine.add("workload/stdout.txt", "tps = ")
+    path = saved(begun, "another", tmp_path)
+    other = BundleWriter(tmp_path, f"{begun.run_id}/{begun.trial_id}", begun.number + 1).directory
+    now = timezone.now() + LATER
+    assert dispatch.reap(now) == 1
+    assert dispatch.discard_ended(now + timedelta(seconds=2 * lease.TTL_S)) == 0
+    assert dispatch.discard_ended(now + timedelta(seconds=3 * lease.TTL_S + 1)) == 2
+    assert (mine.directory.exists(), path.exists(), other.exists()) == (False, False, True)

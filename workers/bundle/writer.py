@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from workers.bundle.manifest import FILE, Manifest
 UNFINISHED = "unfinished"
 LARGEST_BUNDLE_BYTES = 2 * 1024**3  # unpacked; less than a reader takes
 _OF_WORKLOAD = "workload/"
+_OF_ATTEMPT = re.compile(r"([0-9]+)-([0-9]+)-([0-9]+)(?:\+[0-9]+)?(?:\.checkpoint|\.partial)?\Z")
 _WHY_LEFT_OUT = f"a bundle holds {LARGEST_BUNDLE_BYTES // 1024**3} GiB"
 
 
@@ -196,6 +198,22 @@ def _hide_secrets(path: Path) -> None:
         for piece in masked_pieces(content):
             target.write(piece)
     masked.replace(path)
+
+
+def unfinished(root: Path) -> Iterator[tuple[str, int, Path]]:
+    """Give trial's key, attempt and path of what attempts that run, or whose worker is gone, have in the folder."""
+    for path in (root / UNFINISHED).glob("*"):
+        if found := _OF_ATTEMPT.match(path.name):
+            run, trial, attempt = found.groups()
+            yield f"{run}/{trial}", int(attempt), path
+
+
+def discard(path: Path) -> None:
+    """Remove what an attempt has left in the bundle folder."""
+    if path.is_dir():
+        _remove_folder(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def discard_unfinished(root: Path) -> None:

@@ -15,7 +15,7 @@ from results.domain.states import AttemptState, RunState, TrialState
 from tests import factories
 from tests.live.trials.conftest import PATIENCE_S, Start, start, value, wait_for
 from workers import dispatch, lease, tasks
-from workers.app import AGENTS, CONTROL, TRIALS
+from workers.app import AGENTS, CONTROL, TRIALS, app
 from workers.remote.address import Address
 
 
@@ -63,7 +63,7 @@ def test_each_message_goes_to_one_queue(agent: models.Agent) -> None:
     tasks.contact.delay(agent.pk)
     tasks.work.delay()
     assert [tasks._messages_in(queue) for queue in (CONTROL, AGENTS, TRIALS)] == [1, 1, 1]
-    tasks.app.control.purge()
+    app.control.purge()
 
 
 def lose(worker: subprocess.Popen[bytes]) -> None:
