@@ -1,6 +1,6 @@
 """What all tests share: which run when, and the surroundings that `make test` sets up, as environment variables.
 
-Everything in tests/live, tests/e2e and tests/bootstrap is slow; what `make test` runs of it all the same is smoke."""
+Everything in tests/faults, tests/live, tests/e2e and tests/bootstrap is slow; what `make test` runs of it is smoke."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from results.viewer import EVERYTHING, read_as
 
-FOLDERS = {"tests/live/": "live", "tests/e2e/": "browser", "tests/bootstrap/": "bootstrap"}
+FOLDERS = {"tests/faults/": "faults", "tests/live/": "live", "tests/e2e/": "browser", "tests/bootstrap/": "bootstrap"}
 # Tests of a file run one after the other. These files, which change or count what the machine has, do so together.
 TOGETHER = {
     "tests/live/trials/test_host_factors.py": "kernel",
@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if kind == "live":
             # A machine that is busy with something else may fail one; each repetition is listed at the end.
             item.add_marker(pytest.mark.flaky(reruns=1))
-    order = ["bootstrap", "live", "browser", ""]
+    order = ["faults", "bootstrap", "live", "browser", ""]
     items.sort(key=lambda item: order.index(_kind(item)))
 
 

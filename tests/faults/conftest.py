@@ -1,0 +1,170 @@
+"""The fleet, its agents, and trials held in every phase."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.utils import timezone
+
+from results import agents as verbs
+from results import hostfactors, models
+from results.agents import Contact
+from results.domain.kinds.host_factors import read
+from tests import factories, restarting
+from tests.faults import fleet as fleets
+from tests.faults import trials, watching
+from tests.faults.fleet import Fleet
+from tests.faults.processes import until
+from tests.faults.trials import PHASES, Gates
+from tests.live.trials.conftest import agent_fields
+from workers import contact
+from workers.postgres import cluster
+from workers.remote.address import Address
+from workers.remote.connection import connected
+
+ROW = "fault"
+_FROM = PHASES.index("prepare")
+
+
+@dataclass
+class Held:
+    """One trial in each phase. trials: phase → its id."""
+
+    fleet: Fleet
+    agents: list[Address]
+    gates: Gates
+    trials: dict[str, int]
+    lock: psycopg.Connection[Any]
+
+    def let_go(self) -> None:
+        """Nothing is held any more."""
+        self.gates.open()
+        self.lock.close()
+
+    def outcomes(self, patience_s: float = 240.0) -> dict[str, str]:
+        """Waits for the end of all; phase → what became of the trial."""
+        until(lambda: all(trials.ended(one) for one in self.trials.values()), self.why, patience_s)
+        return {phase: trials.outcome(one) for phase, one in self.trials.items()}
+
+    def where(self) -> dict[str, str]:
+        return {phase: trials.phase_of(one) for phase, one in self.trials.items()}
+
+    def why(self) -> list[dict[str, Any]]:
+        """What a test that waited in vain says of them."""
+        rows = models.Trial.objects.filter(pk__in=self.trials.values()).order_by("pk")
+        return list(rows.values("run__name", "state", "phase", "error", "attempts__state", "attempts__worker"))
+
+
+@pytest.fixture(scope="module")
+def warehouse(django_db_setup: None, django_db_blocker: Any) -> Iterator[restarting.Warehouse]:
+    with django_db_blocker.unblock(), restarting.in_place() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def fleet(warehouse: restarting.Warehouse) -> Iterator[Fleet]:
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder, fleets.running(warehouse, Path(folder)) as running:
+        running.token = factories.tokens(factories.member(staff=True))["admin"]
+        yield running
+
+
+@pytest.fixture(scope="module")
+def gates(agent_environment: dict[str, Any]) -> Gates:
+    folder = Path(agent_environment["home"]) / "faults" / "gates"
+    shutil.rmtree(folder, ignore_errors=True)  # of a run of the tests that was ended
+    folder.mkdir(parents=True)
+    for one in (folder.parent, folder):
+        one.chmod(0o777)
+    return Gates(folder)
+
+
+@pytest.fixture(scope="module")
+def agents(fleet: Fleet, gates: Gates, agent_environment: dict[str, Any]) -> Iterator[list[Address]]:
+    """An agent for each phase but the first, whose trial waits for the next one's."""
+    folder = gates.folder.parent
+    base = Address(
+        name="",
+        **{name: agent_environment[name] for name in ("host", "user", "key_path", "host_key")},
+        port=fleet.agent_port,
+        data_dir="",
+        work_dir="",
+        search=tuple(one for one in agent_environment["search"] if "/old" not in one),
+    )
+    found: Contact | None = None
+    made = []
+    for phase in PHASES[_FROM:]:
+        address = replace(base, name=phase, data_dir=f"{folder}/data-{phase}", work_dir=f"{folder}/{phase}")
+        found = found or asyncio.run(contact.discover_agent(address))
+        row = verbs.create_agent(agent_fields(address), "test")
+        models.Agent.objects.filter(pk=row.pk).update(host_key=address.host_key)
+        verbs.record_contact(row.pk, found, timezone.now())
+        hostfactors.define(row, read(trials.definition(gates, phase)), "test")
+        made.append(address)
+    yield made
+    for address in made:
+        asyncio.run(_removed(address))
+
+
+async def _removed(address: Address) -> None:
+    async with connected(address) as remote:
+        await cluster.stop_others(remote)
+        await remote.run("rm", "-rf", "--", address.data_dir, address.work_dir)
+
+
+@pytest.fixture
+def hold(fleet: Fleet, agents: list[Address], gates: Gates) -> Iterator[Callable[[], Held]]:
+    """Starts a trial in each phase, and waits until each is there. The measured one starts last."""
+    made: list[Held] = []
+
+    def start(phase: str) -> int:
+        run = fleet.ask("POST", "runs/", trials.plan(phase, gates))
+        return models.Trial.objects.get(run=run["id"]).pk
+
+    def held() -> Held:
+        gates.close()
+        settings = fleet.warehouse.settings
+        lock = psycopg.connect(
+            host=settings["HOST"], port=int(settings["PORT"]), user=settings["USER"], dbname=settings["NAME"]
+        )
+        lock.execute("LOCK TABLE results_measurement IN SHARE ROW EXCLUSIVE MODE")
+        here = Held(fleet, agents, gates, {}, lock)
+        made.append(here)
+        for phase in ("prepare", "queued", "load", "collect", "ingest"):
+            here.trials[phase] = start(phase)
+        until(lambda: all(phase == where for phase, where in here.where().items()), here.why)
+        here.trials["measure"] = start("measure")
+        saved = fleet.bundles / "unfinished"
+        until(
+            lambda: (
+                here.where()["measure"] == "measure" and any(saved.glob(f"*-{here.trials['measure']}-1.checkpoint"))
+            ),
+            here.why,
+        )
+        return here
+
+    with watching.watched(agents) as seen:
+        yield held
+    for one in made:
+        one.let_go()
+    for agent, moments in seen.items():
+        assert all(len(moment) <= 1 for moment in moments), f"{agent}: {moments}"
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """The table of what became of the trials, from the reports of all processes that tests are spread over."""
+    reports = [one for outcome in ("passed", "failed") for one in terminalreporter.stats.get(outcome, [])]
+    rows = [value for one in reports for name, value in one.user_properties if name == ROW and one.when == "call"]
+    if not rows:
+        return
+    lines = [f"| fault | {' | '.join(PHASES)} |", f"|{'---|' * (len(PHASES) + 1)}"]
+    lines += [f"| {fault} | {' | '.join(outcomes[phase] for phase in PHASES)} |" for fault, outcomes in rows]
+    terminalreporter.section("what became of trials")
+    terminalreporter.write_line("\n".join(lines))

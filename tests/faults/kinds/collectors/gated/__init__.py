@@ -1,0 +1,1 @@
+"""gated: a collector that stops when it is let through."""

@@ -1,0 +1,100 @@
+"""Faults, each of them met by a trial in every phase at once: what becomes of the six, and what is left of them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from results import models
+from tests.faults import strikes, trials, watching
+from tests.faults.conftest import ROW, Held
+from tests.faults.fleet import Fleet
+from tests.faults.processes import until
+from tests.faults.trials import PHASES
+
+AGAIN, PICKED_UP = "done, at attempt 2", "done, picked up"
+_OF_A_LOST_WORKER = {
+    "prepare": AGAIN,
+    "load": AGAIN,
+    "measure": PICKED_UP,
+    "collect": PICKED_UP,
+    "ingest": PICKED_UP,
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row of the table.
+
+    strike: what happens while the six trials are held.
+    expected: phase → what becomes of the trial (a pattern), where it is not simply done."""
+
+    name: str
+    strike: Callable[[Held], None]
+    expected: Mapping[str, str] = field(default_factory=dict)
+
+
+FAULTS = (
+    Fault("none", strikes.nothing),
+    Fault("both workers killed (kill −9)", strikes.worker_killed, _OF_A_LOST_WORKER),
+    Fault("workers replaced by newer ones", strikes.worker_replaced, _OF_A_LOST_WORKER),
+    Fault("the control worker killed", strikes.control_killed),
+    Fault("beat killed", strikes.beat_killed),
+    Fault("the web server killed", strikes.web_killed),
+    Fault("Redis restarted", strikes.redis_restarted),
+    Fault("Redis away for 15 s", strikes.redis_away),
+    Fault("Redis flushed", strikes.redis_flushed),
+    Fault("the warehouse restarted", strikes.warehouse_restarted),
+    Fault("the warehouse away for 60 s", strikes.warehouse_away),
+    Fault("all SSH logins cut", strikes.ssh_cut),
+    Fault("sshd restarted", strikes.sshd_restarted),
+    Fault("all of the agents' processes killed", strikes.rebooted),
+    Fault("the measured servers killed", strikes.servers_killed),
+    Fault("pgbench killed", strikes.pgbench_killed),
+    Fault("every message eight times more", strikes.messages_doubled),
+    Fault("a second beat, and workers of the same names", strikes.two_of_each),
+    Fault("cancelled", strikes.cancelled, dict.fromkeys(PHASES, "cancelled")),
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault(
+    fleet: Fleet, hold: Callable[[], Held], fault: Fault, record_property: Callable[[str, object], None]
+) -> None:
+    held = hold()
+    fault.strike(held)
+    held.let_go()
+    outcomes = held.outcomes()
+    record_property(ROW, (fault.name, outcomes))
+    unexpected = {
+        phase: (found, trials.story(held.trials[phase]))
+        for phase, found in outcomes.items()
+        if not re.fullmatch(fault.expected.get(phase, "done"), found)
+    }
+    assert unexpected == {}
+    for trial in held.trials.values():
+        trials.require_right(fleet, trial)
+    assert trials.overlaps(_by_agent()) == []
+    until(
+        lambda: not models.Lease.objects.filter(attempt__isnull=False).exists(),
+        lambda: list(models.Lease.objects.values()),
+    )
+    until(lambda: not watching.left_behind(held.agents), lambda: watching.left_behind(held.agents), 30)
+    until(lambda: not _unfinished(fleet), lambda: _unfinished(fleet), 120)
+
+
+def _unfinished(fleet: Fleet) -> list[str]:
+    return [path.name for path in (fleet.bundles / "unfinished").iterdir()]
+
+
+def _by_agent() -> dict[str, list[models.Attempt]]:
+    names = dict(models.Agent.objects.values_list("pk", "name"))
+    found: dict[str, list[models.Attempt]] = defaultdict(list)
+    for attempt in models.Attempt.objects.select_related("trial"):
+        for agent in attempt.trial.agents:
+            found[names[agent]].append(attempt)
+    return found
